@@ -1,0 +1,158 @@
+// A graph, call after call. Inner graphs read the values around them, so one environment
+// serves all scopes; a loop's body overwrites its own values at each iteration.
+#include "backend/eigen/evaluate.h"
+
+#include <algorithm>
+
+#include "backend/eigen/kernels.h"
+#include "primitives/composite.h"
+
+namespace anvil::eigen {
+
+using graph::Graph;
+using graph::Value;
+using graph::ValuePtr;
+
+Kernel find_kernel(std::string_view primitive) {
+  static const std::unordered_map<std::string_view, Kernel> table = [] {
+    std::unordered_map<std::string_view, Kernel> all;
+    for (auto family : {shape_kernels, reduce_kernels, linalg_kernels, random_kernels})
+      for (const NamedKernel& k : family()) all.emplace(k.name, k.kernel);
+    return all;
+  }();
+  auto it = table.find(primitive);
+  return it == table.end() ? nullptr : it->second;
+}
+
+namespace {
+
+class Evaluator {
+ public:
+  explicit Evaluator(const Options& options) : options_(options) {}
+
+  void bind(const std::vector<ValuePtr>& values, const Tensors& tensors) {
+    for (size_t i = 0; i < values.size(); ++i) environment_[values[i].get()] = tensors[i];
+  }
+
+  Tensors run(const Graph& g) {
+    for (const Call& call : g.calls) {
+      if (options_.interrupted && options_.interrupted()) throw Error("interrupt", "Interrupted.");
+      Tensors results = evaluate(call);
+      for (size_t i = 0; i < results.size(); ++i) results[i].type = call.outputs[i]->type;
+      bind(call.outputs, results);
+      if (options_.observe)
+        for (const Tensor& t : results) options_.observe(call, t);
+    }
+    return read(g.outputs);
+  }
+  Tensors run(const Graph& g, const Tensors& inputs) {
+    bind(g.inputs, inputs);
+    return run(g);
+  }
+
+ private:
+  Tensor read(const ValuePtr& v) {
+    if (v->kind == Value::Kind::constant) return v->constant;
+    auto it = environment_.find(v.get());
+    if (it != environment_.end()) return it->second;
+    if (v->kind != Value::Kind::literal) throw InternalError("evaluate: a value is used before it is made");
+    return environment_[v.get()] = graph::full(v->type, v->literal);
+  }
+  Tensors read(const std::vector<ValuePtr>& values) {
+    Tensors tensors;
+    for (const ValuePtr& v : values) tensors.push_back(read(v));
+    return tensors;
+  }
+
+  Tensors evaluate(const Call& call) {
+    const std::string& name = call.primitive->name;
+    Tensors operands = read(call.inputs);
+    if (Kernel kernel = find_kernel(name)) return kernel(call, operands);
+    if (name == "if") return run(*call.params.graph(*operands[0].as<bool>() ? "true_graph" : "false_graph"));
+    if (name == "while") return loop(call, std::move(operands), [](const Tensors&) {});
+    if (name == "while_record") return while_record(call, std::move(operands));
+    if (name == "tape_scan") return tape_scan(call, std::move(operands));
+    return elementwise(call, operands);
+  }
+
+  Tensors elementwise(const Call& call, const Tensors& operands) {
+    const auto& all_elements = primitives::primitive_of(call).elementwise;
+    if (!all_elements) throw InternalError("evaluate: there is no kernel for " + call.primitive->name);
+    std::vector<const Tensor*> pointers;
+    for (const Tensor& t : operands) pointers.push_back(&t);
+    Tensor out = make_result(call);
+    all_elements(pointers, out, call.params);
+    return {out};
+  }
+
+  template <class F>
+  Tensors loop(const Call& call, Tensors state, F at_start) {
+    const Graph &condition = *call.params.graph("cond_graph"), &body = *call.params.graph("body_graph");
+    while (*run(condition, state)[0].as<bool>()) {
+      at_start(state);
+      state = run(body, state);
+    }
+    return state;
+  }
+
+  Tensors while_record(const Call& call, Tensors operands) {
+    Tensor handle = new_tape();
+    Tensors results = loop(call, std::move(operands), [&](const Tensors& state) {
+      Tensors record;
+      for (int64_t field : call.params.ints("fields")) record.push_back(state[static_cast<size_t>(field)]);
+      tape(handle).push_back(std::move(record));
+    });
+    results.push_back(handle);
+    return results;
+  }
+
+  Tensors tape_scan(const Call& call, Tensors operands) {
+    const Graph& body = *call.params.graph("body_graph");
+    const auto &last_first = call.params.ints("last_first"), &new_fields = call.params.ints("new_field_counts");
+    auto first_carry = operands.begin() + static_cast<std::ptrdiff_t>(last_first.size());
+    Tensors carry(first_carry, operands.end()), handles;
+    for (size_t i = 0; i < new_fields.size(); ++i) handles.push_back(new_tape());
+    size_t carried = carry.size(), steps = tape(operands[0]).size();
+    for (size_t step = 0; step < steps; ++step) {
+      Tensors inputs;
+      for (size_t i = 0; i < last_first.size(); ++i) {
+        const Tensors& record = tape(operands[i]).at(last_first[i] ? steps - 1 - step : step);
+        inputs.insert(inputs.end(), record.begin(), record.end());
+      }
+      inputs.insert(inputs.end(), carry.begin(), carry.end());
+      Tensors outputs = run(body, inputs);
+      carry.assign(outputs.begin(), outputs.begin() + static_cast<std::ptrdiff_t>(carried));
+      auto field = outputs.begin() + static_cast<std::ptrdiff_t>(carried);
+      for (size_t i = 0; i < handles.size(); ++i) {
+        tape(handles[i]).emplace_back(field, field + new_fields[i]);
+        field += new_fields[i];
+      }
+    }
+    carry.insert(carry.end(), handles.begin(), handles.end());
+    return carry;
+  }
+
+  // A handle is the number of a tape; records share the tensors of the run.
+  using Tape = std::vector<Tensors>;
+  Tensor new_tape() {
+    tapes_.emplace_back();
+    return graph::full({DType::tape, {}}, tapes_.size() - 1);
+  }
+  Tape& tape(const Tensor& handle) { return tapes_.at(*handle.as<uint64_t>()); }
+
+  const Options& options_;
+  std::unordered_map<const Value*, Tensor> environment_;
+  std::vector<Tape> tapes_;
+};
+
+}  // namespace
+
+std::vector<Tensor> evaluate(const Graph& g, const std::vector<Tensor>& inputs, const Options& options) {
+  if (inputs.size() != g.inputs.size()) throw InternalError("evaluate: the number of inputs is wrong");
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (!same_type(inputs[i].type, g.inputs[i]->type)) throw InternalError("evaluate: an input has the wrong type");
+  auto expanded = primitives::expand(g, true);
+  return Evaluator(options).run(*expanded, inputs);
+}
+
+}  // namespace anvil::eigen

@@ -1,0 +1,30 @@
+// The structured primitives of the evaluator: one function each, found by name. A kernel
+// gives one tensor per result of the call; operands are dense and column-major.
+#pragma once
+#include <string_view>
+#include <vector>
+
+#include "graph/graph.h"
+
+namespace anvil::eigen {
+
+using graph::Call;
+using graph::Tensor;
+using Tensors = std::vector<Tensor>;
+using Kernel = Tensors (*)(const Call&, const Tensors& operands);
+
+struct NamedKernel {
+  std::string_view name;
+  Kernel kernel;
+};
+Kernel find_kernel(std::string_view primitive);  // null when there is none
+
+std::vector<NamedKernel> shape_kernels();    // shape.cpp
+std::vector<NamedKernel> reduce_kernels();   // reduce.cpp
+std::vector<NamedKernel> linalg_kernels();   // linalg.cpp
+std::vector<NamedKernel> random_kernels();   // random.cpp
+
+// The tensor of the i-th result of a call, uninitialised.
+inline Tensor make_result(const Call& call, size_t i = 0) { return allocate(call.outputs.at(i)->type); }
+
+}  // namespace anvil::eigen

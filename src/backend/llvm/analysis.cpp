@@ -1,0 +1,313 @@
+// Facts of loops and the decision how each runs.
+#include "backend/llvm/analysis.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace anvil::llvm_backend {
+
+using loops::Block;
+using loops::Bind;
+using loops::Call;
+using loops::Declare;
+using loops::For;
+using loops::If;
+using loops::Let;
+using loops::Op;
+using loops::Stmt;
+using loops::Store;
+using loops::Swap;
+using loops::Update;
+using loops::While;
+
+namespace {
+
+constexpr int most_axes = 6;  // nested blocked loops
+
+template <class... F> struct Overloaded : F... { using F::operator()...; };
+template <class... F> Overloaded(F...) -> Overloaded<F...>;
+
+void add(std::vector<Access>& list, Access a) {
+  if (std::find(list.begin(), list.end(), a) == list.end()) list.push_back(std::move(a));
+}
+
+}  // namespace
+
+Analysis::Analysis(const Program& program) : program_(program) {
+  Facts all;
+  collect(program.body, all);
+  plan(program.body, false, 0);
+}
+
+BufferId Analysis::root(BufferId b) const {
+  const BufferId alias = program_.buffers[size_t(b)].alias;
+  return alias < 0 ? b : alias;
+}
+
+bool Analysis::overlap(BufferId a, BufferId b) const {
+  a = root(a), b = root(b);
+  if (a == b) return true;
+  const loops::Buffer &x = program_.buffers[size_t(a)], &y = program_.buffers[size_t(b)];
+  if (x.offset < 0 || y.offset < 0) return false;
+  const auto bytes = [](const loops::Buffer& t) { return elements(t.shape) * int64_t(size_of(t.dtype)); };
+  return x.offset < y.offset + bytes(y) && y.offset < x.offset + bytes(x);
+}
+
+const Facts& Analysis::facts(const void* statement) const { return facts_.at(statement); }
+const Plan& Analysis::plan(const For* f) const { return plans_.at(f); }
+
+bool Analysis::changes(const void* statement, LocalId l) const {
+  const Facts& f = facts(statement);
+  return f.updated.count(l) || f.made.count(l);
+}
+
+Op Analysis::accumulates(const Update& u) {
+  if (u.op != Op::local || u.value->op != Op::fma) return u.op;
+  const Expr last = u.value->args[2];
+  return last->op == Op::local && last->local == u.local ? Op::add : Op::local;
+}
+
+double Analysis::work(Expr e) const {
+  if (e->op == Op::function || e->op == Op::power) return 16;
+  if (e->op == Op::divide || e->op == Op::remainder || e->op == Op::sqrt) return 4;
+  return e->op == Op::constant || e->op == Op::local ? 0 : 1;
+}
+
+// Each node once a statement.
+void Analysis::collect(Expr e, Facts& f, std::set<Expr>& seen) const {
+  if (!seen.insert(e).second) return;
+  f.work += work(e);
+  if (e->op == Op::load) add(f.loads, {e->buffer, e->place, loops::linear(program_, e->buffer, e->place)});
+  if (e->op == Op::local) f.read.insert(e->local);
+  for (int i = 0; i < e->argument_count(); ++i) collect(e->args[size_t(i)], f, seen);
+}
+
+void Analysis::merge(Facts& into, const Facts& from, double times) const {
+  for (const Access& a : from.loads) add(into.loads, a);
+  for (const Access& a : from.stores) add(into.stores, a);
+  into.changed.insert(from.changed.begin(), from.changed.end());
+  into.made.insert(from.made.begin(), from.made.end());
+  into.updated.insert(from.updated.begin(), from.updated.end());
+  into.read.insert(from.read.begin(), from.read.end());
+  into.bound.insert(from.bound.begin(), from.bound.end());
+  into.extents.insert(from.extents.begin(), from.extents.end());
+  into.control |= from.control;
+  into.work += times * from.work;
+}
+
+void Analysis::collect(const Block& block, Facts& f) {
+  for (const Stmt& s : block) collect(s, f);
+}
+
+void Analysis::collect(const Stmt& statement, Facts& f) {
+  std::set<Expr> seen;
+  const auto compound = [&](const void* key, std::initializer_list<const Block*> blocks, Expr condition, double times) {
+    Facts inner;
+    for (const Block* b : blocks) collect(*b, inner);
+    if (condition) collect(condition, inner, seen);
+    merge(f, inner, times);
+    facts_[key] = std::move(inner);
+  };
+  std::visit(Overloaded{
+      [&](const For& s) {
+        const double steps = s.kind == For::Kind::vector ? double(s.end - s.begin) / s.width : double(s.end - s.begin);
+        compound(&s, {&s.body}, nullptr, std::max(0.0, steps));
+        f.extents[s.variable] = s.end - s.begin;
+      },
+      [&](const While& s) { compound(&s, {&s.before, &s.body}, s.condition, 1), f.control = true; },
+      [&](const If& s) { compound(&s, {&s.yes, &s.no}, s.condition, 1), f.control = true; },
+      [&](const Store& s) {
+        collect(s.value, f, seen);
+        add(f.stores, {s.buffer, s.place, loops::linear(program_, s.buffer, s.place)});
+        f.changed.insert(root(s.buffer));
+        f.work += 1;
+      },
+      [&](const Let& s) { collect(s.value, f, seen), f.made.insert(s.local); },
+      [&](const Declare& s) { collect(s.value, f, seen), f.made.insert(s.local); },
+      [&](const Update& s) {
+        if (s.op == Op::local && accumulates(s) == Op::add) {  // its own read of the local does not count
+          collect(s.value->args[0], f, seen), collect(s.value->args[1], f, seen);
+        } else {
+          collect(s.value, f, seen);
+        }
+        f.updated.insert(s.local);
+        f.work += 1;
+      },
+      [&](const Bind& s) { collect(s.value, f, seen), f.bound.insert(s.parameter); },
+      [&](const Call& s) {
+        for (Expr e : s.numbers) collect(e, f, seen);
+        for (BufferId b : s.buffers) f.changed.insert(root(b));
+        f.control = true;
+        f.work += 1000;
+      },
+      [&](const Swap& s) { f.changed.insert({s.first, s.second}), f.control = true; },
+  }, statement.is);
+}
+
+// The updates of outer locals below a loop, where nothing but loops lies between.
+static void find_updates(const Block& block, std::vector<const For*>& path, std::vector<UpdatePath>& found) {
+  for (const Stmt& s : block) {
+    if (const auto* u = std::get_if<Update>(&s.is)) found.push_back({u, path});
+    if (const auto* inner = std::get_if<For>(&s.is)) {
+      path.push_back(inner);
+      find_updates(inner->body, path, found);
+      path.pop_back();
+    }
+  }
+}
+
+std::vector<UpdatePath> Analysis::updates(const For& f) const {
+  const Facts& known = facts(&f);
+  std::vector<UpdatePath> all, result;
+  std::vector<const For*> path{&f};
+  if (known.updated.empty() || known.control) return result;
+  find_updates(f.body, path, all);
+  for (UpdatePath& u : all)
+    if (!known.made.count(u.update->local) && !known.read.count(u.update->local) && accumulates(*u.update) != Op::local) result.push_back(std::move(u));
+  return result;
+}
+
+// Every outer local that is updated only accumulates, by one operation, below the same blocked loops.
+bool Analysis::reductions_fit(const For& f, const Facts& known) const {
+  const std::vector<UpdatePath> paths = updates(f);
+  const auto scheduled = [](const UpdatePath& u) {
+    std::vector<const For*> blocked;
+    for (const For* loop : u.loops)
+      if (loop->kind != For::Kind::serial) blocked.push_back(loop);
+    return blocked;
+  };
+  for (LocalId l : known.updated) {
+    if (known.made.count(l)) continue;
+    const UpdatePath* first = nullptr;
+    for (const UpdatePath& u : paths) {
+      if (u.update->local != l) continue;
+      if (!first) first = &u;
+      if (accumulates(*u.update) != accumulates(*first->update) || scheduled(u) != scheduled(*first)) return false;
+    }
+    if (!first) return false;
+  }
+  return true;
+}
+
+// Do a and b touch different memory in different steps of f, whatever the loops inside do?
+bool Analysis::apart(const For& f, const Facts& known, const Access& a, const Access& b) const {
+  const loops::Buffer &x = program_.buffers[size_t(a.buffer)], &y = program_.buffers[size_t(b.buffer)];
+  const loops::Buffer &rx = program_.buffers[size_t(root(a.buffer))], &ry = program_.buffers[size_t(root(b.buffer))];
+  if (size_of(x.dtype) != size_of(y.dtype) || (&rx != &ry && rx.offset != ry.offset)) return false;
+  // one dimension that both index by the variable of the loop alone
+  if (x.shape == y.shape)
+    for (size_t d = 0; d < a.place.size(); ++d)
+      if (a.place[d] == b.place[d] && a.place[d].terms.size() == 1 && a.place[d].terms[0].variable == f.variable) return true;
+  if (a.offset.terms != b.offset.terms) return false;
+  const int64_t distance = b.offset.constant - a.offset.constant;
+  const int64_t stride = std::abs(loops::factor(a.offset, f.variable)), steps = f.end - f.begin;
+  // the variables that move while f does, by stride: positions are distinct where each stride passes all smaller ones
+  std::vector<std::pair<int64_t, int64_t>> moving;
+  for (const loops::Term& t : a.offset.terms) {
+    const auto inner = known.extents.find(t.variable);
+    if (t.variable == f.variable) moving.emplace_back(stride, steps);
+    else if (inner != known.extents.end()) moving.emplace_back(std::abs(t.factor), inner->second);
+  }
+  if (moving.size() == 1) return distance == 0 || distance % stride != 0 || std::abs(distance / stride) >= steps;
+  std::sort(moving.begin(), moving.end());
+  int64_t reach = 1;
+  for (const auto& [factor, extent] : moving) {
+    if (factor < reach) return false;
+    reach = factor * extent;
+  }
+  return distance == 0;
+}
+
+// May the steps of this loop run side by side? Stores of different steps must go to
+// different places, and what one step stores no other may load.
+bool Analysis::independent(const For& f, const Facts& known, bool* in_place) const {
+  const auto moves = [&](const Affine& a) {
+    return loops::factor(a, f.variable) != 0 &&
+           std::none_of(a.terms.begin(), a.terms.end(), [&](const loops::Term& t) { return known.bound.count(t.variable) > 0; });
+  };
+  *in_place = false;
+  for (const Access& s : known.stores) {
+    if (!moves(s.offset)) return false;
+    for (const Access& other : known.stores)
+      if (overlap(s.buffer, other.buffer) && !apart(f, known, s, other)) return false;
+    for (const Access& l : known.loads) {
+      if (!overlap(s.buffer, l.buffer)) continue;
+      *in_place = true;
+      if (!apart(f, known, s, l)) return false;
+    }
+  }
+  return true;
+}
+
+void Analysis::plan(const Block& block, bool lanes, int blocked) {
+  for (const Stmt& s : block) {
+    if (const auto* f = std::get_if<For>(&s.is)) plan(*f, lanes, blocked);
+    if (const auto* w = std::get_if<While>(&s.is)) plan(w->before, lanes, blocked), plan(w->body, lanes, blocked);
+    if (const auto* i = std::get_if<If>(&s.is)) plan(i->yes, lanes, blocked), plan(i->no, lanes, blocked);
+  }
+}
+
+void Analysis::plan(const For& f, bool lanes, int blocked) {
+  Plan p;
+  const Facts& known = facts(&f);
+  const int64_t n = f.end - f.begin;
+  if (f.kind == For::Kind::vector && !lanes) p.width = f.width;
+  if (f.kind != For::Kind::serial) p.copies = f.copies;
+  while (p.width > n) p.width /= 2;
+  while (p.step() > n) --p.copies;
+  const bool wanted = p.step() > 1;
+  if (wanted && (known.control || blocked == most_axes || !independent(f, known, &p.in_place) || !reductions_fit(f, known))) p = {};
+  p.blocked = p.step() > 1;
+  plan(f.body, lanes || p.width > 1, blocked + p.blocked);
+  p.body_work = work(f.body) * p.copies;
+  plans_[&f] = p;
+}
+
+double Analysis::size(const Stmt& s) const {
+  const auto block = [this](const Block& body) {
+    double sum = 0;
+    for (const Stmt& inner : body) sum += size(inner);
+    return sum;
+  };
+  const auto nodes = [](Expr e) {
+    std::set<Expr> seen;
+    const auto walk = [&seen](const auto& self, Expr x) -> void {
+      if (!seen.insert(x).second) return;
+      for (int i = 0; i < x->argument_count(); ++i) self(self, x->args[size_t(i)]);
+    };
+    walk(walk, e);
+    return double(seen.size());
+  };
+  return std::visit(Overloaded{
+      [&](const For& f) {
+        const Plan& p = plan(&f);
+        const bool twice = (f.end - f.begin) % p.step() != 0 && (p.in_place || !facts(&f).updated.empty());
+        return 4 + block(f.body) * p.copies * (twice ? 2 : 1);
+      },
+      [&](const While& w) { return 4 + block(w.before) + block(w.body) + nodes(w.condition); },
+      [&](const If& i) { return 4 + block(i.yes) + block(i.no) + nodes(i.condition); },
+      [&](const Call& c) { return 4 + 2.0 * double(c.buffers.size() + c.numbers.size()); },
+      [&](const Swap&) { return 4.0; },
+      [&](const auto& simple) { return 1 + nodes(simple.value); },
+  }, s.is);
+}
+
+double Analysis::work(const Block& block) {
+  double sum = 0;
+  for (const Stmt& s : block) {
+    if (const auto* f = std::get_if<For>(&s.is)) {
+      const Plan& p = plan(f);
+      sum += p.body_work * std::max(1.0, double(f->end - f->begin) / double(p.step()));
+    } else if (std::holds_alternative<If>(s.is) || std::holds_alternative<While>(s.is)) {
+      sum += facts(std::holds_alternative<If>(s.is) ? static_cast<const void*>(&std::get<If>(s.is)) : &std::get<While>(s.is)).work;
+    } else {
+      Facts simple;
+      collect(s, simple);
+      sum += simple.work;
+    }
+  }
+  return sum;
+}
+
+}  // namespace anvil::llvm_backend

@@ -1,0 +1,89 @@
+// What the code generator knows about loops before it writes them: what each reads and
+// changes, how much it does, and how it will be run. A loop is run as scheduled when that
+// is provably the same as one step after the other, otherwise serially:
+//   for i in 0..100 vector 16 x 2 { y[i] = x[i] }        stays
+//   for i in 0..99 vector 16 { x[i + 1] = x[i] }         one step after the other
+#pragma once
+#include <memory>
+#include <set>
+#include <unordered_map>
+#include <vector>
+
+#include "loops/program.h"
+
+namespace anvil::llvm_backend {
+
+using loops::Affine;
+using loops::BufferId;
+using loops::Expr;
+using loops::LocalId;
+using loops::Program;
+using loops::Variable;
+
+struct Access {
+  BufferId buffer;
+  loops::Index place;
+  Affine offset;  // the same in elements
+  bool operator==(const Access& o) const { return buffer == o.buffer && offset == o.offset; }
+};
+
+// Of one For, While or If, with all it contains.
+struct Facts {
+  std::vector<Access> loads, stores;
+  std::set<BufferId> changed;          // stored to, swapped or given to a call; no aliases
+  std::set<LocalId> made, updated, read;
+  std::set<Variable> bound;
+  std::unordered_map<Variable, int64_t> extents;  // of the loops inside
+  bool control = false;                // contains If, While, Call or Swap
+  double work = 0;                     // scalar or vector operations
+};
+
+// How a loop runs: steps of width * copies.
+struct Plan {
+  int width = 1, copies = 1;
+  bool blocked = false;                // copies (and lanes) are written side by side
+  bool in_place = false;               // a step must not be done twice: the memory it reads changes
+  double body_work = 0;                // of one step
+  int64_t step() const { return int64_t(width) * copies; }
+};
+
+// One update of a local from inside a loop: the loops between, outermost first.
+struct UpdatePath {
+  const loops::Update* update;
+  std::vector<const loops::For*> loops;
+};
+
+class Analysis {
+ public:
+  explicit Analysis(const Program&);
+
+  BufferId root(BufferId) const;
+  bool overlap(BufferId, BufferId) const;            // may share memory
+  const Facts& facts(const void* statement) const;   // address of the For, While or If
+  const Plan& plan(const loops::For*) const;
+  double size(const loops::Stmt&) const;             // about how many instructions are written
+  bool changes(const void* statement, LocalId) const;
+  // Updates in this loop of locals made outside it that it does not read otherwise.
+  std::vector<UpdatePath> updates(const loops::For&) const;
+  // The operation of an update that accumulates: its own, add for x = fma(a, b, x).
+  static loops::Op accumulates(const loops::Update&);
+
+ private:
+  void collect(const loops::Block&, Facts&);
+  void collect(const loops::Stmt&, Facts&);
+  void collect(Expr, Facts&, std::set<Expr>& seen) const;
+  void merge(Facts& into, const Facts& from, double times) const;
+  void plan(const loops::Block&, bool lanes, int blocked);
+  void plan(const loops::For&, bool lanes, int blocked);
+  bool independent(const loops::For&, const Facts&, bool* in_place) const;
+  bool apart(const loops::For&, const Facts&, const Access&, const Access&) const;
+  bool reductions_fit(const loops::For&, const Facts&) const;
+  double work(const loops::Block&);
+  double work(Expr) const;
+
+  const Program& program_;
+  std::unordered_map<const void*, Facts> facts_;
+  std::unordered_map<const loops::For*, Plan> plans_;
+};
+
+}  // namespace anvil::llvm_backend

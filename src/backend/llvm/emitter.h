@@ -1,0 +1,200 @@
+// Writes a loop program as LLVM functions. A blocked loop runs its copies (and lanes) side
+// by side: every expression is written once for each coordinate, that is, for each choice
+// of copies of the blocked loops it depends on:
+//   for i vector 8 x 2 { y[i] = x[i] * c }
+//   ->  s = splat(c)          in front of the loop: it depends on no loop
+//       i: y[i..i+7] = x[i..i+7] * s; y[i+8..i+15] = x[i+8..i+15] * s
+// Each value is placed in the outermost scope where its operands do not change any more,
+// and remembered there until something it read is changed.
+#pragma once
+#include <array>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "backend/llvm/analysis.h"
+#include "backend/llvm/machine.h"
+#include "backend/llvm/operations.h"
+
+namespace anvil::llvm_backend {
+
+class Emitter {
+ public:
+  Emitter(const Program&, const Machine&, llvm::Module&);
+  void run(const char* entry);
+
+ private:
+  using Value = llvm::Value*;
+  static constexpr int most_axes = 8;
+  using Coordinate = std::array<int, most_axes>;  // the copy, for each active axis
+  using AxisMask = uint32_t;
+
+  struct Axis {              // an active blocked loop
+    int width = 1;
+    int radix = 1;           // copies as planned
+    int copies = 1;          // of them in flight: fewer in a tail
+    int done = 0;            // lanes of the first copy that an earlier step has handled
+    bool keep = false;       // and whose memory must not be touched again
+  };
+  struct Info {              // where an expression varies
+    int level = 0;           // the innermost scope it depends on
+    AxisMask axes = 0;
+    bool lanes = false;      // it is a vector
+    uint64_t changed = 0;    // when something it reads changed last
+  };
+  struct VariableState : Info {
+    Value start = nullptr;   // loop: of copy 0, lane 0
+    int axis = -1;
+    llvm::SmallVector<Value, 1> values;  // parameter, by coordinate
+  };
+  struct LocalState : Info {
+    bool constant = true;    // Let: values; otherwise memory slots, by coordinate
+    DType dtype = DType::f32;
+    llvm::SmallVector<Value, 1> values;
+  };
+  struct Entry {
+    Value value;
+    uint64_t time;
+  };
+  struct Scope {
+    llvm::Instruction* door = nullptr;  // ends the code in front of it; null when there is no branch
+    bool may_not_run = false;           // nothing is moved out of it
+    const void* statement = nullptr;    // whose facts say what changes inside
+    llvm::DenseMap<std::pair<const void*, int>, Entry> values;
+    std::map<std::vector<int64_t>, Entry> pointers;
+  };
+  struct Reduction {         // a local that a loop accumulates into, in registers of its own
+    LocalId local;
+    loops::Op op;
+    LocalState outside;
+    llvm::SmallVector<Value, 4> totals;  // sums of blocks, where sums are blocked
+  };
+  struct Level {             // a loop split into pieces: what happens after each
+    int64_t steps;
+    std::vector<Reduction*> flush;
+    bool poll = false;
+  };
+  struct At;                 // moves the builder for a while
+
+  // program.cpp: functions, buffers, frames
+  void plan_functions();
+  void begin_function(const std::string& name);
+  void end_function();
+  void share(LocalId, LocalState&);
+  Value frame_slot(int);
+  Value base(BufferId, const Coordinate&);
+  Value slot(llvm::Type*, const llvm::Twine& name);
+  bool in_register(BufferId) const;
+
+  // statements.cpp
+  void block(const loops::Block&);
+  void emit(const loops::Stmt&);
+  void emit(const loops::Store&);
+  void emit(const loops::Let&);
+  void emit(const loops::Declare&);
+  void emit(const loops::Update&);
+  void emit(const loops::Bind&);
+  void emit(const loops::If&);
+  void emit(const loops::While&);
+  void emit(const loops::Call&);
+  void emit(const loops::Swap&);
+  void stop_unless_zero(Value status);
+  void count_down(double work);
+  template <class F> void each_coordinate(AxisMask, F&&);
+  Value done_lanes(AxisMask, const Coordinate&) const;  // mask, or null
+
+  // loops.cpp
+  void emit(const loops::For&);
+  void steps(const loops::For&, const Plan&, Axis, int64_t first, int64_t last, int64_t step);
+  void pieces(const loops::For&, Value from, int64_t last, int64_t step, int64_t count, bool exact, const std::vector<Level>&, size_t depth, int scope);
+  std::vector<Reduction> begin_reductions(const loops::For&);
+  void flush(Reduction&);
+  void end_reduction(Reduction&);
+
+  // values.cpp
+  Info& info(Expr);
+  Info affine_info(const Affine&);
+  int changing_scope(int from, LocalId) const;
+  Value value(Expr, const Coordinate&);                  // a vector where info says so
+  Value spread(Expr, const Coordinate&, bool lanes);     // a vector where asked
+  Value make(Expr, const Coordinate&, const Info&, int level);
+  Value index_value(const Affine&, DType, const Coordinate&, const Info&, int level);
+  std::optional<std::pair<int64_t, int64_t>> range(const Affine&) const;
+  Value remembered(const void* key, int coordinate, const Info&) const;
+  Value remember(const void* key, int coordinate, int level, Value);
+  int home(int level) const { return std::max(level, barrier_); }
+  int project(AxisMask, const Coordinate&) const;
+
+  // memory.cpp
+  Value pointer(BufferId, const Affine&, const Coordinate&, int64_t displacement);
+  Value load(BufferId, DType, const loops::Index&, const Coordinate&, const Info&, int level);
+  Value load_from(DType, Value pointer, int64_t stride, bool lanes);
+  void store_to(DType, Value pointer, int64_t stride, Value, Value keep);
+  int64_t lane_stride(const Affine&) const;
+  bool varies_by_lane(const Affine&) const;
+  Value gathered_pointer(BufferId, const Affine&, const Coordinate&, int lane);
+
+  // calls.cpp
+  Value function(const std::string& name, DType, llvm::ArrayRef<Value>, bool lanes);
+  Value power(DType, Value, Value);
+  Value call_runtime(const std::string& name, llvm::ArrayRef<Value>);
+  llvm::FunctionCallee callee(const std::string& name, llvm::Type* result, llvm::ArrayRef<llvm::Type*>, bool pure);
+
+  Value i64(int64_t x) { return b_.getInt64(uint64_t(x)); }
+  int lanes() const { return vector_axis_ < 0 ? 1 : axes_[size_t(vector_axis_)].width; }
+  void touch(BufferId);      // its content changes now
+  void push_scope(const void* statement, llvm::Instruction* door, bool may_not_run);
+  void pop_scope();
+  const Facts& facts(const Scope& s) const { return analysis_.facts(s.statement); }
+
+  const Program& program_;
+  const Machine& machine_;
+  llvm::Module& module_;
+  llvm::LLVMContext& context_;
+  Analysis analysis_;
+  llvm::IRBuilder<> b_;
+  Operations ops_;
+  llvm::PointerType* ptr_;
+
+  // of the program
+  std::vector<std::pair<size_t, size_t>> chunks_;       // top-level statements of each function
+  std::map<LocalId, int> frame_locals_;                 // seen by several functions: place in the frame
+  std::map<Variable, int> frame_parameters_;
+  std::map<BufferId, int> frame_pointers_;
+  std::set<BufferId> swapped_, registers_;              // see base()
+  int frame_size_ = 0;
+
+  // of the function being written
+  llvm::Function* function_ = nullptr;
+  llvm::Instruction* entry_end_ = nullptr;
+  llvm::BasicBlock* stop_ = nullptr;                    // returns status_
+  Value status_ = nullptr, budget_ = nullptr, call_buffers_ = nullptr, call_numbers_ = nullptr;
+  llvm::DenseMap<int, Value> bases_;
+  llvm::DenseMap<int, VariableState> variables_;
+  llvm::DenseMap<int, LocalState> locals_;
+  llvm::DenseMap<int, uint64_t> buffer_changed_;
+  std::vector<Scope> scopes_;
+  std::vector<Axis> axes_;
+  int vector_axis_ = -1;
+  int barrier_ = 0;
+  uint64_t time_ = 1;
+  llvm::DenseMap<Expr, Info> infos_;                    // of the statement being written
+  std::map<const loops::For*, std::pair<int64_t, std::vector<Reduction*>>> flushes_;
+};
+
+// Moves the builder to where code of a scope goes: its end, or in front of the first branch below it.
+struct Emitter::At {
+  At(Emitter& e, int level) : builder(e.b_), saved(e.b_.saveIP()) {
+    for (size_t i = size_t(level) + 1; i < e.scopes_.size(); ++i)
+      if (e.scopes_[i].door) {
+        builder.SetInsertPoint(e.scopes_[i].door);
+        break;
+      }
+  }
+  ~At() { builder.restoreIP(saved); }
+  At(const At&) = delete;
+  llvm::IRBuilder<>& builder;
+  llvm::IRBuilder<>::InsertPoint saved;
+};
+
+}  // namespace anvil::llvm_backend

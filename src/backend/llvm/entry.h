@@ -1,0 +1,47 @@
+// What the loader (library.cpp, part of anvil.so) and the loadable code generator
+// (anvil_llvm.so) say to each other: one table of functions, found by the name
+// `anvil_llvm_entry`. Both are built from the same sources by the same compiler, so
+// programs cross by reference; exceptions and memory do not cross.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "loops/program.h"
+#include "runtime/executable.h"
+
+namespace anvil::llvm_backend {
+
+constexpr int entry_revision = 1;
+
+struct Symbol {  // something of anvil.so that generated code may call
+  const char* name;
+  void* address;
+};
+struct Settings {
+  int vector_bytes = 16;  // registers wider than this are not used
+  bool fma = true;
+  bool verify = false;    // run LLVM's verifier
+};
+enum class Status : int { done, failed, out_of_memory };
+
+// Receives text: `append` is called any number of times.
+struct Sink {
+  void* target;
+  void (*append)(void* target, const char* text, size_t length);
+};
+
+struct EntryTable {
+  int revision;
+  const char* (*version)();  // of LLVM
+  // Once, ahead of the rest.
+  Status (*start)(const Settings&, const Symbol* symbols, size_t count, Sink error);
+  // `code` owns the machine code and is given back to `release`.
+  Status (*compile)(const loops::Program&, runtime::Entry* entry, void** code, Sink error);
+  void (*release)(void* code);
+  Status (*text)(const loops::Program&, bool assembly, Sink text, Sink error);
+};
+
+using EntryFunction = const EntryTable* (*)();
+inline constexpr const char* entry_name = "anvil_llvm_entry";
+
+}  // namespace anvil::llvm_backend

@@ -1,0 +1,159 @@
+// Target, code generation and linking.
+#include "backend/llvm/machine.h"
+
+#include <dlfcn.h>
+
+#include <cstring>
+#include <stdexcept>
+
+#include "base/error.h"
+
+namespace anvil::llvm_backend {
+namespace {
+
+// One mapping for all sections of an object, so that code reaches its constants and stubs.
+class Pages final : public llvm::RuntimeDyld::MemoryManager {
+ public:
+  ~Pages() override {
+    if (block_.base()) llvm::sys::Memory::releaseMappedMemory(block_);
+  }
+  bool needsToReserveAllocationSpace() override { return true; }
+  void reserveAllocationSpace(uintptr_t code, SectionAlignment, uintptr_t constants, SectionAlignment, uintptr_t data,
+                              SectionAlignment) override {
+    const size_t page = llvm::sys::Process::getPageSizeEstimate();
+    // every section may waste one alignment (at most 64 bytes) and RuntimeDyld rounds each size
+    const auto pages = [page](uintptr_t bytes) { return (bytes + 4096 + page - 1) / page * page; };
+    code_bytes_ = pages(code);
+    const size_t bytes = code_bytes_ + pages(constants) + pages(data);
+    std::error_code error;
+    block_ = llvm::sys::Memory::allocateMappedMemory(bytes, nullptr, llvm::sys::Memory::MF_READ | llvm::sys::Memory::MF_WRITE, error);
+    if (error) throw Error("memory", "No memory for " + std::to_string(bytes) + " bytes of machine code.");
+    code_ = static_cast<uint8_t*>(block_.base());
+    data_ = code_ + code_bytes_;
+  }
+  uint8_t* allocateCodeSection(uintptr_t bytes, unsigned alignment, unsigned, llvm::StringRef) override {
+    return take(code_, bytes, alignment);
+  }
+  uint8_t* allocateDataSection(uintptr_t bytes, unsigned alignment, unsigned, llvm::StringRef, bool) override {
+    return take(data_, bytes, alignment);
+  }
+  void registerEHFrames(uint8_t*, uint64_t, size_t) override {}  // generated code does not unwind
+  void deregisterEHFrames() override {}
+  bool finalizeMemory(std::string*) override {
+    const llvm::sys::MemoryBlock code(block_.base(), code_bytes_);
+    llvm::sys::Memory::InvalidateInstructionCache(block_.base(), code_bytes_);
+    return bool(llvm::sys::Memory::protectMappedMemory(code, llvm::sys::Memory::MF_READ | llvm::sys::Memory::MF_EXEC));
+  }
+
+ private:
+  uint8_t* take(uint8_t*& from, uintptr_t bytes, unsigned alignment) const {
+    const uintptr_t mask = (alignment ? alignment : 16) - 1;
+    uint8_t* p = reinterpret_cast<uint8_t*>((reinterpret_cast<uintptr_t>(from) + mask) & ~mask);
+    from = p + bytes;
+    if (from > static_cast<uint8_t*>(block_.base()) + block_.allocatedSize()) throw InternalError("sections exceed the space reserved for them");
+    return p;
+  }
+  llvm::sys::MemoryBlock block_;
+  size_t code_bytes_ = 0;
+  uint8_t* code_ = nullptr;
+  uint8_t* data_ = nullptr;
+};
+
+// Symbols of the runtime, then of the process: LLVM may call the C library (fma, memset).
+class Resolver final : public llvm::LegacyJITSymbolResolver {
+ public:
+  explicit Resolver(const Symbols& symbols) : symbols_(symbols) {}
+  llvm::JITSymbol findSymbol(const std::string& name) override {
+    const auto found = symbols_.find(name);
+    void* address = found != symbols_.end() ? found->second : dlsym(RTLD_DEFAULT, name.c_str());
+    if (!address) return nullptr;
+    return llvm::JITSymbol(reinterpret_cast<uint64_t>(address), llvm::JITSymbolFlags::Exported);
+  }
+  llvm::JITSymbol findSymbolInLogicalDylib(const std::string&) override { return nullptr; }
+
+ private:
+  const Symbols& symbols_;
+};
+
+class LinkedCode final : public Code {
+ public:
+  Pages pages;
+};
+
+// The processor's features without those that `settings` rules out.
+std::string features(const Settings& settings) {
+  std::string text;
+  for (const auto& feature : host_features()) {
+    const std::string name = feature.getKey().str();
+    bool on = feature.getValue();
+    const bool wide = name.starts_with("avx512") || name.starts_with("avx10") || name == "evex512";
+    const bool avx = name.starts_with("avx") || name.starts_with("fma") || name == "evex512" || name == "f16c" ||
+                     name == "xop" || name == "vaes" || name == "vpclmulqdq";
+    if (settings.vector_bytes < 64 && wide) on = false;
+    if (settings.vector_bytes < 32 && avx) on = false;
+    if (!settings.fma && name.starts_with("fma")) on = false;
+    text += std::string(text.empty() ? "" : ",") + (on ? "+" : "-") + name;
+  }
+  return text;
+}
+
+}  // namespace
+
+Machine::Machine(const Settings& settings, Symbols symbols)
+    : settings_(settings), symbols_(std::move(symbols)), triple_(llvm::sys::getProcessTriple()) {
+  llvm::InitializeNativeTarget();
+  llvm::InitializeNativeTargetAsmPrinter();
+  std::string error;
+  target_ = target_machine(triple_, llvm::sys::getHostCPUName().str(), features(settings), error);
+  if (!target_) throw InternalError("LLVM has no target for " + triple_.str() + ": " + error);
+}
+
+std::unique_ptr<llvm::Module> Machine::module(llvm::LLVMContext& context, bool names) const {
+  use_opaque_pointers(context);
+  context.setDiscardValueNames(!names);
+  auto module = std::make_unique<llvm::Module>("anvil", context);
+  module->setDataLayout(target_->createDataLayout());
+  set_triple(*module, triple_);
+  return module;
+}
+
+void Machine::promote(llvm::Module& module) const {
+  llvm::legacy::PassManager passes;
+  passes.add(llvm::createPromoteMemoryToRegisterPass());
+  passes.run(module);
+}
+
+std::unique_ptr<Code> Machine::link(llvm::Module& module, const char* entry) {
+  llvm::SmallVector<char, 0> bytes;
+  {
+    llvm::raw_svector_ostream stream(bytes);
+    llvm::legacy::PassManager passes;
+    passes.add(llvm::createPromoteMemoryToRegisterPass());
+    llvm::MCContext* context = nullptr;
+    if (target_->addPassesToEmitMC(passes, context, stream)) throw InternalError("LLVM cannot write objects for " + triple_.str());
+    passes.run(module);
+  }
+  auto object = llvm::object::ObjectFile::createObjectFile(llvm::MemoryBufferRef(llvm::StringRef(bytes.data(), bytes.size()), "anvil"));
+  if (!object) throw InternalError("LLVM wrote a broken object: " + llvm::toString(object.takeError()));
+  auto code = std::make_unique<LinkedCode>();
+  Resolver resolver(symbols_);
+  llvm::RuntimeDyld linker(code->pages, resolver);
+  linker.loadObject(**object);
+  if (!linker.hasError()) linker.finalizeWithMemoryManagerLocking();
+  if (linker.hasError()) throw InternalError("linking failed: " + linker.getErrorString().str());
+  const llvm::StringRef prefix = triple_.isOSBinFormatMachO() ? "_" : "";
+  code->entry = reinterpret_cast<runtime::Entry>(linker.getSymbol((prefix + entry).str()).getAddress());
+  if (!code->entry) throw InternalError("generated code has no entry");
+  return code;
+}
+
+std::string Machine::assembly(llvm::Module& module) {
+  llvm::SmallVector<char, 0> text;
+  llvm::raw_svector_ostream stream(text);
+  llvm::legacy::PassManager passes;
+  if (add_assembly_passes(*target_, passes, stream)) throw InternalError("LLVM cannot write assembly for " + triple_.str());
+  passes.run(module);
+  return std::string(text.data(), text.size());
+}
+
+}  // namespace anvil::llvm_backend

@@ -1,0 +1,42 @@
+// From an LLVM module to machine code in memory: the target of this processor, the passes
+// that generate code, and a linker that puts one object file into pages of its own.
+// There is no optimisation pipeline: loops come scheduled and vectorised.
+#pragma once
+#include <memory>
+#include <string>
+#include <unordered_map>
+
+#include "backend/llvm/entry.h"
+#include "backend/llvm/llvm.h"
+
+namespace anvil::llvm_backend {
+
+using Symbols = std::unordered_map<std::string, void*>;
+
+// Machine code; its pages are unmapped with it.
+class Code {
+ public:
+  virtual ~Code() = default;
+  runtime::Entry entry = nullptr;
+};
+
+class Machine {
+ public:
+  Machine(const Settings&, Symbols);
+  const Symbols& symbols() const { return symbols_; }
+  const Settings& settings() const { return settings_; }
+  // A module for this target; `names` keeps the names of values for people.
+  std::unique_ptr<llvm::Module> module(llvm::LLVMContext&, bool names) const;
+  // Locals into registers.
+  void promote(llvm::Module&) const;
+  std::unique_ptr<Code> link(llvm::Module&, const char* entry);
+  std::string assembly(llvm::Module&);
+
+ private:
+  Settings settings_;
+  Symbols symbols_;
+  llvm::Triple triple_;
+  std::unique_ptr<llvm::TargetMachine> target_;
+};
+
+}  // namespace anvil::llvm_backend

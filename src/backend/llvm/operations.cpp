@@ -1,0 +1,210 @@
+// Scalar operations as LLVM instructions.
+#include "backend/llvm/operations.h"
+
+#include <numeric>
+
+#include "base/error.h"
+
+namespace anvil::llvm_backend {
+
+using llvm::CmpInst;
+using llvm::ConstantFP;
+using llvm::ConstantInt;
+using loops::Op;
+
+namespace {
+
+bool is_signed(DType t) { return is_signed_integer(t); }
+
+}  // namespace
+
+Scalar identity(Op op, DType t) {
+  switch (op) {
+    case Op::add: return is_float(t) ? Scalar(-0.0) : Scalar(0);
+    case Op::mul: return Scalar(1);
+    case Op::minimum: return highest(t);
+    case Op::maximum: return lowest(t);
+    case Op::bit_and: return is_bool(t) ? Scalar(true) : is_unsigned_integer(t) ? highest(t) : Scalar(-1);
+    case Op::bit_or: case Op::bit_xor: return Scalar(0);
+    default: throw InternalError(std::string("no identity of ") + loops::name(op));
+  }
+}
+
+llvm::Type* Operations::type(DType t, int lanes) const {
+  llvm::Type* element = is_bool(t) ? b.getInt1Ty() : t == DType::f32 ? b.getFloatTy() : t == DType::f64 ? b.getDoubleTy()
+                        : static_cast<llvm::Type*>(b.getIntNTy(unsigned(8 * size_of(t))));
+  return lanes == 1 ? element : llvm::FixedVectorType::get(element, unsigned(lanes));
+}
+
+llvm::Type* Operations::memory_type(DType t, int lanes) const { return type(is_bool(t) ? DType::i8 : t, lanes); }
+
+llvm::Constant* Operations::constant(Scalar x, DType t, int lanes) const {
+  llvm::Constant* c = nullptr;
+  // floats by their bits: the payload of a NaN may be R's NA
+  if (t == DType::f32) c = ConstantFP::get(b.getContext(), llvm::APFloat(x.as<float>()));
+  else if (t == DType::f64) c = ConstantFP::get(b.getContext(), llvm::APFloat(x.as<double>()));
+  else if (is_bool(t)) c = b.getInt1(x.as<bool>());
+  else c = visit(t, [&]<class T>() -> llvm::Constant* { return ConstantInt::get(type(t), static_cast<uint64_t>(x.as<T>())); });
+  return lanes == 1 ? c : llvm::ConstantVector::getSplat(llvm::ElementCount::getFixed(unsigned(lanes)), c);
+}
+
+llvm::Type* Operations::like(llvm::Type* element, Value shape) {
+  const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(shape->getType());
+  return vector ? llvm::FixedVectorType::get(element, vector->getNumElements()) : element;
+}
+
+Operations::Value Operations::intrinsic(llvm::Intrinsic::ID id, Value x) { return b.CreateIntrinsic(id, {x->getType()}, {x}); }
+
+Operations::Value Operations::unary(Op op, DType t, Value x) {
+  const bool real = is_float(t);
+  switch (op) {
+    case Op::negate: return real ? b.CreateFNeg(x) : is_bool(t) ? x : b.CreateNeg(x);
+    case Op::bit_not: return b.CreateNot(x);
+    case Op::abs:
+      if (real) return intrinsic(llvm::Intrinsic::fabs, x);
+      return is_signed(t) ? b.CreateSelect(b.CreateICmpSLT(x, zero(x)), b.CreateNeg(x), x) : x;
+    case Op::sign: {
+      const auto number = [&](int n) { return real ? ConstantFP::get(x->getType(), n) : ConstantInt::get(x->getType(), uint64_t(int64_t(n)), true); };
+      if (is_bool(t)) return x;
+      if (real) {  // zeros and NaN stay what they are
+        Value negative = b.CreateSelect(b.CreateFCmpOLT(x, zero(x)), number(-1), x);
+        return b.CreateSelect(b.CreateFCmpOGT(x, zero(x)), number(1), negative);
+      }
+      Value positive = b.CreateSelect(b.CreateICmpNE(x, zero(x)), number(1), number(0));
+      return is_signed(t) ? b.CreateSelect(b.CreateICmpSLT(x, zero(x)), number(-1), positive) : positive;
+    }
+    case Op::popcnt: return is_bool(t) ? x : intrinsic(llvm::Intrinsic::ctpop, x);
+    case Op::sqrt: return intrinsic(llvm::Intrinsic::sqrt, x);
+    case Op::floor: return real ? intrinsic(llvm::Intrinsic::floor, x) : x;
+    case Op::ceil: return real ? intrinsic(llvm::Intrinsic::ceil, x) : x;
+    case Op::trunc: return real ? intrinsic(llvm::Intrinsic::trunc, x) : x;
+    case Op::round_even: return real ? intrinsic(llvm::Intrinsic::roundeven, x) : x;
+    case Op::round_away: return real ? intrinsic(llvm::Intrinsic::round, x) : x;
+    case Op::is_finite:
+      if (!real) return llvm::Constant::getAllOnesValue(like(b.getInt1Ty(), x));
+      return b.CreateFCmpOLT(intrinsic(llvm::Intrinsic::fabs, x), ConstantFP::getInfinity(x->getType()));
+    default: throw InternalError(std::string("not a unary operation: ") + loops::name(op));
+  }
+}
+
+Operations::Value Operations::binary(Op op, DType t, Value x, Value y) {
+  const bool real = is_float(t), boolean = is_bool(t);
+  switch (op) {
+    case Op::add: return real ? b.CreateFAdd(x, y) : boolean ? b.CreateOr(x, y) : b.CreateAdd(x, y);
+    case Op::sub: return real ? b.CreateFSub(x, y) : boolean ? b.CreateXor(x, y) : b.CreateSub(x, y);
+    case Op::mul: return real ? b.CreateFMul(x, y) : boolean ? b.CreateAnd(x, y) : b.CreateMul(x, y);
+    case Op::divide: return real ? b.CreateFDiv(x, y) : integer_division(op, t, x, y);
+    case Op::remainder: return integer_division(op, t, x, y);
+    case Op::minimum: case Op::maximum: return extremum(op, t, x, y);
+    case Op::bit_and: return b.CreateAnd(x, y);
+    case Op::bit_or: return b.CreateOr(x, y);
+    case Op::bit_xor: return b.CreateXor(x, y);
+    case Op::shift_left: case Op::shift_right_logical: case Op::shift_right_arithmetic: return shift(op, t, x, y);
+    case Op::eq: case Op::ne: case Op::lt: case Op::le: case Op::gt: case Op::ge: return compare(op, t, x, y);
+    default: throw InternalError(std::string("not a binary operation: ") + loops::name(op));
+  }
+}
+
+// x / 0 = -1, x % 0 = x, smallest / -1 = smallest: the divisors 0 and -1 never reach the
+// processor, which would trap.
+Operations::Value Operations::integer_division(Op op, DType t, Value x, Value y) {
+  const bool divide = op == Op::divide;
+  if (is_bool(t)) return divide ? b.CreateOr(x, b.CreateNot(y)) : b.CreateAnd(x, b.CreateNot(y));
+  Value one = ConstantInt::get(y->getType(), 1), minus_one = llvm::Constant::getAllOnesValue(y->getType());
+  const auto quotient = [&](Value d) {
+    if (is_signed(t)) return divide ? b.CreateSDiv(x, d) : b.CreateSRem(x, d);
+    return divide ? b.CreateUDiv(x, d) : b.CreateURem(x, d);
+  };
+  if (const auto* c = llvm::dyn_cast<llvm::Constant>(y)) {
+    const auto* number = llvm::dyn_cast<ConstantInt>(c->getType()->isVectorTy() ? c->getSplatValue() : c);
+    if (number && !number->isZero() && !(is_signed(t) && number->isMinusOne())) return quotient(y);
+  }
+  Value by_zero = b.CreateICmpEQ(y, zero(y));
+  if (is_signed(t)) {
+    Value by_minus_one = b.CreateICmpEQ(y, minus_one);
+    Value safe = quotient(b.CreateSelect(b.CreateOr(by_zero, by_minus_one), one, y));
+    if (divide) return b.CreateSelect(by_zero, minus_one, b.CreateSelect(by_minus_one, b.CreateNeg(x), safe));
+    return b.CreateSelect(by_zero, x, safe);
+  }
+  Value safe = quotient(b.CreateSelect(by_zero, one, y));
+  return b.CreateSelect(by_zero, divide ? minus_one : x, safe);
+}
+
+// A count of the width or more (unsigned) moves every bit out.
+Operations::Value Operations::shift(Op op, DType t, Value x, Value count) {
+  const auto bits = uint64_t(is_bool(t) ? 1 : 8 * size_of(t));
+  Value width = ConstantInt::get(count->getType(), bits), last = ConstantInt::get(count->getType(), bits - 1);
+  Value small = b.CreateICmpULT(count, width);
+  if (is_bool(t)) small = b.CreateNot(count);
+  if (op == Op::shift_right_arithmetic && !is_bool(t)) return b.CreateAShr(x, b.CreateSelect(small, count, last));
+  if (is_bool(t)) return op == Op::shift_right_arithmetic ? x : b.CreateAnd(x, small);
+  return b.CreateSelect(small, op == Op::shift_left ? b.CreateShl(x, count) : b.CreateLShr(x, count), zero(x));
+}
+
+Operations::Value Operations::compare(Op op, DType t, Value x, Value y) {
+  const int i = int(op) - int(Op::eq);  // eq ne lt le gt ge
+  static constexpr CmpInst::Predicate real[] = {CmpInst::FCMP_OEQ, CmpInst::FCMP_UNE, CmpInst::FCMP_OLT, CmpInst::FCMP_OLE, CmpInst::FCMP_OGT, CmpInst::FCMP_OGE};
+  static constexpr CmpInst::Predicate with_sign[] = {CmpInst::ICMP_EQ, CmpInst::ICMP_NE, CmpInst::ICMP_SLT, CmpInst::ICMP_SLE, CmpInst::ICMP_SGT, CmpInst::ICMP_SGE};
+  static constexpr CmpInst::Predicate natural[] = {CmpInst::ICMP_EQ, CmpInst::ICMP_NE, CmpInst::ICMP_ULT, CmpInst::ICMP_ULE, CmpInst::ICMP_UGT, CmpInst::ICMP_UGE};
+  if (is_float(t)) return b.CreateFCmp(real[i], x, y);
+  return b.CreateICmp(is_signed(t) ? with_sign[i] : natural[i], x, y);
+}
+
+// "x < y ? x : y" is one instruction and gives y when either is NaN; x is left to test.
+Operations::Value Operations::extremum(Op op, DType t, Value x, Value y) {
+  const bool smaller = op == Op::minimum;
+  if (is_bool(t)) return smaller ? b.CreateAnd(x, y) : b.CreateOr(x, y);
+  Value chosen = b.CreateSelect(compare(smaller ? Op::lt : Op::gt, t, x, y), x, y);
+  return is_float(t) ? b.CreateSelect(b.CreateFCmpUNO(x, x), x, chosen) : chosen;
+}
+
+Operations::Value Operations::fma(DType t, Value x, Value y, Value z) {
+  if (!is_float(t)) return binary(Op::add, t, binary(Op::mul, t, x, y), z);
+  return b.CreateIntrinsic(llvm::Intrinsic::fma, {x->getType()}, {x, y, z});
+}
+
+Operations::Value Operations::convert(Value x, DType from, DType to) {
+  if (from == to) return x;
+  llvm::Type* target = like(type(to), x);
+  if (is_bool(to)) return is_float(from) ? b.CreateFCmpUNE(x, zero(x)) : b.CreateICmpNE(x, zero(x));
+  if (is_float(to)) {
+    if (is_bool(from)) return b.CreateSelect(x, ConstantFP::get(target, 1), ConstantFP::get(target, 0));
+    if (is_float(from)) return to == DType::f64 ? b.CreateFPExt(x, target) : b.CreateFPTrunc(x, target);
+    return is_signed(from) ? b.CreateSIToFP(x, target) : b.CreateUIToFP(x, target);
+  }
+  if (!is_float(from)) return is_signed(from) ? b.CreateSExtOrTrunc(x, target) : b.CreateZExtOrTrunc(x, target);
+  // saturating; outside the range the instruction's result is not looked at. 2^bits is a
+  // number of every float type, the largest integer is not.
+  const int bits = int(8 * size_of(to)) - (is_signed(to) ? 1 : 0);
+  Value beyond = ConstantFP::get(x->getType(), std::ldexp(1.0, bits));
+  Value low = is_signed(to) ? ConstantFP::get(x->getType(), -std::ldexp(1.0, bits)) : zero(x);
+  const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(x->getType());
+  const auto limit = [&](Scalar s) { return constant(s, to, vector ? int(vector->getNumElements()) : 1); };
+  Value inside = is_signed(to) ? b.CreateFPToSI(x, target) : b.CreateFPToUI(x, target);
+  Value below_top = b.CreateSelect(b.CreateFCmpOGE(x, beyond), limit(highest(to)), inside);
+  if (!is_signed(to)) return b.CreateSelect(b.CreateFCmpOGT(x, low), below_top, limit(Scalar(0)));
+  Value number = b.CreateSelect(b.CreateFCmpOLE(x, low), limit(lowest(to)), below_top);
+  return b.CreateSelect(b.CreateFCmpUNO(x, x), limit(Scalar(0)), number);
+}
+
+Operations::Value Operations::bitcast(Value x, DType from, DType to) {
+  if (is_bool(from) == is_bool(to)) return b.CreateBitCast(x, like(type(to), x));
+  return is_bool(to) ? b.CreateICmpNE(x, zero(x)) : b.CreateZExt(x, like(type(to), x));
+}
+
+Operations::Value Operations::splat(Value x, int lanes) { return lanes == 1 ? x : b.CreateVectorSplat(unsigned(lanes), x); }
+
+Operations::Value Operations::fold(Op op, DType t, Value vector) {
+  while (const auto* type = llvm::dyn_cast<llvm::FixedVectorType>(vector->getType())) {
+    const int half = int(type->getNumElements()) / 2;
+    if (half == 0) return b.CreateExtractElement(vector, uint64_t(0));
+    llvm::SmallVector<int, 32> first(size_t(half), 0), second(size_t(half), 0);
+    std::iota(first.begin(), first.end(), 0);
+    std::iota(second.begin(), second.end(), half);
+    if (half == 1) return binary(op, t, b.CreateExtractElement(vector, uint64_t(0)), b.CreateExtractElement(vector, uint64_t(1)));
+    vector = binary(op, t, b.CreateShuffleVector(vector, first), b.CreateShuffleVector(vector, second));
+  }
+  return vector;
+}
+
+}  // namespace anvil::llvm_backend

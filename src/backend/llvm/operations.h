@@ -1,0 +1,45 @@
+// The formulas of the scalar operations in LLVM's instructions, the same for numbers and
+// for vectors of them. Promises what loops/expression.h says of each operation: integers
+// wrap, divisions and shifts never trap, conversions saturate, NaN survives.
+#pragma once
+#include "backend/llvm/llvm.h"
+#include "base/scalar.h"
+#include "loops/expression.h"
+
+namespace anvil::llvm_backend {
+
+class Operations {
+ public:
+  using Value = llvm::Value*;
+  explicit Operations(llvm::IRBuilder<>& builder) : b(builder) {}
+
+  llvm::Type* type(DType, int lanes = 1) const;         // in registers: bool is i1
+  llvm::Type* memory_type(DType, int lanes = 1) const;  // in memory: bool is a byte
+  llvm::Constant* constant(Scalar, DType, int lanes = 1) const;
+
+  // `t` is the dtype of the operands. Not here, since they are calls: function, power,
+  // and remainder of floats.
+  Value unary(loops::Op, DType t, Value);
+  Value binary(loops::Op, DType t, Value, Value);
+  Value fma(DType, Value, Value, Value);
+  Value convert(Value, DType from, DType to);
+  Value bitcast(Value, DType from, DType to);
+
+  Value splat(Value, int lanes);
+  Value fold(loops::Op, DType, Value vector);           // of all lanes, pairwise
+
+ private:
+  Value integer_division(loops::Op, DType, Value, Value);
+  Value shift(loops::Op, DType, Value, Value);
+  Value compare(loops::Op, DType, Value, Value);
+  Value extremum(loops::Op, DType, Value, Value);
+  Value intrinsic(llvm::Intrinsic::ID, Value);
+  Value zero(Value like) const { return llvm::Constant::getNullValue(like->getType()); }
+  static llvm::Type* like(llvm::Type* element, Value shape);
+
+  llvm::IRBuilder<>& b;
+};
+
+Scalar identity(loops::Op, DType);  // x op identity = x, bit for bit
+
+}  // namespace anvil::llvm_backend

@@ -1,0 +1,69 @@
+#include "backend/stablehlo/layout.h"
+
+#include <algorithm>
+#include <cinttypes>
+#include <cstdio>
+#include <cstring>
+
+namespace anvil::stablehlo {
+
+std::string dense_number(Scalar x, DType t) {
+  if (is_bool(t)) return x.as<bool>() ? "true" : "false";
+  if (t == DType::ui64) return std::to_string(x.as<uint64_t>());
+  if (!is_float(t)) return std::to_string(x.as<int64_t>());
+  char text[40];
+  double value = x.as<double>();
+  if (std::isfinite(value)) {
+    std::snprintf(text, sizeof text, t == DType::f32 ? "%.8e" : "%.16e", value);
+  } else if (t == DType::f32) {
+    std::snprintf(text, sizeof text, "0x%08" PRIX32, value != value ? 0x7FC00000u : std::bit_cast<uint32_t>(static_cast<float>(value)));
+  } else {
+    std::snprintf(text, sizeof text, "0x%016" PRIX64, value != value ? 0x7FF8000000000000u : std::bit_cast<uint64_t>(value));
+  }
+  return text;
+}
+
+namespace {
+void nested(const graph::Tensor& t, size_t dim, RowMajorWalk& walk, std::string& text) {
+  if (dim == t.type.shape.size()) {
+    text += dense_number(graph::element(t, walk.position()), t.type.dtype);
+    walk.next();
+    return;
+  }
+  text += "[";
+  for (int64_t i = 0; i < t.type.shape[dim]; ++i) {
+    if (i) text += ", ";
+    nested(t, dim + 1, walk, text);
+  }
+  text += "]";
+}
+}  // namespace
+
+std::string dense_literal(const graph::Tensor& t) {
+  int64_t n = elements(t.type.shape);
+  if (n == 0) return "dense<>";
+  size_t bytes = size_of(t.type.dtype);
+  const char* data = t.as<char>();
+  bool splat = true;
+  for (int64_t i = 1; i < n && splat; ++i) splat = std::memcmp(data, data + i * bytes, bytes) == 0;
+  if (splat) return "dense<" + dense_number(graph::element(t, 0), t.type.dtype) + ">";
+  std::string text = "dense<";
+  RowMajorWalk walk(t.type.shape);
+  nested(t, 0, walk, text);
+  return text + ">";
+}
+
+bool same_without_ones(const Shape& a, const Shape& b) {
+  Shape x, y;
+  std::copy_if(a.begin(), a.end(), std::back_inserter(x), [](int64_t n) { return n != 1; });
+  std::copy_if(b.begin(), b.end(), std::back_inserter(y), [](int64_t n) { return n != 1; });
+  return x == y;
+}
+Shape reversed(const Shape& s) { return Shape(s.rbegin(), s.rend()); }
+std::vector<int64_t> reversal(size_t rank) {
+  std::vector<int64_t> p(rank);
+  for (size_t d = 0; d < rank; ++d) p[d] = static_cast<int64_t>(rank - 1 - d);
+  return p;
+}
+
+}  // namespace anvil::stablehlo

@@ -1,0 +1,326 @@
+#include "compiler/lower.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "compiler/passes.h"
+
+namespace anvil::compiler {
+
+using loops::Buffer;
+
+loops::Program lower(const Graph& g) { return Lowerer().run(g); }
+
+loops::Program Lowerer::run(const Graph& g) {
+  block_ = &program_.body;
+  program_.inputs = static_cast<int>(g.inputs.size());
+  program_.constants = static_cast<int>(g.constants.size());
+  program_.outputs = static_cast<int>(g.outputs.size());
+  std::vector<BufferId> targets;
+  for (size_t i = 0; i < g.inputs.size(); ++i)
+    places_[g.inputs[i].get()] = make_buffer(Buffer::Kind::input, g.inputs[i]->type, static_cast<int>(i));
+  for (size_t i = 0; i < g.constants.size(); ++i)
+    places_[g.constants[i].get()] = make_buffer(Buffer::Kind::constant, g.constants[i]->type, static_cast<int>(i));
+  for (size_t i = 0; i < g.outputs.size(); ++i)
+    targets.push_back(make_buffer(Buffer::Kind::output, g.outputs[i]->type, static_cast<int>(i)));
+  open_region(g, {});
+  lower_calls(g, targets);
+  copy_outputs(g, targets);
+  close_region();
+  return std::move(program_);
+}
+
+// ---- buffers ------------------------------------------------------------------------------
+
+BufferId Lowerer::make_buffer(Buffer::Kind kind, const graph::TensorType& type, int position) {
+  Buffer b;
+  b.kind = kind;
+  b.dtype = type.dtype;
+  b.shape = type.shape;
+  b.position = position;
+  constexpr const char* prefixes[] = {"x", "c", "out", "t"};
+  b.name = prefixes[static_cast<size_t>(kind)] + std::to_string(kind == Buffer::Kind::temporary ? ++temporaries_ : position + 1);
+  program_.buffers.push_back(std::move(b));
+  owners_.push_back({kind == Buffer::Kind::temporary && !regions_.empty() ? regions_.back().id : -1, -1});
+  return static_cast<BufferId>(program_.buffers.size()) - 1;
+}
+
+BufferId Lowerer::root(BufferId b) const {
+  BufferId up = program_.buffers[static_cast<size_t>(b)].alias;
+  return up < 0 ? b : up;
+}
+
+void Lowerer::place(const ValuePtr& v, BufferId b) {
+  places_[v.get()] = b;
+  Ownership& owner = owners_[static_cast<size_t>(root(b))];
+  auto use = regions_.back().last_use.find(v.get());
+  int last = use == regions_.back().last_use.end() ? -1 : use->second;
+  owner.last_use = std::max(owner.last_use, last);
+}
+
+void Lowerer::bind(const ValuePtr& v, BufferId b) {
+  auto target = regions_.back().targets.find(v.get());
+  place(v, b);
+  if (target == regions_.back().targets.end() || target->second == b) return;
+  copy(target->second, v);
+  place(v, target->second);
+}
+
+BufferId Lowerer::result_buffer(const ValuePtr& v) {
+  auto target = regions_.back().targets.find(v.get());
+  BufferId b = target != regions_.back().targets.end() ? target->second : make_buffer(Buffer::Kind::temporary, v->type);
+  place(v, b);
+  return b;
+}
+
+BufferId Lowerer::buffer_of(const ValuePtr& v) {
+  if (v->kind == Value::Kind::literal) {
+    BufferId b = make_buffer(Buffer::Kind::temporary, v->type);
+    copy(b, v);
+    return b;
+  }
+  auto it = places_.find(v.get());
+  if (it == places_.end()) throw InternalError("lower: a value has no buffer");
+  return it->second;
+}
+
+Expr Lowerer::load(const ValuePtr& v, const Index& at) {
+  if (v->kind == Value::Kind::literal) return exprs().constant(v->literal, v->type.dtype);
+  Index place = at;
+  for (size_t d = 0; d < place.size(); ++d)
+    if (v->type.shape[d] == 1) place[d] = {};
+  return exprs().load(buffer_of(v), v->type.dtype, std::move(place));
+}
+
+bool Lowerer::dead_after_this_call(const ValuePtr& v) const {
+  auto it = places_.find(v.get());
+  if (it == places_.end()) return false;
+  const Ownership& owner = owners_[static_cast<size_t>(root(it->second))];
+  return owner.region == regions_.back().id && owner.last_use <= regions_.back().position;
+}
+
+// ---- nests --------------------------------------------------------------------------------
+
+static Variable shared_variable(loops::Program& p, std::vector<Variable>& known, size_t d, const char* letters) {
+  constexpr size_t count = 6;
+  while (known.size() <= d) {
+    std::string name(1, letters[known.size() % count]);
+    if (known.size() >= count) name += std::to_string(known.size() / count + 1);
+    p.variables.push_back({name, false, 0, 0});
+    known.push_back(static_cast<Variable>(p.variables.size()) - 1);
+  }
+  return known[d];
+}
+Variable Lowerer::dimension(size_t d) { return shared_variable(program_, dimensions_, d, "ijklmn"); }
+Variable Lowerer::reduced(size_t d) { return shared_variable(program_, reduced_, d, "pqrstu"); }
+
+Index Lowerer::index(const Shape& shape, Variable (Lowerer::*variable)(size_t)) {
+  Index at(shape.size());
+  for (size_t d = 0; d < shape.size(); ++d)
+    if (shape[d] != 1) at[d] = loops::variable((this->*variable)(d));
+  return at;
+}
+
+void Lowerer::emit(Block statements) {
+  for (Stmt& s : statements) block_->push_back(std::move(s));
+}
+
+void Lowerer::nest(const Shape& shape, Variable (Lowerer::*variable)(size_t), Block body) {
+  for (size_t d = 0; d < shape.size(); ++d) {
+    if (shape[d] == 1) continue;
+    loops::For loop;
+    loop.variable = (this->*variable)(d);
+    loop.end = shape[d];
+    loop.body = std::move(body);
+    body.clear();
+    body.push_back({std::move(loop)});
+  }
+  emit(std::move(body));
+}
+
+Expr Lowerer::evaluate(const std::function<Expr()>& make, Block& body) {
+  Block* outer = std::exchange(parameters_, &body);
+  Expr e = make();
+  parameters_ = outer;
+  return e;
+}
+
+void Lowerer::store_box(BufferId to, const Part& part) {
+  if (elements(part.extents) == 0) return;
+  Index i = index(part.extents, &Lowerer::dimension);
+  Block body;
+  Expr value = evaluate([&] { return part.element(i); }, body);
+  body.push_back({loops::Store{to, part.place(i), value}});
+  nest(part.extents, &Lowerer::dimension, std::move(body));
+}
+
+static Index unchanged(const Index& i) { return i; }
+
+void Lowerer::copy(BufferId to, const ValuePtr& from) {
+  store_box(to, {from->type.shape, unchanged, [&](const Index& i) { return load(from, i); }});
+}
+
+void Lowerer::map(const ValuePtr& result, std::function<Expr(const Index&)> element) {
+  store_box(result_buffer(result), {result->type.shape, unchanged, std::move(element)});
+}
+
+void Lowerer::reduce(const ValuePtr& result, const Shape& extents, Op op, Scalar initial,
+                     std::function<Expr(const Index&, const Index&)> element) {
+  const Shape& shape = result->type.shape;
+  BufferId to = result_buffer(result);
+  if (elements(shape) == 0) return;
+  Index o = index(shape, &Lowerer::dimension), r = index(extents, &Lowerer::reduced);
+  DType dtype = result->type.dtype;
+  loops::LocalId sum = static_cast<loops::LocalId>(program_.locals.size());
+  program_.locals.push_back({"a" + std::to_string(sum + 1), dtype});
+  Block body;
+  Block* outer = std::exchange(block_, &body);
+  emit({loops::Declare{sum, exprs().constant(initial, dtype)}});
+  if (elements(extents) > 0) {
+    Block inner;
+    Expr value = evaluate([&] { return element(o, r); }, inner);
+    inner.push_back({loops::Update{sum, op, value}});
+    nest(extents, &Lowerer::reduced, std::move(inner));
+  }
+  emit({loops::Store{to, o, exprs().local(sum, dtype)}});
+  block_ = outer;
+  nest(shape, &Lowerer::dimension, std::move(body));
+}
+
+void Lowerer::scan(const ValuePtr& result, int64_t axis, Op op, Scalar initial, std::function<Expr(const Index&)> element) {
+  const Shape& shape = result->type.shape;
+  BufferId to = result_buffer(result);
+  if (elements(shape) == 0) return;
+  Index i = index(shape, &Lowerer::dimension);
+  DType dtype = result->type.dtype;
+  loops::LocalId sum = static_cast<loops::LocalId>(program_.locals.size());
+  program_.locals.push_back({"a" + std::to_string(sum + 1), dtype});
+  Block step, body;
+  Expr value = evaluate([&] { return element(i); }, step);
+  step.push_back({loops::Update{sum, op, value}});
+  step.push_back({loops::Store{to, i, exprs().local(sum, dtype)}});
+  body.push_back({loops::Declare{sum, exprs().constant(initial, dtype)}});
+  Shape others = shape, along(shape.size(), 1);
+  std::swap(others[static_cast<size_t>(axis)], along[static_cast<size_t>(axis)]);
+  Block* outer = std::exchange(block_, &body);
+  nest(along, &Lowerer::dimension, std::move(step));
+  block_ = outer;
+  nest(others, &Lowerer::dimension, std::move(body));
+}
+
+// ---- parts --------------------------------------------------------------------------------
+
+// What a part with a fixed place leaves of `base`, as boxes: below and above it in the last
+// dimension, then, between those, in the one before, and so on.
+bool Lowerer::store_around(BufferId result, const Part& part, const ValuePtr& base) {
+  const Shape& whole = base->type.shape;
+  Index corner = part.place(Index(whole.size()));
+  Index shifted = part.place(index(part.extents, &Lowerer::dimension));
+  for (size_t d = 0; d < whole.size(); ++d) {
+    Affine expected = (part.extents[d] == 1 ? Affine{} : loops::variable(dimension(d))) + corner[d];
+    if (!corner[d].terms.empty() || shifted[d] != expected) return false;
+  }
+  Shape low(whole.size(), 0), extents = whole;
+  for (size_t d = whole.size(); d-- > 0;) {
+    int64_t begin = corner[d].constant, end = begin + part.extents[d];
+    for (auto [from, to] : {std::pair{int64_t(0), begin}, std::pair{end, whole[d]}}) {
+      Shape box = extents, start = low;
+      box[d] = to - from;
+      start[d] = from;
+      auto moved = [&start](Index i) {
+        for (size_t k = 0; k < i.size(); ++k) i[k] = i[k] + start[k];
+        return i;
+      };
+      store_box(result, {box, moved, [&](const Index& i) { return load(base, moved(i)); }});
+    }
+    low[d] = begin;
+    extents[d] = part.extents[d];
+  }
+  return true;
+}
+
+void Lowerer::parts(const ValuePtr& result, std::vector<Part> parts, const ValuePtr& base) {
+  // A part that covers most of a tensor usually depends on the old values around it (the
+  // inside of a grid): then writing in place would need another copy.
+  bool small = base && parts.size() == 1 && 2 * elements(parts[0].extents) <= elements(base->type.shape);
+  if (base && small && dead_after_this_call(base)) {
+    place(result, buffer_of(base));
+    for (const Part& part : parts) store_box(buffer_of(base), part);
+    BufferId b = buffer_of(base);
+    auto target = regions_.back().targets.find(result.get());
+    bool state = target != regions_.back().targets.end() && program_.buffers[static_cast<size_t>(target->second)].kind == Buffer::Kind::temporary;
+    if (!state) bind(result, b);  // the next state of a loop may stay where the state is
+    return;
+  }
+  BufferId to = result_buffer(result);
+  if (base && !(parts.size() == 1 && store_around(to, parts[0], base))) copy(to, base);
+  for (const Part& part : parts) store_box(to, part);
+}
+
+void Lowerer::alias(const ValuePtr& result, const ValuePtr& operand) {
+  BufferId from = root(buffer_of(operand));
+  Buffer view = program_.buffers[static_cast<size_t>(from)];
+  view.shape = result->type.shape;
+  view.alias = from;
+  view.name += "v" + std::to_string(program_.buffers.size());
+  program_.buffers.push_back(std::move(view));
+  owners_.push_back({});
+  bind(result, static_cast<BufferId>(program_.buffers.size()) - 1);
+}
+
+Affine Lowerer::parameter(Expr value, int64_t low, int64_t high) {
+  if (low == high) return {low, {}};
+  if (value->op == Op::constant) return {std::clamp(value->constant.as<int64_t>(), low, high), {}};
+  loops::ExprPool& e = exprs();
+  value = e.binary(Op::minimum, e.binary(Op::maximum, e.convert(value, DType::i64), number(low)), number(high));
+  Variable v = static_cast<Variable>(program_.variables.size());
+  program_.variables.push_back({"p" + std::to_string(v), true, low, high});
+  (parameters_ ? *parameters_ : *block_).push_back({loops::Bind{v, value}});
+  return loops::variable(v);
+}
+
+void Lowerer::call(const char* function, const std::vector<ValuePtr>& results, const std::vector<ValuePtr>& operands,
+                   const std::vector<int64_t>& numbers) {
+  std::vector<BufferId> inputs, buffers;
+  for (const ValuePtr& v : operands) inputs.push_back(buffer_of(v));
+  for (const ValuePtr& v : results) buffers.push_back(result_buffer(v));
+  buffers.insert(buffers.end(), inputs.begin(), inputs.end());
+  std::vector<Expr> values;
+  for (int64_t x : numbers) values.push_back(number(x));
+  runtime_call(function, std::move(buffers), std::move(values));
+}
+
+// ---- graphs -------------------------------------------------------------------------------
+
+void Lowerer::lower_call(const graph::Call& c) {
+  const std::string& name = c.primitive->name;
+  if (name == "if") return lower_if(c);
+  if (name == "while" || name == "while_record") return lower_while(c, name == "while_record");
+  if (name == "tape_scan") return lower_tape_scan(c);
+  const primitives::Primitive& p = primitives::primitive_of(c);
+  if (!p.lower) throw InternalError("primitive " + name + " has no loop rule");
+  p.lower(*this, c);
+}
+
+void Lowerer::lower_calls(const Graph& g, const std::vector<BufferId>& targets) {
+  std::unordered_set<const Value*> made;
+  for (const graph::Call& c : g.calls)
+    for (const auto& v : c.outputs) made.insert(v.get());
+  for (size_t k = 0; k < targets.size(); ++k)
+    if (targets[k] >= 0 && made.count(g.outputs[k].get())) regions_.back().targets.emplace(g.outputs[k].get(), targets[k]);
+  for (size_t n = 0; n < g.calls.size(); ++n) {
+    regions_.back().position = static_cast<int>(n);
+    lower_call(g.calls[n]);
+  }
+}
+
+void Lowerer::copy_outputs(const Graph& g, const std::vector<BufferId>& targets) {
+  for (size_t k = 0; k < targets.size(); ++k) {
+    const ValuePtr& v = g.outputs[k];
+    auto it = places_.find(v.get());
+    bool there = v->kind != Value::Kind::literal && it != places_.end() && it->second == targets[k];
+    if (targets[k] >= 0 && !there) copy(targets[k], v);
+  }
+}
+
+}  // namespace anvil::compiler

@@ -1,0 +1,121 @@
+// The state of lowering: which buffer holds each value, where statements go. The loop
+// rules of primitives see it as Lowering; control flow has its own file.
+//
+// A value is stored by one nest, the last dimension outermost; dimensions of size 1 have
+// no loop. All nests share one variable per dimension (and per reduced dimension), so that
+// equal accesses are equal expressions:
+//
+//   %1: f32[3, 4] = add (%x1, %x2)        for j in 0..4 {
+//                                           for i in 0..3 {
+//                                             t1[i, j] = x1[i, j] + x2[i, j]
+//
+// A graph inside a call of control flow becomes a block. What leaves a graph (results,
+// the next state of a loop) is written to its destination at once where a call of that
+// graph makes it, and copied there otherwise.
+#pragma once
+#include <limits>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "loops/program.h"
+#include "primitives/lowering.h"
+#include "primitives/primitive.h"
+
+namespace anvil::compiler {
+
+using graph::Graph;
+using graph::Value;
+using graph::ValuePtr;
+using loops::Affine;
+using loops::Block;
+using loops::BufferId;
+using loops::Expr;
+using loops::Index;
+using loops::Op;
+using loops::Stmt;
+using loops::Variable;
+
+class Lowerer final : public primitives::Lowering {
+ public:
+  loops::Program run(const Graph&);
+
+  loops::ExprPool& exprs() override { return program_.exprs; }
+  Expr load(const ValuePtr&, const Index&) override;
+  void map(const ValuePtr& result, std::function<Expr(const Index&)> element) override;
+  void reduce(const ValuePtr& result, const Shape& extents, Op, Scalar initial,
+              std::function<Expr(const Index&, const Index&)> element) override;
+  void scan(const ValuePtr& result, int64_t axis, Op, Scalar initial, std::function<Expr(const Index&)> element) override;
+  void parts(const ValuePtr& result, std::vector<Part>, const ValuePtr& base) override;
+  void alias(const ValuePtr& result, const ValuePtr& operand) override;
+  Affine parameter(Expr value, int64_t low, int64_t high) override;
+  void call(const char* function, const std::vector<ValuePtr>& results, const std::vector<ValuePtr>& operands,
+            const std::vector<int64_t>& numbers) override;
+
+ private:
+  static constexpr int forever = std::numeric_limits<int>::max();
+
+  // A graph while its calls are lowered.
+  struct Region {
+    int id;
+    std::unordered_map<const Value*, int> last_use;      // position of the last call that reads it
+    std::unordered_map<const Value*, BufferId> targets;  // where a value of this graph shall be stored
+    int position = 0;                                    // of the call that is lowered
+  };
+  // Who may write over a buffer (the region that made it) and when (after the last use).
+  struct Ownership {
+    int region = -1;
+    int last_use = forever;
+  };
+
+  // ---- lower.cpp ----
+  BufferId make_buffer(loops::Buffer::Kind, const graph::TensorType&, int position = -1);
+  BufferId result_buffer(const ValuePtr&);           // the target of a value or a new temporary
+  BufferId buffer_of(const ValuePtr&);               // memory with the value; literals are written to a temporary
+  void bind(const ValuePtr&, BufferId);              // says where a value is; copies when it has a target elsewhere
+  void place(const ValuePtr&, BufferId);             // says where a value is
+  BufferId root(BufferId) const;
+  Variable dimension(size_t d);
+  Variable reduced(size_t d);
+  Index index(const Shape&, Variable (Lowerer::*)(size_t));
+  void nest(const Shape&, Variable (Lowerer::*)(size_t), Block body);
+  void emit(Stmt s) { block_->push_back(std::move(s)); }
+  void emit(Block statements);
+  Expr evaluate(const std::function<Expr()>&, Block& body);  // with the parameters that it makes put into `body`
+  void copy(BufferId to, const ValuePtr& from);
+  void store_box(BufferId to, const Part&);
+  bool dead_after_this_call(const ValuePtr&) const;
+  bool store_around(BufferId result, const Part&, const ValuePtr& base);
+  void lower_call(const graph::Call&);
+  // Lowers the calls of a graph; targets[k] is the destination of output k (-1: none).
+  void lower_calls(const Graph&, const std::vector<BufferId>& targets);
+  void copy_outputs(const Graph&, const std::vector<BufferId>& targets);
+
+  // ---- control.cpp ----
+  struct Loop {
+    loops::While statement;
+    std::vector<BufferId> state;
+  };
+  void lower_if(const graph::Call&);
+  void lower_while(const graph::Call&, bool record);
+  void lower_tape_scan(const graph::Call&);
+  std::vector<BufferId> enter_state(const std::vector<ValuePtr>& initial);
+  std::vector<BufferId> next_state(const std::vector<BufferId>& state);
+  void open_region(const Graph&, const std::vector<BufferId>& inputs);
+  void close_region();
+  void replace_state(const Graph& body, const std::vector<BufferId>& state, std::vector<BufferId> next);
+  void runtime_call(const char* function, std::vector<BufferId> buffers, std::vector<Expr> numbers);
+  std::vector<Expr> record_numbers(const std::vector<graph::TensorType>& layout);
+  Expr number(int64_t x) { return exprs().constant(x, DType::i64); }
+
+  loops::Program program_;
+  Block* block_ = nullptr;
+  Block* parameters_ = nullptr;                      // of the body that is being made, null between nests
+  std::vector<Region> regions_;
+  int next_region_ = 0;
+  std::unordered_map<const Value*, BufferId> places_;
+  std::vector<Ownership> owners_;                    // by root buffer
+  std::vector<Variable> dimensions_, reduced_;
+  int temporaries_ = 0;
+};
+
+}  // namespace anvil::compiler

@@ -1,0 +1,18 @@
+// The passes of the compiler, in the order in which they run. Each takes and leaves a
+// valid loop program with the same results; each file begins with an example.
+#pragma once
+#include "compiler/compiler.h"
+
+namespace anvil::compiler {
+
+loops::Program lower(const graph::Graph&);        // graph to loops, one nest for each value
+void unroll_small(loops::Program&);               // tiny tensors in loops become scalars
+void inline_producers(loops::Program&);           // elementwise producers move into their consumers
+void pack_operands(loops::Program&);              // operands of products that are read across memory are copied first
+void merge_nests(loops::Program&);                // nests with equal loops become one
+void contract_buffers(loops::Program&);           // temporaries lose the dimensions of shared loops, down to locals
+void collapse_loops(loops::Program&);             // adjacent loops over contiguous memory become one
+void schedule(loops::Program&, const Target&);    // which loop is a vector, how many steps are in flight
+void plan_buffers(loops::Program&);               // places of the temporaries in the arena
+
+}  // namespace anvil::compiler

@@ -1,0 +1,267 @@
+// The printed form of a loop program, for people and for tests. An expression that is used
+// several times in one statement gets a line of its own, so that the text grows with the
+// number of nodes.
+#include <functional>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "loops/program.h"
+
+namespace anvil::loops {
+namespace {
+
+std::string type_text(DType t, const Shape& shape) { return std::string(name(t)) + "[" + join(shape, ", ") + "]"; }
+
+class Printer {
+ public:
+  explicit Printer(const Program& p) : program_(p) {}
+
+  std::string run() {
+    text_ = "program(";
+    list(Buffer::Kind::input, "");
+    list(Buffer::Kind::constant, "constant ");
+    text_ += ") -> (";
+    first_ = true;
+    list(Buffer::Kind::output, "");
+    text_ += ")\n";
+    indent_ = 1;
+    for (size_t i = 0; i < program_.buffers.size(); ++i) {
+      const Buffer& b = program_.buffers[i];
+      if (b.alias >= 0) line(b.name + ": " + type_text(b.dtype, b.shape) + " = " + program_.buffers[static_cast<size_t>(b.alias)].name);
+      else if (b.kind == Buffer::Kind::temporary && used(static_cast<BufferId>(i)))
+        line(b.name + ": " + type_text(b.dtype, b.shape) + " temporary" + (b.offset >= 0 ? " at " + std::to_string(b.offset) : ""));
+    }
+    block(program_.body);
+    return text_;
+  }
+
+  std::string expression(Expr e) { return operand(e, true); }
+
+ private:
+  void list(Buffer::Kind kind, const char* prefix) {
+    for (const Buffer& b : program_.buffers)
+      if (b.kind == kind && b.alias < 0) {
+        text_ += (first_ ? "" : ", ") + (prefix + b.name) + ": " + type_text(b.dtype, b.shape);
+        first_ = false;
+      }
+  }
+  // Temporaries that passes have removed are not worth a line.
+  bool used(BufferId id) {
+    if (used_.empty()) {
+      used_.resize(program_.buffers.size() + 1);
+      std::unordered_set<Expr> seen;
+      mark(program_.body, seen);
+    }
+    return used_[static_cast<size_t>(id)];
+  }
+  void mark(BufferId id) {
+    for (; id >= 0; id = program_.buffers[static_cast<size_t>(id)].alias) used_[static_cast<size_t>(id)] = true;
+  }
+  void mark(Expr e, std::unordered_set<Expr>& seen) {
+    if (e == nullptr || !seen.insert(e).second) return;
+    if (e->op == Op::load) mark(e->buffer);
+    for (Expr a : e->args) mark(a, seen);
+  }
+  void mark(const Block& b, std::unordered_set<Expr>& seen) {
+    for (const Stmt& s : b) {
+      if (auto f = std::get_if<For>(&s.is)) mark(f->body, seen);
+      else if (auto st = std::get_if<Store>(&s.is)) mark(st->buffer), mark(st->value, seen);
+      else if (auto l = std::get_if<Let>(&s.is)) mark(l->value, seen);
+      else if (auto d = std::get_if<Declare>(&s.is)) mark(d->value, seen);
+      else if (auto u = std::get_if<Update>(&s.is)) mark(u->value, seen);
+      else if (auto bind = std::get_if<Bind>(&s.is)) mark(bind->value, seen);
+      else if (auto i = std::get_if<If>(&s.is)) mark(i->condition, seen), mark(i->yes, seen), mark(i->no, seen);
+      else if (auto w = std::get_if<While>(&s.is)) mark(w->before, seen), mark(w->condition, seen), mark(w->body, seen);
+      else if (auto c = std::get_if<Call>(&s.is)) {
+        for (BufferId id : c->buffers) mark(id);
+        for (Expr e : c->numbers) mark(e, seen);
+      } else if (auto swap = std::get_if<Swap>(&s.is)) mark(swap->first), mark(swap->second);
+    }
+  }
+
+  void line(const std::string& s) { text_ += std::string(static_cast<size_t>(2 * indent_), ' ') + s + "\n"; }
+
+  // The name of a variable, made unique among the loops around it.
+  std::string variable_text(Variable v) {
+    const VariableInfo& info = program_.variables[static_cast<size_t>(v)];
+    if (info.parameter) return "$" + info.name;
+    auto it = names_.find(v);
+    return it == names_.end() ? info.name : it->second;
+  }
+  void name_variable(Variable v) {
+    const std::string& base = program_.variables[static_cast<size_t>(v)].name;
+    std::string s = base;
+    for (int n = 2;; ++n) {
+      bool taken = false;
+      for (Variable o : open_) taken = taken || (o != v && names_[o] == s);
+      if (!taken) break;
+      s = base + std::to_string(n);
+    }
+    names_[v] = s;
+  }
+
+  std::string affine(const Affine& a) {
+    std::string s;
+    for (const Term& t : a.terms) {
+      int64_t f = t.factor;
+      s += s.empty() ? (f < 0 ? "-" : "") : (f < 0 ? " - " : " + ");
+      f = f < 0 ? -f : f;
+      s += (f == 1 ? "" : std::to_string(f) + "*") + variable_text(t.variable);
+    }
+    if (s.empty()) return std::to_string(a.constant);
+    if (a.constant > 0) s += " + " + std::to_string(a.constant);
+    if (a.constant < 0) s += " - " + std::to_string(-a.constant);
+    return s;
+  }
+  std::string place(BufferId b, const Index& index) {
+    std::string s = program_.buffers[static_cast<size_t>(b)].name + "[";
+    for (size_t d = 0; d < index.size(); ++d) s += (d ? ", " : "") + affine(index[d]);
+    return s + "]";
+  }
+  std::string local_name(LocalId id) { return program_.locals[static_cast<size_t>(id)].name; }
+
+  std::string arguments(Expr e) {
+    std::string s = "(";
+    for (int i = 0; i < e->argument_count(); ++i) s += (i ? ", " : "") + operand(e->args[static_cast<size_t>(i)], true);
+    return s + ")";
+  }
+  std::string operand(Expr e, bool top) {
+    auto shared = shared_.find(e);
+    return shared != shared_.end() ? shared->second : whole(e, top);
+  }
+  std::string whole(Expr e, bool top) {
+    switch (e->op) {
+      case Op::constant: return e->constant.text(e->dtype);
+      case Op::load: return place(e->buffer, e->place);
+      case Op::index: return top || (e->place[0].terms.size() == 1 && e->place[0].constant == 0) ? affine(e->place[0]) : "(" + affine(e->place[0]) + ")";
+      case Op::local: return local_name(e->local);
+      case Op::add: case Op::sub: case Op::mul: case Op::divide: case Op::remainder:
+      case Op::bit_and: case Op::bit_or: case Op::bit_xor:
+      case Op::shift_left: case Op::shift_right_logical: case Op::shift_right_arithmetic:
+      case Op::eq: case Op::ne: case Op::lt: case Op::le: case Op::gt: case Op::ge: {
+        std::string s = operand(e->args[0], false) + " " + name(e->op) + " " + operand(e->args[1], false);
+        return top ? s : "(" + s + ")";
+      }
+      case Op::negate: case Op::bit_not: return name(e->op) + operand(e->args[0], false);
+      case Op::convert: return std::string(anvil::name(e->dtype)) + arguments(e);
+      case Op::bitcast: return "bitcast_" + std::string(anvil::name(e->dtype)) + arguments(e);
+      case Op::function: return e->name + arguments(e);
+      default: return name(e->op) + arguments(e);
+    }
+  }
+
+  // Writes a line for every shared part of an expression, then gives the rest.
+  std::string prepared(Expr e, bool top = true) {
+    std::unordered_map<Expr, int> uses;
+    std::vector<Expr> order;
+    count(e, uses, order);
+    for (Expr x : order)
+      if (uses[x] > 1 && x->argument_count() > 0 && !shared_.count(x)) {
+        std::string s = whole(x, true);
+        std::string id = "%" + std::to_string(++next_shared_);
+        line(id + " = " + s);
+        shared_[x] = id;
+      }
+    return operand(e, top);
+  }
+  static void count(Expr e, std::unordered_map<Expr, int>& uses, std::vector<Expr>& order) {
+    if (uses[e]++ > 0) return;
+    for (int i = 0; i < e->argument_count(); ++i) count(e->args[static_cast<size_t>(i)], uses, order);
+    order.push_back(e);
+  }
+
+  void block(const Block& b) {
+    for (const Stmt& s : b) {
+      shared_.clear();
+      next_shared_ = 0;
+      std::visit([this](const auto& x) { statement(x); }, s.is);
+    }
+  }
+  void nested(const Block& b) {
+    ++indent_;
+    block(b);
+    --indent_;
+  }
+  void statement(const For& f) {
+    name_variable(f.variable);
+    open_.push_back(f.variable);
+    std::string s = "for " + variable_text(f.variable) + " in " + std::to_string(f.begin) + ".." + std::to_string(f.end);
+    if (f.kind == For::Kind::vector) s += " vector " + std::to_string(f.width) + (f.copies > 1 ? " x " + std::to_string(f.copies) : "");
+    if (f.kind == For::Kind::unroll) s += " unroll " + std::to_string(f.copies);
+    line(s + (f.reduction ? " reduction {" : " {"));
+    nested(f.body);
+    line("}");
+    open_.pop_back();
+  }
+  void statement(const Store& s) {
+    std::string value = prepared(s.value);
+    line(place(s.buffer, s.place) + " = " + value);
+  }
+  void statement(const Let& s) {
+    std::string value = prepared(s.value);
+    line("let " + local_name(s.local) + " = " + value);
+  }
+  void statement(const Declare& s) {
+    std::string value = prepared(s.value);
+    line(local_name(s.local) + " = " + value);
+  }
+  void statement(const Update& s) {
+    std::string value = prepared(s.value);
+    std::string sign = s.op == Op::local ? "" : s.op == Op::fma ? "+" : name(s.op);
+    bool word = s.op == Op::minimum || s.op == Op::maximum;
+    line(local_name(s.local) + " " + (s.op == Op::local ? ":" : sign + (word ? " " : "")) + "= " + value);
+  }
+  void statement(const Bind& s) {
+    std::string value = prepared(s.value);
+    line(variable_text(s.parameter) + " = " + value);
+  }
+  void statement(const If& s) {
+    std::string condition = prepared(s.condition);
+    line("if " + condition + " {");
+    nested(s.yes);
+    if (!s.no.empty()) {
+      line("} else {");
+      nested(s.no);
+    }
+    line("}");
+  }
+  void statement(const While& s) {
+    line("loop {");
+    nested(s.before);
+    shared_.clear();
+    ++indent_;
+    std::string condition = prepared(s.condition, false);
+    line("while " + condition);
+    --indent_;
+    nested(s.body);
+    line("}");
+  }
+  void statement(const Call& s) {
+    std::vector<std::string> numbers;
+    for (Expr e : s.numbers) numbers.push_back(prepared(e));
+    std::string text = "call " + s.function + "(";
+    for (size_t i = 0; i < s.buffers.size(); ++i) text += (i ? ", " : "") + program_.buffers[static_cast<size_t>(s.buffers[i])].name;
+    for (size_t i = 0; i < numbers.size(); ++i) text += (i ? ", " : "; ") + numbers[i];
+    line(text + ")");
+  }
+  void statement(const Swap& s) {
+    line("swap " + program_.buffers[static_cast<size_t>(s.first)].name + ", " + program_.buffers[static_cast<size_t>(s.second)].name);
+  }
+
+  const Program& program_;
+  std::string text_;
+  int indent_ = 0;
+  bool first_ = true;
+  std::vector<bool> used_;
+  std::vector<Variable> open_;
+  std::unordered_map<Variable, std::string> names_;
+  std::unordered_map<Expr, std::string> shared_;
+  int next_shared_ = 0;
+};
+
+}  // namespace
+
+std::string print(const Program& p) { return Printer(p).run(); }
+std::string print(const Program& p, Expr e) { return Printer(p).expression(e); }
+
+}  // namespace anvil::loops

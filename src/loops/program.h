@@ -1,0 +1,91 @@
+// A loop program: buffers, and a tree of loops, stores and scalar statements that runs
+// from top to bottom as one native function. Memory is column-major; an access gives one
+// affine index per dimension of its buffer.
+#pragma once
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/shape.h"
+#include "loops/expression.h"
+
+namespace anvil::loops {
+
+struct Buffer {
+  enum class Kind : uint8_t { input, constant, output, temporary };
+  Kind kind = Kind::temporary;
+  DType dtype = DType::f32;
+  Shape shape;
+  int position = -1;           // input, constant, output: which one
+  BufferId alias = -1;         // the same memory as another buffer, seen in another shape
+  int64_t offset = -1;         // temporary: bytes from the start of the arena, set by the buffers pass
+  std::string name;            // "x1", "c1", "t3", "out1": for people
+};
+
+struct VariableInfo {
+  std::string name;            // "i", "j"; parameters print as "$n"
+  bool parameter = false;
+  int64_t low = 0, high = 0;   // parameter: every value that it can take
+};
+struct LocalInfo {
+  std::string name;
+  DType dtype;
+};
+
+struct Stmt;
+using Block = std::vector<Stmt>;
+
+struct For {
+  enum class Kind : uint8_t { serial, vector, unroll };
+  Variable variable;
+  int64_t begin = 0, end = 0;
+  Kind kind = Kind::serial;
+  int width = 1;               // vector: lanes
+  int copies = 1;              // vector, unroll: how many are in flight at once (register blocking)
+  bool reduction = false;      // the body updates a local declared outside
+  Block body;
+};
+struct Store {
+  BufferId buffer;
+  Index place;
+  Expr value;
+};
+struct Let { LocalId local; Expr value; };                 // assigned here and never again
+struct Declare { LocalId local; Expr value; };             // a local that updates may change
+struct Update {                                            // local = local op value; op add, mul, minimum, maximum, bit_and, bit_or
+  LocalId local;
+  Op op;                                                   // Op::local: plain assignment
+  Expr value;
+};
+struct Bind { Variable parameter; Expr value; };           // $n = value, an i64
+struct If { Expr condition; Block yes, no; };
+struct While { Block before; Expr condition; Block body; };  // before runs ahead of every test
+struct Call {                                              // of a function of the runtime, see runtime/functions.h
+  std::string function;
+  std::vector<BufferId> buffers;                           // outputs first
+  std::vector<Expr> numbers;                               // each an i64
+};
+struct Swap { BufferId first, second; };                   // exchange the memory of two buffers of one type
+
+struct Stmt {
+  std::variant<For, Store, Let, Declare, Update, Bind, If, While, Call, Swap> is;
+};
+
+struct Program {
+  std::vector<Buffer> buffers;
+  std::vector<VariableInfo> variables;
+  std::vector<LocalInfo> locals;
+  Block body;
+  ExprPool exprs;
+  int64_t arena_bytes = 0;
+  int inputs = 0, constants = 0, outputs = 0;
+};
+
+Affine linear(const Program&, BufferId, const Index&);     // offset of an access, in elements
+std::string print(const Program&);
+std::string print(const Program&, Expr);
+// Throws InternalError: unknown buffers and locals, a variable used outside its loop, an
+// access that can leave its buffer, a dtype that does not fit.
+void verify(const Program&);
+
+}  // namespace anvil::loops

@@ -1,0 +1,221 @@
+// Checks what every pass must keep: definitions before uses, indices inside their loops,
+// accesses inside their buffers, dtypes that fit.
+#include <unordered_map>
+#include <unordered_set>
+
+#include "base/error.h"
+#include "loops/program.h"
+
+namespace anvil::loops {
+
+Affine linear(const Program& p, BufferId id, const Index& place) {
+  Affine offset;
+  int64_t stride = 1;
+  const Shape& shape = p.buffers[static_cast<size_t>(id)].shape;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    offset = offset + place[d] * stride;
+    stride *= shape[d];
+  }
+  return offset;
+}
+
+namespace {
+
+class Verifier {
+ public:
+  explicit Verifier(const Program& p) : program_(p), ranges_(p.variables.size()), locals_(p.locals.size(), State::unknown) {}
+
+  void run() {
+    for (const Buffer& b : program_.buffers) buffer(b);
+    block(program_.body);
+  }
+
+ private:
+  struct Range {
+    int64_t low = 0, high = -1;
+    bool visible = false;
+  };
+  enum class State : uint8_t { unknown, constant, variable };
+
+  [[noreturn]] void fail(const std::string& what) const { throw InternalError("loop program: " + what); }
+  void require(bool condition, const std::string& what) const {
+    if (!condition) fail(what);
+  }
+
+  void buffer(const Buffer& b) const {
+    for (int64_t size : b.shape) require(size >= 0, "buffer " + b.name + " has a negative size");
+    if (b.alias < 0) return;
+    require(static_cast<size_t>(b.alias) < program_.buffers.size(), "buffer " + b.name + " is an alias of nothing");
+    const Buffer& root = program_.buffers[static_cast<size_t>(b.alias)];
+    require(root.alias < 0, "buffer " + b.name + " is an alias of an alias");
+    require(root.dtype == b.dtype && elements(root.shape) == elements(b.shape), "buffer " + b.name + " does not fit what it is an alias of");
+  }
+  const Buffer& known(BufferId id) const {
+    require(id >= 0 && static_cast<size_t>(id) < program_.buffers.size(), "unknown buffer");
+    return program_.buffers[static_cast<size_t>(id)];
+  }
+  const LocalInfo& known_local(LocalId id) const {
+    require(id >= 0 && static_cast<size_t>(id) < program_.locals.size(), "unknown local");
+    return program_.locals[static_cast<size_t>(id)];
+  }
+  Range range(const Affine& a) const {
+    Range r{a.constant, a.constant, true};
+    Variable last = -1;
+    for (const Term& t : a.terms) {
+      require(t.variable > last && t.factor != 0 && static_cast<size_t>(t.variable) < ranges_.size(), "malformed index");
+      last = t.variable;
+      const Range& v = ranges_[static_cast<size_t>(t.variable)];
+      require(v.visible, "variable " + program_.variables[static_cast<size_t>(t.variable)].name + " is used outside its loop");
+      r.low += t.factor * (t.factor > 0 ? v.low : v.high);
+      r.high += t.factor * (t.factor > 0 ? v.high : v.low);
+    }
+    return r;
+  }
+  void access(BufferId id, const Index& place) const {
+    const Buffer& b = known(id);
+    require(place.size() == b.shape.size(), "an access of " + b.name + " has the wrong number of indices");
+    for (size_t d = 0; d < place.size(); ++d) {
+      Range r = range(place[d]);
+      require(r.low >= 0 && r.high < b.shape[d], "an access of " + b.name + " leaves it: dimension " + std::to_string(d) + ", " +
+                                                     std::to_string(r.low) + ".." + std::to_string(r.high));
+    }
+  }
+
+  void expression(Expr e) {
+    std::unordered_set<Expr> seen;
+    expression(e, seen);
+  }
+  void expression(Expr e, std::unordered_set<Expr>& seen) {
+    require(e != nullptr, "an expression is missing");
+    if (!seen.insert(e).second) return;
+    int n = e->argument_count();
+    for (int i = 0; i < n; ++i) expression(e->args[static_cast<size_t>(i)], seen);
+    auto type = [&](int i) { return e->args[static_cast<size_t>(i)]->dtype; };
+    auto expect = [&](bool ok) { require(ok, std::string("operands of ") + name(e->op) + " do not fit in " + print(program_, e)); };
+    switch (e->op) {
+      case Op::constant: break;
+      case Op::load:
+        access(e->buffer, e->place);
+        expect(known(e->buffer).dtype == e->dtype);
+        break;
+      case Op::index:
+        expect(e->place.size() == 1 && e->dtype == DType::i64);
+        range(e->place[0]);
+        break;
+      case Op::local:
+        expect(known_local(e->local).dtype == e->dtype);
+        require(locals_[static_cast<size_t>(e->local)] != State::unknown, "local " + known_local(e->local).name + " is read before it is made");
+        break;
+      case Op::eq: case Op::ne: case Op::lt: case Op::le: case Op::gt: case Op::ge:
+        expect(n == 2 && type(0) == type(1) && e->dtype == DType::boolean);
+        break;
+      case Op::convert: expect(n == 1); break;
+      case Op::bitcast: expect(n == 1 && size_of(type(0)) == size_of(e->dtype)); break;
+      case Op::is_finite: expect(n == 1 && e->dtype == DType::boolean && is_float(type(0))); break;
+      case Op::select: expect(n == 3 && type(0) == DType::boolean && type(1) == e->dtype && type(2) == e->dtype); break;
+      case Op::fma: expect(n == 3 && is_float(e->dtype) && type(0) == e->dtype && type(1) == e->dtype && type(2) == e->dtype); break;
+      case Op::function: expect(n >= 1 && n <= 2 && is_float(e->dtype) && type(0) == e->dtype && type(n - 1) == e->dtype); break;
+      default:
+        expect(n == (e->op >= Op::negate ? 1 : 2));
+        for (int i = 0; i < n; ++i) expect(type(i) == e->dtype);
+    }
+  }
+
+  void define(LocalId id, State state, Expr value) {
+    expression(value);
+    const LocalInfo& l = known_local(id);
+    require(l.dtype == value->dtype, "local " + l.name + " and its value differ in dtype");
+    require(locals_[static_cast<size_t>(id)] == State::unknown, "local " + l.name + " is made twice");
+    locals_[static_cast<size_t>(id)] = state;
+    made_.push_back(id);
+  }
+  // Locals made in a block are gone after it.
+  void block(const Block& b) {
+    size_t before = made_.size();
+    for (const Stmt& s : b) std::visit([this](const auto& x) { statement(x); }, s.is);
+    forget(before);
+  }
+  void forget(size_t before) {
+    for (; made_.size() > before; made_.pop_back()) locals_[static_cast<size_t>(made_.back())] = State::unknown;
+  }
+
+  void statement(const For& f) {
+    require(f.variable >= 0 && static_cast<size_t>(f.variable) < ranges_.size(), "unknown variable");
+    Range& r = ranges_[static_cast<size_t>(f.variable)];
+    const std::string& id = program_.variables[static_cast<size_t>(f.variable)].name;
+    require(!program_.variables[static_cast<size_t>(f.variable)].parameter, "loop over a parameter");
+    require(!r.visible, "two nested loops over " + id);
+    require(f.begin < f.end, "empty loop over " + id);
+    if (f.kind != For::Kind::serial)
+      require(f.width >= 1 && f.copies >= 1 && f.end - f.begin >= int64_t(f.width) * f.copies, "too few steps in the loop over " + id);
+    r = {f.begin, f.end - 1, true};
+    block(f.body);
+    ranges_[static_cast<size_t>(f.variable)].visible = false;
+  }
+  void statement(const Store& s) {
+    expression(s.value);
+    access(s.buffer, s.place);
+    const Buffer& b = known(s.buffer);
+    const Buffer& root = b.alias >= 0 ? program_.buffers[static_cast<size_t>(b.alias)] : b;
+    require(root.kind == Buffer::Kind::output || root.kind == Buffer::Kind::temporary, "store to " + b.name);
+    require(b.dtype == s.value->dtype, "store of the wrong dtype to " + b.name);
+  }
+  void statement(const Let& s) { define(s.local, State::constant, s.value); }
+  void statement(const Declare& s) { define(s.local, State::variable, s.value); }
+  void statement(const Update& s) {
+    expression(s.value);
+    const LocalInfo& l = known_local(s.local);
+    require(locals_[static_cast<size_t>(s.local)] == State::variable, "update of " + l.name + ", which is not declared");
+    require(l.dtype == s.value->dtype, "update of " + l.name + " with another dtype");
+    switch (s.op) {
+      case Op::local: case Op::add: case Op::mul: case Op::minimum: case Op::maximum: case Op::bit_and: case Op::bit_or: break;
+      default: fail(std::string("update with ") + name(s.op));
+    }
+  }
+  void statement(const Bind& s) {
+    expression(s.value);
+    require(s.value->dtype == DType::i64, "a parameter is not an i64");
+    require(s.parameter >= 0 && static_cast<size_t>(s.parameter) < ranges_.size(), "unknown parameter");
+    const VariableInfo& v = program_.variables[static_cast<size_t>(s.parameter)];
+    require(v.parameter, "binding of a loop index");
+    ranges_[static_cast<size_t>(s.parameter)] = {v.low, v.high, true};
+  }
+  void statement(const If& s) {
+    expression(s.condition);
+    require(s.condition->dtype == DType::boolean, "a condition is not a bool");
+    block(s.yes);
+    block(s.no);
+  }
+  // Locals of `before` are visible in the condition and in the body.
+  void statement(const While& s) {
+    size_t before = made_.size();
+    for (const Stmt& inner : s.before) std::visit([this](const auto& x) { statement(x); }, inner.is);
+    expression(s.condition);
+    require(s.condition->dtype == DType::boolean, "a condition is not a bool");
+    block(s.body);
+    forget(before);
+  }
+  void statement(const Call& s) {
+    for (BufferId b : s.buffers) known(b);
+    for (Expr e : s.numbers) {
+      expression(e);
+      require(e->dtype == DType::i64, "a number of a call is not an i64");
+    }
+  }
+  void statement(const Swap& s) {
+    const Buffer &a = known(s.first), &b = known(s.second);
+    require(a.kind == Buffer::Kind::temporary && b.kind == Buffer::Kind::temporary && a.alias < 0 && b.alias < 0, "swap of buffers with a fixed place");
+    require(a.dtype == b.dtype && a.shape == b.shape && s.first != s.second, "swap of different buffers");
+  }
+
+  const Program& program_;
+  std::vector<Range> ranges_;
+  std::vector<State> locals_;
+  std::vector<LocalId> made_;
+};
+
+}  // namespace
+
+void verify(const Program& p) { Verifier(p).run(); }
+
+}  // namespace anvil::loops

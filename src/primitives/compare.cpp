@@ -1,0 +1,103 @@
+// Comparisons, and what chooses by them: select and clamp.
+#include "primitives/factories.h"
+
+namespace anvil::primitives {
+namespace {
+
+template <class Formula> void add_comparison(Registry& r, const char* name, const char* key, Formula f) {
+  Primitive p = binary(name, key, "compare", any, f, flat);
+  p.infer = infer_compare;
+  p.hlo.form = "compare";
+  r.add(std::move(p));
+}
+
+void check_scalar_or_shape(const char* argument, const TensorType& t, const char* other, const Shape& shape) {
+  if (t.shape.empty() || t.shape == shape) return;
+  throw Error("shape", std::string("`") + argument + "` must have the same shape as `" + other + "` or be a scalar.",
+              {"x Got shapes " + in_parentheses(t.shape) + " and " + in_parentheses(shape) + "."});
+}
+
+Primitive select_primitive() {
+  Primitive p;
+  p.name = p.key = "select";
+  p.family = "elementwise";
+  p.operands = {"pred", "true_value", "false_value"};
+  p.group = Group::boolean;
+  p.hlo.op = "stablehlo.select";
+  p.domain = {{0, 1}, {}, {}};
+  p.infer = [](const std::vector<TensorType>& x, const Params&) -> std::vector<TensorType> {
+    check_same_type("true_value", x[1], "false_value", x[2]);
+    check_scalar_or_shape("pred", x[0], "true_value", x[1].shape);
+    return {{x[1].dtype, x[1].shape, x[1].ambiguous && x[2].ambiguous}};
+  };
+  p.reverse = [](ReverseStep& s) {
+    Var condition = operand(s, 0), g = cotangent(s);
+    if (s.required[1]) set(s, 1, select(condition, g, zeros_like(g)));
+    if (s.required[2]) set(s, 2, select(condition, zeros_like(g), g));
+  };
+  p.lower = [](Lowering& l, const graph::Call& c) {
+    l.map(c.outputs[0], [&l, x = c.inputs](const Index& i) {
+      return select(element(l, x[0], i), element(l, x[1], i), element(l, x[2], i)).node;
+    });
+  };
+  p.elementwise = [](const std::vector<const Tensor*>& x, const Tensor& out, const Params&) {
+    visit(out.type.dtype, [&]<class T>() {
+      const bool* condition = x[0]->as<bool>();
+      int64_t step_0 = step(*x[0], out), step_1 = step(*x[1], out), step_2 = step(*x[2], out);
+      for (int64_t i = 0, n = elements(out.type.shape); i < n; ++i)
+        out.as<T>()[i] = scalar::select(condition[i * step_0], x[1]->as<T>()[i * step_1], x[2]->as<T>()[i * step_2]);
+    });
+  };
+  return p;
+}
+
+// The sum over all places for a bound that is a scalar.
+Var for_bound(Var g, Var bound) {
+  if (bound.shape() == g.shape()) return g;
+  std::vector<int64_t> dims(g.shape().size());
+  for (size_t d = 0; d < dims.size(); ++d) dims[d] = static_cast<int64_t>(d);
+  return reduce_sum(g, dims);
+}
+
+Primitive clamp_primitive() {
+  Primitive p;
+  p.name = p.key = "clamp";
+  p.family = "elementwise";
+  p.operands = {"min_val", "operand", "max_val"};
+  p.hlo.op = "stablehlo.clamp";
+  p.domain = {{-10, 0}, {}, {0, 10}};
+  set_formula<3>(p, any, [](auto low, auto x, auto high) { return minimum(maximum(x, low), high); });
+  p.infer = [](const std::vector<TensorType>& x, const Params&) -> std::vector<TensorType> {
+    for (size_t bound : {0, 2}) {
+      const char* argument = bound == 0 ? "min_val" : "max_val";
+      if (x[bound].dtype != x[1].dtype)
+        throw Error("dtype", std::string("`operand` and `") + argument + "` must have the same dtype.",
+                    {"x Got <" + std::string(anvil::name(x[1].dtype)) + "> and <" + std::string(anvil::name(x[bound].dtype)) + ">."});
+      check_scalar_or_shape(argument, x[bound], "operand", x[1].shape);
+    }
+    return {x[1]};
+  };
+  // g goes to whichever of the three the result is; to the operand on a bound
+  p.reverse = [](ReverseStep& s) {
+    Var low = operand(s, 0), x = operand(s, 1), high = operand(s, 2), y = result(s), g = cotangent(s);
+    if (s.required[0]) set(s, 0, for_bound(select(y > x, g, zeros_like(g)), low));
+    if (s.required[1]) set(s, 1, select(x == y, g, zeros_like(g)));
+    if (s.required[2]) set(s, 2, for_bound(select(y < x, g, zeros_like(g)), high));
+  };
+  return p;
+}
+
+}  // namespace
+
+void register_compare(Registry& r) {
+  add_comparison(r, "equal", "eq", [](auto a, auto b) { return a == b; });
+  add_comparison(r, "not_equal", "ne", [](auto a, auto b) { return a != b; });
+  add_comparison(r, "greater", "gt", [](auto a, auto b) { return a > b; });
+  add_comparison(r, "greater_equal", "ge", [](auto a, auto b) { return a >= b; });
+  add_comparison(r, "less", "lt", [](auto a, auto b) { return a < b; });
+  add_comparison(r, "less_equal", "le", [](auto a, auto b) { return a <= b; });
+  r.add(select_primitive());
+  r.add(clamp_primitive());
+}
+
+}  // namespace anvil::primitives

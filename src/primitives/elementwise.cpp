@@ -1,0 +1,153 @@
+// Arithmetic, rounding, logic and the elementary functions. Derivatives are cotangents:
+// x or a, b are the operands, y is the result, g its cotangent.
+#include <numbers>
+
+#include "primitives/factories.h"
+
+namespace anvil::primitives {
+namespace {
+
+using elementary::Function;
+constexpr Domain positive = {0.1, 10}, inside_one = {-0.95, 0.95}, shifts = {0, 10};
+
+// sqrt(1 + x^2), also where x^2 overflows; there it is |x| to the last bit.
+Var hypot_one(Var x) {
+  Var large = abs(x) > 1e9;
+  Var small = select(large, zeros_like(x), x);  // no infinity may enter the root, nor its derivative
+  return select(large, abs(x), sqrt(1.0 + small * small));
+}
+
+// A share of g for the operand that is the extremum: half when both are. Neither is one
+// when there is a NaN.
+Var share(Var chosen, Var tie, Var g) { return select(chosen, g, select(tie, g * 0.5, zeros_like(g))); }
+
+// The derivative of a^b by a is b a^(b-1), which is 0 for a = b = 0: there the exponent -1
+// would make it NaN.
+Var power_by_base(Var a, Var b, Var g) {
+  Var at_zero = (a == 0.0) & (b == 0.0);
+  return g * b * pow(a, select(at_zero, b, b - 1.0));
+}
+// The derivative by b is y log(a), which tends to 0 with a for b >= 0.
+Var power_by_exponent(Var a, Var b, Var y, Var g) {
+  Var vanishes = (a == 0.0) & (b >= 0.0);
+  return g * y * log(select(vanishes, literal(a, 1), a));
+}
+
+void register_arithmetic(Registry& r) {
+  r.add(binary("add", "add", "add", any, [](auto a, auto b) { return a + b; },
+               [](Var, Var, Var, Var g) { return g; },
+               [](Var, Var, Var, Var g) { return g; }));
+  r.add(binary("mul", "mul", "multiply", any, [](auto a, auto b) { return a * b; },
+               [](Var, Var b, Var, Var g) { return g * b; },
+               [](Var a, Var, Var, Var g) { return g * a; }));
+  r.add(binary("sub", "sub", "subtract", numeric, [](auto a, auto b) { return a - b; },
+               [](Var, Var, Var, Var g) { return g; },
+               [](Var, Var, Var, Var g) { return -g; }));
+  r.add(binary("divide", "div", "divide", numeric, [](auto a, auto b) { return a / b; },
+               [](Var, Var b, Var, Var g) { return g / b; },
+               [](Var, Var b, Var y, Var g) { return -(g * y) / b; }, {}, {0.5, 10}));
+  r.add(binary("power", "pow", "power", numeric, [](auto a, auto b) { return pow(a, b); },
+               [](Var a, Var b, Var, Var g) { return power_by_base(a, b, g); },
+               [](Var a, Var b, Var y, Var g) { return power_by_exponent(a, b, y, g); }, {0.1, 5}, {-3, 3}));
+  // a - y is a whole multiple of b; rounding only repairs the division
+  r.add(binary("remainder", "remainder", "remainder", numeric, [](auto a, auto b) { return remainder(a, b); },
+               [](Var, Var, Var, Var g) { return g; },
+               [](Var a, Var b, Var y, Var g) { return -(g * round((a - y) / b)); }, {}, {0.5, 10}));
+  r.add(binary("maximum", "max", "maximum", any, [](auto a, auto b) { return maximum(a, b); },
+               [](Var a, Var b, Var, Var g) { return share(a > b, a == b, g); },
+               [](Var a, Var b, Var, Var g) { return share(b > a, a == b, g); }));
+  r.add(binary("minimum", "min", "minimum", any, [](auto a, auto b) { return minimum(a, b); },
+               [](Var a, Var b, Var, Var g) { return share(a < b, a == b, g); },
+               [](Var a, Var b, Var, Var g) { return share(b < a, a == b, g); }));
+  r.add(unary("negate", "negate", numeric, [](auto x) { return -x; }, [](Var, Var, Var g) { return -g; }));
+  r.add(unary("abs", "abs", signed_or_float, [](auto x) { return abs(x); },
+              [](Var x, Var, Var g) { return g * sign(x); }));
+  r.add(unary("sign", "sign", signed_or_float, [](auto x) { return sign(x); }, flat));
+}
+
+void register_rounding(Registry& r) {
+  r.add(unary("floor", "floor", floating, [](auto x) { return floor(x); }, flat));
+  r.add(unary("ceil", "ceil", floating, [](auto x) { return ceil(x); }, flat));
+
+  Primitive round = unary("round", "round_nearest_even", floating, [](auto x) { return round_even(x); }, flat);
+  Primitive away = unary("round", "round_nearest_afz", floating, [](auto x) { return round_away(x); }, flat);
+  round.parameters = {{"method", ParamSpec::Kind::string}};
+  round.hlo.form = "round";
+  round.infer = [](const std::vector<TensorType>& x, const Params& params) {
+    const std::string& method = params.string("method");
+    if (method != "nearest_even" && method != "afz")
+      throw Error("argument", "`method` must be one of \"nearest_even\" or \"afz\".", {"x Got \"" + method + "\"."});
+    return infer_unary(x, params);
+  };
+  round.lower = [even = round.lower, away = away.lower](Lowering& l, const graph::Call& c) {
+    (c.params.string("method") == "afz" ? away : even)(l, c);
+  };
+  round.elementwise = [even = round.elementwise, away = away.elementwise](const std::vector<const Tensor*>& x,
+                                                                          const Tensor& out, const Params& params) {
+    (params.string("method") == "afz" ? away : even)(x, out, params);
+  };
+  r.add(std::move(round));
+}
+
+void register_bits(Registry& r) {
+  r.add(unary("not", "not", integer_or_bool, [](auto x) { return ~x; }, flat));
+  r.add(unary("popcnt", "popcnt", integer, [](auto x) { return popcnt(x); }, flat));
+  r.add(binary("and", "and", "and", integer_or_bool, [](auto a, auto b) { return a & b; }, flat));
+  r.add(binary("or", "or", "or", integer_or_bool, [](auto a, auto b) { return a | b; }, flat));
+  r.add(binary("xor", "xor", "xor", integer_or_bool, [](auto a, auto b) { return a ^ b; }, flat));
+  auto shift = [&r](const char* name, auto formula) {
+    r.add(binary(name, name, name, integer_or_bool, formula, flat, {}, shifts));
+  };
+  shift("shift_left", [](auto x, auto n) { return shift_left(x, n); });
+  shift("shift_right_logical", [](auto x, auto n) { return shift_right_logical(x, n); });
+  shift("shift_right_arithmetic", [](auto x, auto n) { return shift_right_arithmetic(x, n); });
+}
+
+void register_functions(Registry& r) {
+  r.add(unary("sqrt", "sqrt", floating, [](auto x) { return sqrt(x); },
+              [](Var, Var y, Var g) { return g * 0.5 / y; }, positive));
+  r.add(function("rsqrt", "rsqrt", Function::rsqrt, [](Var, Var y, Var g) { return g * (-0.5 * (y * y * y)); }, positive));
+  r.add(function("cbrt", "cbrt", Function::cbrt, [](Var, Var y, Var g) { return g / (3.0 * (y * y)); }, positive));
+
+  r.add(function("exp", "exponential", Function::exp, [](Var, Var y, Var g) { return g * y; }, {-10, 10}));
+  r.add(function("expm1", "exponential_minus_one", Function::expm1,
+                 [](Var x, Var, Var g) { return g * exp(x); }, {-5, 5}));
+  r.add(function("log", "log", Function::log, [](Var x, Var, Var g) { return g / x; }, positive));
+  r.add(function("log1p", "log_plus_one", Function::log1p, [](Var x, Var, Var g) { return g / (1.0 + x); }, {-0.9, 10}));
+  r.add(function("logistic", "logistic", Function::logistic,
+                 [](Var, Var y, Var g) { return g * (y * (1.0 - y)); }, {-10, 10}));
+
+  r.add(function("sine", "sine", Function::sin, [](Var x, Var, Var g) { return g * cos(x); }, {-10, 10}));
+  r.add(function("cosine", "cosine", Function::cos, [](Var x, Var, Var g) { return -(g * sin(x)); }, {-10, 10}));
+  r.add(function("tan", "tan", Function::tan, [](Var, Var y, Var g) { return g * (1.0 + y * y); }, {-1.4, 1.4}));
+  r.add(function("asin", "chlo.asin", Function::asin,
+                 [](Var x, Var, Var g) { return g / sqrt((1.0 - x) * (1.0 + x)); }, inside_one));
+  r.add(function("acos", "chlo.acos", Function::acos,
+                 [](Var x, Var, Var g) { return -g / sqrt((1.0 - x) * (1.0 + x)); }, inside_one));
+  r.add(function("atan", "chlo.atan", Function::atan, [](Var x, Var, Var g) { return g / (1.0 + x * x); }, {-10, 10}));
+  r.add(function("atan2", "atan2", Function::atan2,
+                 [](Var a, Var b, Var, Var g) { return g * b / (a * a + b * b); },
+                 [](Var a, Var b, Var, Var g) { return -(g * a) / (a * a + b * b); }, {0.5, 10}, {-10, 10}));
+
+  r.add(function("sinh", "chlo.sinh", Function::sinh, [](Var x, Var, Var g) { return g * cosh(x); }, {-5, 5}));
+  r.add(function("cosh", "chlo.cosh", Function::cosh, [](Var x, Var, Var g) { return g * sinh(x); }, {-5, 5}));
+  r.add(function("tanh", "tanh", Function::tanh, [](Var, Var y, Var g) { return g * (1.0 - y * y); }, {-5, 5}));
+  r.add(function("asinh", "chlo.asinh", Function::asinh, [](Var x, Var, Var g) { return g / hypot_one(x); }, {-10, 10}));
+  // two roots: their product neither cancels next to 1 nor overflows, and is NaN below -1
+  r.add(function("acosh", "chlo.acosh", Function::acosh,
+                 [](Var x, Var, Var g) { return g / (sqrt(x - 1.0) * sqrt(x + 1.0)); }, {1.1, 10}));
+  r.add(function("atanh", "chlo.atanh", Function::atanh,
+                 [](Var x, Var, Var g) { return g / ((1.0 - x) * (1.0 + x)); }, inside_one));
+}
+
+}  // namespace
+
+void register_elementwise(Registry& r) {
+  register_arithmetic(r);
+  register_rounding(r);
+  register_bits(r);
+  register_functions(r);
+  register_conversions(r);
+}
+
+}  // namespace anvil::primitives

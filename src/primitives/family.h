@@ -1,0 +1,41 @@
+// What the families of structured primitives share when they fill in a Primitive.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "primitives/build.h"
+#include "primitives/infer.h"
+#include "primitives/lowering.h"
+
+namespace anvil::primitives {
+
+using Kind = ParamSpec::Kind;
+using Attribute = HloAttribute::Kind;
+using Types = std::vector<TensorType>;
+
+inline Primitive make_primitive(const char* family, const char* name, std::vector<std::string> operands,
+                                std::vector<ParamSpec> parameters) {
+  Primitive p;
+  p.name = p.key = name;
+  p.family = family;
+  p.operands = std::move(operands);
+  p.parameters = std::move(parameters);
+  return p;
+}
+
+inline bool is_literal(const ValuePtr& v) { return v->kind == graph::Value::Kind::literal; }
+
+// A copy of the operand, for the cases in which a primitive does nothing.
+inline void lower_identity(Lowering& l, const ValuePtr& result, const ValuePtr& x) {
+  l.map(result, [&l, x](const Index& i) { return l.load(x, i); });
+}
+
+// What takes an index of a part to its place: start + i * stride.
+inline std::function<Index(const Index&)> strided(Ints start, Ints stride) {
+  return [start = std::move(start), stride = std::move(stride)](Index i) {
+    for (size_t d = 0; d < i.size(); ++d) i[d] = i[d] * stride[d] + start[d];
+    return i;
+  };
+}
+
+}  // namespace anvil::primitives

@@ -1,0 +1,72 @@
+// What a scalar formula is written in: the same names and operators for numbers of every
+// dtype (Number), where they compute, and for expressions of the loop language
+// (Expression), where they grow a tree. A formula is a generic lambda, instantiated for
+// both, so that evaluation and generated code cannot differ.
+#pragma once
+#include "loops/expression.h"
+#include "runtime/scalar.h"
+
+namespace anvil::primitives {
+
+template <class T> struct Number {
+  T value;
+};
+template <class T> Number(T) -> Number<T>;
+
+struct Expression {
+  loops::ExprPool* pool;
+  loops::Expr node;
+  DType dtype() const { return node->dtype; }
+};
+// A node of `op`; or what stands for it with bools (or, and) and floats (pow, fmod).
+Expression apply(loops::Op op, Expression x);
+Expression apply(loops::Op op, Expression a, Expression b);
+
+#define ANVIL_FORMULA_1(spelling, op)                                                            \
+  template <class T> auto spelling(Number<T> x) { return Number{scalar::op(x.value)}; }         \
+  inline Expression spelling(Expression x) { return apply(loops::Op::op, x); }
+#define ANVIL_FORMULA_2(spelling, op)                                                                          \
+  template <class T> auto spelling(Number<T> a, Number<T> b) { return Number{scalar::op(a.value, b.value)}; } \
+  inline Expression spelling(Expression a, Expression b) { return apply(loops::Op::op, a, b); }
+ANVIL_FORMULA_2(operator+, add)
+ANVIL_FORMULA_2(operator-, sub)
+ANVIL_FORMULA_2(operator*, mul)
+ANVIL_FORMULA_2(operator/, divide)
+ANVIL_FORMULA_2(operator&, bit_and)
+ANVIL_FORMULA_2(operator|, bit_or)
+ANVIL_FORMULA_2(operator^, bit_xor)
+ANVIL_FORMULA_2(operator==, eq)
+ANVIL_FORMULA_2(operator!=, ne)
+ANVIL_FORMULA_2(operator<, lt)
+ANVIL_FORMULA_2(operator<=, le)
+ANVIL_FORMULA_2(operator>, gt)
+ANVIL_FORMULA_2(operator>=, ge)
+ANVIL_FORMULA_2(remainder, remainder)
+ANVIL_FORMULA_2(pow, power)
+ANVIL_FORMULA_2(minimum, minimum)
+ANVIL_FORMULA_2(maximum, maximum)
+ANVIL_FORMULA_2(shift_left, shift_left)
+ANVIL_FORMULA_2(shift_right_logical, shift_right_logical)
+ANVIL_FORMULA_2(shift_right_arithmetic, shift_right_arithmetic)
+ANVIL_FORMULA_1(operator-, negate)
+ANVIL_FORMULA_1(operator~, bit_not)
+ANVIL_FORMULA_1(abs, abs)
+ANVIL_FORMULA_1(sign, sign)
+ANVIL_FORMULA_1(popcnt, popcnt)
+ANVIL_FORMULA_1(sqrt, sqrt)
+ANVIL_FORMULA_1(floor, floor)
+ANVIL_FORMULA_1(ceil, ceil)
+ANVIL_FORMULA_1(round_even, round_even)
+ANVIL_FORMULA_1(round_away, round_away)
+ANVIL_FORMULA_1(is_finite, is_finite)
+#undef ANVIL_FORMULA_1
+#undef ANVIL_FORMULA_2
+
+template <class T> Number<T> select(Number<bool> condition, Number<T> yes, Number<T> no) {
+  return {scalar::select(condition.value, yes.value, no.value)};
+}
+inline Expression select(Expression condition, Expression yes, Expression no) {
+  return {yes.pool, yes.pool->select(condition.node, yes.node, no.node)};
+}
+
+}  // namespace anvil::primitives

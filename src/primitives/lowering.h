@@ -1,0 +1,58 @@
+// What a primitive's loop rule may say: "each element is this expression", "each element
+// is this reduction", "these parts are written one after the other", "the same memory in
+// another shape", "a function of the runtime makes it". The compiler implements it; rules
+// never see buffers, nests or order.
+#pragma once
+#include <functional>
+
+#include "graph/graph.h"
+#include "loops/expression.h"
+
+namespace anvil::primitives {
+
+using loops::Affine;
+using loops::Expr;
+using loops::Index;
+
+class Lowering {
+ public:
+  virtual ~Lowering() = default;
+  virtual loops::ExprPool& exprs() = 0;
+
+  // The element of an operand at an index; a literal is a constant of its dtype.
+  virtual Expr load(const graph::ValuePtr&, const Index&) = 0;
+
+  // result[i] = element(i)
+  virtual void map(const graph::ValuePtr& result, std::function<Expr(const Index& i)> element) = 0;
+
+  // result[o] = initial op element(o, r) op ... over all r in `extents`; op is add, mul,
+  // minimum, maximum, bit_and or bit_or. The order is free.
+  virtual void reduce(const graph::ValuePtr& result, const Shape& extents, loops::Op op, Scalar initial,
+                      std::function<Expr(const Index& o, const Index& r)> element) = 0;
+
+  // A running reduction along `axis`, in order: result[.., i, ..] = initial op element(0) op ... op element(i).
+  virtual void scan(const graph::ValuePtr& result, int64_t axis, loops::Op op, Scalar initial,
+                    std::function<Expr(const Index& i)> element) = 0;
+
+  // Parts of one result, each a box of `extents` with its own places; together they cover
+  // it, later ones win. `base`, where given, is a value of the same type that fills what
+  // the parts leave, in place when nobody needs it any more.
+  struct Part {
+    Shape extents;
+    std::function<Index(const Index& i)> place;
+    std::function<Expr(const Index& i)> element;
+  };
+  virtual void parts(const graph::ValuePtr& result, std::vector<Part>, const graph::ValuePtr& base = nullptr) = 0;
+
+  // result is the operand's memory in another shape (the same elements in column-major order).
+  virtual void alias(const graph::ValuePtr& result, const graph::ValuePtr& operand) = 0;
+
+  // An integer known only at run time, as a parameter for indices: value, clamped to [low, high].
+  virtual Affine parameter(Expr value, int64_t low, int64_t high) = 0;
+
+  // Calls runtime function `function` (runtime/functions.h) with these results, operands and numbers.
+  virtual void call(const char* function, const std::vector<graph::ValuePtr>& results,
+                    const std::vector<graph::ValuePtr>& operands, const std::vector<int64_t>& numbers) = 0;
+};
+
+}  // namespace anvil::primitives

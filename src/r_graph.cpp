@@ -1,0 +1,245 @@
+// Graphs as R objects: their fields as people read them, the transformations, and the ways
+// out: StableHLO text, loop programs, LLVM IR and assembly.
+#include <algorithm>
+
+#include "primitives/composite.h"
+#include "r_common.h"
+#include "r_routines.h"
+
+namespace anvil::r {
+
+const GraphHolder& graph_of(SEXP x) {
+  if (TYPEOF(x) != EXTPTRSXP || !Rf_inherits(x, "AnvilGraph"))
+    throw Error("argument", "`graph` must be an AnvilGraph.", {"x Got " + describe(x) + ".", "i `trace_fn()` makes one."});
+  auto* holder = static_cast<GraphHolder*>(R_ExternalPtrAddr(x));
+  if (holder == nullptr) throw Error("argument", "This graph was saved in another session and cannot be used.", {"i Trace the function again."});
+  return *holder;
+}
+
+SEXP wrap_graph(GraphPtr g, std::shared_ptr<Locations> locations, SEXP fields) {
+  auto holder = std::make_unique<GraphHolder>(GraphHolder{std::move(g), std::move(locations)});
+  SEXP x = guarded([&] { return own(holder.get(), names.graph, fields); });
+  holder.release();
+  return x;
+}
+
+// AbstractTensor, ConcreteTensor or LiteralTensor, as R's constructors make them.
+SEXP abstract_of(const ValuePtr& v) {
+  Shield<SEXP> tag(guarded([&] { return tag_of(v->type); }));
+  Shield<SEXP> data(v->kind == Value::Kind::constant  ? tensor_from(v->constant)
+                    : v->kind == Value::Kind::literal ? guarded([&] {
+                        return is_bool(v->type.dtype)    ? Rf_ScalarLogical(v->literal.as<bool>())
+                               : is_float(v->type.dtype) ? Rf_ScalarReal(v->literal.as<double>())
+                                                         : Rf_ScalarReal(static_cast<double>(v->literal.as<int64_t>()));
+                      })
+                                                      : R_NilValue);
+  Shield<SEXP> kind(guarded([&] { return Rf_ScalarInteger(static_cast<int>(v->kind)); }));
+  return call_r("abstract_value", {tag, data, kind});
+}
+
+// A node of a graph; its address is the value's, so that equal nodes are identical in R.
+static SEXP node(const ValuePtr& v, SEXP graph) {  // may jump
+  bool literal = v->kind == Value::Kind::literal;
+  SEXP x = PROTECT(R_MakeExternalPtr(v.get(), R_NilValue, graph));
+  Rf_setAttrib(x, R_ClassSymbol, literal ? names.graph_literal : names.graph_value);
+  UNPROTECT(1);
+  return x;
+}
+static SEXP nodes(const std::vector<ValuePtr>& values, SEXP graph) {
+  return guarded([&] {
+    SEXP list = PROTECT(Rf_allocVector(VECSXP, static_cast<R_xlen_t>(values.size())));
+    for (size_t i = 0; i < values.size(); ++i) SET_VECTOR_ELT(list, static_cast<R_xlen_t>(i), node(values[i], graph));
+    UNPROTECT(1);
+    return list;
+  });
+}
+
+SEXP anvil_value_abstract(SEXP x) {
+  return entry([&] {
+    auto* v = static_cast<Value*>(R_ExternalPtrAddr(x));
+    if (v == nullptr) throw Error("argument", "This value was saved in another session; its graph is gone.");
+    return abstract_of(ValuePtr(ValuePtr(), v));
+  });
+}
+
+static SEXP calls_of(const GraphHolder& holder, SEXP graph) {
+  const auto& calls = holder.graph->calls;
+  Shield<SEXP> list(guarded([&] { return Rf_allocVector(VECSXP, static_cast<R_xlen_t>(calls.size())); }));
+  for (size_t i = 0; i < calls.size(); ++i) {
+    const graph::Call& c = calls[i];
+    Shield<SEXP> name(guarded([&] { return string(primitives::primitive_of(c).key); }));
+    Shield<SEXP> inputs(nodes(c.inputs, graph)), outputs(nodes(c.outputs, graph));
+    Shield<SEXP> params(guarded([&] { return params_to(c, holder.locations); }));
+    bool located = holder.locations && c.location >= 0 && static_cast<size_t>(c.location) < holder.locations->list.size();
+    SEXP where = located ? holder.locations->list[static_cast<size_t>(c.location)].get() : R_NilValue;
+    SET_VECTOR_ELT(list, static_cast<R_xlen_t>(i), call_r("primitive_call", {name, inputs, params, outputs, where}));
+  }
+  return list;
+}
+
+SEXP anvil_graph_field(SEXP graph, SEXP field) {
+  return entry([&]() -> SEXP {
+    const GraphHolder& holder = graph_of(graph);
+    std::string name = text_of(field);
+    if (name == "inputs") return nodes(holder.graph->inputs, graph);
+    if (name == "outputs") return nodes(holder.graph->outputs, graph);
+    if (name == "constants") return nodes(holder.graph->constants, graph);
+    if (name == "calls") return calls_of(holder, graph);
+    return R_NilValue;
+  });
+}
+
+SEXP anvil_graph_fields(SEXP graph) {
+  return entry([&] {
+    graph_of(graph);
+    return R_ExternalPtrProtected(graph);
+  });
+}
+
+// The same graph with other fields.
+SEXP anvil_rename_graph(SEXP graph, SEXP fields) {
+  return entry([&] {
+    const GraphHolder& holder = graph_of(graph);
+    return wrap_graph(holder.graph, holder.locations, fields);
+  });
+}
+
+SEXP anvil_gradient(SEXP graph, SEXP wrt, SEXP with_value, SEXP fields) {
+  return entry([&] {
+    const GraphHolder& holder = graph_of(graph);
+    std::vector<bool> marked;
+    for (R_xlen_t i = 0; i < XLENGTH(wrt); ++i) marked.push_back(LOGICAL_ELT(wrt, i) == TRUE);
+    if (marked.size() != holder.graph->inputs.size()) throw InternalError("one flag per input was expected");
+    GraphPtr expanded = primitives::expand(*holder.graph, false);
+    try {
+      return wrap_graph(transform::gradient(*expanded, marked, Rf_asLogical(with_value) == TRUE), holder.locations, fields);
+    } catch (const Error& e) {
+      if (e.location < 0 || !holder.locations || static_cast<size_t>(e.location) >= holder.locations->list.size()) throw;
+      Shield<SEXP> where(call_r("location_text", {holder.locations->list[static_cast<size_t>(e.location)].get()}));
+      std::vector<std::string> details = e.details;
+      details.push_back("i It was called in `" + text_of(where) + "`.");
+      throw Error(e.kind, e.what(), details);
+    }
+  });
+}
+
+// passes: names among inline_scalars, unused_constants, dead_calls, equal_calls, optimize
+SEXP anvil_simplify(SEXP graph, SEXP passes) {
+  return entry([&] {
+    const GraphHolder& holder = graph_of(graph);
+    graph::Substitution map;
+    GraphPtr g = graph::clone(*holder.graph, map);
+    for (R_xlen_t i = 0; i < XLENGTH(passes); ++i) {
+      std::string pass = CHAR(STRING_ELT(passes, i));
+      if (pass == "inline_scalars") transform::inline_scalar_constants(*g);
+      else if (pass == "unused_constants") transform::remove_unused_constants(*g);
+      else if (pass == "dead_calls") transform::remove_dead_calls(*g);
+      else if (pass == "equal_calls") transform::merge_equal_calls(*g);
+      else if (pass == "optimize") transform::optimize(*g);
+      else throw Error("argument", "There is no pass named `" + pass + "`.");
+    }
+    return wrap_graph(g, holder.locations, R_ExternalPtrProtected(graph));
+  });
+}
+
+// The outputs for these tensors, by Eigen: the canonical implementation.
+SEXP anvil_evaluate(SEXP graph, SEXP inputs) {
+  return entry([&] {
+    const GraphHolder& holder = graph_of(graph);
+    std::vector<Tensor> given;
+    for (R_xlen_t i = 0; i < XLENGTH(inputs); ++i) given.push_back(hold(VECTOR_ELT(inputs, i)));
+    if (given.size() != holder.graph->inputs.size())
+      throw Error("argument", "The graph has " + std::to_string(holder.graph->inputs.size()) + " inputs.", {"x Got " + std::to_string(given.size()) + "."});
+    for (size_t i = 0; i < given.size(); ++i)
+      if (!graph::same_type(given[i].type, holder.graph->inputs[i]->type))
+        throw Error("argument", "Input " + std::to_string(i + 1) + " must be " + graph::text(holder.graph->inputs[i]->type) + ".", {"x Got " + graph::text(given[i].type) + "."});
+    std::vector<Tensor> results = evaluate_graph(*holder.graph, given);
+    Shield<SEXP> list(guarded([&] { return Rf_allocVector(VECSXP, static_cast<R_xlen_t>(results.size())); }));
+    for (size_t i = 0; i < results.size(); ++i) {
+      results[i].type = holder.graph->outputs[i]->type;
+      SET_VECTOR_ELT(list, static_cast<R_xlen_t>(i), tensor_from(results[i]));
+    }
+    return static_cast<SEXP>(list);
+  });
+}
+
+// list(text, constants)
+SEXP anvil_stablehlo(SEXP graph, SEXP constants_as_inputs) {
+  return entry([&] {
+    const GraphHolder& holder = graph_of(graph);
+    stablehlo::Written written = stablehlo::write(*primitives::expand(*holder.graph, true), Rf_asLogical(constants_as_inputs) == TRUE);
+    Shield<SEXP> text(guarded([&] { return string(written.text); }));
+    Shield<SEXP> constants(nodes(written.constants, graph));
+    return guarded([&] {
+      SEXP list = PROTECT(Rf_allocVector(VECSXP, 2));
+      SET_VECTOR_ELT(list, 0, text);
+      SET_VECTOR_ELT(list, 1, constants);
+      UNPROTECT(1);
+      return list;
+    });
+  });
+}
+
+SEXP anvil_read_stablehlo(SEXP text) {
+  return entry([&] { return wrap_graph(stablehlo::read(text_of(text)), nullptr, R_NilValue); });
+}
+
+// level: "loops", "llvm" or "asm", of the graph as jit() compiles it
+SEXP anvil_inspect(SEXP graph, SEXP level) {
+  return entry([&] {
+    std::string wanted = text_of(level), text;
+    graph::Substitution map;
+    GraphPtr g = graph::clone(*primitives::expand(*graph_of(graph).graph, true), map);
+    transform::optimize(*g);
+    loops::Program program = compiler::compile(*g, llvm_backend::target());
+    if (wanted == "loops") text = loops::print(program);
+    else text = llvm_backend::text(program, wanted == "asm" ? llvm_backend::Text::assembly : llvm_backend::Text::llvm);
+    return guarded([&] { return string(text); });
+  });
+}
+
+// The loop program after each pass of the compiler: a named character vector.
+SEXP anvil_stages(SEXP graph) {
+  return entry([&] {
+    graph::Substitution map;
+    GraphPtr g = graph::clone(*primitives::expand(*graph_of(graph).graph, true), map);
+    transform::optimize(*g);
+    std::vector<std::string> labels, texts;
+    for (compiler::Stage& stage : compiler::stages(*g, llvm_backend::target())) {
+      labels.push_back(stage.name);
+      texts.push_back(stage.text);
+    }
+    return guarded([&] {
+      SEXP x = PROTECT(strings(texts)), n = PROTECT(strings(labels));
+      Rf_setAttrib(x, R_NamesSymbol, n);
+      UNPROTECT(2);
+      return x;
+    });
+  });
+}
+
+// path: of the code generator's library, or NULL. list(available, reason, version, vector_bytes)
+SEXP anvil_llvm(SEXP path) {
+  return entry([&] {
+    if (path != R_NilValue) {
+      llvm_backend::set_library(text_of(path));
+      return R_NilValue;
+    }
+    std::string reason;
+    bool available = llvm_backend::available(&reason);
+    std::string version = available ? llvm_backend::version() : "";
+    int bytes = available ? llvm_backend::target().vector_bytes : 0;
+    return guarded([&] {
+      static const char* fields[] = {"available", "reason", "version", "vector_bytes", ""};
+      SEXP list = PROTECT(Rf_mkNamed(VECSXP, fields));
+      SET_VECTOR_ELT(list, 0, Rf_ScalarLogical(available));
+      SET_VECTOR_ELT(list, 1, string(reason));
+      SET_VECTOR_ELT(list, 2, string(version));
+      SET_VECTOR_ELT(list, 3, Rf_ScalarInteger(bytes));
+      UNPROTECT(1);
+      return list;
+    });
+  });
+}
+
+}  // namespace anvil::r

@@ -1,0 +1,274 @@
+// Primitives and their parameters between R and the core: 1-based there, 0-based here; the
+// rules as R functions, and primitives whose rules are R functions.
+#include <algorithm>
+#include <unordered_map>
+
+#include "primitives/composite.h"
+#include "r_common.h"
+#include "r_routines.h"
+
+namespace anvil::r {
+
+using Kind = ParamSpec::Kind;
+
+// Strings are unique in R, so their addresses find primitives; the strings found are kept.
+const Primitive& primitive_named(SEXP name) {
+  static std::unordered_map<SEXP, const Primitive*> known;
+  if (TYPEOF(name) != STRSXP || XLENGTH(name) != 1) throw Error("argument", "The name of a primitive must be a string.");
+  SEXP key = STRING_ELT(name, 0);
+  auto it = known.find(key);
+  if (it != known.end()) return *it->second;
+  const Primitive* p = primitives::registry().find(CHAR(key));
+  if (p == nullptr) throw Error("argument", "There is no primitive named `" + std::string(CHAR(key)) + "`.", {"i `prim()` lists all of them."});
+  guarded([&] {
+    R_PreserveObject(key);
+    return R_NilValue;
+  });
+  known[key] = p;
+  return *p;
+}
+
+// --- parameters -------------------------------------------------------------------------
+
+namespace {
+
+int64_t integer_of(SEXP x, const std::string& name) {
+  std::vector<int64_t> list = integers_of(x, name.c_str());
+  if (list.size() != 1) throw Error("argument", "`" + name + "` must be a single whole number.", {"x Got " + describe(x) + "."});
+  return list[0];
+}
+std::vector<int64_t> minus_one(std::vector<int64_t> list) {
+  for (int64_t& i : list) --i;
+  return list;
+}
+
+graph::Param convert(const ParamSpec& spec, SEXP x) {
+  const std::string& name = spec.name;
+  auto wrong = [&](const char* what) { return Error("argument", "`" + name + "` must be " + what + ".", {"x Got " + describe(x) + "."}); };
+  switch (spec.kind) {
+    case Kind::flag:
+      if (TYPEOF(x) != LGLSXP || Rf_isObject(x) || XLENGTH(x) != 1 || LOGICAL_ELT(x, 0) == NA_LOGICAL) throw wrong("`TRUE` or `FALSE`");
+      return {name, LOGICAL_ELT(x, 0) != 0};
+    case Kind::integer: return {name, integer_of(x, name)};
+    case Kind::real:
+      if (!is_data(x) || XLENGTH(x) != 1) throw wrong("an R vector of length 1");
+      return {name, scalar_of(x)};
+    case Kind::string:
+      if (TYPEOF(x) != STRSXP || XLENGTH(x) != 1) throw wrong("a string");
+      return {name, std::string(text_of(x))};
+    case Kind::dtype: {
+      if (TYPEOF(x) != STRSXP || XLENGTH(x) != 1) throw wrong("a dtype");
+      auto dtype = parse_dtype(text_of(x));
+      if (!dtype) throw Error("dtype", "`" + name + "` must be a dtype.", {"x Got \"" + text_of(x) + "\"."});
+      return {name, *dtype};
+    }
+    case Kind::shape:
+    case Kind::sizes:
+    case Kind::limits: return {name, integers_of(x, name.c_str())};
+    case Kind::axis: return {name, integer_of(x, name) - 1, true};
+    case Kind::axes:
+    case Kind::starts: return {name, minus_one(integers_of(x, name.c_str())), true};
+    case Kind::axis_pairs: {
+      if (TYPEOF(x) != VECSXP) throw wrong("a list of vectors of dimensions");
+      std::vector<std::vector<int64_t>> pairs;
+      for (R_xlen_t i = 0; i < XLENGTH(x); ++i) pairs.push_back(minus_one(integers_of(VECTOR_ELT(x, i), name.c_str())));
+      return {name, pairs, true};
+    }
+    case Kind::graph: return {name, graph_of(x).graph};
+  }
+  throw InternalError("unknown kind of parameter");
+}
+
+// A parameter of a primitive defined in R: whatever the printed form can show.
+graph::Param convert_any(const std::string& name, SEXP x) {
+  auto as = [&](Kind kind) { return convert({name, kind}, x); };
+  if (Rf_inherits(x, "AnvilGraph")) return as(Kind::graph);
+  if (Rf_inherits(x, "AnvilDtype")) return as(Kind::dtype);
+  bool single = Rf_isVectorAtomic(x) && XLENGTH(x) == 1;
+  if (TYPEOF(x) == LGLSXP && single) return as(Kind::flag);
+  if (TYPEOF(x) == STRSXP && single) return as(Kind::string);
+  if (TYPEOF(x) == INTSXP && single) return as(Kind::integer);
+  if (TYPEOF(x) == REALSXP && single) return as(Kind::real);
+  if (TYPEOF(x) == INTSXP || TYPEOF(x) == REALSXP) return as(Kind::sizes);
+  throw Error("argument", "Parameter `" + name + "` must be a flag, a number, a string, a dtype or whole numbers.", {"x Got " + describe(x) + "."});
+}
+
+}  // namespace
+
+Params params_from(const Primitive& p, SEXP list) {
+  Params params;
+  if (list == R_NilValue && p.parameters.empty()) return params;
+  SEXP given = Rf_getAttrib(list, R_NamesSymbol);
+  R_xlen_t n = list == R_NilValue ? 0 : XLENGTH(list);
+  auto position = [&](const std::string& name) {
+    for (R_xlen_t i = 0; i < n && given != R_NilValue; ++i)
+      if (name == CHAR(STRING_ELT(given, i))) return i;
+    return R_xlen_t(-1);
+  };
+  if (primitives::is_composite(p)) {
+    for (R_xlen_t i = 0; i < n; ++i) params.items.push_back(convert_any(CHAR(STRING_ELT(given, i)), VECTOR_ELT(list, i)));
+    return params;
+  }
+  params.items.reserve(p.parameters.size());
+  for (const ParamSpec& spec : p.parameters) {
+    R_xlen_t i = position(spec.name);
+    if (i < 0) throw Error("argument", "Parameter `" + spec.name + "` of `" + p.name + "` is missing.");
+    params.items.push_back(convert(spec, VECTOR_ELT(list, i)));
+  }
+  return params;
+}
+
+static SEXP param_value(const graph::Param& p, const std::shared_ptr<Locations>& locations) {  // may jump
+  struct Visitor {
+    int64_t add;
+    const std::shared_ptr<Locations>& locations;
+    SEXP operator()(bool x) const { return Rf_ScalarLogical(x); }
+    SEXP operator()(int64_t x) const { return Rf_ScalarInteger(static_cast<int>(x + add)); }
+    SEXP operator()(const Scalar& x) const { return x.is_real() ? Rf_ScalarReal(x.as<double>()) : Rf_ScalarInteger(x.as<int32_t>()); }
+    SEXP operator()(const std::string& x) const { return string(x); }
+    SEXP operator()(DType x) const {
+      SEXP s = PROTECT(string(std::string(name(x))));
+      SEXP call = PROTECT(Rf_lang2(Rf_install("as_dtype"), s));
+      SEXP dtype = Rf_eval(call, names.environment);
+      UNPROTECT(2);
+      return dtype;
+    }
+    SEXP operator()(const std::vector<int64_t>& x) const { return integers(x, add); }
+    SEXP operator()(const std::vector<std::vector<int64_t>>& x) const {
+      SEXP list = PROTECT(Rf_allocVector(VECSXP, static_cast<R_xlen_t>(x.size())));
+      for (size_t i = 0; i < x.size(); ++i) SET_VECTOR_ELT(list, static_cast<R_xlen_t>(i), integers(x[i], add));
+      UNPROTECT(1);
+      return list;
+    }
+    SEXP operator()(const GraphPtr& g) const { return own(new GraphHolder{g, locations}, names.graph, R_NilValue); }
+  };
+  return std::visit(Visitor{p.index ? 1 : 0, locations}, p.value);
+}
+
+SEXP params_to(const graph::Call& call, const std::shared_ptr<Locations>& locations) {
+  const auto& items = call.params.items;
+  R_xlen_t n = static_cast<R_xlen_t>(items.size());
+  SEXP list = PROTECT(Rf_allocVector(VECSXP, n)), labels = PROTECT(Rf_allocVector(STRSXP, n));
+  for (R_xlen_t i = 0; i < n; ++i) {
+    SET_VECTOR_ELT(list, i, param_value(items[static_cast<size_t>(i)], locations));
+    SET_STRING_ELT(labels, i, Rf_mkChar(items[static_cast<size_t>(i)].name.c_str()));
+  }
+  Rf_setAttrib(list, R_NamesSymbol, labels);
+  UNPROTECT(2);
+  return list;
+}
+
+// --- primitives ----------------------------------------------------------------------------
+
+SEXP anvil_primitives() {
+  return entry([&] {
+    std::vector<std::string> keys;
+    for (const Primitive* p : primitives::registry().all()) keys.push_back(p->key);
+    return guarded([&] { return strings(keys); });
+  });
+}
+
+// NULL, or list(key, name, family, operands, parameters, graphs, differentiable)
+SEXP anvil_primitive_info(SEXP name) {
+  return entry([&]() -> SEXP {
+    const Primitive* p = primitives::registry().find(text_of(name));
+    if (p == nullptr) return R_NilValue;
+    std::vector<std::string> parameters, graphs;
+    for (const ParamSpec& spec : p->parameters) (spec.kind == Kind::graph ? graphs : parameters).push_back(spec.name);
+    bool control = p->family == "control";
+    return guarded([&] {
+      static const char* fields[] = {"key", "name", "family", "operands", "parameters", "graphs", "backward", "zero", "hlo", ""};
+      SEXP list = PROTECT(Rf_mkNamed(VECSXP, fields));
+      SET_VECTOR_ELT(list, 0, string(p->key));
+      SET_VECTOR_ELT(list, 1, string(p->name));
+      SET_VECTOR_ELT(list, 2, string(p->family));
+      SET_VECTOR_ELT(list, 3, strings(p->operands));
+      SET_VECTOR_ELT(list, 4, strings(parameters));
+      SET_VECTOR_ELT(list, 5, strings(graphs));
+      SET_VECTOR_ELT(list, 6, Rf_ScalarLogical(control || p->reverse || p->zero_derivative));
+      SET_VECTOR_ELT(list, 7, Rf_ScalarLogical(p->zero_derivative));
+      SET_VECTOR_ELT(list, 8, string(p->hlo.op));
+      UNPROTECT(1);
+      return list;
+    });
+  });
+}
+
+// The reverse rule on boxes: a list with one gradient, or NULL, per input.
+SEXP anvil_reverse(SEXP name, SEXP inputs, SEXP outputs, SEXP grads, SEXP rest) {
+  return entry([&] {
+    const Primitive& p = primitive_named(name);
+    SEXP params = VECTOR_ELT(rest, 0), required = VECTOR_ELT(rest, 1);
+    if (TYPEOF(inputs) != VECSXP || TYPEOF(outputs) != VECSXP || TYPEOF(grads) != VECSXP)
+      throw Error("argument", "`inputs`, `outputs` and `grads` must be lists of tensors.");
+    Recording recording;
+    auto values = [&](SEXP list, const char* label) {
+      std::vector<ValuePtr> found;
+      for (R_xlen_t i = 0; i < XLENGTH(list); ++i) found.push_back(recording.operand(VECTOR_ELT(list, i), label));
+      return found;
+    };
+    graph::Call call{&p, values(inputs, "inputs"), params_from(p, params), values(outputs, "outputs"), -1};
+    primitives::ReverseStep step{recording.graph(), call, values(grads, "grads"), {}, std::vector<ValuePtr>(call.inputs.size())};
+    std::vector<int64_t> flags;
+    for (size_t i = 0; i < call.inputs.size(); ++i) {
+      bool all = required == R_NilValue || TYPEOF(required) != LGLSXP || static_cast<R_xlen_t>(i) >= XLENGTH(required);
+      step.required.push_back(all || LOGICAL_ELT(required, static_cast<R_xlen_t>(i)) == TRUE);
+    }
+    if (p.reverse) p.reverse(step);
+    else if (!p.zero_derivative) throw Error("gradient", "No reverse rule for primitive " + p.name + ".", {"x Cannot compute gradient through this primitive."});
+    std::vector<ValuePtr> found;
+    for (const ValuePtr& v : step.results)
+      if (v) found.push_back(v);
+    Shield<SEXP> boxes(found.empty() ? R_NilValue : recording.finish(found));
+    return guarded([&] {
+      SEXP list = PROTECT(Rf_allocVector(VECSXP, static_cast<R_xlen_t>(step.results.size())));
+      R_xlen_t next = 0;
+      for (size_t i = 0; i < step.results.size(); ++i)
+        if (step.results[i]) SET_VECTOR_ELT(list, static_cast<R_xlen_t>(i), found.size() == 1 ? static_cast<SEXP>(boxes) : VECTOR_ELT(boxes, next++));
+      UNPROTECT(1);
+      return list;
+    });
+  });
+}
+
+// --- primitives defined in R -----------------------------------------------------------------
+
+namespace {
+
+// Runs an R rule at gradient time: boxes for the values of the step, in a descriptor whose
+// graph is spliced into the step's graph afterwards.
+void run_r_rule(const Kept& rule, primitives::ReverseStep& step) {
+  auto locations = std::make_shared<Locations>();
+  std::vector<ValuePtr> results = run_rule_in_trace(rule.get(), step, locations);
+  if (results.size() != step.call.inputs.size())
+    throw Error("gradient", "The backward rule of `" + step.call.primitive->name + "` must return a list with one entry per input.",
+                {"x Got " + std::to_string(results.size()) + " for " + std::to_string(step.call.inputs.size()) + " inputs."});
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (!step.required[i] || !results[i]) continue;
+    if (!graph::same_type(results[i]->type, step.call.inputs[i]->type))
+      throw Error("gradient", "The backward rule of `" + step.call.primitive->name + "` must return gradients of the inputs' types.",
+                  {"x Entry " + std::to_string(i + 1) + " is " + graph::text(results[i]->type) + ", the input is " +
+                   graph::text(step.call.inputs[i]->type) + "."});
+    step.results[i] = results[i];
+  }
+}
+
+}  // namespace
+
+// rule: a function(inputs, outputs, grads, params, required), or NULL
+SEXP anvil_register(SEXP name, SEXP rule, SEXP overwrite) {
+  return entry([&] {
+    std::string text = text_of(name);
+    std::function<void(primitives::ReverseStep&)> reverse;
+    if (rule != R_NilValue) reverse = [kept = Kept(rule)](primitives::ReverseStep& step) { run_r_rule(kept, step); };
+    Primitive p = primitives::composite(text, std::move(reverse));
+    const Primitive* taken = primitives::registry().find(text);
+    if (taken != nullptr && !primitives::is_composite(*taken))
+      throw Error("argument", "`" + text + "` is a primitive of the package and cannot be replaced.");
+    if (Rf_asLogical(overwrite) == TRUE) primitives::registry().replace(std::move(p));
+    else primitives::registry().add(std::move(p));
+    return R_NilValue;
+  });
+}
+
+}  // namespace anvil::r

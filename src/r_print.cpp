@@ -1,0 +1,191 @@
+// The lines that show a tensor's elements: matrices of right-aligned cells, blocks of
+// columns where they do not fit, slices of the last two dimensions for higher ranks, and
+// a budget of rows. Numbers are formatted alike within a slice.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "r_common.h"
+#include "r_routines.h"
+
+namespace anvil::r {
+namespace {
+
+std::string printed(const char* format, double x) {
+  char buffer[400];
+  std::snprintf(buffer, sizeof buffer, format, x);
+  return buffer;
+}
+std::string printed_exponent(int exponent) {
+  char buffer[16];
+  std::snprintf(buffer, sizeof buffer, "1e%+03d *", exponent);
+  return buffer;
+}
+
+// How the floats of one slice are shown.
+struct Style {
+  enum { whole, fixed, scientific, scaled } kind = whole;
+  int exponent = 0;
+};
+
+Style style_of(const std::vector<double>& values) {
+  double smallest = INFINITY, largest = 0;
+  bool whole = true;
+  for (double x : values) {
+    if (!std::isfinite(x)) continue;
+    double size = std::fabs(x);
+    if (size != std::floor(size)) whole = false;
+    if (size > 0) smallest = std::min(smallest, size);
+    largest = std::max(largest, size);
+  }
+  if (whole) return {};
+  if (smallest > 1e-4 && largest < 1e6) return {Style::fixed};
+  if (values.size() == 1) return {Style::scientific};
+  double low = std::floor(std::log10(smallest)), high = std::floor(std::log10(largest));
+  if (low == high) return {Style::scaled, static_cast<int>(low)};
+  return {Style::scientific};
+}
+
+std::string whole_number(double x) {
+  if (std::fabs(x) >= 1e6) return printed("%.4e", x);
+  return printed("%.0f", x == 0 ? 0.0 : x);
+}
+
+std::string float_cell(double x, const Style& style) {
+  if (std::isnan(x)) return "nan";
+  if (std::isinf(x)) return x > 0 ? "inf" : "-inf";
+  switch (style.kind) {
+    case Style::whole: return whole_number(x);
+    case Style::fixed: return printed("%.4f", x);
+    case Style::scientific: return printed("%.4e", x);
+    case Style::scaled: break;
+  }
+  return printed("%.4f", x / std::pow(10.0, style.exponent));
+}
+
+struct Limits {
+  int64_t rows, width, rows_slice;
+};
+
+class DataPrinter {
+ public:
+  DataPrinter(const Tensor& t, const Limits& limits) : tensor_(t), limits_(limits), budget_(limits.rows) {}
+
+  std::vector<std::string> lines() {
+    const Shape& shape = tensor_.type.shape;
+    if (elements(shape) == 0) return {};
+    size_t rank = shape.size();
+    rows_ = rank == 0 ? 1 : rank == 1 ? shape[0] : shape[rank - 2];
+    columns_ = rank < 2 ? 1 : shape[rank - 1];
+    if (rank < 3) {
+      slice(0, 1, rank < 2 ? 1 : shape[0]);
+    } else {
+      Shape leading(shape.begin(), shape.end() - 2);
+      std::vector<int64_t> step = strides(shape), index(leading.size(), 0);
+      do {
+        if (budget_ == 0) {
+          truncated_ = true;
+          break;
+        }
+        if (!lines_.empty()) lines_.push_back("");
+        std::string header = "(";
+        int64_t base = 0;
+        for (size_t d = 0; d < index.size(); ++d) {
+          header += std::to_string(index[d] + 1) + ",";
+          base += index[d] * step[d];
+        }
+        lines_.push_back(header + ".,.) =");
+        slice(base, step[rank - 2], step[rank - 1]);
+      } while (next_row_major(index, leading));
+    }
+    if (truncated_) lines_.push_back(" ... [output was truncated, set max_rows = -1 to see all]");
+    return std::move(lines_);
+  }
+
+ private:
+  static bool next_row_major(std::vector<int64_t>& index, const Shape& shape) {
+    for (size_t d = shape.size(); d-- > 0;) {
+      if (++index[d] < shape[d]) return true;
+      index[d] = 0;
+    }
+    return false;
+  }
+
+  void slice(int64_t base, int64_t row_step, int64_t column_step) {
+    auto at = [&](int64_t i, int64_t j) { return base + i * row_step + j * column_step; };
+    Style style;
+    if (is_float(tensor_.type.dtype)) {
+      std::vector<double> values;
+      values.reserve(static_cast<size_t>(rows_ * columns_));
+      for (int64_t j = 0; j < columns_; ++j)
+        for (int64_t i = 0; i < rows_; ++i) values.push_back(element(tensor_, at(i, j)).as<double>());
+      style = style_of(values);
+      if (style.kind == Style::scaled) lines_.push_back(printed_exponent(style.exponent));
+    }
+    auto cell = [&](int64_t i, int64_t j) {
+      Scalar x = element(tensor_, at(i, j));
+      DType t = tensor_.type.dtype;
+      if (is_float(t)) return float_cell(x.as<double>(), style);
+      if (is_bool(t)) return std::string(x.as<bool>() ? "1" : "0");
+      return whole_number(t == DType::ui64 ? static_cast<double>(x.as<uint64_t>()) : static_cast<double>(x.as<int64_t>()));
+    };
+    int64_t first = 0;
+    while (first < columns_) {
+      if (budget_ == 0) {
+        truncated_ = true;
+        return;
+      }
+      int64_t shown = std::min({rows_, limits_.rows_slice, budget_});
+      if (shown < rows_) truncated_ = true;
+      std::vector<std::vector<std::string>> block;
+      size_t width = 0;
+      for (int64_t j = first; j < columns_; ++j) {
+        std::vector<std::string> column;
+        size_t needed = width;
+        for (int64_t i = 0; i < shown; ++i) {
+          column.push_back(cell(i, j));
+          needed = std::max(needed, column.back().size());
+        }
+        if (!block.empty() && static_cast<int64_t>((needed + 1) * (block.size() + 1)) > limits_.width - 1) break;
+        width = needed;
+        block.push_back(std::move(column));
+      }
+      int64_t count = static_cast<int64_t>(block.size());
+      if (count < columns_)
+        lines_.push_back("Columns " + std::to_string(first + 1) + " to " + std::to_string(first + count));
+      for (int64_t i = 0; i < shown; ++i) {
+        std::string line;
+        for (const auto& column : block) {
+          const std::string& s = column[static_cast<size_t>(i)];
+          line += " " + std::string(width - s.size(), ' ') + s;
+        }
+        lines_.push_back(std::move(line));
+      }
+      budget_ -= shown;
+      first += count;
+    }
+  }
+
+  const Tensor& tensor_;
+  Limits limits_;
+  int64_t budget_, rows_ = 0, columns_ = 0;
+  bool truncated_ = false;
+  std::vector<std::string> lines_;
+};
+
+}  // namespace
+
+// Limits below 0 or not finite mean: no limit.
+SEXP anvil_format_data(SEXP tensor, SEXP max_rows, SEXP max_width, SEXP max_rows_slice) {
+  return entry([&] {
+    auto limit = [](SEXP x) {
+      double value = Rf_asReal(x);
+      return value >= 0 && value < 1e15 ? static_cast<int64_t>(value) : INT64_MAX;
+    };
+    Tensor t = borrow(tensor);
+    std::vector<std::string> lines = DataPrinter(t, {limit(max_rows), limit(max_width), limit(max_rows_slice)}).lines();
+    return guarded([&] { return strings(lines); });
+  });
+}
+
+}  // namespace anvil::r

@@ -1,0 +1,25 @@
+// The elementary functions with AVX2 and FMA: plain numbers and vectors of 32 bytes.
+#if defined(__x86_64__)
+#include "runtime/elementary/kernels.h"
+#include "runtime/elementary/special.h"
+#include <cstddef>
+#include <immintrin.h>
+#include <limits>
+#include <type_traits>
+
+#define ANVIL_ELEMENTARY_ISA avx2
+#define ANVIL_ELEMENTARY_AVX2
+#define ANVIL_ELEMENTARY_TYPES(X, name) X(name, f32) X(name, f64) X(name, f32x8) X(name, f64x4)
+#define ANVIL_ELEMENTARY_WIDEST_F32 f32x8
+#define ANVIL_ELEMENTARY_WIDEST_F64 f64x4
+
+#if defined(__clang__)
+#pragma clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function)
+#else
+#pragma GCC target("avx2,fma")
+#endif
+#include "runtime/elementary/kernels.inc"
+#if defined(__clang__)
+#pragma clang attribute pop
+#endif
+#endif

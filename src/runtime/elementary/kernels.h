@@ -1,0 +1,24 @@
+// What each instruction set hands to table.cpp: its symbols, in the order of Function and
+// per function in a fixed order of types (f32, f64, then vectors, the widest last), and
+// loops over arrays. The address given to a loop is that of its widest vector function.
+#pragma once
+#include "runtime/elementary/table.h"
+
+namespace anvil::elementary {
+
+template <class T> using Loop = void (*)(void* function, const T* a, const T* b, T* out, int64_t n);
+
+struct Kernels {
+  std::span<const Symbol> symbols;
+  int types;  // symbols a function
+  Loop<float> loop_f32;
+  Loop<double> loop_f64;
+};
+
+namespace baseline { Kernels kernels(); }
+#if defined(__x86_64__)
+namespace avx2 { Kernels kernels(); }
+namespace avx512 { Kernels kernels(); }
+#endif
+
+}  // namespace anvil::elementary

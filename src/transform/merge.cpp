@@ -1,0 +1,116 @@
+// Common subexpressions: a table of the calls seen so far, keyed by primitive, operands and
+// parameters. Calls of outer graphs are seen inside, those of an inner graph only there.
+#include <algorithm>
+
+#include "primitives/primitive.h"
+#include "transform/rewrite.h"
+#include "transform/simplify.h"
+
+namespace anvil::transform {
+namespace {
+
+size_t mix(size_t seed, size_t x) { return (seed ^ x) * 0x9e3779b97f4a7c15u + (seed >> 29); }
+
+size_t hash(const graph::TensorType& t) {
+  size_t h = mix(static_cast<size_t>(t.dtype), t.ambiguous);
+  for (int64_t size : t.shape) h = mix(h, static_cast<size_t>(size));
+  return h;
+}
+// Literals are equal by content, all other values by identity.
+bool is_literal(const ValuePtr& v) { return v->kind == Value::Kind::literal; }
+size_t hash(const ValuePtr& v) {
+  return is_literal(v) ? mix(hash(v->type), v->literal.hash()) : std::hash<const Value*>()(v.get());
+}
+bool equal(const ValuePtr& a, const ValuePtr& b) {
+  return a == b || (is_literal(a) && is_literal(b) && a->type == b->type && a->literal == b->literal);
+}
+
+size_t hash(const graph::Param& p) {
+  auto list = [](const std::vector<int64_t>& x) {
+    size_t h = x.size();
+    for (int64_t i : x) h = mix(h, static_cast<size_t>(i));
+    return h;
+  };
+  return std::visit([&]<class T>(const T& x) -> size_t {
+    if constexpr (std::is_same_v<T, Scalar>) return x.hash();
+    else if constexpr (std::is_same_v<T, std::vector<int64_t>>) return list(x);
+    else if constexpr (std::is_same_v<T, std::vector<std::vector<int64_t>>>) {
+      size_t h = 0;
+      for (const auto& part : x) h = mix(h, list(part));
+      return h;
+    } else return std::hash<T>()(x);
+  }, p.value);
+}
+
+struct Key {
+  const Call* call;
+  size_t hash;
+};
+struct KeyHash {
+  size_t operator()(const Key& k) const { return k.hash; }
+};
+struct KeyEqual {
+  bool operator()(const Key& a, const Key& b) const {
+    const Call &x = *a.call, &y = *b.call;
+    auto same_param = [](const graph::Param& p, const graph::Param& q) { return p.name == q.name && p.value == q.value; };
+    return a.hash == b.hash && x.primitive == y.primitive && std::equal(x.inputs.begin(), x.inputs.end(), y.inputs.begin(), y.inputs.end(), equal) &&
+           std::equal(x.params.items.begin(), x.params.items.end(), y.params.items.begin(), y.params.items.end(), same_param);
+  }
+};
+Key key_of(const Call& call) {
+  size_t h = std::hash<const void*>()(call.primitive);
+  for (const ValuePtr& v : call.inputs) h = mix(h, hash(v));
+  for (const graph::Param& p : call.params.items) h = mix(h, hash(p));
+  return {&call, h};
+}
+
+// Cheaper to make again than to fetch from memory.
+bool moves_data(const Call& call) {
+  static const std::unordered_set<std::string_view> names = {"fill", "iota", "broadcast_in_dim", "reshape", "transpose", "reverse", "convert",
+                                                             "static_slice", "dynamic_slice", "concatenate", "pad", "select"};
+  return names.count(call.primitive->name) != 0;
+}
+
+class Merger {
+ public:
+  void visit(Graph& g) {
+    ++depth_;
+    std::vector<Key> added;
+    std::vector<Call> kept;
+    kept.reserve(g.calls.size());  // keys point into it
+    for (Call& call : g.calls) {
+      substitute_all(map_, call.inputs);
+      rewrite_subgraphs(call, [this](Graph& inner) { visit(inner); });
+      if (!has_effect(call) && subgraphs(call).empty()) {
+        auto seen = table_.find(key_of(call));
+        if (seen != table_.end() && (seen->second == depth_ || !moves_data(call))) {
+          for (size_t i = 0; i < call.outputs.size(); ++i) map_[call.outputs[i].get()] = seen->first.call->outputs[i];
+          continue;
+        }
+        kept.push_back(std::move(call));
+        if (seen == table_.end()) {
+          added.push_back(key_of(kept.back()));
+          table_.emplace(added.back(), depth_);
+        }
+        continue;
+      }
+      kept.push_back(std::move(call));
+    }
+    substitute_all(map_, g.outputs);
+    for (const Key& key : added) table_.erase(key);
+    g.calls = std::move(kept);
+    substitute_all(map_, g.constants);  // an inner graph lists what it takes from outside
+    --depth_;
+  }
+
+ private:
+  graph::Substitution map_;
+  std::unordered_map<Key, int, KeyHash, KeyEqual> table_;  // and the depth of the graph that makes it
+  int depth_ = 0;
+};
+
+}  // namespace
+
+void merge_equal_calls(Graph& g) { Merger().visit(g); }
+
+}  // namespace anvil::transform

@@ -1,0 +1,75 @@
+// One backward walk: which values a derivative flows through, the cotangents found so far,
+// and the rules of control flow. reverse.cpp has the walk, reverse_control.cpp the rules of
+// `if` and of the loops. Cotangents that are zero are never made: they are null.
+#pragma once
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "primitives/control.h"
+#include "primitives/primitive.h"
+
+namespace anvil::transform {
+
+using graph::Call;
+using graph::Graph;
+using graph::GraphPtr;
+using graph::TensorType;
+using graph::Value;
+using graph::ValuePtr;
+using ValueList = std::vector<ValuePtr>;
+
+// The values that depend on some given ones in a differentiable way, inner graphs included.
+class Activity {
+ public:
+  explicit Activity(const ValueList& sources);
+  void propagate(const std::vector<Call>&);
+  bool contains(const ValuePtr& v) const { return values_.count(v.get()) != 0; }
+
+ private:
+  void propagate(const Call&);
+  void propagate_loop(const Call&, const Graph& body, size_t first_carry, size_t first_operand);
+  void mark(const ValuePtr&);
+  std::unordered_set<const Value*> values_;
+};
+
+class Pullback {
+ public:
+  // Derivatives of `calls` with respect to `targets`, recorded in `to`. Loops among `calls`
+  // that stand in `to` as well begin to record there what the way back reads.
+  Pullback(const std::vector<Call>& calls, const ValueList& targets, Graph& to);
+  bool depends(const ValuePtr& v) const { return active_.contains(v); }
+  void seed(const ValuePtr& output, const ValuePtr& cotangent);
+  void run();
+  ValuePtr cotangent(const ValuePtr&) const;
+
+ private:
+  using Layout = std::vector<TensorType>;  // of the records of a tape
+  struct Loop;                             // a call of a loop primitive, seen as a tape_scan
+  struct Backward;                         // the body of the loop that carries cotangents back
+  struct Recorded {                        // a tape of carried elements at the start of each step
+    ValuePtr tape;
+    std::vector<size_t> elements;          // in the order of the fields
+  };
+
+  void step(const Call&);
+  void apply_rule(const Call&);
+  void reverse_if(const Call&);
+  void reverse_loop(const Call&);
+  Backward backward_body(const Loop&, const std::vector<bool>& carries) const;
+  Recorded record_carries(const Loop&, std::vector<size_t> needed);
+  Recorded record_states(const Call&, std::vector<size_t> needed);
+  Recorded record_scan(const Loop&, const std::vector<size_t>& needed);
+  // `layout` tells what a tape of cotangents holds.
+  void accumulate(const ValuePtr& value, const ValuePtr& cotangent, const Layout& layout = {});
+  ValuePtr add_tapes(const Layout&, const ValuePtr& a, const ValuePtr& b);
+  ValuePtr reverse_tape(const Layout&, const ValuePtr& tape);
+
+  const std::vector<Call>& calls_;
+  Graph& to_;
+  Activity active_;
+  std::unordered_map<const Value*, ValuePtr> cotangents_;
+  std::unordered_map<const Value*, size_t> loops_;  // the places in `to` of loops, by their first result
+};
+
+}  // namespace anvil::transform

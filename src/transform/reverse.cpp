@@ -1,0 +1,138 @@
+// Reverse mode: the backward walk over the calls of one scope.
+#include "transform/reverse.h"
+
+#include "primitives/composite.h"
+#include "transform/pullback.h"
+
+namespace anvil::transform {
+
+using primitives::primitive_of;
+using primitives::registry;
+
+Pullback::Pullback(const std::vector<Call>& calls, const ValueList& targets, Graph& to)
+    : calls_(calls), to_(to), active_(targets) {
+  active_.propagate(calls);
+  for (size_t i = 0; i < to.calls.size(); ++i) {
+    const Call& c = to.calls[i];
+    if (!c.outputs.empty() && (c.primitive->name == "while" || c.primitive->name == "tape_scan"))
+      loops_[c.outputs[0].get()] = i;
+  }
+}
+
+void Pullback::seed(const ValuePtr& output, const ValuePtr& cotangent) { accumulate(output, cotangent); }
+
+ValuePtr Pullback::cotangent(const ValuePtr& v) const {
+  auto it = cotangents_.find(v.get());
+  return it == cotangents_.end() ? nullptr : it->second;
+}
+
+void Pullback::accumulate(const ValuePtr& value, const ValuePtr& cotangent, const Layout& layout) {
+  if (!active_.contains(value)) return;
+  if (!same_type(value->type, cotangent->type))
+    throw InternalError("reverse: a cotangent of " + text(value->type) + " is " + text(cotangent->type));
+  ValuePtr& sum = cotangents_[value.get()];
+  if (!sum) sum = cotangent;
+  else if (value->type.dtype == DType::tape) sum = add_tapes(layout, sum, cotangent);
+  else sum = record(to_, registry().at("add"), {sum, cotangent}).at(0);
+}
+
+void Pullback::run() {
+  for (auto call = calls_.rbegin(); call != calls_.rend(); ++call) {
+    bool flows = false;
+    for (const ValuePtr& v : call->outputs) flows = flows || cotangent(v);
+    if (!flows) continue;
+    size_t before = to_.calls.size();
+    step(*call);
+    for (size_t i = before; i < to_.calls.size(); ++i)
+      if (to_.calls[i].location < 0) to_.calls[i].location = call->location;
+  }
+}
+
+void Pullback::step(const Call& call) {
+  const std::string& name = call.primitive->name;
+  if (name == "if") reverse_if(call);
+  else if (name == "while" || name == "while_record" || name == "tape_scan") reverse_loop(call);
+  else apply_rule(call);
+}
+
+void Pullback::apply_rule(const Call& call) {
+  const auto& primitive = primitive_of(call);
+  if (!primitive.reverse)
+    throw Error("gradient", "No reverse rule for primitive " + primitive.name + ".",
+                {"x Cannot compute gradient through this primitive."});
+  primitives::ReverseStep step{to_, call, {}, {}, ValueList(call.inputs.size())};
+  for (const ValuePtr& v : call.outputs) {
+    ValuePtr g = cotangent(v);
+    step.cotangents.push_back(g ? g : graph::make_literal(0, v->type));
+  }
+  for (const ValuePtr& v : call.inputs) step.required.push_back(active_.contains(v));
+  primitive.reverse(step);
+  for (size_t i = 0; i < call.inputs.size(); ++i)
+    if (step.results.at(i)) accumulate(call.inputs[i], step.results[i]);
+}
+
+namespace {
+
+void check_output(const Graph& g) {
+  if (g.outputs.size() != 1)
+    throw Error("gradient", "The function to differentiate must return a single output.",
+                {"x Got " + std::to_string(g.outputs.size()) + " outputs."});
+  const TensorType& type = g.outputs[0]->type;
+  if (!type.shape.empty())
+    throw Error("gradient", "The function to differentiate must return a scalar.", {"x Got shape " + in_parentheses(type.shape) + "."});
+  if (!is_float(type.dtype))
+    throw Error("gradient", "The function to differentiate must return a float scalar.",
+                {"x Got dtype " + std::string(name(type.dtype)) + "."});
+}
+
+// A cotangent as a result: of exactly the input's type, ambiguity included.
+ValuePtr finish(const ValuePtr& cotangent, const TensorType& type, Graph& to) {
+  if (!cotangent)
+    return record(to, registry().at("fill"), {},
+                  {{"value", Scalar(0)}, {"dtype", type.dtype}, {"shape", type.shape}, {"ambiguous", type.ambiguous}}).at(0);
+  if (cotangent->type == type) return cotangent;
+  if (cotangent->kind == Value::Kind::literal) return graph::make_literal(cotangent->literal, type);
+  return record(to, registry().at("convert"), {cotangent}, {{"dtype", type.dtype}, {"ambiguous", type.ambiguous}}).at(0);
+}
+
+}  // namespace
+
+GraphPtr gradient(const Graph& graph, const std::vector<bool>& wrt, bool with_value) {
+  check_output(graph);
+  GraphPtr to = primitives::expand(graph, false);
+  const std::vector<Call> forward = to->calls;
+  const ValuePtr output = to->outputs[0];
+  to->outputs.clear();
+  ValueList targets;
+  for (size_t i = 0; i < graph.inputs.size(); ++i) {
+    if (!wrt.at(i)) continue;
+    if (!is_float(graph.inputs[i]->type.dtype))
+      throw Error("gradient", "Can only compute gradient with respect to float tensors.",
+                  {"x Got " + std::string(name(graph.inputs[i]->type.dtype)) + "."});
+    targets.push_back(graph.inputs[i]);
+  }
+  Pullback pullback(forward, targets, *to);
+  if (pullback.depends(output)) {
+    ValuePtr seed = graph::make_constant(full(output->type, 1));
+    to->constants.push_back(seed);
+    pullback.seed(output, seed);
+    pullback.run();
+  }
+  if (with_value) to->outputs.push_back(output);
+  for (const ValuePtr& v : targets) to->outputs.push_back(finish(pullback.cotangent(v), v->type, *to));
+  return to;
+}
+
+ValueList pull_back(const std::vector<Call>& calls, const ValueList& outputs, const ValueList& cotangents,
+                    const ValueList& targets, Graph& to) {
+  std::vector<Call> walked = calls;  // may be the growing list of `to`
+  Pullback pullback(walked, targets, to);
+  for (size_t i = 0; i < outputs.size(); ++i)
+    if (cotangents[i]) pullback.seed(outputs[i], cotangents[i]);
+  pullback.run();
+  ValueList found;
+  for (const ValuePtr& v : targets) found.push_back(pullback.cotangent(v));
+  return found;
+}
+
+}  // namespace anvil::transform

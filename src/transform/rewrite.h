@@ -1,0 +1,32 @@
+// What the passes over graphs share: replacing values everywhere, and walking inner graphs.
+#pragma once
+#include "graph/graph.h"
+
+namespace anvil::transform {
+
+using graph::Call;
+using graph::Graph;
+using graph::GraphPtr;
+using graph::Value;
+using graph::ValuePtr;
+
+// Applies `change` to a copy of each inner graph of a call and puts the copy in its place.
+template <class F>
+void rewrite_subgraphs(Call& call, F&& change) {
+  for (graph::Param& p : call.params.items)
+    if (auto* inner = std::get_if<GraphPtr>(&p.value)) {
+      auto copy = std::make_shared<Graph>(**inner);
+      change(*copy);
+      *inner = std::move(copy);
+    }
+}
+
+inline void substitute_all(const graph::Substitution& map, std::vector<ValuePtr>& values) {
+  if (map.empty()) return;
+  for (ValuePtr& v : values) v = substitute(map, v);
+}
+
+// A call that does more than make its results.
+inline bool has_effect(const Call& call) { return call.primitive->name == "print"; }
+
+}  // namespace anvil::transform

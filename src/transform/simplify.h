@@ -1,0 +1,22 @@
+// Graph passes that change no result: inlining of one-element constants, removal of dead
+// calls and unused constants, common subexpressions, and algebra that is exact on floats.
+// Each takes time linear in the size of the graph. Inner graphs are treated as well and
+// replaced by changed copies, values are shared: other graphs that use them stay as they are.
+#pragma once
+#include "graph/graph.h"
+
+namespace anvil::transform {
+
+void inline_scalar_constants(graph::Graph&);   // captured tensors with one element become literals
+void remove_unused_constants(graph::Graph&);
+void remove_dead_calls(graph::Graph&);         // a loop keeps its whole body
+// Calls of the same primitive on the same operands become one. An inner graph takes a value
+// from around it where that saves arithmetic, not where it only saves moving data.
+void merge_equal_calls(graph::Graph&);
+// x * 1, x / 1, x - 0, x + -0.0 and x ^ 1 become x, x ^ 2 becomes x * x; elementwise calls on
+// tensors whose elements are all equal become literals; double negation, transposition,
+// reshaping and broadcasting become none or one. Nothing drops a NaN, Inf or signed zero.
+void simplify_algebra(graph::Graph&);
+void optimize(graph::Graph&);                  // all of them, for the compiler
+
+}  // namespace anvil::transform
