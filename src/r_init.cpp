@@ -180,9 +180,11 @@ void set_blas() {
 #endif
 }
 
-#define ANVIL_ROUTINE(name, arguments) {"C_" #name, reinterpret_cast<DL_FUNC>(&name), arguments},
+template <class F> DL_FUNC routine(F* f) { return reinterpret_cast<DL_FUNC>(reinterpret_cast<void (*)()>(f)); }
+
+#define ANVIL_ROUTINE(name, arguments) {"C_" #name, routine(name), arguments},
 const R_CallMethodDef routines[] = {
-    {"C_anvil_attach", reinterpret_cast<DL_FUNC>(&anvil_attach), 1},
+    {"C_anvil_attach", routine(anvil_attach), 1},
     ANVIL_ROUTINES(ANVIL_ROUTINE)
     {nullptr, nullptr, 0}};
 #undef ANVIL_ROUTINE

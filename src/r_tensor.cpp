@@ -3,6 +3,8 @@
 // bytes for every other dtype), its tag an integer vector c(dtype, ambiguous, sizes...). So
 // R's collector owns the memory and a tensor can be saved. The address is that of the
 // elements; it is gone after readRDS() and found again at the first use.
+#include <R_ext/Rallocators.h>
+
 #include <cstring>
 
 #include "r_common.h"

@@ -4,26 +4,29 @@
 #include "compiler/passes.h"
 
 namespace anvil::compiler {
-namespace {
 
-template <class AfterPass> loops::Program run(const graph::Graph& g, const Target& target, AfterPass&& after) {
-  (void)target;
+const std::vector<Pass>& passes() {
+  static const std::vector<Pass> list = {
+      {"inline", [](loops::Program& p, const Target&) { inline_producers(p); }},
+      {"merge", [](loops::Program& p, const Target&) { merge_nests(p); }},
+      {"buffers", [](loops::Program& p, const Target&) { plan_buffers(p); }},
+  };
+  return list;
+}
+
+loops::Program compile(const graph::Graph& g, const Target& target) {
   loops::Program p = lower(g);
-  after("lower", p);
-  plan_buffers(p);
-  after("buffers", p);
+  for (const Pass& pass : passes()) pass.run(p, target);
   return p;
 }
 
-}  // namespace
-
-loops::Program compile(const graph::Graph& g, const Target& target) {
-  return run(g, target, [](const char*, const loops::Program&) {});
-}
-
 std::vector<Stage> stages(const graph::Graph& g, const Target& target) {
-  std::vector<Stage> list;
-  run(g, target, [&](const char* name, const loops::Program& p) { list.push_back({name, print(p)}); });
+  loops::Program p = lower(g);
+  std::vector<Stage> list = {{"lower", print(p)}};
+  for (const Pass& pass : passes()) {
+    pass.run(p, target);
+    list.push_back({pass.name, print(p)});
+  }
   return list;
 }
 

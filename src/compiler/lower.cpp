@@ -1,6 +1,7 @@
 #include "compiler/lower.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "base/error.h"
 #include "compiler/passes.h"
@@ -268,9 +269,22 @@ void Lowerer::alias(const ValuePtr& result, const ValuePtr& operand) {
   bind(result, static_cast<BufferId>(program_.buffers.size()) - 1);
 }
 
+// The value of an i64 expression of constants, as far as starts of slices need it.
+static std::optional<int64_t> known_value(Expr e) {
+  if (e->dtype != DType::i64) return std::nullopt;
+  if (e->op == Op::constant) return e->constant.as<int64_t>();
+  if (e->argument_count() != 2) return std::nullopt;
+  auto a = known_value(e->args[0]), b = known_value(e->args[1]);
+  if (!a || !b) return std::nullopt;
+  if (e->op == Op::minimum) return std::min(*a, *b);
+  if (e->op == Op::maximum) return std::max(*a, *b);
+  if (e->op == Op::sub) return static_cast<int64_t>(static_cast<uint64_t>(*a) - static_cast<uint64_t>(*b));
+  return std::nullopt;
+}
+
 Affine Lowerer::parameter(Expr value, int64_t low, int64_t high) {
   if (low == high) return {low, {}};
-  if (value->op == Op::constant) return {std::clamp(value->constant.as<int64_t>(), low, high), {}};
+  if (auto known = known_value(value)) return {std::clamp(*known, low, high), {}};
   loops::ExprPool& e = exprs();
   value = e.binary(Op::minimum, e.binary(Op::maximum, e.convert(value, DType::i64), number(low)), number(high));
   Variable v = static_cast<Variable>(program_.variables.size());

@@ -1,6 +1,8 @@
 // The passes of the compiler, in the order in which they run. Each takes and leaves a
 // valid loop program with the same results; each file begins with an example.
 #pragma once
+#include <vector>
+
 #include "compiler/compiler.h"
 
 namespace anvil::compiler {
@@ -14,5 +16,12 @@ void contract_buffers(loops::Program&);           // temporaries lose the dimens
 void collapse_loops(loops::Program&);             // adjacent loops over contiguous memory become one
 void schedule(loops::Program&, const Target&);    // which loop is a vector, how many steps are in flight
 void plan_buffers(loops::Program&);               // places of the temporaries in the arena
+
+// All that follow lower(), in order.
+struct Pass {
+  const char* name;
+  void (*run)(loops::Program&, const Target&);
+};
+const std::vector<Pass>& passes();
 
 }  // namespace anvil::compiler

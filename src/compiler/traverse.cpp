@@ -21,4 +21,57 @@ Index substitute(const VariableMap& map, const Index& index) {
   return result;
 }
 
+namespace {
+
+class DeadStores {
+ public:
+  explicit DeadStores(Program& p) : program_(p), reads_(p.buffers.size(), 0) { count(p.body); }
+  void run() {
+    do changed_ = false, clean(program_.body);
+    while (changed_);
+  }
+
+ private:
+  int& reads(BufferId b) { return reads_[static_cast<size_t>(root(program_, b))]; }
+  void count(const Block& block) {
+    for (const Stmt& s : block) count(s, 1);
+  }
+  void count(const Stmt& s, int step) {
+    each_access_inside(s, [&](BufferId b, const Index*, Access kind) {
+      if (kind != Access::write) reads(b) += step;
+    });
+  }
+  bool dead(const Stmt& s) {
+    if (auto f = std::get_if<loops::For>(&s.is)) return f->body.empty();
+    if (auto i = std::get_if<loops::If>(&s.is)) return i->yes.empty() && i->no.empty();
+    auto store = std::get_if<loops::Store>(&s.is);
+    if (store == nullptr) return false;
+    BufferId b = root(program_, store->buffer);
+    return program_.buffers[static_cast<size_t>(b)].kind == loops::Buffer::Kind::temporary && reads(b) == 0;
+  }
+  // Last statements first, so that a chain of dead values goes in one round.
+  void clean(Block& block) {
+    size_t kept = block.size();
+    for (size_t k = block.size(); k-- > 0;) {
+      each_block(block[k], [&](Block& b) { clean(b); });
+      if (dead(block[k])) {
+        count(block[k], -1);
+        changed_ = true;
+      } else {
+        --kept;
+        if (kept != k) block[kept] = std::move(block[k]);
+      }
+    }
+    block.erase(block.begin(), block.begin() + static_cast<std::ptrdiff_t>(kept));
+  }
+
+  Program& program_;
+  std::vector<int> reads_;
+  bool changed_ = false;
+};
+
+}  // namespace
+
+void remove_dead_stores(Program& p) { DeadStores(p).run(); }
+
 }  // namespace anvil::compiler

@@ -81,6 +81,9 @@ inline BufferId root(const Program& p, BufferId b) {
   return up < 0 ? b : up;
 }
 
+// Removes stores to temporaries that nothing reads, and loops that are empty then.
+void remove_dead_stores(Program&);
+
 // An index with variables replaced by indices.
 using VariableMap = std::unordered_map<Variable, Affine>;
 Affine substitute(const VariableMap&, const Affine&);

@@ -52,7 +52,10 @@ ANVIL_VAR_2(polygamma, "polygamma")
 #undef ANVIL_VAR_1
 #undef ANVIL_VAR_2
 
-Var trunc(Var x) { return select(x < 0.0, record("ceil", {x}), record("floor", {x})); }
+Var trunc(Var x) {
+  Var negative = x < 0.0, up = record("ceil", {x}), down = record("floor", {x});
+  return select(negative, up, down);
+}
 Var round(Var x) { return record("round", {x}, {{"method", std::string("nearest_even")}}); }
 Var select(Var condition, Var yes, Var no) { return record("select", {condition, yes, no}); }
 Var convert(Var x, DType dtype) {
@@ -61,11 +64,10 @@ Var convert(Var x, DType dtype) {
 }
 
 Var broadcast_in_dim(Var x, Shape shape, std::vector<int64_t> dims) {
-  return record("broadcast_in_dim", {x}, {{"shape", std::move(shape)}, {"broadcast_dimensions", std::move(dims), true}});
+  return record("broadcast_in_dim", {x},
+                {{"shape", std::move(shape)}, {"broadcast_dimensions", std::move(dims), true}});
 }
-Var broadcast_to_like(Var x, Var like) {
-  return x.shape() == like.shape() ? x : broadcast_in_dim(x, like.shape(), {});
-}
+Var broadcast_to_like(Var x, Var like) { return x.shape() == like.shape() ? x : broadcast_in_dim(x, like.shape(), {}); }
 Var reshape(Var x, Shape shape) { return record("reshape", {x}, {{"shape", std::move(shape)}}); }
 Var transpose(Var x, std::vector<int64_t> permutation) {
   return record("transpose", {x}, {{"permutation", std::move(permutation), true}});
@@ -73,11 +75,15 @@ Var transpose(Var x, std::vector<int64_t> permutation) {
 Var reverse(Var x, std::vector<int64_t> dims) { return record("reverse", {x}, {{"dims", std::move(dims), true}}); }
 Var slice(Var x, std::vector<int64_t> starts, std::vector<int64_t> limits, std::vector<int64_t> strides) {
   return record("static_slice", {x},
-                {{"start_indices", std::move(starts), true}, {"limit_indices", std::move(limits)}, {"strides", std::move(strides)}});
+                {{"start_indices", std::move(starts), true},
+                 {"limit_indices", std::move(limits)},
+                 {"strides", std::move(strides)}});
 }
 Var pad(Var x, Var value, std::vector<int64_t> low, std::vector<int64_t> high, std::vector<int64_t> interior) {
   return record("pad", {x, value},
-                {{"edge_padding_low", std::move(low)}, {"edge_padding_high", std::move(high)}, {"interior_padding", std::move(interior)}});
+                {{"edge_padding_low", std::move(low)},
+                 {"edge_padding_high", std::move(high)},
+                 {"interior_padding", std::move(interior)}});
 }
 Var concatenate(const std::vector<Var>& parts, int64_t dim) {
   return record("concatenate", parts, {{"dimension", dim, true}});
@@ -93,7 +99,8 @@ Var dynamic_update_slice(Var x, Var update, const std::vector<Var>& starts) {
   return record("dynamic_update_slice", operands);
 }
 Var iota(graph::Graph& graph, int64_t dim, DType dtype, Shape shape, int64_t start) {
-  Params params = {{"dim", dim, true}, {"dtype", dtype}, {"shape", std::move(shape)}, {"start", start}, {"ambiguous", false}};
+  Params params = {
+      {"dim", dim, true}, {"dtype", dtype}, {"shape", std::move(shape)}, {"start", start}, {"ambiguous", false}};
   return {&graph, record(graph, registry().at("iota"), {}, std::move(params)).at(0)};
 }
 Var reduce_sum(Var x, std::vector<int64_t> dims, bool drop) {
@@ -111,8 +118,9 @@ Var dot_general(Var lhs, Var rhs, std::vector<int64_t> lhs_contracting, std::vec
                  {"batching_dims", Pairs{std::move(lhs_batch), std::move(rhs_batch)}, true}});
 }
 Var triangular_solve(Var a, Var b, bool left, bool lower, bool unit_diagonal, bool transpose_a) {
-  return record("triangular_solve", {a, b},
-                {{"left_side", left}, {"lower", lower}, {"unit_diagonal", unit_diagonal}, {"transpose_a", transpose_a}});
+  return record(
+      "triangular_solve", {a, b},
+      {{"left_side", left}, {"lower", lower}, {"unit_diagonal", unit_diagonal}, {"transpose_a", transpose_a}});
 }
 
 Var operand(ReverseStep& step, size_t i) { return {&step.graph, step.call.inputs.at(i)}; }

@@ -1,10 +1,12 @@
 // Comparisons, and what chooses by them: select and clamp.
 #include "primitives/factories.h"
+#include "primitives/infer.h"
 
 namespace anvil::primitives {
 namespace {
 
-template <class Formula> void add_comparison(Registry& r, const char* name, const char* key, Formula f) {
+template <class Formula>
+void add_comparison(Registry& r, const char* name, const char* key, Formula f) {
   Primitive p = binary(name, key, "compare", any, f, flat);
   p.infer = infer_compare;
   p.hlo.form = "compare";
@@ -70,9 +72,7 @@ Primitive clamp_primitive() {
   p.infer = [](const std::vector<TensorType>& x, const Params&) -> std::vector<TensorType> {
     for (size_t bound : {0, 2}) {
       const char* argument = bound == 0 ? "min_val" : "max_val";
-      if (x[bound].dtype != x[1].dtype)
-        throw Error("dtype", std::string("`operand` and `") + argument + "` must have the same dtype.",
-                    {"x Got <" + std::string(anvil::name(x[1].dtype)) + "> and <" + std::string(anvil::name(x[bound].dtype)) + ">."});
+      check_same_dtype("operand", x[1], argument, x[bound]);
       check_scalar_or_shape(argument, x[bound], "operand", x[1].shape);
     }
     return {x[1]};

@@ -11,31 +11,37 @@ namespace {
 using loops::Op;
 using Pairs = std::vector<Ints>;
 
+// One operand's dimensions; pairs stand at the same position of both operands' lists.
+struct Side {
+  Ints contracting, batch, free;
+};
 struct Dims {
-  Ints lhs_contracting, rhs_contracting, lhs_batch, rhs_batch, lhs_free, rhs_free;
-  Dims(const Shape& lhs, const Shape& rhs, const Params& params) {
+  Side lhs, rhs;
+  Dims(const Shape& a, const Shape& b, const Params& params) {
     const Pairs &contracting = params.get<Pairs>("contracting_dims"), &batching = params.get<Pairs>("batching_dims");
-    lhs_contracting = contracting.at(0), rhs_contracting = contracting.at(1);
-    lhs_batch = batching.at(0), rhs_batch = batching.at(1);
-    lhs_free = other_axes(lhs.size(), lhs_contracting, lhs_batch);
-    rhs_free = other_axes(rhs.size(), rhs_contracting, rhs_batch);
+    lhs = {contracting[0], batching[0], other_axes(a.size(), contracting[0], batching[0])};
+    rhs = {contracting[1], batching[1], other_axes(b.size(), contracting[1], batching[1])};
   }
 };
 
 void check_pairs(const char* what, const Pairs& dims, const Types& t) {
   if (dims.size() != 2 || dims[0].size() != dims[1].size())
     throw Error("argument", "`" + std::string(what) + "` must name as many dimensions of `lhs` as of `rhs`.",
-                {"x Got " + (dims.size() != 2 ? std::to_string(dims.size()) + " vectors"
-                                              : std::to_string(dims[0].size()) + " and " + std::to_string(dims[1].size())) + "."});
+                {"x Got " +
+                 (dims.size() != 2 ? std::to_string(dims.size()) + " vectors"
+                                   : std::to_string(dims[0].size()) + " and " + std::to_string(dims[1].size())) +
+                 "."});
   for (size_t k = 0; k < dims[0].size(); ++k) {
     check_axis(what, dims[0][k], static_cast<int64_t>(t[0].shape.size()));
     check_axis(what, dims[1][k], static_cast<int64_t>(t[1].shape.size()));
   }
   if (take(t[0].shape, dims[0]) != take(t[1].shape, dims[1]))
-    throw Error("shape", "Can't perform dot general where shape(lhs) = " + in_parentheses(t[0].shape) + " and shape(rhs) = " +
-                             in_parentheses(t[1].shape) + " because the sizes of the " + what + " don't match.",
-                {"x The " + std::string(what) + " are " + one_based(dims[0]) + " of `lhs`, with sizes " + in_parentheses(take(t[0].shape, dims[0])) +
-                 ", and " + one_based(dims[1]) + " of `rhs`, with sizes " + in_parentheses(take(t[1].shape, dims[1])) + "."});
+    throw Error("shape",
+                "Can't perform dot general where shape(lhs) = " + in_parentheses(t[0].shape) + " and shape(rhs) = " +
+                    in_parentheses(t[1].shape) + " because the sizes of the " + what + " don't match.",
+                {"x The " + std::string(what) + " are " + one_based(dims[0]) + " of `lhs`, with sizes " +
+                 in_parentheses(take(t[0].shape, dims[0])) + ", and " + one_based(dims[1]) +
+                 " of `rhs`, with sizes " + in_parentheses(take(t[1].shape, dims[1])) + "."});
 }
 
 Types infer_dot(const Types& t, const Params& params) {
@@ -50,42 +56,35 @@ Types infer_dot(const Types& t, const Params& params) {
     check_axes(argument.c_str(), both, static_cast<int64_t>(t[side].shape.size()));
   }
   Dims d(t[0].shape, t[1].shape, params);
-  Shape shape = take(t[0].shape, d.lhs_batch);
-  for (int64_t k : d.lhs_free) shape.push_back(t[0].shape[static_cast<size_t>(k)]);
-  for (int64_t k : d.rhs_free) shape.push_back(t[1].shape[static_cast<size_t>(k)]);
+  Shape shape = take(t[0].shape, d.lhs.batch);
+  for (int64_t k : d.lhs.free) shape.push_back(t[0].shape[static_cast<size_t>(k)]);
+  for (int64_t k : d.rhs.free) shape.push_back(t[1].shape[static_cast<size_t>(k)]);
   return {{t[0].dtype, shape}};
 }
 
-// The cotangent of one operand is the product of g and the other one over the other's free
-// dimensions. It comes with the dimensions: batch, own free, contracted in the other's order.
-Var cotangent_of(Var g, Var other, const Ints& g_other_free, const Ints& other_free, const Ints& other_batch, const Ints& other_contracting,
-                 const Ints& own_batch, const Ints& own_free, const Ints& own_contracting) {
-  Var product = dot_general(g, other, g_other_free, other_free, all_axes(own_batch.size()), other_batch);
-  Ints order = all_axes(other_contracting.size());
+// The cotangent of one operand is the product of g with the other one over the other's free
+// dimensions, which g has from `first` on. It comes with the dimensions: batch, own free,
+// contracted in the other's order.
+Var cotangent_of(const Side& own, Var g, size_t first, Var x, const Side& other) {
+  Ints summed = all_axes(other.free.size());
+  for (int64_t& axis : summed) axis += static_cast<int64_t>(first);
+  Var product = dot_general(g, x, summed, other.free, all_axes(own.batch.size()), other.batch);
+  Ints order = all_axes(other.contracting.size());
   std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-    return other_contracting[static_cast<size_t>(a)] < other_contracting[static_cast<size_t>(b)];
+    return other.contracting[static_cast<size_t>(a)] < other.contracting[static_cast<size_t>(b)];
   });
-  Ints places = own_batch;  // of the product's dimensions in the operand
-  places.insert(places.end(), own_free.begin(), own_free.end());
-  for (int64_t k : order) places.push_back(own_contracting[static_cast<size_t>(k)]);
+  Ints places = own.batch;  // of the product's dimensions in the operand
+  places.insert(places.end(), own.free.begin(), own.free.end());
+  for (int64_t k : order) places.push_back(own.contracting[static_cast<size_t>(k)]);
   return std::is_sorted(places.begin(), places.end()) ? product : transpose(product, inverse(places));
 }
 
 void reverse_dot(ReverseStep& step) {
   Var lhs = operand(step, 0), rhs = operand(step, 1), g = cotangent(step);
   Dims d(lhs.shape(), rhs.shape(), step.call.params);
-  auto range = [](size_t first, size_t count) {
-    Ints axes = all_axes(count);
-    for (int64_t& a : axes) a += static_cast<int64_t>(first);
-    return axes;
-  };
-  size_t batch = d.lhs_batch.size();
-  if (step.required[0])
-    set(step, 0, cotangent_of(g, rhs, range(batch + d.lhs_free.size(), d.rhs_free.size()), d.rhs_free, d.rhs_batch, d.rhs_contracting,
-                              d.lhs_batch, d.lhs_free, d.lhs_contracting));
-  if (step.required[1])
-    set(step, 1, cotangent_of(g, lhs, range(batch, d.lhs_free.size()), d.lhs_free, d.lhs_batch, d.lhs_contracting,
-                              d.rhs_batch, d.rhs_free, d.rhs_contracting));
+  size_t batch = d.lhs.batch.size();
+  if (step.required[0]) set(step, 0, cotangent_of(d.lhs, g, batch + d.lhs.free.size(), rhs, d.rhs));
+  if (step.required[1]) set(step, 1, cotangent_of(d.rhs, g, batch, lhs, d.lhs));
 }
 
 // Large products of two plain matrices are the BLAS's. Everything else is a nest of loops,
@@ -97,13 +96,14 @@ bool lower_to_gemm(Lowering& l, const graph::Call& c, const Dims& d) {
   const ValuePtr &lhs = c.inputs[0], &rhs = c.inputs[1];
   const Shape &a = lhs->type.shape, &b = rhs->type.shape;
   DType t = lhs->type.dtype;
-  if (!is_float(t) || a.size() != 2 || b.size() != 2 || d.lhs_contracting.size() != 1 || !d.lhs_batch.empty() || is_literal(lhs) ||
-      is_literal(rhs))
+  if (!is_float(t) || a.size() != 2 || b.size() != 2 || d.lhs.contracting.size() != 1 || !d.lhs.batch.empty() ||
+      is_literal(lhs) || is_literal(rhs))
     return false;
-  int64_t m = take(a, d.lhs_free)[0], n = take(b, d.rhs_free)[0], k = take(a, d.lhs_contracting)[0];
-  if (m < 2 || n < 2 || k < 1 || static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) < gemm_work) return false;
+  int64_t m = take(a, d.lhs.free)[0], n = take(b, d.rhs.free)[0], k = take(a, d.lhs.contracting)[0];
+  if (m < 2 || n < 2 || k < 1 || static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) < gemm_work)
+    return false;
   l.call(t == DType::f32 ? "gemm_f32" : "gemm_f64", {c.outputs[0]}, {lhs, rhs},
-         {m, n, k, d.lhs_contracting[0] == 0, d.rhs_contracting[0] == 1});
+         {m, n, k, d.lhs.contracting[0] == 0, d.rhs.contracting[0] == 1});
   return true;
 }
 
@@ -112,19 +112,19 @@ void lower_dot(Lowering& l, const graph::Call& c) {
   Dims d(lhs->type.shape, rhs->type.shape, c.params);
   if (lower_to_gemm(l, c, d)) return;
   bool logical = is_bool(lhs->type.dtype);
-  l.reduce(c.outputs[0], take(lhs->type.shape, d.lhs_contracting), logical ? Op::bit_or : Op::add, 0,
+  l.reduce(c.outputs[0], take(lhs->type.shape, d.lhs.contracting), logical ? Op::bit_or : Op::add, 0,
            [&l, lhs, rhs, d, logical](const Index& o, const Index& r) {
              Index a(lhs->type.shape.size()), b(rhs->type.shape.size());
              auto put = [](Index& to, const Ints& places, auto from) {
                for (int64_t p : places) to[static_cast<size_t>(p)] = *from++;
              };
-             auto lhs_free = o.begin() + static_cast<std::ptrdiff_t>(d.lhs_batch.size());
-             put(a, d.lhs_batch, o.begin());
-             put(b, d.rhs_batch, o.begin());
-             put(a, d.lhs_free, lhs_free);
-             put(b, d.rhs_free, lhs_free + static_cast<std::ptrdiff_t>(d.lhs_free.size()));
-             put(a, d.lhs_contracting, r.begin());
-             put(b, d.rhs_contracting, r.begin());
+             auto lhs_free = o.begin() + static_cast<std::ptrdiff_t>(d.lhs.batch.size());
+             put(a, d.lhs.batch, o.begin());
+             put(b, d.rhs.batch, o.begin());
+             put(a, d.lhs.free, lhs_free);
+             put(b, d.rhs.free, lhs_free + static_cast<std::ptrdiff_t>(d.lhs.free.size()));
+             put(a, d.lhs.contracting, r.begin());
+             put(b, d.rhs.contracting, r.begin());
              return l.exprs().binary(logical ? Op::bit_and : Op::mul, l.load(lhs, a), l.load(rhs, b));
            });
 }

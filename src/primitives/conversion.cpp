@@ -26,7 +26,8 @@ Primitive convert_primitive() {
   p.elementwise = [](const std::vector<const Tensor*>& x, const Tensor& out, const Params&) {
     visit(x[0]->type.dtype, [&]<class From>() {
       visit(out.type.dtype, [&]<class To>() {
-        for (int64_t i = 0, n = elements(out.type.shape); i < n; ++i) out.as<To>()[i] = scalar::convert<To>(x[0]->as<From>()[i]);
+        for (int64_t i = 0, n = elements(out.type.shape); i < n; ++i)
+          out.as<To>()[i] = scalar::convert<To>(x[0]->as<From>()[i]);
       });
     });
   };
@@ -42,14 +43,16 @@ int64_t bits_of(DType t) { return static_cast<int64_t>(8 * size_of(t)); }
 // k-th lowest bits, as in the memory of a little-endian machine.
 std::vector<TensorType> infer_bitcast(const std::vector<TensorType>& x, const Params& params) {
   DType from = x[0].dtype, to = params.dtype("dtype");
-  if (!is_numeric(to)) throw Error("dtype", "`dtype` must not be bool.", {"i Use `nv_convert()` to compare with zero."});
+  if (!is_numeric(to))
+    throw Error("dtype", "`dtype` must not be bool.", {"i Use `nv_convert()` to compare with zero."});
   Shape shape = x[0].shape;
   if (size_of(to) < size_of(from)) shape.push_back(bits_of(from) / bits_of(to));
   if (size_of(to) > size_of(from)) {
     int64_t pieces = bits_of(to) / bits_of(from);
     if (shape.empty() || shape.back() != pieces)
-      throw Error("shape", "The last dimension of `operand` must have size " + std::to_string(pieces) + " to make one <" +
-                               std::string(name(to)) + "> of " + std::to_string(pieces) + " <" + std::string(name(from)) + ">.",
+      throw Error("shape",
+                  "The last dimension of `operand` must have size " + std::to_string(pieces) + " to make one <" +
+                      std::string(name(to)) + "> of " + std::to_string(pieces) + " <" + std::string(name(from)) + ">.",
                   {"x Got shape " + in_parentheses(shape) + "."});
     shape.pop_back();
   }
@@ -117,7 +120,8 @@ Primitive bitcast_primitive() {
 void register_conversions(Registry& r) {
   r.add(convert_primitive());
   r.add(bitcast_primitive());
-  Primitive finite = unary("is_finite", "is_finite", floating, [](auto x) { return is_finite(x); }, flat);
+  Primitive finite = unary(
+      "is_finite", "is_finite", floating, [](auto x) { return is_finite(x); }, flat);
   finite.infer = [](const std::vector<TensorType>& x, const Params&) -> std::vector<TensorType> {
     return {{DType::boolean, x[0].shape, false}};
   };

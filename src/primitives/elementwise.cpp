@@ -1,7 +1,5 @@
 // Arithmetic, rounding, logic and the elementary functions. Derivatives are cotangents:
 // x or a, b are the operands, y is the result, g its cotangent.
-#include <numbers>
-
 #include "primitives/factories.h"
 
 namespace anvil::primitives {
@@ -10,27 +8,46 @@ namespace {
 using elementary::Function;
 constexpr Domain positive = {0.1, 10}, inside_one = {-0.95, 0.95}, shifts = {0, 10};
 
+// In these rules at most one operand of an operator or function is itself recorded: C++
+// leaves the order of operands open, and a graph shall print the same everywhere.
+
 // sqrt(1 + x^2), also where x^2 overflows; there it is |x| to the last bit.
 Var hypot_one(Var x) {
-  Var large = abs(x) > 1e9;
+  Var size = abs(x);
+  Var large = size > 1e9;
   Var small = select(large, zeros_like(x), x);  // no infinity may enter the root, nor its derivative
-  return select(large, abs(x), sqrt(1.0 + small * small));
+  return select(large, size, sqrt(1.0 + small * small));
+}
+Var sum_of_squares(Var a, Var b) {
+  Var aa = a * a, bb = b * b;
+  return aa + bb;
+}
+Var one_minus_square(Var x) {  // without cancellation next to 1
+  Var left = 1.0 - x, right = 1.0 + x;
+  return left * right;
+}
+// sqrt(x^2 - 1): two roots neither cancel next to 1 nor overflow, and are NaN below -1
+Var root_of_square_minus_one(Var x) {
+  Var left = sqrt(x - 1.0), right = sqrt(x + 1.0);
+  return left * right;
 }
 
-// A share of g for the operand that is the extremum: half when both are. Neither is one
-// when there is a NaN.
-Var share(Var chosen, Var tie, Var g) { return select(chosen, g, select(tie, g * 0.5, zeros_like(g))); }
+// g where a is the greater one, half of it where both are equal. With a NaN nobody gets any.
+Var share_of_greater(Var a, Var b, Var g) {
+  Var wins = a > b, ties = a == b;
+  return select(wins, g, select(ties, g * 0.5, zeros_like(g)));
+}
 
 // The derivative of a^b by a is b a^(b-1), which is 0 for a = b = 0: there the exponent -1
-// would make it NaN.
+// would make it NaN. Where b is known, so is the outer condition, and nothing is left of it.
 Var power_by_base(Var a, Var b, Var g) {
-  Var at_zero = (a == 0.0) & (b == 0.0);
-  return g * b * pow(a, select(at_zero, b, b - 1.0));
+  Var factor = g * b, lower = b - 1.0, base_is_zero = a == 0.0, exponent_is_zero = b == 0.0;
+  return factor * pow(a, select(exponent_is_zero, select(base_is_zero, b, lower), lower));
 }
 // The derivative by b is y log(a), which tends to 0 with a for b >= 0.
 Var power_by_exponent(Var a, Var b, Var y, Var g) {
-  Var vanishes = (a == 0.0) & (b >= 0.0);
-  return g * y * log(select(vanishes, literal(a, 1), a));
+  Var factor = g * y, base_is_zero = a == 0.0, not_negative = b >= 0.0;
+  return factor * log(select(base_is_zero & not_negative, literal(a, 1), a));
 }
 
 void register_arithmetic(Registry& r) {
@@ -54,11 +71,11 @@ void register_arithmetic(Registry& r) {
                [](Var, Var, Var, Var g) { return g; },
                [](Var a, Var b, Var y, Var g) { return -(g * round((a - y) / b)); }, {}, {0.5, 10}));
   r.add(binary("maximum", "max", "maximum", any, [](auto a, auto b) { return maximum(a, b); },
-               [](Var a, Var b, Var, Var g) { return share(a > b, a == b, g); },
-               [](Var a, Var b, Var, Var g) { return share(b > a, a == b, g); }));
+               [](Var a, Var b, Var, Var g) { return share_of_greater(a, b, g); },
+               [](Var a, Var b, Var, Var g) { return share_of_greater(b, a, g); }));
   r.add(binary("minimum", "min", "minimum", any, [](auto a, auto b) { return minimum(a, b); },
-               [](Var a, Var b, Var, Var g) { return share(a < b, a == b, g); },
-               [](Var a, Var b, Var, Var g) { return share(b < a, a == b, g); }));
+               [](Var a, Var b, Var, Var g) { return share_of_greater(b, a, g); },
+               [](Var a, Var b, Var, Var g) { return share_of_greater(a, b, g); }));
   r.add(unary("negate", "negate", numeric, [](auto x) { return -x; }, [](Var, Var, Var g) { return -g; }));
   r.add(unary("abs", "abs", signed_or_float, [](auto x) { return abs(x); },
               [](Var x, Var, Var g) { return g * sign(x); }));
@@ -106,14 +123,16 @@ void register_bits(Registry& r) {
 void register_functions(Registry& r) {
   r.add(unary("sqrt", "sqrt", floating, [](auto x) { return sqrt(x); },
               [](Var, Var y, Var g) { return g * 0.5 / y; }, positive));
-  r.add(function("rsqrt", "rsqrt", Function::rsqrt, [](Var, Var y, Var g) { return g * (-0.5 * (y * y * y)); }, positive));
+  r.add(function("rsqrt", "rsqrt", Function::rsqrt,
+                 [](Var, Var y, Var g) { return g * (-0.5 * (y * y * y)); }, positive));
   r.add(function("cbrt", "cbrt", Function::cbrt, [](Var, Var y, Var g) { return g / (3.0 * (y * y)); }, positive));
 
   r.add(function("exp", "exponential", Function::exp, [](Var, Var y, Var g) { return g * y; }, {-10, 10}));
   r.add(function("expm1", "exponential_minus_one", Function::expm1,
                  [](Var x, Var, Var g) { return g * exp(x); }, {-5, 5}));
   r.add(function("log", "log", Function::log, [](Var x, Var, Var g) { return g / x; }, positive));
-  r.add(function("log1p", "log_plus_one", Function::log1p, [](Var x, Var, Var g) { return g / (1.0 + x); }, {-0.9, 10}));
+  r.add(function("log1p", "log_plus_one", Function::log1p,
+                 [](Var x, Var, Var g) { return g / (1.0 + x); }, {-0.9, 10}));
   r.add(function("logistic", "logistic", Function::logistic,
                  [](Var, Var y, Var g) { return g * (y * (1.0 - y)); }, {-10, 10}));
 
@@ -121,23 +140,23 @@ void register_functions(Registry& r) {
   r.add(function("cosine", "cosine", Function::cos, [](Var x, Var, Var g) { return -(g * sin(x)); }, {-10, 10}));
   r.add(function("tan", "tan", Function::tan, [](Var, Var y, Var g) { return g * (1.0 + y * y); }, {-1.4, 1.4}));
   r.add(function("asin", "chlo.asin", Function::asin,
-                 [](Var x, Var, Var g) { return g / sqrt((1.0 - x) * (1.0 + x)); }, inside_one));
+                 [](Var x, Var, Var g) { return g / sqrt(one_minus_square(x)); }, inside_one));
   r.add(function("acos", "chlo.acos", Function::acos,
-                 [](Var x, Var, Var g) { return -g / sqrt((1.0 - x) * (1.0 + x)); }, inside_one));
+                 [](Var x, Var, Var g) { return -(g / sqrt(one_minus_square(x))); }, inside_one));
   r.add(function("atan", "chlo.atan", Function::atan, [](Var x, Var, Var g) { return g / (1.0 + x * x); }, {-10, 10}));
   r.add(function("atan2", "atan2", Function::atan2,
-                 [](Var a, Var b, Var, Var g) { return g * b / (a * a + b * b); },
-                 [](Var a, Var b, Var, Var g) { return -(g * a) / (a * a + b * b); }, {0.5, 10}, {-10, 10}));
+                 [](Var a, Var b, Var, Var g) { return g * (b / sum_of_squares(a, b)); },
+                 [](Var a, Var b, Var, Var g) { return -(g * (a / sum_of_squares(a, b))); }, {0.5, 10}, {-10, 10}));
 
   r.add(function("sinh", "chlo.sinh", Function::sinh, [](Var x, Var, Var g) { return g * cosh(x); }, {-5, 5}));
   r.add(function("cosh", "chlo.cosh", Function::cosh, [](Var x, Var, Var g) { return g * sinh(x); }, {-5, 5}));
   r.add(function("tanh", "tanh", Function::tanh, [](Var, Var y, Var g) { return g * (1.0 - y * y); }, {-5, 5}));
-  r.add(function("asinh", "chlo.asinh", Function::asinh, [](Var x, Var, Var g) { return g / hypot_one(x); }, {-10, 10}));
-  // two roots: their product neither cancels next to 1 nor overflows, and is NaN below -1
+  r.add(function("asinh", "chlo.asinh", Function::asinh,
+                 [](Var x, Var, Var g) { return g / hypot_one(x); }, {-10, 10}));
   r.add(function("acosh", "chlo.acosh", Function::acosh,
-                 [](Var x, Var, Var g) { return g / (sqrt(x - 1.0) * sqrt(x + 1.0)); }, {1.1, 10}));
+                 [](Var x, Var, Var g) { return g / root_of_square_minus_one(x); }, {1.1, 10}));
   r.add(function("atanh", "chlo.atanh", Function::atanh,
-                 [](Var x, Var, Var g) { return g / ((1.0 - x) * (1.0 + x)); }, inside_one));
+                 [](Var x, Var, Var g) { return g / one_minus_square(x); }, inside_one));
 }
 
 }  // namespace

@@ -80,9 +80,18 @@ static Expression apply_bool(loops::Op op, Expression a, Expression b) {
   return {a.pool, a.pool->binary(op, a.node, b.node)};
 }
 
+// As scalar::power: an exponent that is known needs no test.
+static Expression float_power(Expression a, Expression b) {
+  auto number = [&](double x) { return Expression{b.pool, b.pool->constant(x, b.dtype())}; };
+  Expression general = {a.pool, a.pool->function("pow", a.node, b.node)};
+  if (b.node->op != loops::Op::constant) return select(b == number(2), a * a, select(b == number(1), a, general));
+  auto exponent = b.node->constant.as<double>();
+  return exponent == 2 ? a * a : exponent == 1 ? a : general;
+}
+
 Expression apply(loops::Op op, Expression a, Expression b) {
   if (is_bool(a.dtype())) return apply_bool(op, a, b);
-  if (is_float(a.dtype()) && op == loops::Op::power) return {a.pool, a.pool->function("pow", a.node, b.node)};
+  if (is_float(a.dtype()) && op == loops::Op::power) return float_power(a, b);
   if (is_float(a.dtype()) && op == loops::Op::remainder) return {a.pool, a.pool->function("fmod", a.node, b.node)};
   return {a.pool, a.pool->binary(op, a.node, b.node)};
 }

@@ -27,7 +27,7 @@ inline constexpr Flat flat;
 
 // ---- type inference -------------------------------------------------------------------
 std::vector<TensorType> infer_unary(const std::vector<TensorType>&, const Params&);    // the operand's type
-std::vector<TensorType> infer_binary(const std::vector<TensorType>&, const Params&);   // equal types, ambiguous when both are
+std::vector<TensorType> infer_binary(const std::vector<TensorType>&, const Params&);   // equal types
 std::vector<TensorType> infer_compare(const std::vector<TensorType>&, const Params&);  // equal types, gives bool
 void check_same_type(const char* a_name, const TensorType& a, const char* b_name, const TensorType& b);
 
@@ -43,7 +43,9 @@ void evaluate(const Formula& f, const std::vector<const Tensor*>& operands, cons
   std::array<const T*, N> x;
   std::array<int64_t, N> steps;
   for (size_t k = 0; k < N; ++k) x[k] = operands[k]->as<T>(), steps[k] = step(*operands[k], out);
-  auto at = [&]<size_t... K>(int64_t i, std::index_sequence<K...>) { return f(Number<T>{x[K][i * steps[K]]}...).value; };
+  auto at = [&]<size_t... K>(int64_t i, std::index_sequence<K...>) {
+    return f(Number<T>{x[K][i * steps[K]]}...).value;
+  };
   using Result = decltype(at(0, std::make_index_sequence<N>()));
   Result* y = out.as<Result>();
   for (int64_t i = 0, n = elements(out.type.shape); i < n; ++i) y[i] = at(i, std::make_index_sequence<N>());
@@ -120,7 +122,8 @@ Primitive binary(const char* name, const char* key, const char* op, GroupTag<G> 
   return p;
 }
 template <class Left, class Right>
-Primitive function(const char* name, const char* op, elementary::Function f, Left da, Right db, Domain left, Domain right) {
+Primitive function(const char* name, const char* op, elementary::Function f, Left da, Right db, Domain left,
+                   Domain right) {
   Primitive p = binary_form(name, name, op, Group::floating, left, right);
   set_function(p, f);
   set_derivatives(p, da, db);

@@ -7,7 +7,8 @@ namespace {
 // ---- fixed bounds -----------------------------------------------------------------------
 
 Types infer_slice(const Types& t, const Params& params) {
-  const Ints &start = params.ints("start_indices"), &limit = params.ints("limit_indices"), &stride = params.ints("strides");
+  const Ints &start = params.ints("start_indices"), &limit = params.ints("limit_indices"),
+             &stride = params.ints("strides");
   auto rank = static_cast<int64_t>(t[0].shape.size());
   check_length("start_indices", start, rank);
   check_length("limit_indices", limit, rank);
@@ -16,11 +17,13 @@ Types infer_slice(const Types& t, const Params& params) {
   for (size_t d = 0; d < start.size(); ++d) {
     std::string dimension = " dimension " + std::to_string(d + 1);
     if (stride[d] < 1)
-      throw Error("argument", "`strides` must be at least 1.", {"x Got " + std::to_string(stride[d]) + " in" + dimension + "."});
+      throw Error("argument", "`strides` must be at least 1.",
+                  {"x Got " + std::to_string(stride[d]) + " in" + dimension + "."});
     if (start[d] < 0 || start[d] > limit[d] || limit[d] > t[0].shape[d])
-      throw Error("argument", "`start_indices` and `limit_indices` must lie within `operand`, the start not after the limit.",
-                  {"x Got " + std::to_string(start[d] + 1) + " to " + std::to_string(limit[d]) + " in" + dimension + ", which has size " +
-                   std::to_string(t[0].shape[d]) + "."});
+      throw Error("argument",
+                  "`start_indices` and `limit_indices` must lie within `operand`, the start not after the limit.",
+                  {"x Got " + std::to_string(start[d] + 1) + " to " + std::to_string(limit[d]) + " in" + dimension +
+                   ", which has size " + std::to_string(t[0].shape[d]) + "."});
     result.shape[d] = (limit[d] - start[d] + stride[d] - 1) / stride[d];
   }
   return {result};
@@ -41,7 +44,8 @@ void reverse_slice(ReverseStep& step) {
 }
 
 Primitive make_slice() {
-  Primitive p = make_primitive("index", "static_slice", {"operand"},
+  Primitive p =
+      make_primitive("index", "static_slice", {"operand"},
                      {{"start_indices", Kind::starts}, {"limit_indices", Kind::limits}, {"strides", Kind::sizes}});
   p.infer = infer_slice;
   p.reverse = reverse_slice;
@@ -52,9 +56,8 @@ Primitive make_slice() {
            ""};
   p.lower = [](Lowering& l, const graph::Call& c) {
     ValuePtr x = c.inputs[0];
-    l.map(c.outputs[0], [&l, x, at = strided(c.params.ints("start_indices"), c.params.ints("strides"))](const Index& i) {
-      return l.load(x, at(i));
-    });
+    l.map(c.outputs[0], [&l, x, at = strided(c.params.ints("start_indices"), c.params.ints("strides"))](
+                            const Index& i) { return l.load(x, at(i)); });
   };
   return p;
 }
@@ -70,9 +73,11 @@ void check_starts(const Types& t, size_t first) {
                 {"x Got " + std::to_string(t.size() - first) + " for shape " + in_parentheses(t[0].shape) + "."});
   for (size_t k = first; k < t.size(); ++k) {
     std::string start = "Start index " + std::to_string(k - first + 1);
-    if (!t[k].shape.empty()) throw Error("shape", start + " must be a scalar, but has shape " + in_parentheses(t[k].shape) + ".");
+    if (!t[k].shape.empty())
+      throw Error("shape", start + " must be a scalar, but has shape " + in_parentheses(t[k].shape) + ".");
     if (!is_integer(t[k].dtype))
-      throw Error("dtype", start + " must have dtype " + name(Group::integer) + ".", {"x Got <" + std::string(name(t[k].dtype)) + ">."});
+      throw Error("dtype", start + " must have dtype " + name(Group::integer) + ".",
+                  {"x Got <" + std::string(name(t[k].dtype)) + ">."});
     if (t[k].dtype != t[first].dtype)
       throw Error("dtype", "All start indices must have the same dtype.",
                   {"x Got <" + std::string(name(t[first].dtype)) + "> and <" + std::string(name(t[k].dtype)) + ">."});
@@ -83,8 +88,8 @@ void check_fits(const char* argument, const Shape& part, const Shape& whole) {
   for (size_t d = 0; d < whole.size(); ++d)
     if (part[d] > whole[d])
       throw Error("shape", "`" + std::string(argument) + "` must not be larger than `operand`.",
-                  {"x Dimension " + std::to_string(d + 1) + " has size " + std::to_string(part[d]) + ", that of `operand` has " +
-                   std::to_string(whole[d]) + "."});
+                  {"x Dimension " + std::to_string(d + 1) + " has size " + std::to_string(part[d]) +
+                   ", that of `operand` has " + std::to_string(whole[d]) + "."});
 }
 
 std::vector<Var> starts(ReverseStep& step, size_t first) {
@@ -103,7 +108,8 @@ Index corner(Lowering& l, const graph::Call& c, size_t first, const Shape& part)
     const ValuePtr& start = c.inputs[first + d];
     Expr one_based = l.load(start, {});
     if (start->type.dtype == DType::ui64)  // so that the largest stay large as i64
-      one_based = e.binary(loops::Op::minimum, one_based, e.constant(std::numeric_limits<int64_t>::max(), DType::ui64));
+      one_based =
+          e.binary(loops::Op::minimum, one_based, e.constant(std::numeric_limits<int64_t>::max(), DType::ui64));
     one_based = e.binary(loops::Op::maximum, e.convert(one_based, DType::i64), e.constant(1, DType::i64));
     at[d] = l.parameter(e.binary(loops::Op::sub, one_based, e.constant(1, DType::i64)), 0, whole[d] - part[d]);
   }
@@ -127,7 +133,8 @@ Primitive make_dynamic_slice() {
     return Types{{t[0].dtype, sizes, t[0].ambiguous}};
   };
   p.reverse = [](ReverseStep& step) {
-    if (step.required[0]) set(step, 0, dynamic_update_slice(zeros_like(operand(step, 0)), cotangent(step), starts(step, 1)));
+    if (step.required[0])
+      set(step, 0, dynamic_update_slice(zeros_like(operand(step, 0)), cotangent(step), starts(step, 1)));
   };
   p.hlo = {"stablehlo.dynamic_slice", {{"slice_sizes", "slice_sizes", Attribute::i64_array}}, "dynamic_slice"};
   p.lower = [](Lowering& l, const graph::Call& c) {

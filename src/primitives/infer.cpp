@@ -48,14 +48,15 @@ void check_permutation(const char* argument, const Ints& permutation, int64_t ra
 void check_length(const char* argument, const Ints& values, int64_t rank, const char* of) {
   if (static_cast<int64_t>(values.size()) == rank) return;
   throw Error("argument", quoted(argument) + " must have one entry for each dimension of " + quoted(of) + ".",
-              {"x Got length " + std::to_string(values.size()) + ", but " + quoted(of) + " has " + std::to_string(rank) +
-               (rank == 1 ? " dimension." : " dimensions.")});
+              {"x Got length " + std::to_string(values.size()) + ", but " + quoted(of) + " has " +
+               std::to_string(rank) + (rank == 1 ? " dimension." : " dimensions.")});
 }
 
 void check_shape(const Shape& shape, const char* argument) {
   for (int64_t size : shape)
     if (size < 0)
-      throw Error("argument", quoted(argument) + " must not contain negative sizes.", {"x Got " + in_parentheses(shape) + "."});
+      throw Error("argument", quoted(argument) + " must not contain negative sizes.",
+                  {"x Got " + in_parentheses(shape) + "."});
 }
 
 void check_has_shape(const char* argument, const TensorType& type, const Shape& shape) {
@@ -93,7 +94,8 @@ Ints other_axes(size_t rank, const Ints& a, const Ints& b) {
 
 Ints inverse(const Ints& permutation) {
   Ints result(permutation.size());
-  for (size_t i = 0; i < permutation.size(); ++i) result[static_cast<size_t>(permutation[i])] = static_cast<int64_t>(i);
+  for (size_t i = 0; i < permutation.size(); ++i)
+    result[static_cast<size_t>(permutation[i])] = static_cast<int64_t>(i);
   return result;
 }
 

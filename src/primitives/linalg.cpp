@@ -75,7 +75,10 @@ Types infer_solve(const Types& t, const Params& params) {
     throw Error("shape", "All dimensions of `a` and `b` but the last two must have the same sizes.", {got});
   bool left = params.flag("left_side");
   if (a.back() != b[b.size() - (left ? 2 : 1)])
-    throw Error("shape", std::string("`b` must have as many ") + (left ? "rows as `a`." : "columns as `a` when `left_side` is FALSE."), {got});
+    throw Error(
+        "shape",
+        std::string("`b` must have as many ") + (left ? "rows as `a`." : "columns as `a` when `left_side` is FALSE."),
+        {got});
   return {{t[1].dtype, b, t[0].ambiguous && t[1].ambiguous}};
 }
 
@@ -97,8 +100,9 @@ void reverse_solve(ReverseStep& step) {
 }
 
 Primitive make_triangular_solve() {
-  Primitive p = make_primitive("linalg", "triangular_solve", {"a", "b"},
-                               {{"left_side", Kind::flag}, {"lower", Kind::flag}, {"unit_diagonal", Kind::flag}, {"transpose_a", Kind::flag}});
+  Primitive p = make_primitive(
+      "linalg", "triangular_solve", {"a", "b"},
+      {{"left_side", Kind::flag}, {"lower", Kind::flag}, {"unit_diagonal", Kind::flag}, {"transpose_a", Kind::flag}});
   p.group = Group::floating;
   p.infer = infer_solve;
   p.reverse = reverse_solve;
@@ -108,9 +112,10 @@ Primitive make_triangular_solve() {
     const Shape& b = c.inputs[1]->type.shape;
     const Params& params = c.params;
     bool left = params.flag("left_side");
-    l.call(t.dtype == DType::f32 ? "triangular_solve_f32" : "triangular_solve_f64", {c.outputs[0]}, {c.inputs[0], c.inputs[1]},
-           {t.shape.back(), b[b.size() - (left ? 1 : 2)], matrices(t.shape), left, params.flag("lower"), params.flag("unit_diagonal"),
-            params.flag("transpose_a")});
+    l.call(t.dtype == DType::f32 ? "triangular_solve_f32" : "triangular_solve_f64", {c.outputs[0]},
+           {c.inputs[0], c.inputs[1]},
+           {t.shape.back(), b[b.size() - (left ? 1 : 2)], matrices(t.shape), left, params.flag("lower"),
+            params.flag("unit_diagonal"), params.flag("transpose_a")});
   };
   return p;
 }

@@ -42,7 +42,8 @@ struct HloForm {
   std::string form;             // empty: the generic form
 };
 
-// Where tests draw the operands of an elementwise primitive from.
+// Where tests draw the operands of an elementwise primitive from. With low == high there is
+// nothing to differentiate by.
 struct Domain { double low = -10, high = 10; };
 
 enum class Group : uint8_t { any, numeric, floating, integer, signed_or_float, integer_or_bool, boolean };

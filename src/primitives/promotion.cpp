@@ -41,9 +41,11 @@ bool representable(Scalar x, DType t) {
 ValuePtr convert(graph::Graph& graph, const ValuePtr& v, CommonType to) {
   if (v->kind == graph::Value::Kind::literal) {
     if (!representable(v->literal, to.dtype))
-      throw Error("dtype", "The literal " + v->literal.text(v->type.dtype) + " is no number of dtype " +
-                               std::string(name(to.dtype)) + ".",
-                  {"i The dtype comes from the other operands. Use `nv_convert()` on them, or `nv_scalar()` with a dtype."});
+      throw Error(
+          "dtype",
+          "The literal " + v->literal.text(v->type.dtype) + " is no number of dtype " + std::string(name(to.dtype)) +
+              ".",
+          {"i The dtype comes from the other operands. Use `nv_convert()` on them, or `nv_scalar()` with a dtype."});
     return graph::make_literal(v->literal, {to.dtype, v->type.shape, to.ambiguous});
   }
   return record(graph, registry().at("convert"), {v}, {{"dtype", to.dtype}, {"ambiguous", to.ambiguous}})[0];

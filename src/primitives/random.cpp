@@ -21,7 +21,8 @@ Word operator+(Word a, uint32_t b) { return a.with(Op::add, a.constant(b)); }
 Word operator^(Word a, uint32_t b) { return a.with(Op::bit_xor, a.constant(b)); }
 Word rotate_left(Word a, int count) {
   auto left = static_cast<uint32_t>(count);
-  return a.with(Op::shift_left, a.constant(left)).with(Op::bit_or, a.with(Op::shift_right_logical, a.constant(32 - left)).x);
+  return a.with(Op::shift_left, a.constant(left))
+      .with(Op::bit_or, a.with(Op::shift_right_logical, a.constant(32 - left)).x);
 }
 
 Types infer_random(const Types& t, const Params& params) {
@@ -29,13 +30,15 @@ Types infer_random(const Types& t, const Params& params) {
   if (algorithm == "PHILOX")
     throw Error("argument", "`rng_algorithm` \"PHILOX\" is not supported.", {"i Use \"THREE_FRY\"."});
   if (algorithm != "THREE_FRY" && algorithm != "DEFAULT")
-    throw Error("argument", "`rng_algorithm` must be one of \"THREE_FRY\", \"DEFAULT\" or \"PHILOX\".", {"x Got \"" + algorithm + "\"."});
+    throw Error("argument", "`rng_algorithm` must be one of \"THREE_FRY\", \"DEFAULT\" or \"PHILOX\".",
+                {"x Got \"" + algorithm + "\"."});
   check_has_dtype("initial_state", t[0], DType::ui64);
   check_has_shape("initial_state", t[0], {2});
   check_shape(params.ints("shape"));
   DType dtype = params.dtype("dtype");
   if (!contains(Group::numeric, dtype))
-    throw Error("dtype", std::string("`dtype` must be ") + name(Group::numeric) + ".", {"x Got <" + std::string(anvil::name(dtype)) + ">."});
+    throw Error("dtype", std::string("`dtype` must be ") + name(Group::numeric) + ".",
+                {"x Got <" + std::string(anvil::name(dtype)) + ">."});
   return {{DType::ui64, {2}}, {dtype, params.ints("shape")}};
 }
 
@@ -56,7 +59,9 @@ Expr bits_at(Lowering& l, const ValuePtr& state, const runtime::BitLayout& layou
     if (layout.stride[d] != 1) half = e.binary(Op::mul, half, constant(e, layout.stride[d]));
     second = e.binary(Op::ne, e.binary(Op::bit_and, position, constant(e, 1)), constant(e, 0));
   }
-  Expr block = half == nullptr ? e.index(affine) : affine == Affine{} ? half : e.binary(Op::add, e.index(affine), half);
+  Expr block = half == nullptr      ? e.index(affine)
+               : affine == Affine{} ? half
+                                    : e.binary(Op::add, e.index(affine), half);
   Expr counter = e.binary(Op::add, l.load(state, {Affine{1, {}}}), e.convert(block, DType::ui64));
   Expr key = l.load(state, {Affine{}});
   auto low = [&](Expr x) { return Word{&e, e.convert(x, DType::ui32)}; };
@@ -87,7 +92,8 @@ Primitive make_rng_bit_generator() {
       Expr used = e.select(counter, e.constant(blocks, DType::ui64), e.constant(0, DType::ui64));
       return e.binary(Op::add, l.load(state, i), used);
     });
-    l.map(c.outputs[1], [&l, state, layout, dtype = type.dtype](const Index& i) { return bits_at(l, state, layout, dtype, i); });
+    l.map(c.outputs[1],
+          [&l, state, layout, dtype = type.dtype](const Index& i) { return bits_at(l, state, layout, dtype, i); });
   };
   return p;
 }

@@ -10,8 +10,9 @@ void check_count(const Primitive& p, size_t got) {
   bool open = named > 0 && p.operands.back() == "...";
   size_t least = open ? named - 1 : named;
   if (open ? got >= least : got == least) return;
-  throw Error("argument", "`" + p.name + "` takes " + (open ? "at least " : "") + std::to_string(least) +
-                              (least == 1 ? " operand." : " operands."),
+  throw Error("argument",
+              "`" + p.name + "` takes " + (open ? "at least " : "") + std::to_string(least) +
+                  (least == 1 ? " operand." : " operands."),
               {"x Got " + std::to_string(got) + "."});
 }
 
@@ -49,7 +50,8 @@ static void verify_types(const graph::Graph& g) {
     std::vector<TensorType> types = infer(primitive_of(c), c.inputs, c.params);
     bool same = types.size() == c.outputs.size();
     for (size_t i = 0; same && i < types.size(); ++i) same = same_type(types[i], c.outputs[i]->type);
-    if (!same) throw InternalError("graph: the results of a call of " + c.primitive->name + " have other types than inferred");
+    if (!same)
+      throw InternalError("graph: the results of a call of " + c.primitive->name + " have other types than inferred");
     for (const auto& inner : subgraphs(c)) verify_types(*inner);
   }
 }

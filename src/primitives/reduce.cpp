@@ -38,7 +38,7 @@ Var spread(ReverseStep& step, Var x) {
 }
 
 struct Combiner {
-  Op op;            // on numbers
+  Op op;  // on numbers
   Op on_bool;
   Scalar (*initial)(DType);
 };
@@ -77,7 +77,8 @@ void reverse_extreme(ReverseStep& step) {
 // other until one element is left, then each half's products are completed with the other
 // half. Linear work, no division, and so exact at zeros and for every order.
 Var products_of_others(Var x, const Ints& dims) {
-  auto long_one = std::find_if(dims.begin(), dims.end(), [&](int64_t d) { return x.shape()[static_cast<size_t>(d)] > 1; });
+  auto long_one =
+      std::find_if(dims.begin(), dims.end(), [&](int64_t d) { return x.shape()[static_cast<size_t>(d)] > 1; });
   if (long_one == dims.end()) return literal(x, 1);
   auto d = static_cast<size_t>(*long_one);
   size_t rank = x.shape().size();

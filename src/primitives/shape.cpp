@@ -13,7 +13,8 @@ Index origin(const ValuePtr& v) { return Index(v->type.shape.size()); }
 // ---- constants --------------------------------------------------------------------------
 
 Primitive make_fill() {
-  Primitive p = make_primitive("shape", "fill", {}, {{"value", Kind::real}, {"dtype", Kind::dtype}, {"shape", Kind::shape}, {"ambiguous", Kind::flag}});
+  Primitive p = make_primitive("shape", "fill", {},
+                               {{"value", Kind::real}, {"dtype", Kind::dtype}, {"shape", Kind::shape}, {"ambiguous", Kind::flag}});
   p.infer = [](const Types&, const Params& params) {
     check_shape(params.ints("shape"));
     return Types{{params.dtype("dtype"), params.ints("shape"), params.flag("ambiguous")}};
@@ -28,8 +29,9 @@ Primitive make_fill() {
 }
 
 Primitive make_iota() {
-  Primitive p = make_primitive("shape", "iota", {}, {{"dim", Kind::axis}, {"dtype", Kind::dtype}, {"shape", Kind::shape},
-                                  {"start", Kind::integer}, {"ambiguous", Kind::flag}});
+  std::vector<ParamSpec> parameters = {{"dim", Kind::axis}, {"dtype", Kind::dtype}, {"shape", Kind::shape},
+                                       {"start", Kind::integer}, {"ambiguous", Kind::flag}};
+  Primitive p = make_primitive("shape", "iota", {}, parameters);
   p.infer = [](const Types&, const Params& params) {
     DType dtype = params.dtype("dtype");
     if (!contains(Group::numeric, dtype))
@@ -67,9 +69,9 @@ Types infer_broadcast(const Types& t, const Params& params) {
   for (size_t d = 0; d < from.size(); ++d) {
     int64_t size = to[static_cast<size_t>(dims[d])];
     if (from[d] == 1 || from[d] == size) continue;
-    throw Error("shape", "`operand` of shape " + in_parentheses(from) + " can't be broadcast to shape " + in_parentheses(to) + ".",
-                {"x Dimension " + std::to_string(d + 1) + " of `operand` has size " + std::to_string(from[d]) + ", dimension " +
-                     std::to_string(dims[d] + 1) + " of `shape` has size " + std::to_string(size) + ".",
+    throw Error("shape", "`operand` of shape " + in_parentheses(from) + " can't be broadcast to " + in_parentheses(to) + ".",
+                {"x Dimension " + std::to_string(d + 1) + " of `operand` has size " + std::to_string(from[d]) +
+                     ", dimension " + std::to_string(dims[d] + 1) + " of `shape` has size " + std::to_string(size) + ".",
                  "i A dimension that is broadcast must have size 1."});
   }
   return {{t[0].dtype, to, t[0].ambiguous}};
@@ -86,7 +88,8 @@ void reverse_broadcast(ReverseStep& step) {
     if (from[d] == 1 && g.shape()[static_cast<size_t>(dims[d])] != 1) spread.push_back(dims[d]);
   std::sort(spread.begin(), spread.end());
   Ints order = all_axes(from.size());  // operand dimensions in the order of the result's
-  std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return dims[static_cast<size_t>(a)] < dims[static_cast<size_t>(b)]; });
+  std::sort(order.begin(), order.end(),
+            [&](int64_t a, int64_t b) { return dims[static_cast<size_t>(a)] < dims[static_cast<size_t>(b)]; });
 
   if (added.empty() && !spread.empty()) {
     g = reduce_sum(g, spread, false);
@@ -102,7 +105,8 @@ void reverse_broadcast(ReverseStep& step) {
 }
 
 Primitive make_broadcast() {
-  Primitive p = make_primitive("shape", "broadcast_in_dim", {"operand"}, {{"shape", Kind::shape}, {"broadcast_dimensions", Kind::axes}});
+  Primitive p = make_primitive("shape", "broadcast_in_dim", {"operand"},
+                               {{"shape", Kind::shape}, {"broadcast_dimensions", Kind::axes}});
   p.infer = infer_broadcast;
   p.reverse = reverse_broadcast;
   p.hlo = {"stablehlo.broadcast_in_dim", {{"broadcast_dimensions", "broadcast_dimensions", Attribute::i64_array}}, ""};
@@ -158,8 +162,9 @@ Primitive make_reshape() {
     check_shape(shape);
     if (elements(shape) != elements(t[0].shape))
       throw Error("shape", "Size of output must equal to size of operand.",
-                  {"x `operand` has shape " + in_parentheses(t[0].shape) + " (" + std::to_string(elements(t[0].shape)) +
-                   " elements), `shape` is " + in_parentheses(shape) + " (" + std::to_string(elements(shape)) + " elements)."});
+                  {"x `operand` has shape " + in_parentheses(t[0].shape) + " (" +
+                   std::to_string(elements(t[0].shape)) + " elements), `shape` is " + in_parentheses(shape) + " (" +
+                   std::to_string(elements(shape)) + " elements)."});
     return Types{{t[0].dtype, shape, t[0].ambiguous}};
   };
   p.reverse = [](ReverseStep& step) { set(step, 0, reshape(cotangent(step), operand(step, 0).shape())); };
@@ -175,11 +180,14 @@ Primitive make_transpose() {
     check_permutation("permutation", permutation, static_cast<int64_t>(t[0].shape.size()));
     return Types{{t[0].dtype, take(t[0].shape, permutation), t[0].ambiguous}};
   };
-  p.reverse = [](ReverseStep& step) { set(step, 0, transpose(cotangent(step), inverse(step.call.params.ints("permutation")))); };
+  p.reverse = [](ReverseStep& step) {
+    set(step, 0, transpose(cotangent(step), inverse(step.call.params.ints("permutation"))));
+  };
   p.hlo = {"stablehlo.transpose", {{"permutation", "permutation", Attribute::i64_array}}, ""};
   p.lower = [](Lowering& l, const graph::Call& c) {
     ValuePtr x = c.inputs[0];
-    l.map(c.outputs[0], [&l, x, back = inverse(c.params.ints("permutation"))](const Index& i) { return l.load(x, take(i, back)); });
+    l.map(c.outputs[0],
+          [&l, x, back = inverse(c.params.ints("permutation"))](const Index& i) { return l.load(x, take(i, back)); });
   };
   return p;
 }
@@ -260,9 +268,8 @@ Primitive make_concatenate() {
       start += x->type.shape[d];
     }
     if (parts.size() > 1) return l.parts(c.outputs[0], std::move(parts));
-    lower_identity(l, c.outputs[0], *std::find_if(c.inputs.begin(), c.inputs.end() - 1, [](const ValuePtr& v) {
-      return elements(v->type.shape) > 0;
-    }));
+    auto holds_elements = [](const ValuePtr& v) { return elements(v->type.shape) > 0; };
+    lower_identity(l, c.outputs[0], *std::find_if(c.inputs.begin(), c.inputs.end() - 1, holds_elements));
   };
   return p;
 }
@@ -364,8 +371,9 @@ void lower_pad(Lowering& l, const graph::Call& c) {
 }
 
 Primitive make_pad() {
-  Primitive p = make_primitive("shape", "pad", {"operand", "padding_value"},
-                     {{"edge_padding_low", Kind::sizes}, {"edge_padding_high", Kind::sizes}, {"interior_padding", Kind::sizes}});
+  Primitive p = make_primitive(
+      "shape", "pad", {"operand", "padding_value"},
+      {{"edge_padding_low", Kind::sizes}, {"edge_padding_high", Kind::sizes}, {"interior_padding", Kind::sizes}});
   p.infer = infer_pad;
   p.reverse = reverse_pad;
   p.hlo = {"stablehlo.pad",
@@ -380,8 +388,8 @@ Primitive make_pad() {
 }  // namespace
 
 void register_shape(Registry& r) {
-  for (Primitive (*make_one)() : {make_fill, make_iota, make_broadcast, make_reshape, make_transpose, make_concatenate,
-                                  make_pad, make_reverse})
+  for (Primitive (*make_one)() :
+       {make_fill, make_iota, make_broadcast, make_reshape, make_transpose, make_concatenate, make_pad, make_reverse})
     r.add(make_one());
 }
 

@@ -16,14 +16,22 @@ struct NamedFunction {
   Function function;
 };
 std::span<const NamedFunction> functions();
-//   gemm_f32, gemm_f64              C, A, B           m n k transpose_a transpose_b   (C = op(A) op(B), column-major, dense)
-//   cholesky_f32, cholesky_f64      L, A              n lower batch     (the other triangle zero; NaN where A is not positive definite)
-//   triangular_solve_f32, _f64      X, A, B           n m batch left lower unit_diagonal transpose_a   (A n x n; B n x m, or m x n when right)
-//     batch dimensions lead: element (i, j) of matrix k is at k + batch * (i + rows * j)
+//   gemm_f32, gemm_f64              C, A, B           m n k transpose_a transpose_b
+//     C = op(A) op(B), column-major and dense: op(A) is m x k, op(B) is k x n
+//   cholesky_f32, cholesky_f64      L, A              n lower batch
+//     L L' = A (lower) or L' L = A; only that triangle of A is read, the other one of L is
+//     0; where A is not positive definite L is NaN
+//   triangular_solve_f32, _f64      X, A, B           n m batch left lower unit_diagonal transpose_a
+//     op(A) X = B (left, B is n x m) or X op(A) = B (B is m x n); A is n x n
+//   Element (i, j) of matrix b of a batch with r rows stands at b + batch * (i + r * j).
 //   tape_new                        handle            bytes of one record
 //   tape_push                       handle, parts...  count, then bytes of each part
 //   tape_read                       parts..., handle  record, count, then bytes of each part
 //   tape_length                     length (i64), handle
+
+// Integer powers, for generated code: as scalar::power.
+int64_t power_i64(int64_t base, int64_t exponent);
+uint64_t power_ui64(uint64_t base, uint64_t exponent);
 
 // R's BLAS and LAPACK, set by the package's start-up; without them Eigen serves.
 struct Blas {

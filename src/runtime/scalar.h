@@ -73,9 +73,10 @@ template <class T> constexpr T remainder(T a, T b) {
     return static_cast<T>(a % b);
   }
 }
-// Integers: by squaring; a negative exponent gives what 1 / a^-b rounds to, and 0 for a = 0.
+// Floats: a^1 and a^2 are exactly a and a * a. Integers: by squaring; a negative exponent
+// gives what 1 / a^-b rounds to, and 0 for a = 0.
 template <class T> constexpr T power(T a, T b) {
-  if constexpr (Float<T>) return elementary::call(elementary::Function::pow, a, b);
+  if constexpr (Float<T>) return b == T(2) ? a * a : b == T(1) ? a : elementary::call(elementary::Function::pow, a, b);
   else {
     if constexpr (std::is_signed_v<T>)
       if (b < 0) return a == 1 ? T(1) : a == -1 ? (b % 2 == 0 ? T(1) : T(-1)) : T(0);

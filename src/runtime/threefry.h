@@ -16,7 +16,8 @@ constexpr uint32_t rotate_left(uint32_t x, int count) { return std::rotl(x, coun
 
 // The two words of the block of a counter (c0 low, c1 high) under the key (k0, k1). Word has
 // +, ^, + uint32_t, ^ uint32_t and rotate_left.
-template <class Word> constexpr std::pair<Word, Word> threefry(Word k0, Word k1, Word c0, Word c1) {
+template <class Word>
+constexpr std::pair<Word, Word> threefry(Word k0, Word k1, Word c0, Word c1) {
   const Word key[3] = {k0, k1, (k0 ^ k1) ^ uint32_t(0x1BD11BDA)};
   constexpr int rotations[2][4] = {{13, 15, 26, 6}, {17, 29, 16, 24}};
   Word x0 = c0 + k0, x1 = c1 + k1;
@@ -31,8 +32,8 @@ template <class Word> constexpr std::pair<Word, Word> threefry(Word k0, Word k1,
   return {x0, x1};
 }
 constexpr std::pair<uint32_t, uint32_t> threefry(uint64_t key, uint64_t counter) {
-  return threefry<uint32_t>(static_cast<uint32_t>(key), static_cast<uint32_t>(key >> 32), static_cast<uint32_t>(counter),
-                            static_cast<uint32_t>(counter >> 32));
+  return threefry<uint32_t>(static_cast<uint32_t>(key), static_cast<uint32_t>(key >> 32),
+                            static_cast<uint32_t>(counter), static_cast<uint32_t>(counter >> 32));
 }
 
 // Which block, and which of its words, an element takes. A 64-bit element takes a block of its
@@ -41,8 +42,8 @@ constexpr std::pair<uint32_t, uint32_t> threefry(uint64_t key, uint64_t counter)
 // order of memory. The element at `index` takes block sum(stride[d] * index[d]), with half the
 // index along the axis, and there the word index % 2.
 struct BitLayout {
-  int64_t axis = -1;             // that pairs lie along; -1: none
-  std::vector<int64_t> stride;   // of the block's number, per dimension
+  int64_t axis = -1;            // that pairs lie along; -1: none
+  std::vector<int64_t> stride;  // of the block's number, per dimension
   int64_t blocks = 1;
 };
 inline BitLayout bit_layout(const Shape& shape, DType dtype) {
@@ -61,7 +62,8 @@ inline BitLayout bit_layout(const Shape& shape, DType dtype) {
 }
 
 // The bits of one element, in the low bits for dtypes of 32 bits and less.
-inline uint64_t random_bits(uint64_t key, uint64_t counter, const BitLayout& layout, bool wide, const std::vector<int64_t>& index) {
+inline uint64_t random_bits(uint64_t key, uint64_t counter, const BitLayout& layout, bool wide,
+                            const std::vector<int64_t>& index) {
   uint64_t block = counter;
   bool second = false;
   for (size_t d = 0; d < index.size(); ++d) {

@@ -45,6 +45,7 @@ class Algebra {
     if (name == "transpose") return transpose(call);
     if (name == "reshape") return reshape(call);
     if (name == "broadcast_in_dim") return broadcast(call);
+    if (name == "select") return select(call);
     if (name == "convert") return call.inputs[0];
     return nullptr;
   }
@@ -102,6 +103,11 @@ class Algebra {
     call.primitive = &primitives::registry().at("mul");
     call.inputs[1] = call.inputs[0];
     return nullptr;
+  }
+
+  static ValuePtr select(const Call& call) {
+    auto condition = splat(call.inputs[0]);
+    return condition ? call.inputs[condition->as<bool>() ? 1 : 2] : call.inputs[1] == call.inputs[2] ? call.inputs[1] : nullptr;
   }
 
   ValuePtr transpose(Call& call) {

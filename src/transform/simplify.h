@@ -14,7 +14,8 @@ void remove_dead_calls(graph::Graph&);         // a loop keeps its whole body
 // from around it where that saves arithmetic, not where it only saves moving data.
 void merge_equal_calls(graph::Graph&);
 // x * 1, x / 1, x - 0, x + -0.0 and x ^ 1 become x, x ^ 2 becomes x * x; elementwise calls on
-// tensors whose elements are all equal become literals; double negation, transposition,
+// tensors whose elements are all equal become literals, a select with a known condition the
+// value it selects; double negation, transposition,
 // reshaping and broadcasting become none or one. Nothing drops a NaN, Inf or signed zero.
 void simplify_algebra(graph::Graph&);
 void optimize(graph::Graph&);                  // all of them, for the compiler

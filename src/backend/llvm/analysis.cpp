@@ -57,9 +57,13 @@ bool Analysis::overlap(BufferId a, BufferId b) const {
 const Facts& Analysis::facts(const void* statement) const { return facts_.at(statement); }
 const Plan& Analysis::plan(const For* f) const { return plans_.at(f); }
 
-bool Analysis::changes(const void* statement, LocalId l) const {
-  const Facts& f = facts(statement);
-  return f.updated.count(l) || f.made.count(l);
+Facts Analysis::facts_of(const Stmt& s) {
+  if (const auto* f = std::get_if<For>(&s.is)) return facts(f);
+  if (const auto* w = std::get_if<While>(&s.is)) return facts(w);
+  if (const auto* i = std::get_if<If>(&s.is)) return facts(i);
+  Facts simple;
+  collect(s, simple);
+  return simple;
 }
 
 Op Analysis::accumulates(const Update& u) {
@@ -137,11 +141,18 @@ void Analysis::collect(const Stmt& statement, Facts& f) {
       [&](const Bind& s) { collect(s.value, f, seen), f.bound.insert(s.parameter); },
       [&](const Call& s) {
         for (Expr e : s.numbers) collect(e, f, seen);
-        for (BufferId b : s.buffers) f.changed.insert(root(b));
+        for (BufferId b : s.buffers) f.changed.insert(root(b)), called_.insert(root(b));
+        most_call_buffers_ = std::max(most_call_buffers_, s.buffers.size());
+        most_call_numbers_ = std::max(most_call_numbers_, s.numbers.size());
         f.control = true;
         f.work += 1000;
       },
-      [&](const Swap& s) { f.changed.insert({s.first, s.second}), f.control = true; },
+      [&](const Swap& s) {
+        f.changed.insert({s.first, s.second});
+        swapped_.insert({s.first, s.second});
+        swaps_.emplace_back(s.first, s.second);
+        f.control = true;
+      },
   }, statement.is);
 }
 
@@ -299,12 +310,8 @@ double Analysis::work(const Block& block) {
     if (const auto* f = std::get_if<For>(&s.is)) {
       const Plan& p = plan(f);
       sum += p.body_work * std::max(1.0, double(f->end - f->begin) / double(p.step()));
-    } else if (std::holds_alternative<If>(s.is) || std::holds_alternative<While>(s.is)) {
-      sum += facts(std::holds_alternative<If>(s.is) ? static_cast<const void*>(&std::get<If>(s.is)) : &std::get<While>(s.is)).work;
     } else {
-      Facts simple;
-      collect(s, simple);
-      sum += simple.work;
+      sum += facts_of(s).work;
     }
   }
   return sum;

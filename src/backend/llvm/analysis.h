@@ -59,10 +59,15 @@ class Analysis {
 
   BufferId root(BufferId) const;
   bool overlap(BufferId, BufferId) const;            // may share memory
+  const std::set<BufferId>& swapped() const { return swapped_; }
+  const std::set<BufferId>& called() const { return called_; }  // given to a call
+  const std::vector<std::pair<BufferId, BufferId>>& swaps() const { return swaps_; }
+  size_t most_call_buffers() const { return most_call_buffers_; }
+  size_t most_call_numbers() const { return most_call_numbers_; }
   const Facts& facts(const void* statement) const;   // address of the For, While or If
+  Facts facts_of(const loops::Stmt&);
   const Plan& plan(const loops::For*) const;
   double size(const loops::Stmt&) const;             // about how many instructions are written
-  bool changes(const void* statement, LocalId) const;
   // Updates in this loop of locals made outside it that it does not read otherwise.
   std::vector<UpdatePath> updates(const loops::For&) const;
   // The operation of an update that accumulates: its own, add for x = fma(a, b, x).
@@ -84,6 +89,9 @@ class Analysis {
   const Program& program_;
   std::unordered_map<const void*, Facts> facts_;
   std::unordered_map<const loops::For*, Plan> plans_;
+  std::set<BufferId> swapped_, called_;
+  std::vector<std::pair<BufferId, BufferId>> swaps_;
+  size_t most_call_buffers_ = 0, most_call_numbers_ = 0;
 };
 
 }  // namespace anvil::llvm_backend

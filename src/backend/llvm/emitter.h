@@ -18,6 +18,8 @@
 
 namespace anvil::llvm_backend {
 
+constexpr int64_t work_between_polls = 20'000'000;  // operations: a few milliseconds
+
 class Emitter {
  public:
   Emitter(const Program&, const Machine&, llvm::Module&);
@@ -44,11 +46,13 @@ class Emitter {
   };
   struct VariableState : Info {
     Value start = nullptr;   // loop: of copy 0, lane 0
+    int64_t low = 0, high = 0;
     int axis = -1;
     llvm::SmallVector<Value, 1> values;  // parameter, by coordinate
   };
   struct LocalState : Info {
     bool constant = true;    // Let: values; otherwise memory slots, by coordinate
+    bool partial = false;    // of a reduction: lanes that are done must not count again
     DType dtype = DType::f32;
     llvm::SmallVector<Value, 1> values;
   };
@@ -59,6 +63,7 @@ class Emitter {
   struct Scope {
     llvm::Instruction* door = nullptr;  // ends the code in front of it; null when there is no branch
     bool may_not_run = false;           // nothing is moved out of it
+    int outer_barrier = 0;
     const void* statement = nullptr;    // whose facts say what changes inside
     llvm::DenseMap<std::pair<const void*, int>, Entry> values;
     std::map<std::vector<int64_t>, Entry> pointers;
@@ -67,7 +72,9 @@ class Emitter {
     LocalId local;
     loops::Op op;
     LocalState outside;
-    llvm::SmallVector<Value, 4> totals;  // sums of blocks, where sums are blocked
+    llvm::SmallVector<Value, 1> totals;  // sums of blocks, where sums are blocked
+    int copies = 1;                      // registers for each of outside
+    llvm::Type* type = nullptr;
   };
   struct Level {             // a loop split into pieces: what happens after each
     int64_t steps;
@@ -78,13 +85,15 @@ class Emitter {
 
   // program.cpp: functions, buffers, frames
   void plan_functions();
-  void begin_function(const std::string& name);
+  void plan_registers(const std::vector<Facts>& statements, const std::vector<int>& function_of);
+  void begin_function(const std::string& name, bool with_frame);
   void end_function();
-  void share(LocalId, LocalState&);
-  Value frame_slot(int);
-  Value base(BufferId, const Coordinate&);
-  Value slot(llvm::Type*, const llvm::Twine& name);
-  bool in_register(BufferId) const;
+  Value initial(BufferId);                               // its memory as the program starts
+  Value frame_slot(const std::map<int, int>&, int id);   // null where it has none
+  LocalState& local_state(LocalId);
+  VariableState& variable_state(Variable);
+  Value slot(llvm::Type*, const llvm::Twine& name);      // memory that becomes a register
+  Value base(BufferId, int* level);
 
   // statements.cpp
   void block(const loops::Block&);
@@ -98,54 +107,54 @@ class Emitter {
   void emit(const loops::While&);
   void emit(const loops::Call&);
   void emit(const loops::Swap&);
-  void stop_unless_zero(Value status);
-  void count_down(double work);
   template <class F> void each_coordinate(AxisMask, F&&);
-  Value done_lanes(AxisMask, const Coordinate&) const;  // mask, or null
+  int done_lanes(const Coordinate&) const;
+  Value not_done(int lanes);                             // a mask
+  void push_scope(const void* statement, llvm::Instruction* door, bool may_not_run);
+  void pop_scope();
+  void touch(BufferId);                                  // its content changes now
 
   // loops.cpp
   void emit(const loops::For&);
-  void steps(const loops::For&, const Plan&, Axis, int64_t first, int64_t last, int64_t step);
-  void pieces(const loops::For&, Value from, int64_t last, int64_t step, int64_t count, bool exact, const std::vector<Level>&, size_t depth, int scope);
+  void steps(const loops::For&, Axis, int64_t first, int64_t last);
+  void pieces(const loops::For&, VariableState, Value from, Value to, int64_t last, llvm::ArrayRef<Level>);
+  std::vector<Level> levels(const loops::For&, int64_t count) const;
   std::vector<Reduction> begin_reductions(const loops::For&);
   void flush(Reduction&);
   void end_reduction(Reduction&);
 
   // values.cpp
-  Info& info(Expr);
-  Info affine_info(const Affine&);
-  int changing_scope(int from, LocalId) const;
+  Info info(Expr);
+  void depends(Info&, const Affine&);
   Value value(Expr, const Coordinate&);                  // a vector where info says so
-  Value spread(Expr, const Coordinate&, bool lanes);     // a vector where asked
+  Value spread(Expr, const Coordinate&, bool as_lanes);  // a vector where asked
   Value make(Expr, const Coordinate&, const Info&, int level);
-  Value index_value(const Affine&, DType, const Coordinate&, const Info&, int level);
-  std::optional<std::pair<int64_t, int64_t>> range(const Affine&) const;
+  Value index_value(const Affine&, DType, const Coordinate&, const Info&);
+  std::pair<int64_t, int64_t> range(const Affine&);
   Value remembered(const void* key, int coordinate, const Info&) const;
   Value remember(const void* key, int coordinate, int level, Value);
   int home(int level) const { return std::max(level, barrier_); }
   int project(AxisMask, const Coordinate&) const;
+  int lanes() const { return vector_axis_ < 0 ? 1 : axes_[size_t(vector_axis_)].width; }
+  const Facts& facts(const Scope& s) const { return analysis_.facts(s.statement); }
 
   // memory.cpp
   Value pointer(BufferId, const Affine&, const Coordinate&, int64_t displacement);
-  Value load(BufferId, DType, const loops::Index&, const Coordinate&, const Info&, int level);
-  Value load_from(DType, Value pointer, int64_t stride, bool lanes);
-  void store_to(DType, Value pointer, int64_t stride, Value, Value keep);
-  int64_t lane_stride(const Affine&) const;
-  bool varies_by_lane(const Affine&) const;
-  Value gathered_pointer(BufferId, const Affine&, const Coordinate&, int lane);
+  Value lane_pointer(BufferId, const Affine&, const Coordinate&, int lane);
+  std::optional<int64_t> lane_stride(const Affine&);     // nothing: parameters differ by lane
+  Value load(BufferId, DType, const loops::Index&, const Coordinate&, const Info&);
+  void store(BufferId, DType, const loops::Index&, const Coordinate&, Value, int done);
 
   // calls.cpp
-  Value function(const std::string& name, DType, llvm::ArrayRef<Value>, bool lanes);
+  Value function(const std::string& name, DType, llvm::ArrayRef<Value>);
   Value power(DType, Value, Value);
-  Value call_runtime(const std::string& name, llvm::ArrayRef<Value>);
+  Value join(llvm::SmallVector<Value, 16>);
   llvm::FunctionCallee callee(const std::string& name, llvm::Type* result, llvm::ArrayRef<llvm::Type*>, bool pure);
+  void poll();
+  void count_down(double work);
+  void stop_unless_zero(Value status);
 
   Value i64(int64_t x) { return b_.getInt64(uint64_t(x)); }
-  int lanes() const { return vector_axis_ < 0 ? 1 : axes_[size_t(vector_axis_)].width; }
-  void touch(BufferId);      // its content changes now
-  void push_scope(const void* statement, llvm::Instruction* door, bool may_not_run);
-  void pop_scope();
-  const Facts& facts(const Scope& s) const { return analysis_.facts(s.statement); }
 
   const Program& program_;
   const Machine& machine_;
@@ -157,11 +166,11 @@ class Emitter {
   llvm::PointerType* ptr_;
 
   // of the program
-  std::vector<std::pair<size_t, size_t>> chunks_;       // top-level statements of each function
-  std::map<LocalId, int> frame_locals_;                 // seen by several functions: place in the frame
-  std::map<Variable, int> frame_parameters_;
-  std::map<BufferId, int> frame_pointers_;
-  std::set<BufferId> swapped_, registers_;              // see base()
+  std::vector<std::pair<size_t, size_t>> functions_;    // their top-level statements
+  std::map<int, int> frame_locals_, frame_parameters_;  // seen by several functions: place in the frame
+  std::map<int, int> frame_pointers_;
+  std::set<LocalId> frame_constants_;                   // of the locals: made by Let
+  std::set<BufferId> registers_;                        // numbers that need no memory
   int frame_size_ = 0;
 
   // of the function being written
@@ -169,7 +178,7 @@ class Emitter {
   llvm::Instruction* entry_end_ = nullptr;
   llvm::BasicBlock* stop_ = nullptr;                    // returns status_
   Value status_ = nullptr, budget_ = nullptr, call_buffers_ = nullptr, call_numbers_ = nullptr;
-  llvm::DenseMap<int, Value> bases_;
+  llvm::DenseMap<int, Value> bases_;                    // of a swapped buffer: where its pointer is
   llvm::DenseMap<int, VariableState> variables_;
   llvm::DenseMap<int, LocalState> locals_;
   llvm::DenseMap<int, uint64_t> buffer_changed_;

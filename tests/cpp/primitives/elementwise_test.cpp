@@ -16,8 +16,8 @@ using primitives::testing::by_loop_rule;
 using primitives::testing::pull_back;
 using primitives::testing::ScalarGraph;
 
-constexpr DType all_dtypes[] = {DType::boolean, DType::i8, DType::i16, DType::i32, DType::i64, DType::ui8, DType::ui16,
-                                DType::ui32, DType::ui64, DType::f32, DType::f64};
+constexpr DType all_dtypes[] = {DType::boolean, DType::i8,   DType::i16,  DType::i32, DType::i64, DType::ui8,
+                                DType::ui16,    DType::ui32, DType::ui64, DType::f32, DType::f64};
 constexpr double inf = INFINITY, nan = NAN;
 
 Params parameters_of(const Primitive& p) {
@@ -28,11 +28,13 @@ Params parameters_of(const Primitive& p) {
 // Some values of a dtype, extremes and special ones first, then from the domain.
 Tensor values(DType t, Domain d, int64_t n, std::mt19937& random) {
   Tensor x = graph::allocate({t, {n}, false});
-  std::vector<Scalar> special = is_float(t) ? std::vector<Scalar>{nan, inf, -inf, 0.0, -0.0, 1.0, -1.0, 2.5, -0.5, 1e300}
-                                            : std::vector<Scalar>{lowest(t), highest(t), 0, 1, -1, 7};
+  std::vector<Scalar> special = is_float(t)
+                                    ? std::vector<Scalar>{nan, inf, -inf, 0.0, -0.0, 1.0, -1.0, 2.5, -0.5, 1e300}
+                                    : std::vector<Scalar>{lowest(t), highest(t), 0, 1, -1, 7};
   std::uniform_real_distribution<double> inside(d.low, d.high);
   std::uniform_int_distribution<size_t> pick(0, special.size() - 1);
-  for (int64_t i = 0; i < n; ++i) graph::set_element(x, i, i % 2 ? Scalar(inside(random)) : special[pick(random)].rounded_to(t));
+  for (int64_t i = 0; i < n; ++i)
+    graph::set_element(x, i, i % 2 ? Scalar(inside(random)) : special[pick(random)].rounded_to(t));
   return x;
 }
 
@@ -67,7 +69,8 @@ TEST(Elementwise, ConversionsAgree) {
     for (DType to : all_dtypes) {
       Tensor x = values(from, {-300, 300}, 48, random);
       Params params = {{"dtype", to}, {"ambiguous", false}};
-      EXPECT_TRUE(same(by_loop_rule(registry().at("convert"), {x}, params), by_elements(registry().at("convert"), {x}, params)))
+      EXPECT_TRUE(
+          same(by_loop_rule(registry().at("convert"), {x}, params), by_elements(registry().at("convert"), {x}, params)))
           << name(from) << " to " << name(to);
       if (is_bool(from) || is_bool(to)) continue;
       const Primitive& bitcast = registry().at("bitcast_convert");
@@ -87,14 +90,27 @@ TEST(Elementwise, PiecesAreInLittleEndianOrderInTheLastDimension) {
   graph::set_element(x, 1, 0x00040003);
   Tensor y = by_elements(registry().at("bitcast_convert"), {x}, {{"dtype", DType::ui16}});
   ASSERT_EQ(y.type.shape, (Shape{2, 2}));
-  for (int i = 0; i < 4; ++i) EXPECT_EQ(graph::element(y, i).as<int>(), (std::array{1, 3, 2, 4})[static_cast<size_t>(i)]);
+  for (int i = 0; i < 4; ++i)
+    EXPECT_EQ(graph::element(y, i).as<int>(), (std::array{1, 3, 2, 4})[static_cast<size_t>(i)]);
 }
 TEST(Elementwise, ScalarPredicatesAndBoundsAreSpread) {
-  Tensor x = graph::full({DType::f32, {3}, false}, 5), low = graph::full({DType::f32, {}, false}, 0), high = graph::full({DType::f32, {}, false}, 2);
+  Tensor x = graph::full({DType::f32, {3}, false}, 5), low = graph::full({DType::f32, {}, false}, 0),
+         high = graph::full({DType::f32, {}, false}, 2);
   Tensor yes = graph::full({DType::boolean, {}, false}, true), z = graph::full({DType::f32, {3}, false}, 7);
   for (auto by : {by_elements, by_loop_rule}) {
     EXPECT_TRUE(same(by(registry().at("clamp"), {low, x, high}, {}), graph::full({DType::f32, {3}, false}, 2)));
     EXPECT_TRUE(same(by(registry().at("select"), {yes, x, z}, {}), x));
+  }
+}
+TEST(Elementwise, PowersWithSimpleExponents) {
+  std::mt19937 random(4);
+  const Primitive& power = registry().at("power");
+  for (DType t : {DType::f32, DType::f64}) {
+    Tensor x = values(t, {-50, 50}, 200, random), b = values(t, {-3, 3}, 200, random);
+    for (int64_t i = 0; i < 200; i += 2) graph::set_element(b, i, Scalar(i % 3));
+    EXPECT_TRUE(same(by_loop_rule(power, {x, b}), by_elements(power, {x, b})));
+    EXPECT_TRUE(same(by_elements(power, {x, graph::full(x.type, 2)}), by_elements(registry().at("mul"), {x, x})));
+    EXPECT_TRUE(same(by_elements(power, {x, graph::full(x.type, 1)}), x));
   }
 }
 TEST(Elementwise, EmptyTensors) {
@@ -147,28 +163,74 @@ struct Kink {
 };
 TEST(Derivatives, AtKinksAndEdges) {
   const Kink kinks[] = {
-      {"abs", {0}, 0, 0}, {"abs", {-2}, 0, -1},
-      {"maximum", {2, 2}, 0, 0.5}, {"maximum", {2, 2}, 1, 0.5}, {"minimum", {2, 2}, 0, 0.5}, {"minimum", {2, 2}, 1, 0.5},
-      {"maximum", {3, 2}, 0, 1}, {"maximum", {3, 2}, 1, 0}, {"minimum", {3, 2}, 0, 0}, {"minimum", {3, 2}, 1, 1},
-      {"maximum", {nan, 2}, 0, 0}, {"maximum", {nan, 2}, 1, 0}, {"maximum", {inf, inf}, 0, 0.5},
-      {"clamp", {0, 0, 1}, 1, 1}, {"clamp", {0, 1, 1}, 1, 1}, {"clamp", {0, -1, 1}, 1, 0}, {"clamp", {0, 2, 1}, 1, 0},
-      {"clamp", {0, -1, 1}, 0, 1}, {"clamp", {0, 2, 1}, 0, 0}, {"clamp", {0, 2, 1}, 2, 1}, {"clamp", {0, 0, 1}, 0, 0},
-      {"power", {0, 0}, 0, 0}, {"power", {0, 0}, 1, 0}, {"power", {0, 2}, 0, 0}, {"power", {0, 2}, 1, 0}, {"power", {0, 1}, 0, 1},
-      {"power", {-2, 3}, 0, 12}, {"power", {3, 0}, 0, 0}, {"power", {0, 0.5}, 0, inf}, {"power", {-2, 3}, 1, nan},
-      {"remainder", {7, 2}, 1, -3}, {"remainder", {-7, 2}, 1, 3}, {"remainder", {-7, 2}, 0, 1}, {"remainder", {7, -2}, 1, 3},
-      {"sqrt", {0}, 0, inf}, {"sqrt", {-1}, 0, nan}, {"rsqrt", {0}, 0, -inf}, {"cbrt", {0}, 0, inf}, {"cbrt", {-8}, 0, 1.0 / 12},
-      {"log", {0}, 0, inf}, {"log1p", {-1}, 0, inf}, {"asin", {1}, 0, inf}, {"acos", {-1}, 0, -inf}, {"acosh", {1}, 0, inf},
-      {"acosh", {-2}, 0, nan}, {"acosh", {1e200}, 0, 1e-200}, {"asinh", {1e200}, 0, 1e-200}, {"asinh", {-1e200}, 0, 1e-200},
-      {"asinh", {inf}, 0, 0}, {"asinh", {0}, 0, 1}, {"atan", {1e200}, 0, 0}, {"expm1", {-40}, 0, std::exp(-40)},
-      {"atan2", {0, 0}, 0, nan}, {"atan2", {0, -1}, 0, -1}, {"divide", {1, 0}, 0, inf}, {"erf_inv", {1}, 0, inf},
+      {"abs", {0}, 0, 0},
+      {"abs", {-2}, 0, -1},
+      {"maximum", {2, 2}, 0, 0.5},
+      {"maximum", {2, 2}, 1, 0.5},
+      {"minimum", {2, 2}, 0, 0.5},
+      {"minimum", {2, 2}, 1, 0.5},
+      {"maximum", {3, 2}, 0, 1},
+      {"maximum", {3, 2}, 1, 0},
+      {"minimum", {3, 2}, 0, 0},
+      {"minimum", {3, 2}, 1, 1},
+      {"maximum", {nan, 2}, 0, 0},
+      {"maximum", {nan, 2}, 1, 0},
+      {"maximum", {inf, inf}, 0, 0.5},
+      {"clamp", {0, 0, 1}, 1, 1},
+      {"clamp", {0, 1, 1}, 1, 1},
+      {"clamp", {0, -1, 1}, 1, 0},
+      {"clamp", {0, 2, 1}, 1, 0},
+      {"clamp", {0, -1, 1}, 0, 1},
+      {"clamp", {0, 2, 1}, 0, 0},
+      {"clamp", {0, 2, 1}, 2, 1},
+      {"clamp", {0, 0, 1}, 0, 0},
+      {"power", {0, 0}, 0, 0},
+      {"power", {0, 0}, 1, 0},
+      {"power", {0, 2}, 0, 0},
+      {"power", {0, 2}, 1, 0},
+      {"power", {0, 1}, 0, 1},
+      {"power", {-2, 3}, 0, 12},
+      {"power", {3, 0}, 0, 0},
+      {"power", {0, 0.5}, 0, inf},
+      {"power", {-2, 3}, 1, nan},
+      {"remainder", {7, 2}, 1, -3},
+      {"remainder", {-7, 2}, 1, 3},
+      {"remainder", {-7, 2}, 0, 1},
+      {"remainder", {7, -2}, 1, 3},
+      {"sqrt", {0}, 0, inf},
+      {"sqrt", {-1}, 0, nan},
+      {"rsqrt", {0}, 0, -inf},
+      {"cbrt", {0}, 0, inf},
+      {"cbrt", {-8}, 0, 1.0 / 12},
+      {"log", {0}, 0, inf},
+      {"log1p", {-1}, 0, inf},
+      {"asin", {1}, 0, inf},
+      {"acos", {-1}, 0, -inf},
+      {"acosh", {1}, 0, inf},
+      {"acosh", {-2}, 0, nan},
+      {"acosh", {1e200}, 0, 1e-200},
+      {"asinh", {1e200}, 0, 1e-200},
+      {"asinh", {-1e200}, 0, 1e-200},
+      {"asinh", {inf}, 0, 0},
+      {"asinh", {0}, 0, 1},
+      {"atan", {1e200}, 0, 0},
+      {"expm1", {-40}, 0, std::exp(-40)},
+      {"atan2", {0, 0}, 0, nan},
+      {"atan2", {0, -1}, 0, -1},
+      {"divide", {1, 0}, 0, inf},
+      {"erf_inv", {1}, 0, inf},
   };
   for (const Kink& c : kinks) {
     std::optional<double> d = derivative(c.name, c.x, c.operand);
     ASSERT_TRUE(d) << c.name;
-    std::string where = std::string(c.name) + " by operand " + std::to_string(c.operand + 1) + " at " + std::to_string(c.x[0]);
-    if (std::isnan(c.expected)) EXPECT_TRUE(std::isnan(*d)) << where << " is " << *d;
-    else if (std::isinf(c.expected)) EXPECT_EQ(*d, c.expected) << where;
-    else EXPECT_NEAR(*d, c.expected, 1e-14 * std::abs(c.expected)) << where;
+    std::string where =
+        std::string(c.name) + " by operand " + std::to_string(c.operand + 1) + " at " + std::to_string(c.x[0]);
+    if (std::isnan(c.expected))
+      EXPECT_TRUE(std::isnan(*d)) << where << " is " << *d;
+    else if (std::isinf(c.expected))
+      EXPECT_EQ(*d, c.expected) << where;
+    else
+      EXPECT_NEAR(*d, c.expected, 1e-14 * std::abs(c.expected)) << where;
   }
 }
 TEST(Derivatives, AnInfiniteCotangentDoesNotLeakToTheOtherOperand) {
@@ -198,8 +260,8 @@ TEST(Derivatives, SecondDerivativesOfMaskedBranches) {
       }
     return s.number(*d[k]) + nan;
   };
-  EXPECT_EQ(second("power", {0, 0}, 1, "log", 0), 0);       // 0 / 1, not 0 / 0
-  EXPECT_EQ(second("asinh", {1e200}, 0, "sqrt", 0), 0);     // the root of 1, not of Inf
+  EXPECT_EQ(second("power", {0, 0}, 1, "log", 0), 0);    // 0 / 1, not 0 / 0
+  EXPECT_EQ(second("asinh", {1e200}, 0, "sqrt", 0), 0);  // the root of 1, not of Inf
 }
 TEST(Derivatives, ConvertPassesOnlyBetweenFloats) {
   ScalarGraph s;
@@ -221,7 +283,9 @@ TEST(Derivatives, OfSelectLeaveThePredicateOut) {
 }
 TEST(Derivatives, OfScalarBoundsAreSums) {
   graph::Graph g;
-  auto input = [&](Shape shape) { return Var{&g, g.inputs.emplace_back(graph::make_value(graph::Value::Kind::input, {DType::f32, shape, false}))}; };
+  auto input = [&](Shape shape) {
+    return Var{&g, g.inputs.emplace_back(graph::make_value(graph::Value::Kind::input, {DType::f32, shape, false}))};
+  };
   Var y = record("clamp", {input({}), input({4, 2}), input({4, 2})});
   graph::Call call = g.calls.back();
   ReverseStep step{g, call, {input({4, 2}).value}, {true, false, true}, std::vector<ValuePtr>(3)};
@@ -233,9 +297,11 @@ TEST(Derivatives, OfScalarBoundsAreSums) {
 }
 TEST(Derivatives, OfAProductReadAsInABook) {
   graph::Graph g;
-  auto input = [&] { return g.inputs.emplace_back(graph::make_value(graph::Value::Kind::input, {DType::f32, {}, false})); };
+  auto input = [&] {
+    return g.inputs.emplace_back(graph::make_value(graph::Value::Kind::input, {DType::f32, {}, false}));
+  };
   Var a{&g, input()}, b{&g, input()};
-  a * b;
+  a* b;
   graph::Call call = g.calls.back();
   g.constants.push_back(graph::make_constant(graph::full({DType::f32, {}, false}, 1)));
   ReverseStep step{g, call, {g.constants[0]}, {true, true}, std::vector<ValuePtr>(2)};
@@ -257,7 +323,9 @@ TEST(Derivatives, OfAProductReadAsInABook) {
 }
 TEST(Derivatives, OnlyRequiredOnesAreRecorded) {
   graph::Graph g;
-  auto input = [&] { return Var{&g, g.inputs.emplace_back(graph::make_value(graph::Value::Kind::input, {DType::f32, {}, false}))}; };
+  auto input = [&] {
+    return Var{&g, g.inputs.emplace_back(graph::make_value(graph::Value::Kind::input, {DType::f32, {}, false}))};
+  };
   input() / input();
   graph::Call call = g.calls.back();
   ReverseStep step{g, call, {input().value}, {true, false}, std::vector<ValuePtr>(2)};

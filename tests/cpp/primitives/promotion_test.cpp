@@ -38,7 +38,8 @@ f64   f64?  f64? f64? f64? f64? f64? f64? f64? f64? f32 f64)";
 std::string text(CommonType t) { return std::string(name(t.dtype)) + (t.ambiguous ? "?" : ""); }
 
 // check(row dtype, column dtype, cell)
-template <class Check> void each_cell(const char* table, Check check) {
+template <class Check>
+void each_cell(const char* table, Check check) {
   std::istringstream rows(table);
   for (std::string row; rows >> row;) {
     std::istringstream columns(dtypes);

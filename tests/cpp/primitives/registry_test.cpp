@@ -17,25 +17,103 @@ TEST(Registry, EveryPrimitiveIsComplete) {
     if (p->family == "control") continue;  // the compiler and reverse mode know them
     EXPECT_TRUE(p->lower);
     EXPECT_NE(static_cast<bool>(p->reverse), p->zero_derivative);
-    if (p->elementwise) { EXPECT_EQ(p->domain.size(), p->operands.size()); }
+    if (p->elementwise) {
+      EXPECT_EQ(p->domain.size(), p->operands.size());
+    }
     for (const Domain& d : p->domain) EXPECT_LE(d.low, d.high);
   }
 }
 TEST(Registry, ElementwisePrimitivesHaveAStableHloOperator) {
   for (const Primitive* p : registry().all())
-    if (p->elementwise) { EXPECT_NE(p->hlo.op.find('.'), std::string::npos) << p->name; }
+    if (p->elementwise) {
+      EXPECT_NE(p->hlo.op.find('.'), std::string::npos) << p->name;
+    }
 }
 TEST(Registry, HasThePrimitivesOfTheSeed) {
-  for (const char* name :
-       {"fill", "add", "mul", "sub", "negate", "divide", "power", "broadcast_in_dim", "dot_general", "transpose", "reshape",
-        "concatenate", "static_slice", "dynamic_slice", "dynamic_update_slice", "reduce_sum", "reduce_prod", "reduce_max",
-        "reduce_min", "reduce_any", "reduce_all", "equal", "not_equal", "greater", "greater_equal", "less", "less_equal",
-        "maximum", "minimum", "remainder", "and", "not", "or", "xor", "shift_left", "shift_right_logical",
-        "shift_right_arithmetic", "atan2", "bitcast_convert", "abs", "sqrt", "rsqrt", "log", "tanh", "tan", "sine", "cosine",
-        "floor", "ceil", "sign", "exp", "expm1", "log1p", "cbrt", "logistic", "is_finite", "popcnt", "clamp", "reverse", "iota",
-        "pad", "round", "convert", "select", "if", "while", "rng_bit_generator", "cumsum", "cholesky", "triangular_solve",
-        "erf", "erfc", "erf_inv", "lgamma", "digamma", "polygamma", "asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh",
-        "atanh"})
+  for (const char* name : {"fill",
+                           "add",
+                           "mul",
+                           "sub",
+                           "negate",
+                           "divide",
+                           "power",
+                           "broadcast_in_dim",
+                           "dot_general",
+                           "transpose",
+                           "reshape",
+                           "concatenate",
+                           "static_slice",
+                           "dynamic_slice",
+                           "dynamic_update_slice",
+                           "reduce_sum",
+                           "reduce_prod",
+                           "reduce_max",
+                           "reduce_min",
+                           "reduce_any",
+                           "reduce_all",
+                           "equal",
+                           "not_equal",
+                           "greater",
+                           "greater_equal",
+                           "less",
+                           "less_equal",
+                           "maximum",
+                           "minimum",
+                           "remainder",
+                           "and",
+                           "not",
+                           "or",
+                           "xor",
+                           "shift_left",
+                           "shift_right_logical",
+                           "shift_right_arithmetic",
+                           "atan2",
+                           "bitcast_convert",
+                           "abs",
+                           "sqrt",
+                           "rsqrt",
+                           "log",
+                           "tanh",
+                           "tan",
+                           "sine",
+                           "cosine",
+                           "floor",
+                           "ceil",
+                           "sign",
+                           "exp",
+                           "expm1",
+                           "log1p",
+                           "cbrt",
+                           "logistic",
+                           "is_finite",
+                           "popcnt",
+                           "clamp",
+                           "reverse",
+                           "iota",
+                           "pad",
+                           "round",
+                           "convert",
+                           "select",
+                           "if",
+                           "while",
+                           "rng_bit_generator",
+                           "cumsum",
+                           "cholesky",
+                           "triangular_solve",
+                           "erf",
+                           "erfc",
+                           "erf_inv",
+                           "lgamma",
+                           "digamma",
+                           "polygamma",
+                           "asin",
+                           "acos",
+                           "atan",
+                           "sinh",
+                           "cosh",
+                           "asinh",
+                           "acosh",
+                           "atanh"})
     EXPECT_NE(registry().find(name), nullptr) << name;
 }
 TEST(Registry, FindsByNameAndByKey) {
@@ -48,7 +126,9 @@ TEST(Registry, NamesAndKeysAreUnique) {
   std::set<std::string> seen;
   for (const Primitive* p : registry().all()) {
     EXPECT_TRUE(seen.insert(p->name).second) << p->name;
-    if (p->key != p->name) { EXPECT_TRUE(seen.insert(p->key).second) << p->key; }
+    if (p->key != p->name) {
+      EXPECT_TRUE(seen.insert(p->key).second) << p->key;
+    }
   }
 }
 TEST(Registry, AddRefusesTakenNamesAndReplaceKeepsTheAddress) {
@@ -74,7 +154,8 @@ TEST(Registry, AddRefusesTakenNamesAndReplaceKeepsTheAddress) {
 TEST(Registry, GroupsContainWhatTheirNamesSay) {
   EXPECT_TRUE(contains(Group::numeric, DType::ui8) && !contains(Group::numeric, DType::boolean));
   EXPECT_TRUE(contains(Group::floating, DType::f64) && !contains(Group::floating, DType::i64));
-  EXPECT_TRUE(contains(Group::integer, DType::ui64) && contains(Group::integer, DType::i8) && !contains(Group::integer, DType::f32));
+  EXPECT_TRUE(contains(Group::integer, DType::ui64) && contains(Group::integer, DType::i8) &&
+              !contains(Group::integer, DType::f32));
   EXPECT_TRUE(contains(Group::signed_or_float, DType::i8) && !contains(Group::signed_or_float, DType::ui8));
   EXPECT_TRUE(contains(Group::integer_or_bool, DType::boolean) && !contains(Group::integer_or_bool, DType::f32));
   EXPECT_TRUE(contains(Group::any, DType::boolean) && contains(Group::boolean, DType::boolean));
@@ -123,15 +204,21 @@ TEST_F(Record, ChecksNumberAndTypesOfOperands) {
   expect_error("argument", "`add` takes 2 operands.", "x Got 1.", "add", {f});
   expect_error("dtype", "`operand` must have dtype FloatType.", "x Got <i32>.", "ceil", {i});
   expect_error("dtype", "`operand` must have dtype FloatType or IntegerType.", "x Got <ui8>.", "abs", {u});
-  expect_error("dtype", "`lhs` must have dtype BooleanType, IntegerType or UnsignedType.", "x Got <f32>.", "and", {f, f});
-  expect_error("dtype", "`lhs` and `rhs` must have the same tensor type.", "x Got tensor<2x3xi32> and tensor<i16>.", "add", {i, i16});
-  expect_error("shape", "`lhs` and `rhs` must have the same tensor type.", "x Got tensor<2x3xf32> and tensor<f32>.", "mul", {f, s});
+  expect_error("dtype", "`lhs` must have dtype BooleanType, IntegerType or UnsignedType.", "x Got <f32>.", "and",
+               {f, f});
+  expect_error("dtype", "`lhs` and `rhs` must have the same tensor type.", "x Got tensor<2x3xi32> and tensor<i16>.",
+               "add", {i, i16});
+  expect_error("shape", "`lhs` and `rhs` must have the same tensor type.", "x Got tensor<2x3xf32> and tensor<f32>.",
+               "mul", {f, s});
   expect_error("dtype", "`pred` must have dtype BooleanType.", "x Got <f32>.", "select", {s, s, s});
-  expect_error("shape", "`max_val` must have the same shape as `operand` or be a scalar.", "x Got shapes (2,3) and ().", "clamp", {s, s, f});
-  expect_error("dtype", "`operand` and `min_val` must have the same dtype.", "x Got <f32> and <i32>.", "clamp", {i, f, f});
-  expect_error("argument", "`method` must be one of \"nearest_even\" or \"afz\".", "x Got \"up\".", "round", {f}, {{"method", std::string("up")}});
-  expect_error("dtype", "`operand` must have dtype FloatType, IntegerType or UnsignedType.", "x Got <bool>.", "bitcast_convert", {b},
-               {{"dtype", DType::i8}});
+  expect_error("shape", "`max_val` must have the same shape as `operand` or be a scalar.", "x Got shapes (2,3) and ().",
+               "clamp", {s, s, f});
+  expect_error("dtype", "`operand` and `min_val` must have the same dtype.", "x Got <f32> and <i32>.", "clamp",
+               {i, f, f});
+  expect_error("argument", "`method` must be one of \"nearest_even\" or \"afz\".", "x Got \"up\".", "round", {f},
+               {{"method", std::string("up")}});
+  expect_error("dtype", "`operand` must have dtype FloatType, IntegerType or UnsignedType.", "x Got <bool>.",
+               "bitcast_convert", {b}, {{"dtype", DType::i8}});
 }
 TEST_F(Record, TypesOfConversions) {
   auto bitcast = [&](DType from, Shape shape, DType to) {
@@ -145,7 +232,9 @@ TEST_F(Record, TypesOfConversions) {
   EXPECT_THROW(bitcast(DType::ui8, {}, DType::boolean), Error);
   EXPECT_EQ(graph::text(record("is_finite", {input(DType::f32, {2}, true)})[0]->type), "bool[2]");
   EXPECT_EQ(graph::text(record("less", {input(DType::f32, {}, true), input(DType::f32, {}, true)})[0]->type), "bool[]");
-  EXPECT_EQ(graph::text(record("convert", {input(DType::i8, {4})}, {{"dtype", DType::f64}, {"ambiguous", true}})[0]->type), "f64?[4]");
+  EXPECT_EQ(
+      graph::text(record("convert", {input(DType::i8, {4})}, {{"dtype", DType::f64}, {"ambiguous", true}})[0]->type),
+      "f64?[4]");
 }
 
 }  // namespace

@@ -57,14 +57,20 @@ class Interpreter : public Lowering {
     Expr e = element(index);
     if (e->dtype != result->type.dtype) throw InternalError("the loop rule gives another dtype");
     place_.assign(shape.size(), 0);
-    for (int64_t i = 0, n = elements(shape); i < n; ++i, next_index(place_, shape)) graph::set_element(out, i, value(e));
+    for (int64_t i = 0, n = elements(shape); i < n; ++i, next_index(place_, shape))
+      graph::set_element(out, i, value(e));
   }
-  void reduce(const ValuePtr&, const Shape&, Op, Scalar, std::function<Expr(const Index&, const Index&)>) override { unexpected(); }
+  void reduce(const ValuePtr&, const Shape&, Op, Scalar, std::function<Expr(const Index&, const Index&)>) override {
+    unexpected();
+  }
   void scan(const ValuePtr&, int64_t, Op, Scalar, std::function<Expr(const Index&)>) override { unexpected(); }
   void parts(const ValuePtr&, std::vector<Part>, const ValuePtr&) override { unexpected(); }
   void alias(const ValuePtr&, const ValuePtr&) override { unexpected(); }
   Affine parameter(Expr, int64_t, int64_t) override { unexpected(); }
-  void call(const char*, const std::vector<ValuePtr>&, const std::vector<ValuePtr>&, const std::vector<int64_t>&) override { unexpected(); }
+  void call(const char*, const std::vector<ValuePtr>&, const std::vector<ValuePtr>&,
+            const std::vector<int64_t>&) override {
+    unexpected();
+  }
 
  private:
   [[noreturn]] static void unexpected() { throw InternalError("not an elementwise loop rule"); }
@@ -88,7 +94,8 @@ class Interpreter : public Lowering {
       default: return visit(e->args[0]->dtype, [&]<class T>() { return operation<T>(e); });
     }
   }
-  template <class T> Scalar operation(Expr e) const {
+  template <class T>
+  Scalar operation(Expr e) const {
     if (e->op == Op::select) return value(e->args[0]).as<bool>() ? value(e->args[1]) : value(e->args[2]);
     T a = value(e->args[0]).as<T>(), b = e->args[1] ? value(e->args[1]).as<T>() : T();
     if (e->op == Op::convert) return visit(e->dtype, [&]<class To>() { return Scalar(scalar::convert<To>(a)); });
@@ -98,13 +105,17 @@ class Interpreter : public Lowering {
         return e->args[1] ? elementary::call(f, a, b) : elementary::call(f, a);
       }
     if constexpr (!scalar::is_bool<T>)
-      if (e->op == Op::bitcast) return visit(e->dtype, [&]<class To>() {
-        if constexpr (sizeof(To) == sizeof(T) && !scalar::is_bool<To>) return Scalar(scalar::bitcast<To>(a));
-        else return Scalar(0);
-      });
+      if (e->op == Op::bitcast)
+        return visit(e->dtype, [&]<class To>() {
+          if constexpr (sizeof(To) == sizeof(T) && !scalar::is_bool<To>)
+            return Scalar(scalar::bitcast<To>(a));
+          else
+            return Scalar(0);
+        });
     return arithmetic(e->op, a, b);
   }
-  template <class T> static Scalar arithmetic(Op op, T a, T b) {
+  template <class T>
+  static Scalar arithmetic(Op op, T a, T b) {
     switch (op) {
       case Op::eq: return scalar::eq(a, b);
       case Op::ne: return scalar::ne(a, b);
@@ -115,43 +126,45 @@ class Interpreter : public Lowering {
       default: break;
     }
     if constexpr (!scalar::is_bool<T>) switch (op) {
-      case Op::add: return scalar::add(a, b);
-      case Op::sub: return scalar::sub(a, b);
-      case Op::mul: return scalar::mul(a, b);
-      case Op::divide: return scalar::divide(a, b);
-      case Op::minimum: return scalar::minimum(a, b);
-      case Op::maximum: return scalar::maximum(a, b);
-      case Op::negate: return scalar::negate(a);
-      case Op::abs: return scalar::abs(a);
-      case Op::sign: return scalar::sign(a);
-      default: break;
-    }
+        case Op::add: return scalar::add(a, b);
+        case Op::sub: return scalar::sub(a, b);
+        case Op::mul: return scalar::mul(a, b);
+        case Op::divide: return scalar::divide(a, b);
+        case Op::minimum: return scalar::minimum(a, b);
+        case Op::maximum: return scalar::maximum(a, b);
+        case Op::negate: return scalar::negate(a);
+        case Op::abs: return scalar::abs(a);
+        case Op::sign: return scalar::sign(a);
+        default: break;
+      }
     if constexpr (scalar::Float<T>) switch (op) {
-      case Op::sqrt: return scalar::sqrt(a);
-      case Op::floor: return scalar::floor(a);
-      case Op::ceil: return scalar::ceil(a);
-      case Op::round_even: return scalar::round_even(a);
-      case Op::round_away: return scalar::round_away(a);
-      case Op::is_finite: return scalar::is_finite(a);
-      default: break;
-    }
-    else switch (op) {
-      case Op::bit_and: return scalar::bit_and(a, b);
-      case Op::bit_or: return scalar::bit_or(a, b);
-      case Op::bit_xor: return scalar::bit_xor(a, b);
-      case Op::bit_not: return scalar::bit_not(a);
-      case Op::shift_left: return scalar::shift_left(a, b);
-      case Op::shift_right_logical: return scalar::shift_right_logical(a, b);
-      case Op::shift_right_arithmetic: return scalar::shift_right_arithmetic(a, b);
-      default: break;
-    }
+        case Op::sqrt: return scalar::sqrt(a);
+        case Op::floor: return scalar::floor(a);
+        case Op::ceil: return scalar::ceil(a);
+        case Op::round_even: return scalar::round_even(a);
+        case Op::round_away: return scalar::round_away(a);
+        case Op::is_finite: return scalar::is_finite(a);
+        default: break;
+      }
+    else
+      switch (op) {
+        case Op::bit_and: return scalar::bit_and(a, b);
+        case Op::bit_or: return scalar::bit_or(a, b);
+        case Op::bit_xor: return scalar::bit_xor(a, b);
+        case Op::bit_not: return scalar::bit_not(a);
+        case Op::shift_left: return scalar::shift_left(a, b);
+        case Op::shift_right_logical: return scalar::shift_right_logical(a, b);
+        case Op::shift_right_arithmetic: return scalar::shift_right_arithmetic(a, b);
+        default: break;
+      }
     if constexpr (scalar::Integer<T>) switch (op) {
-      case Op::popcnt: return scalar::popcnt(a);
-      case Op::remainder: return scalar::remainder(a, b);
-      case Op::power: return scalar::power(a, b);
-      default: break;
-    }
-    throw InternalError(std::string("unexpected operation ") + loops::name(op) + " on " + std::string(name(dtype_of<T>())));
+        case Op::popcnt: return scalar::popcnt(a);
+        case Op::remainder: return scalar::remainder(a, b);
+        case Op::power: return scalar::power(a, b);
+        default: break;
+      }
+    throw InternalError(std::string("unexpected operation ") + loops::name(op) + " on " +
+                        std::string(name(dtype_of<T>())));
   }
 
   loops::ExprPool pool_;

@@ -6,17 +6,22 @@
 namespace anvil::scalar {
 namespace {
 
-template <class T> constexpr T lowest_of = std::numeric_limits<T>::min();
-template <class T> constexpr T highest_of = std::numeric_limits<T>::max();
+template <class T>
+constexpr T lowest_of = std::numeric_limits<T>::min();
+template <class T>
+constexpr T highest_of = std::numeric_limits<T>::max();
 constexpr double inf = INFINITY, nan = NAN;
 
-template <class T> class Integers : public testing::Test {};
+template <class T>
+class Integers : public testing::Test {};
 using AllIntegers = testing::Types<int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t>;
 TYPED_TEST_SUITE(Integers, AllIntegers);
-template <class T> class SignedIntegers : public testing::Test {};
+template <class T>
+class SignedIntegers : public testing::Test {};
 using AllSigned = testing::Types<int8_t, int16_t, int32_t, int64_t>;
 TYPED_TEST_SUITE(SignedIntegers, AllSigned);
-template <class T> class Floats : public testing::Test {};
+template <class T>
+class Floats : public testing::Test {};
 using AllFloats = testing::Types<float, double>;
 TYPED_TEST_SUITE(Floats, AllFloats);
 
@@ -134,6 +139,10 @@ TYPED_TEST(Floats, RemainderAndPower) {
   EXPECT_EQ(power(T(0), T(0)), T(1));
   EXPECT_EQ(power(T(-2), T(3)), T(-8));
   EXPECT_TRUE(std::isnan(power(T(-2), T(0.5))));
+  for (T x = T(0.1); x < T(50); x *= T(1.01)) {
+    EXPECT_EQ(power(x, T(1)), x);
+    EXPECT_EQ(power(-x, T(2)), x * x);
+  }
 }
 TYPED_TEST(Floats, ComparisonsWithNaN) {
   using T = TypeParam;

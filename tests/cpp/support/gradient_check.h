@@ -64,7 +64,8 @@ inline void weigh(graph::Graph& g, double seed) {
 }
 
 // Expects every derivative by every element of the float inputs, up to `order`.
-inline void expect_gradients(const Program& program, const std::vector<Tensor>& at, int order = 2, double tolerance = 1e-6) {
+inline void expect_gradients(const Program& program, const std::vector<Tensor>& at, int order = 2,
+                             double tolerance = 1e-6) {
   auto g = std::make_shared<graph::Graph>(build(program, at));
   std::vector<bool> wrt;
   for (const Tensor& t : at) wrt.push_back(is_float(t.type.dtype));

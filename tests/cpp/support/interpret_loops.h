@@ -129,8 +129,10 @@ class LoopInterpreter {
     if constexpr (requires { scalar::op(__VA_ARGS__); }) return scalar::op(__VA_ARGS__); \
     break;
   template <class T> Scalar unary(Op op, T a) {
+    if constexpr (!std::is_same_v<T, bool>)
+      if (op == Op::negate) return scalar::negate(a);
     switch (op) {
-      ANVIL_CASE(negate, a) ANVIL_CASE(bit_not, a) ANVIL_CASE(abs, a) ANVIL_CASE(sign, a) ANVIL_CASE(popcnt, a) ANVIL_CASE(sqrt, a)
+      ANVIL_CASE(bit_not, a) ANVIL_CASE(abs, a) ANVIL_CASE(sign, a) ANVIL_CASE(popcnt, a) ANVIL_CASE(sqrt, a)
       ANVIL_CASE(floor, a) ANVIL_CASE(ceil, a) ANVIL_CASE(trunc, a) ANVIL_CASE(round_even, a) ANVIL_CASE(round_away, a) ANVIL_CASE(is_finite, a)
       default: break;
     }

@@ -21,6 +21,7 @@ using loops::Expr;
 using loops::Index;
 using loops::Op;
 
+// clang-format off
 template <class T> Scalar binary(Op op, T a, T b) {
 #define ANVIL_CASE(name) \
   case Op::name:         \
@@ -37,6 +38,7 @@ template <class T> Scalar binary(Op op, T a, T b) {
 #undef ANVIL_CASE
   throw InternalError(std::string("loop rule: unexpected operation ") + name(op));
 }
+// clang-format on
 
 // Indices are constants here, so a node has one value for ever.
 class Interpreter : public primitives::Lowering {
@@ -72,7 +74,8 @@ class Interpreter : public primitives::Lowering {
       store(result, o, sum);
     });
   }
-  void scan(const ValuePtr& result, int64_t axis, Op op, Scalar initial, std::function<Expr(const Index&)> element) override {
+  void scan(const ValuePtr& result, int64_t axis, Op op, Scalar initial,
+            std::function<Expr(const Index&)> element) override {
     auto d = static_cast<size_t>(axis);
     Shape outer = result->type.shape;
     outer[d] = std::min<int64_t>(outer[d], 1);
@@ -90,7 +93,8 @@ class Interpreter : public primitives::Lowering {
   }
   void alias(const ValuePtr& result, const ValuePtr& operand) override {
     if (operand->kind == graph::Value::Kind::literal) throw InternalError("loop rule: alias of a literal");
-    if (elements(result->type.shape) != elements(operand->type.shape)) throw InternalError("loop rule: alias of another size");
+    if (elements(result->type.shape) != elements(operand->type.shape))
+      throw InternalError("loop rule: alias of another size");
     for (int64_t k = 0; k < elements(result->type.shape); ++k)
       set_element(results_.at(result.get()), k, element(tensor(operand), k));
     writes_[result.get()].assign(static_cast<size_t>(elements(result->type.shape)), true);
@@ -109,7 +113,8 @@ class Interpreter : public primitives::Lowering {
     for (const ValuePtr& v : operands) buffers.push_back(tensor(v).data.get());
     for (const runtime::NamedFunction& f : runtime::functions())
       if (std::string_view(f.name) == function) {
-        if (f.function(nullptr, buffers.data(), numbers.data()) != 0) throw InternalError("loop rule: a function of the runtime failed");
+        if (f.function(nullptr, buffers.data(), numbers.data()) != 0)
+          throw InternalError("loop rule: a function of the runtime failed");
         return;
       }
     throw InternalError(std::string("loop rule: the runtime has no ") + function);
@@ -122,7 +127,8 @@ class Interpreter : public primitives::Lowering {
   }
   const Tensor& tensor(const ValuePtr& v) const { return tensors_[static_cast<size_t>(buffers_.at(v.get()))]; }
 
-  template <class F> static void each(const Shape& shape, F f) {
+  template <class F>
+  static void each(const Shape& shape, F f) {
     if (elements(shape) == 0) return;
     std::vector<int64_t> at(shape.size(), 0);
     do {
@@ -136,7 +142,8 @@ class Interpreter : public primitives::Lowering {
     auto steps = strides(shape);
     int64_t at = 0;
     for (size_t d = 0; d < shape.size(); ++d) {
-      if (!i[d].terms.empty() || i[d].constant < 0 || i[d].constant >= shape[d]) throw InternalError("loop rule: an index out of range");
+      if (!i[d].terms.empty() || i[d].constant < 0 || i[d].constant >= shape[d])
+        throw InternalError("loop rule: an index out of range");
       at += steps[d] * i[d].constant;
     }
     return at;
@@ -167,14 +174,16 @@ class Interpreter : public primitives::Lowering {
       case Op::select: return value(e->args[0]).as<bool>() ? value(e->args[1]) : value(e->args[2]);
       case Op::bitcast: {
         Tensor bits = graph::full({e->args[0]->dtype, {}}, value(e->args[0]));
-        if (size_of(e->dtype) != size_of(e->args[0]->dtype)) throw InternalError("loop rule: a bitcast to another width");
+        if (size_of(e->dtype) != size_of(e->args[0]->dtype))
+          throw InternalError("loop rule: a bitcast to another width");
         bits.type.dtype = e->dtype;
         return element(bits, 0);
       }
       default: break;
     }
     if (e->argument_count() != 2) throw InternalError(std::string("loop rule: unexpected operation ") + name(e->op));
-    if (e->args[0]->dtype != e->args[1]->dtype) throw InternalError(std::string("loop rule: two dtypes in ") + name(e->op));
+    if (e->args[0]->dtype != e->args[1]->dtype)
+      throw InternalError(std::string("loop rule: two dtypes in ") + name(e->op));
     return apply(e->op, e->args[0]->dtype, value(e->args[0]), value(e->args[1]));
   }
 
@@ -221,7 +230,9 @@ void expect_loop_rules_agree(const graph::Graph& g, const std::vector<Tensor>& i
         Scalar got = element(results[r], k), expected = element(known.at(call.outputs[r].get()), k);
         if (got == expected) continue;
         double x = got.as<double>(), y = expected.as<double>();
-        if (is_float(results[r].type.dtype) && (x == y || (x != x && y != y) || std::fabs(x - y) <= tolerance * std::max(1.0, std::fabs(y)))) continue;
+        if (is_float(results[r].type.dtype) &&
+            (x == y || (x != x && y != y) || std::fabs(x - y) <= tolerance * std::max(1.0, std::fabs(y))))
+          continue;
         ADD_FAILURE() << p.name << ", result " << r + 1 << ", element " << k + 1 << ": the loop rule gives "
                       << got.text(results[r].type.dtype) << ", Eigen " << expected.text(results[r].type.dtype);
       }

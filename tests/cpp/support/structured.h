@@ -12,8 +12,8 @@
 
 namespace anvil::test {
 
-using primitives::Params;
 using graph::TensorType;
+using primitives::Params;
 using Ints = std::vector<int64_t>;
 
 inline std::vector<double> values(const Tensor& t) {
@@ -28,13 +28,15 @@ inline Tensor evaluate(const Program& program, const std::vector<Tensor>& at) {
   expect_loop_rules_agree(g, at);
   return eigen::evaluate(g, at).at(0);
 }
-inline void expect_values(const Program& program, const std::vector<Tensor>& at, const Shape& shape, const std::vector<double>& expected) {
+inline void expect_values(const Program& program, const std::vector<Tensor>& at, const Shape& shape,
+                          const std::vector<double>& expected) {
   Tensor got = evaluate(program, at);
   EXPECT_EQ(got.type.shape, shape);
   EXPECT_EQ(values(got), expected);
 }
 // The printed gradient of the sum of the program's one result.
-inline std::string printed_gradient(const Program& program, const std::vector<TensorType>& types, std::vector<bool> wrt = {}) {
+inline std::string printed_gradient(const Program& program, const std::vector<TensorType>& types,
+                                    std::vector<bool> wrt = {}) {
   graph::Graph g;
   std::vector<Var> inputs;
   for (const TensorType& t : types) inputs.push_back(input(g, t));
@@ -47,8 +49,8 @@ inline std::string printed_gradient(const Program& program, const std::vector<Te
 }
 
 // A call with operands of these types must fail so; a null detail is not compared.
-inline void expect_error(const char* primitive, const std::vector<TensorType>& operands, const Params& params, const std::string& kind,
-                         const std::string& message, const char* detail = nullptr) {
+inline void expect_error(const char* primitive, const std::vector<TensorType>& operands, const Params& params,
+                         const std::string& kind, const std::string& message, const char* detail = nullptr) {
   graph::Graph g;
   std::vector<graph::ValuePtr> values;
   for (const TensorType& t : operands) values.push_back(graph::make_value(graph::Value::Kind::input, t));

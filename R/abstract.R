@@ -1,0 +1,169 @@
+#' Types of tensors
+#'
+#' An `AbstractTensor` is the type of a tensor: dtype, shape, and whether the dtype
+#' is ambiguous, that is, came from an R value and yields to others. A
+#' `ConcreteTensor` is the type of a captured tensor together with the tensor, a
+#' `LiteralTensor` that of a number written in the code.
+#'
+#' @param dtype A dtype or its name.
+#' @param shape Sizes; `c()` for a scalar.
+#' @param ambiguous A flag.
+#' @param data For `ConcreteTensor()` an `AnvilTensor`, for `LiteralTensor()` an R
+#'   number or flag.
+#' @param x,y,e1,e2 For `to_abstract()` any tensor, box or R value; otherwise types.
+#' @param ambiguity Whether types must agree in `ambiguous`, too.
+#' @param pure Whether to drop data.
+#' @return An object of class `AbstractTensor`, for `eq_type()` and `neq_type()` a
+#'   flag.
+#' @export
+#' @examples
+#' nv_aten("f32", c(2, 3))
+#' nv_aten("f32", c())
+#' to_abstract(nv_tensor(1:3))
+#' eq_type(nv_aten("f32", 2), nv_aten("f32", 2, ambiguous = TRUE), ambiguity = FALSE)
+nv_aten <- function(dtype, shape, ambiguous = FALSE) AbstractTensor(dtype, shape, ambiguous)
+
+#' @rdname nv_aten
+#' @export
+AbstractTensor <- function(dtype, shape, ambiguous = FALSE) {
+  tag <- make_tag(dtype, shape, ambiguous)
+  abstract_from_tag(tag)
+}
+
+abstract_from_tag <- function(tag, fields = list(), class = character()) {
+  type <- list(dtype = dtype_from_code(tag[1L]), shape = tag[-(1:2)], ambiguous = tag[2L] != 0L)
+  structure(c(fields, type), class = c(class, "AbstractTensor"))
+}
+
+#' @rdname nv_aten
+#' @export
+ConcreteTensor <- function(data) abstract_from_tag(type_tag(concrete(data)), list(data = concrete(data)), "ConcreteTensor")
+
+#' @rdname nv_aten
+#' @export
+LiteralTensor <- function(data, shape = c(), dtype = default_dtype(data), ambiguous = !is.logical(data)) {
+  abstract_from_tag(make_tag(dtype, shape, ambiguous), list(data = data), "LiteralTensor")
+}
+
+# Called by the core: the type of a value of a graph.
+abstract_value <- function(tag, data, kind) {
+  switch(kind + 1L,
+    abstract_from_tag(tag),
+    abstract_from_tag(tag),
+    abstract_from_tag(tag, list(data = data), "LiteralTensor"),
+    abstract_from_tag(tag, list(data = data), "ConcreteTensor")
+  )
+}
+
+# c(dtype, ambiguous, sizes...) of a type or a bare R value.
+abstract_tag <- function(x) {
+  if (inherits(x, "AbstractTensor")) {
+    return(make_tag(x$dtype, x$shape, x$ambiguous))
+  }
+  if (inherits(x, "GraphNode")) {
+    return(abstract_tag(x$aval))
+  }
+  if (is_literal(x) || is_r_array(x)) {
+    return(make_tag(default_dtype(x), dim(x), !is.logical(x)))
+  }
+  abort_anvil("argument", "`x` is not a tensor-like object.", sprintf("x Got <%s>.", described_class(x)))
+}
+
+is_r_data <- function(x) (is.logical(x) || is.integer(x) || is.double(x)) && (!is.object(x) || inherits(x, "integer64"))
+is_literal <- function(x) is_r_data(x) && length(x) == 1L && is.null(dim(x))
+is_r_array <- function(x) is_r_data(x) && !is.null(dim(x))
+
+#' Whether a value can stand where a tensor is expected
+#'
+#' True for tensors, boxes, R arrays, and single numbers and flags.
+#'
+#' @param x Any object.
+#' @return A flag.
+#' @export
+#' @examples
+#' is_tensorish(1)
+#' is_tensorish("a")
+is_tensorish <- function(x) is_tensor(x) || is_box(x) || is_literal(x) || is_r_array(x)
+
+#' @rdname nv_aten
+#' @export
+to_abstract <- function(x, pure = FALSE) {
+  type <- if (inherits(x, "AbstractTensor")) {
+    x
+  } else if (inherits(x, "GraphBox")) {
+    .Call(C_anvil_box_value, x)
+  } else if (is_concrete(x)) {
+    ConcreteTensor(x)
+  } else if (is_literal(x)) {
+    LiteralTensor(x)
+  } else {
+    abstract_from_tag(type_tag(x))
+  }
+  if (pure) abstract_from_tag(abstract_tag(type)) else type
+}
+
+#' @rdname nv_aten
+#' @export
+eq_type <- function(e1, e2, ambiguity) {
+  a <- type_tag(e1)
+  b <- type_tag(e2)
+  identical(a[-2L], b[-2L]) && (!ambiguity || a[2L] == b[2L])
+}
+
+#' @rdname nv_aten
+#' @export
+neq_type <- function(e1, e2, ambiguity) !eq_type(e1, e2, ambiguity)
+
+#' @rdname dtype
+#' @export
+dtype_abstract <- function(x) dtype(x)
+
+#' @rdname dtype
+#' @export
+shape_abstract <- function(x) shape(x)
+
+#' @rdname dtype
+#' @export
+ndims_abstract <- function(x) ndims(x)
+
+#' @rdname dtype
+#' @export
+ambiguous_abstract <- function(x) ambiguous(x)
+
+#' @export
+Ops.AbstractTensor <- function(e1, e2) {
+  hint <- if (.Generic %in% c("==", "!=")) {
+    sprintf("i Use `%s()` to compare types.", if (.Generic == "==") "eq_type" else "neq_type")
+  } else {
+    "i For debugging, `debug_box()` makes a box of a given type."
+  }
+  abort_anvil("argument", sprintf("`%s` is not defined for AbstractTensors.", .Generic), hint)
+}
+
+#' @export
+format.AbstractTensor <- function(x, ...) {
+  sprintf("AbstractTensor(dtype=%s%s, shape=%s)", as.character(x$dtype), if (x$ambiguous) "?" else "", paste(x$shape, collapse = "x"))
+}
+
+#' @export
+format.ConcreteTensor <- function(x, ...) {
+  sprintf("ConcreteTensor(%s%s, %s)", as.character(x$dtype), if (x$ambiguous) "?" else "", shape2string(x$shape))
+}
+
+#' @export
+format.LiteralTensor <- function(x, ...) {
+  sprintf("LiteralTensor(%s, %s%s, %s)", format(x$data), as.character(x$dtype), if (x$ambiguous) "?" else "", shape2string(x$shape))
+}
+
+#' @export
+print.AbstractTensor <- function(x, ...) {
+  cat(format(x), "\n")
+  invisible(x)
+}
+
+#' @export
+print.ConcreteTensor <- function(x, ...) {
+  cat("ConcreteTensor\n")
+  print(x$data, header = FALSE)
+  invisible(x)
+}

@@ -1,0 +1,86 @@
+# Errors of the C++ core become classed R conditions here. Their call is the user's
+# own: the outermost frame of the innermost run of frames that belong to the package.
+
+# kind: the class is anvil_error_<kind>; details: bullets, "x ..." or "i ...".
+raise_condition <- function(kind, message, details) {
+  if (kind == "interrupt") {
+    rlang::interrupt()
+  }
+  if (kind == "internal") {
+    message <- paste0("Internal error in anvil: ", message)
+    details <- c(details, "i Please report this with the code that led to it.")
+  }
+  abort_anvil(kind, message, details, call = user_call())
+}
+
+abort_anvil <- function(kind, message, details = character(), call = user_call()) {
+  bullets <- substring(details, 3L)
+  names(bullets) <- substr(details, 1L, 1L)
+  rlang::abort(
+    c(message, bullets),
+    class = c(paste0("anvil_error_", kind), "anvil_error"),
+    call = call
+  )
+}
+
+# The call of the user's that led here, or NULL.
+user_call <- function() {
+  n <- sys.nframe()
+  own <- function(i) identical(topenv(environment(sys.function(i))), namespace)
+  namespace <- topenv()
+  i <- n - 1L
+  while (i > 0L && !own(i)) {
+    i <- i - 1L
+  }
+  while (i > 1L && own(i - 1L)) {
+    i <- i - 1L
+  }
+  if (i < 1L) {
+    return(NULL)
+  }
+  readable_call(sys.call(i), sys.frame(i))
+}
+
+# A method of a group generic is called by an operator: show that.
+readable_call <- function(call, frame) {
+  generic <- frame[[".Generic"]]
+  if (is.character(generic) && length(generic) == 1L) {
+    call[[1L]] <- as.name(generic)
+  }
+  call
+}
+
+# A call as one line of text, from a call or a source reference.
+location_text <- function(where) {
+  text <- if (inherits(where, "srcref")) as.character(where) else deparse(where, width.cutoff = 80L)
+  text <- trimws(text[nzchar(trimws(text))])
+  line <- if (length(text) > 1L) paste(text[1L], "...") else text
+  if (inherits(where, "srcref")) {
+    file <- basename(attr(where, "srcfile")$filename %||% "")
+    if (nzchar(file)) {
+      line <- paste0(line, "` at `", file, "#", where[1L])
+    }
+  }
+  line
+}
+
+`%||%` <- function(x, y) if (is.null(x)) y else x
+
+described_class <- function(x) {
+  if (is.numeric(x) && !is.object(x)) "numeric" else class(x)[1L]
+}
+
+check_integer64 <- function() {
+  if (!requireNamespace("bit64", quietly = TRUE)) {
+    abort_anvil("dtype", "This tensor holds integers beyond 2^53, which need the package bit64.", "i Install bit64, or use `as_raw()` for the bytes.")
+  }
+}
+
+inform_without_llvm <- function() {
+  rlang::inform(
+    c("anvil was built without LLVM: jitted functions are evaluated by Eigen.", i = "`anvil_sitrep()` says more."),
+    class = "anvil_message_without_llvm",
+    .frequency = "once",
+    .frequency_id = "anvil_without_llvm"
+  )
+}

@@ -1,0 +1,130 @@
+#' Control flow that depends on data
+#'
+#' `nv_if()` computes one of two branches, `nv_while()` repeats a body as long as a
+#' condition holds. In a trace both become part of the program; what the branches
+#' read from their environment is captured. Outside of a trace, on concrete values,
+#' they are R's own `if` and `while`, so that a debugger can step through them.
+#'
+#' @param pred A `bool` scalar.
+#' @param true,false Expressions, or functions without arguments. In a trace both are
+#'   traced; they must return the same structure of the same types.
+#' @param init A list with names: the state before the first iteration. Elements may
+#'   be nested lists. Numbers become tensors of the default dtype.
+#' @param cond,body Functions of the state, whose elements they get as named
+#'   arguments. `cond` returns a `bool` scalar, `body` the next state, with the
+#'   structure and types of `init`.
+#' @return `nv_if()`: what the branch returns. `nv_while()`: the state at the end, a
+#'   named list.
+#' @export
+#' @examples
+#' f <- jit(function(x) nv_if(x > 0, sqrt(x), -x))
+#' f(nv_scalar(9))
+#' f(nv_scalar(-9))
+#'
+#' g <- jit(function(n) {
+#'   nv_while(list(i = 0L, total = 0L), function(i, total) i < n, function(i, total) {
+#'     list(i = i + 1L, total = total + i)
+#'   })
+#' })
+#' g(nv_scalar(5L))
+nv_if <- function(pred, true, false) {
+  if (!is_tracing()) {
+    concrete <- if (is_literal(pred)) pred else .Call(C_anvil_concrete, pred)
+    if (!is.null(concrete)) {
+      return(if (predicate(concrete)) branch_value(true) else branch_value(false))
+    }
+  }
+  # Arguments of the branches are made in the graph around them.
+  force(pred)
+  true_graph <- trace_graph(function() branch_value(true), list(), mode = "state")
+  false_graph <- trace_graph(function() branch_value(false), list(), mode = "state")
+  check_same_tree(true_graph$out_tree, false_graph$out_tree, "true and false branches must have the same output structure.", c("`true`", "`false`"))
+  out <- record("if", list(pred), list(true_graph = true_graph, false_graph = false_graph))
+  unflatten(true_graph$out_tree, as_leaves(out))
+}
+
+branch_value <- function(branch) if (is.function(branch) && length(formals(branch)) == 0L && !is.primitive(branch)) branch() else branch
+
+predicate <- function(x) {
+  value <- if (is_tensor(x)) as_array(x) else x
+  if (!is.logical(value) || length(value) != 1L || is.na(value)) {
+    abort_anvil("dtype", "`pred` must be a bool scalar.", sprintf("x Got %s.", if (is_tensor(x)) type_text(x) else paste0("<", described_class(x), ">")))
+  }
+  value
+}
+
+as_leaves <- function(x) if (is.list(x)) x else list(x)
+
+check_same_tree <- function(a, b, message, labels) {
+  if (!identical(a, b)) {
+    abort_anvil("argument", message, c(sprintf("x %s gives %s.", labels[1L], format(a)), sprintf("x %s gives %s.", labels[2L], format(b))))
+  }
+}
+
+#' @rdname nv_if
+#' @export
+nv_while <- function(init, cond, body) {
+  if (!is.function(cond)) abort_anvil("argument", "`cond` must be a function.", sprintf("x Got <%s>.", described_class(cond)))
+  if (!is.function(body)) abort_anvil("argument", "`body` must be a function.", sprintf("x Got <%s>.", described_class(body)))
+  if (!is_container(init) || is.null(names(init)) || !all(nzchar(names(init))) || anyDuplicated(names(init))) {
+    abort_anvil("argument", "`init` must be a list with a name for every element.", "i `cond` and `body` get the elements as named arguments.")
+  }
+  tree <- build_tree(init)
+  state <- flatten(init)
+  for (x in state) {
+    if (!is_tensorish(x)) abort_anvil("argument", "`init` must hold tensors, or nested lists of them.", sprintf("x Got <%s>.", described_class(x)))
+  }
+  if (!is_tracing() && !any(vapply(state, is_abstract_box, NA))) {
+    return(while_in_r(tree, lapply(state, nv_value), cond, body))
+  }
+  init <- unflatten(tree, state)
+  cond_graph <- trace_graph(cond, init, mode = "state")
+  body_graph <- trace_graph(body, init, mode = "state")
+  check_same_tree(tree, body_graph$out_tree, "`body` must have the same input and output structure.", c("`init`", "`body`"))
+  check_state_types(tree, body_graph)
+  out <- record("while", state, list(cond_graph = cond_graph, body_graph = body_graph))
+  unflatten(tree, as_leaves(out))
+}
+
+check_state_types <- function(tree, graph) {
+  inputs <- graph$inputs
+  outputs <- graph$outputs
+  for (i in seq_along(inputs)) {
+    if (!eq_type(inputs[[i]], outputs[[i]], ambiguity = FALSE)) {
+      path <- sub("^x[$]", "", tree_path(tree, i))
+      same_dtype <- dtype(inputs[[i]]) == dtype(outputs[[i]])
+      abort_anvil(if (same_dtype) "shape" else "dtype", sprintf("`body` must return `%s` with the type that it has in `init`.", path), c(
+        sprintf("x It is %s in `init` and %s after an iteration.", type_text(inputs[[i]]), type_text(outputs[[i]])),
+        if (!same_dtype) sprintf("i Give `init` the dtype %s, or convert the result with `nv_convert()`.", as.character(dtype(outputs[[i]])))
+      ))
+    }
+  }
+}
+
+while_in_r <- function(tree, state, cond, body) {
+  while (predicate(.Call(C_anvil_concrete, nv_value(call_with(cond, unflatten(tree, state)))))) {
+    next_state <- call_with(body, unflatten(tree, state))
+    check_same_tree(tree, build_tree(next_state), "`body` must have the same input and output structure.", c("`init`", "`body`"))
+    next_state <- lapply(flatten(next_state), nv_value)
+    for (i in seq_along(state)) {
+      if (!eq_type(state[[i]], next_state[[i]], ambiguity = FALSE)) {
+        check_state_types(tree, list(inputs = state, outputs = next_state))
+      }
+    }
+    state <- next_state
+  }
+  unflatten(tree, lapply(state, DebugBox))
+}
+
+is_abstract_box <- function(x) is_box(x) && !is_concrete(x)
+
+# Anything tensorish as a tensor or box: numbers and arrays get their default dtype, ambiguous.
+nv_value <- function(x) {
+  if (is_tensor(x) || is_box(x)) {
+    x
+  } else if (is_literal(x)) {
+    nv_scalar(x, ambiguous = !is.logical(x))
+  } else {
+    nv_tensor(x, ambiguous = !is.logical(x))
+  }
+}

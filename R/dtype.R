@@ -1,0 +1,106 @@
+#' Data types
+#'
+#' The element types of tensors are `bool`, `i8`, `i16`, `i32`, `i64`, `ui8`,
+#' `ui16`, `ui32`, `ui64`, `f32` and `f64`. As input, `"i1"` and `"pred"` are
+#' understood as `bool`. A dtype compares with `==` to a dtype or a string.
+#'
+#' @param x For `as_dtype()` a name or a dtype, otherwise any object.
+#' @return `as_dtype()`: a dtype. `is_dtype()`: a flag.
+#' @export
+#' @examples
+#' as_dtype("f32")
+#' as_dtype("f32") == "f32"
+#' as.character(as_dtype("pred"))
+as_dtype <- function(x) {
+  if (is_dtype(x)) {
+    return(x)
+  }
+  code <- dtype_code(x)
+  if (is.na(code)) {
+    got <- if (is.character(x) && length(x) == 1L) paste0("\"", x, "\"") else paste0("<", described_class(x), ">")
+    abort_anvil("dtype", "`x` is not a dtype.", c(
+      paste0("x Got ", got, "."),
+      "i The dtypes are bool, i8, i16, i32, i64, ui8, ui16, ui32, ui64, f32 and f64."
+    ))
+  }
+  dtype_from_code(code)
+}
+
+#' @rdname as_dtype
+#' @export
+is_dtype <- function(x) inherits(x, "AnvilDtype")
+
+dtype_code <- function(x) {
+  if (is.character(x) && length(x) == 1L) .Call(C_anvil_dtype_code, as.character(x)) else NA_integer_
+}
+
+dtype_from_code <- function(code) {
+  kind <- c("BooleanType", rep("IntegerType", 4L), rep("UnsignedType", 4L), rep("FloatType", 2L))[code + 1L]
+  structure(.Call(C_anvil_dtype_name, code), class = c(kind, "AnvilDtype"))
+}
+
+is_float_dtype <- function(x) inherits(x, "FloatType")
+is_integer_dtype <- function(x) inherits(x, c("IntegerType", "UnsignedType"))
+
+#' @export
+print.AnvilDtype <- function(x, ...) {
+  cat(format(x), "\n", sep = "")
+  invisible(x)
+}
+
+#' @export
+format.AnvilDtype <- function(x, ...) paste0("<", unclass(x), ">")
+
+#' @export
+as.character.AnvilDtype <- function(x, ...) as.character(unclass(x))
+
+#' @export
+Ops.AnvilDtype <- function(e1, e2) {
+  name <- function(x) if (is_dtype(x)) as.character(x) else if (is.na(dtype_code(x))) x else as.character(as_dtype(x))
+  switch(.Generic,
+    `==` = name(e1) == name(e2),
+    `!=` = name(e1) != name(e2),
+    abort_anvil("dtype", sprintf("`%s` is not defined for dtypes.", .Generic))
+  )
+}
+
+#' The dtype that an R value gets by default
+#'
+#' @param x A logical, integer or double vector.
+#' @return A dtype: `bool`, `i32` or `f32`, unless [local_default_dtypes()] says
+#'   otherwise.
+#' @export
+#' @examples
+#' default_dtype(1L)
+default_dtype <- function(x) {
+  if (inherits(x, "integer64")) {
+    return(as_dtype("i64"))
+  }
+  switch(if (is.object(x)) "object" else typeof(x),
+    logical = as_dtype("bool"),
+    integer = as_dtype(default_dtypes()[["int"]]),
+    double = as_dtype(default_dtypes()[["float"]]),
+    abort_anvil("dtype", "`x` has no dtype.", c(
+      paste0("x Got <", described_class(x), ">."),
+      "i Tensors hold logical, integer or double values."
+    ))
+  )
+}
+
+#' The common dtype of two dtypes
+#'
+#' What `nv_*` functions convert operands of different dtypes to. An ambiguous
+#' dtype, one that an R value got by default, yields to a known one of its kind.
+#'
+#' @param lhs,rhs Dtypes or their names.
+#' @param lhs_ambiguous,rhs_ambiguous Flags.
+#' @return A list with `dtype` and `ambiguous`.
+#' @export
+#' @examples
+#' common_dtype("i32", "f32")
+#' common_dtype("i64", "f32", rhs_ambiguous = TRUE)
+common_dtype <- function(lhs, rhs, lhs_ambiguous = FALSE, rhs_ambiguous = FALSE) {
+  code <- function(x) dtype_code(as.character(as_dtype(x)))
+  common <- .Call(C_anvil_common_dtype, code(lhs), code(rhs), lhs_ambiguous, rhs_ambiguous)
+  list(dtype = dtype_from_code(common[1L]), ambiguous = common[2L] != 0L)
+}

@@ -1,0 +1,106 @@
+#' Gradients
+#'
+#' `gradient()` returns a function with the formals of `f` that gives the gradient of
+#' the scalar that `f` returns: a named list with one entry per argument in `wrt`,
+#' each nested like the argument. `value_and_gradient()` gives `list(value, grad)`.
+#' Both are lazy and compose with each other and with [jit()]. Inside of a trace the
+#' calls are recorded; outside, the gradient is computed at once, as in debug mode.
+#'
+#' `transform_gradient()` does the same to a graph.
+#'
+#' @param f A function that returns one float scalar.
+#' @param wrt Names of arguments, or their positions; `NULL` for all. These arguments
+#'   must be float tensors or nested lists of them.
+#' @param graph An [AnvilGraph].
+#' @return A function; for `transform_gradient()` a graph.
+#' @export
+#' @examples
+#' f <- function(x, y) sum(x * y)
+#' gradient(f)(nv_tensor(c(1, 2)), nv_tensor(c(3, 4)))
+#' jit(value_and_gradient(f, wrt = "x"))(nv_tensor(c(1, 2)), nv_tensor(c(3, 4)))
+#' transform_gradient(trace_fn(f, list(x = nv_aten("f32", 2), y = nv_aten("f32", 2))), "x")
+gradient <- function(f, wrt = NULL) gradient_function(f, wrt, with_value = FALSE)
+
+#' @rdname gradient
+#' @export
+value_and_gradient <- function(f, wrt = NULL) gradient_function(f, wrt, with_value = TRUE)
+
+gradient_function <- function(f, wrt, with_value) {
+  check_function(f)
+  formals <- formals(args(f))
+  if (!is.null(wrt)) wrt <- check_names(wrt, formals, "wrt")
+  spec <- list(f = f, wrt = wrt, with_value = with_value)
+  wrapper <- function() NULL
+  formals(wrapper) <- formals
+  body(wrapper) <- bquote(gradient_call(.anvil_gradient, .(arguments_call(formals))))
+  environment(wrapper) <- list2env(list(.anvil_gradient = spec), parent = topenv())
+  attr(wrapper, "srcref") <- NULL
+  wrapper
+}
+
+gradient_call <- function(spec, args) {
+  in_tree <- build_tree(args)
+  leaves <- flatten(args)
+  wrt <- if (is.null(spec$wrt)) rep(TRUE, length(leaves)) else flat_mask(in_tree, spec$wrt)
+  as_input <- vapply(leaves, is_input, NA)
+  check_wrt(in_tree, leaves, wrt)
+  graph <- trace_graph(spec$f, args, as_input = as_input)
+  wrt_tree <- if (is.null(spec$wrt)) in_tree else filter_list_node(in_tree, spec$wrt)
+  out_tree <- if (spec$with_value) value_tree(graph$out_tree, wrt_tree) else wrt_tree
+  graph <- .Call(C_anvil_gradient, graph, wrt[as_input], spec$with_value, list(in_tree = in_tree, out_tree = out_tree, is_static = !as_input))
+  unflatten(out_tree, .Call(C_anvil_inline, graph, leaves[as_input]))
+}
+
+value_tree <- function(value, grad) reindex_tree_pair(value, grad)
+
+reindex_tree_pair <- function(value, grad) {
+  dummy <- function(tree) unflatten(tree, as.list(rep(NA, max_leaf(tree))))
+  build_tree(list(value = dummy(value), grad = dummy(grad)))
+}
+
+check_wrt <- function(in_tree, leaves, wrt) {
+  type <- function(x) if (is_input(x)) dtype(x)
+  wrong <- which(wrt & !vapply(leaves, function(x) is_input(x) && is_float_dtype(dtype(x)), NA))
+  if (!length(wrong)) {
+    return(invisible())
+  }
+  leaf <- leaves[[wrong[1L]]]
+  path <- sub("^x[$]", "", tree_path(in_tree, wrong[1L]))
+  if (is_input(leaf)) {
+    abort_anvil("gradient", "Can only compute gradient with respect to float tensors.", sprintf("x `%s` has dtype <%s>.", path, as.character(dtype(leaf))))
+  }
+  literals <- which(wrt & vapply(leaves, is_r_data, NA))
+  if (length(literals)) {
+    names <- vapply(literals, function(i) paste0("`", sub("^x[$]", "", tree_path(in_tree, i)), "`"), "")
+    abort_anvil("gradient", sprintf("Cannot compute gradient with respect to %s.", paste(names, collapse = " and ")), c(
+      if (length(names) == 1L) "x It was passed as a plain R value." else "x They were passed as plain R values.",
+      "i Pass an AnvilTensor, or name the arguments to differentiate by in `wrt`."
+    ))
+  }
+  abort_anvil("gradient", "Cannot compute gradient with respect to non-tensor argument.", c(
+    sprintf("x Got <%s> for `%s`.", described_class(leaf), path),
+    "i Name the arguments to differentiate by in `wrt`."
+  ))
+}
+
+#' @rdname gradient
+#' @export
+transform_gradient <- function(graph, wrt = NULL) {
+  if (!inherits(graph, "AnvilGraph")) {
+    abort_anvil("argument", "`graph` must be an AnvilGraph.", c(sprintf("x Got <%s>.", described_class(graph)), "i `trace_fn()` makes one."))
+  }
+  in_tree <- graph$in_tree
+  is_static <- graph$is_static
+  if (is.null(in_tree)) {
+    mask <- rep(TRUE, length(graph$inputs))
+    return(.Call(C_anvil_gradient, graph, mask, FALSE, list(out_tree = NULL)))
+  }
+  if (!is.null(wrt)) wrt <- check_names(wrt, stats::setNames(vector("list", length(in_tree$names)), in_tree$names), "wrt")
+  mask <- if (is.null(wrt)) !is_static else flat_mask(in_tree, wrt)
+  if (any(mask & is_static)) {
+    path <- sub("^x[$]", "", tree_path(in_tree, which(mask & is_static)[1L]))
+    abort_anvil("gradient", "Cannot compute gradient with respect to non-tensor argument.", sprintf("x `%s` was not a tensor when the graph was traced.", path))
+  }
+  wrt_tree <- if (is.null(wrt)) in_tree else filter_list_node(in_tree, wrt)
+  .Call(C_anvil_gradient, graph, mask[!is_static], FALSE, list(in_tree = in_tree, out_tree = wrt_tree, is_static = is_static))
+}

@@ -1,0 +1,102 @@
+#' Graphs
+#'
+#' An `AnvilGraph` is what [trace_fn()] makes of a function. Its fields are
+#'
+#' * `inputs`, `outputs`: lists of `GraphValue`s (or `GraphLiteral`s),
+#' * `constants`: the captured tensors, and in an inner graph captured values,
+#' * `calls`: a list of `PrimitiveCall`s with the fields `primitive`, `inputs`,
+#'   `params` and `outputs`,
+#' * `in_tree`, `out_tree`: the structure of arguments and results, see
+#'   [build_tree()].
+#'
+#' @param x,graph A graph.
+#' @param call A `PrimitiveCall`.
+#' @param passes Names of passes: `"inline_scalars"` makes captured tensors with one
+#'   element literals, `"unused_constants"` drops constants that nothing reads,
+#'   `"dead_calls"` drops calls that nothing reads, `"equal_calls"` merges equal
+#'   calls, `"optimize"` does what [jit()] does before it compiles.
+#' @param inputs A list of tensors, one for each input.
+#' @return `simplify_graph()`: a graph. `evaluate_graph()`: a list of tensors, the
+#'   outputs, evaluated call by call by Eigen. `subgraphs()`: a named list of graphs.
+#' @name AnvilGraph
+#' @examples
+#' graph <- trace_fn(function(x) x + nv_scalar(1), list(x = nv_aten("f32", 2)))
+#' graph$inputs
+#' graph$calls[[1]]
+#' simplify_graph(graph, "inline_scalars")
+#' evaluate_graph(graph, list(nv_tensor(c(1, 2))))
+NULL
+
+#' @export
+`$.AnvilGraph` <- function(x, name) graph_field(x, name)
+
+#' @export
+`[[.AnvilGraph` <- function(x, i, ...) graph_field(x, i)
+
+graph_field <- function(x, name) {
+  if (name %in% c("inputs", "outputs", "constants", "calls")) {
+    .Call(C_anvil_graph_field, x, name)
+  } else if (name %in% c("in_tree", "out_tree", "is_static")) {
+    .Call(C_anvil_graph_fields, x)[[name]]
+  } else {
+    abort_anvil("argument", sprintf("A graph has no field `%s`.", name), "i It has inputs, outputs, constants, calls, in_tree and out_tree.")
+  }
+}
+
+#' @export
+names.AnvilGraph <- function(x) c("inputs", "outputs", "constants", "calls", "in_tree", "out_tree")
+
+#' @export
+format.AnvilGraph <- function(x, ...) .Call(C_anvil_graph_text, x, "AnvilGraph")
+
+#' @export
+print.AnvilGraph <- function(x, ...) {
+  cat(format(x), "\n")
+  invisible(x)
+}
+
+#' @export
+`$.GraphNode` <- function(x, name) if (name == "aval") .Call(C_anvil_value_abstract, x) else NULL
+
+#' @export
+format.GraphNode <- function(x, ...) format_node(x$aval)
+
+#' @export
+print.GraphNode <- function(x, ...) {
+  cat(format(x), "\n")
+  invisible(x)
+}
+
+# Called by the core.
+primitive_call <- function(name, inputs, params, outputs, location) {
+  structure(list(primitive = prim(name), inputs = inputs, params = params, outputs = outputs, location = location), class = "PrimitiveCall")
+}
+
+#' @export
+format.PrimitiveCall <- function(x, ...) {
+  types <- function(nodes) paste(vapply(nodes, function(v) type_text(v), ""), collapse = ", ")
+  n <- length(x$params)
+  sprintf(
+    "%s(%s)%s -> %s", x$primitive$name, types(x$inputs),
+    if (n > 0L) sprintf(" {%d param%s}", n, if (n == 1L) "" else "s") else "", types(x$outputs)
+  )
+}
+
+#' @export
+print.PrimitiveCall <- function(x, ...) {
+  cat("<PrimitiveCall>\n  ", format(x), "\n", sep = "")
+  if (!is.null(x$location)) cat("  made by ", location_text(x$location), "\n", sep = "")
+  invisible(x)
+}
+
+#' @rdname AnvilGraph
+#' @export
+subgraphs <- function(call) Filter(function(p) inherits(p, "AnvilGraph"), as.list(call$params))
+
+#' @rdname AnvilGraph
+#' @export
+simplify_graph <- function(graph, passes = c("inline_scalars", "unused_constants")) .Call(C_anvil_simplify, graph, passes)
+
+#' @rdname AnvilGraph
+#' @export
+evaluate_graph <- function(graph, inputs = list()) .Call(C_anvil_evaluate, graph, lapply(inputs, concrete))

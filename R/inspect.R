@@ -1,0 +1,55 @@
+#' Look at a function on any level
+#'
+#' @param f A function, jitted or not.
+#' @param level `"graph"`: the traced graph; `"stablehlo"`: its StableHLO text;
+#'   `"loops"`: the loop program that is compiled; `"stages"`: the loop program after
+#'   each pass of the compiler; `"llvm"`: LLVM IR; `"asm"`: machine code.
+#' @param ... Arguments of `f`: tensors, their types ([nv_aten()]), or R values.
+#' @return The text, invisibly.
+#' @export
+#' @examples
+#' f <- function(x, y) sum(x * y)
+#' nv_inspect(f, "graph", nv_aten("f32", 8), nv_aten("f32", 8))
+nv_inspect <- function(f, level = c("graph", "stablehlo", "loops", "stages", "llvm", "asm"), ...) {
+  level <- match.arg(level)
+  check_function(f)
+  inner <- environment(f)$.anvil_cache
+  graph <- trace_fn(if (inherits(inner, "AnvilCache")) f else f, list(...))
+  text <- switch(level,
+    graph = format(graph),
+    stablehlo = repr(stablehlo(graph)[[1L]]),
+    stages = {
+      stages <- .Call(C_anvil_stages, graph)
+      paste0("== ", names(stages), " ==\n", stages, collapse = "\n")
+    },
+    .Call(C_anvil_inspect, graph, level)
+  )
+  cat(sub("\n*$", "\n", text))
+  invisible(text)
+}
+
+#' What this installation of anvil can do
+#'
+#' @return A list with versions, the LLVM in use, CPU features, BLAS and threads,
+#'   invisibly; printed as text.
+#' @export
+#' @examples
+#' anvil_sitrep()
+anvil_sitrep <- function() {
+  llvm <- .Call(C_anvil_llvm, NULL)
+  libraries <- utils::sessionInfo()
+  report <- list(
+    anvil = as.character(utils::packageVersion("anvil")),
+    R = paste(R.version$major, R.version$minor, sep = "."),
+    platform = R.version$platform,
+    jit = llvm$available,
+    llvm = if (llvm$available) llvm$version else paste0("not available: ", llvm$reason),
+    vectors = if (llvm$available) sprintf("%d bits", 8L * llvm$vector_bytes) else "not used",
+    blas = libraries$BLAS %||% "unknown",
+    lapack = libraries$LAPACK %||% "unknown",
+    threads = Sys.getenv("ANVIL_THREADS", "default"),
+    default_dtypes = paste(default_dtypes(), collapse = ", ")
+  )
+  cat(sprintf("%-15s %s\n", paste0(names(report), ":"), vapply(report, as.character, "")), sep = "")
+  invisible(report)
+}

@@ -1,0 +1,146 @@
+#' Compile a function
+#'
+#' Returns a function with the formals of `f` that runs as native code. At the first
+#' call with arguments of given types, `f` is traced ([trace_fn()]) and compiled;
+#' later calls with the same types run the compiled code. Inside of a trace, and so
+#' inside of another jitted function, `f` is called as it is.
+#'
+#' The compiled programs are kept in a cache. What a call is known by: the nesting and
+#' names of the arguments, the dtype, shape and ambiguity of each tensor, and the
+#' values of static arguments, compared by [identical()]. What `f` finds in its
+#' environment is captured when it is traced, and never looked up again.
+#'
+#' Arguments that are not static must be tensors or nested lists of them. A plain R
+#' value is refused, because it is not clear whether it is meant as data or as
+#' something to know at compile time; `convert = TRUE` takes it as data. Default
+#' values are evaluated while `f` is traced.
+#'
+#' @param f A function.
+#' @param static Names of arguments that are no tensors, or their positions: their
+#'   values are known when `f` is traced.
+#' @param cache_size How many compiled programs to keep; the least recently used one
+#'   is dropped.
+#' @param donate Names of arguments whose data are given away: after the call, these
+#'   tensors cannot be used any more, and their memory is free for others.
+#' @param device The device, `"cpu"`.
+#' @param convert Whether R vectors and arrays become tensors by themselves.
+#' @return A function. `environment(<it>)$cache$size` is the number of compiled
+#'   programs.
+#' @export
+#' @examples
+#' f <- jit(function(x, y, op) if (op == "add") x + y else x * y, static = "op")
+#' f(nv_scalar(3), nv_scalar(4), "add")
+#' f(nv_scalar(3), nv_scalar(4), "mul")
+#' environment(f)$cache$size
+#'
+#' jit(function(x) sqrt(x), convert = TRUE)(c(1, 4, 9))
+jit <- function(f, static = character(), cache_size = 100L, donate = character(), device = NULL, convert = FALSE) {
+  check_function(f)
+  check_device(device)
+  formals <- formals(args(f))
+  static <- check_names(static, formals, "static")
+  donate <- check_names(donate, formals, "donate")
+  if (length(both <- intersect(static, donate))) {
+    abort_anvil("argument", sprintf("`%s` cannot be both in `donate` and `static`.", both[1L]))
+  }
+  if (!is.numeric(cache_size) || length(cache_size) != 1L || is.na(cache_size) || cache_size < 1) {
+    abort_anvil("argument", "`cache_size` must be a number of at least 1.")
+  }
+  spec <- list(f = f, static = static, donate = donate, convert = isTRUE(convert), cache_size = as.double(cache_size))
+  cache <- .Call(C_anvil_cache, spec, "AnvilCache")
+  wrapper <- function() NULL
+  formals(wrapper) <- formals
+  body(wrapper) <- bquote(.Call(C_anvil_jit_call, .anvil_cache, .(arguments_call(formals))))
+  environment(wrapper) <- list2env(list(cache = cache, .anvil_cache = cache), parent = topenv())
+  attr(wrapper, "srcref") <- NULL
+  wrapper
+}
+
+# list(x = x, ...), without the arguments that are missing and have a default.
+arguments_call <- function(formals) {
+  labels <- names(formals)
+  has_default <- vapply(formals, function(x) !identical(x, quote(expr = )), NA)
+  if (!any(has_default)) {
+    actual <- lapply(labels, as.name)
+    names(actual) <- ifelse(labels == "...", "", labels)
+    return(as.call(c(quote(list), actual)))
+  }
+  parts <- Map(function(name, default) {
+    symbol <- as.name(name)
+    if (name == "...") {
+      return(quote(list(...)))
+    }
+    one <- as.call(c(quote(list), stats::setNames(list(symbol), name)))
+    if (default) bquote(if (!missing(.(symbol))) .(one)) else one
+  }, labels, has_default)
+  as.call(c(quote(c), unname(parts)))
+}
+
+check_names <- function(names, formals, argument) {
+  labels <- names(formals)
+  if (is.numeric(names)) {
+    if (any(is.na(names) | names < 1 | names > length(labels))) {
+      abort_anvil("argument", sprintf("`%s` has an index that is out of range.", argument), sprintf("x The function has %d arguments.", length(labels)))
+    }
+    names <- labels[names]
+  }
+  if (!is.character(names) && !is.null(names)) {
+    abort_anvil("argument", sprintf("`%s` must hold names or positions of arguments.", argument), sprintf("x Got <%s>.", described_class(names)))
+  }
+  if ("..." %in% names) {
+    abort_anvil("argument", sprintf("`%s` must not contain \"...\".", argument))
+  }
+  if (length(unknown <- setdiff(names, labels))) {
+    abort_anvil("argument", sprintf("`%s` must be a subset of the formal arguments of f.", argument), c(
+      sprintf("x There is no argument `%s`.", unknown[1L]),
+      sprintf("i The arguments are %s.", paste0("`", labels, "`", collapse = ", "))
+    ))
+  }
+  as.character(names)
+}
+
+# Called by the core: inside of a trace the function is inlined.
+jit_inline <- function(spec, args) call_with(spec$f, args)
+
+# Called by the core at a miss. `tensors` are the leaves of the arguments that are not
+# static, in order.
+jit_trace <- function(spec, args, tensors) {
+  is_static <- (names(args) %||% rep("", length(args))) %in% spec$static
+  tree <- build_tree(args[!is_static])
+  trace_graph(
+    function(dynamic) {
+      args[!is_static] <- unflatten(tree, dynamic)
+      call_with(spec$f, args)
+    },
+    list(dynamic = tensors),
+    as_input = rep(TRUE, length(tensors))
+  )
+}
+
+#' @export
+`$.AnvilCache` <- function(x, name) {
+  if (name != "size") {
+    abort_anvil("argument", sprintf("A cache has no field `%s`.", name), "i `$size` is the number of compiled programs.")
+  }
+  .Call(C_anvil_cache_info, x)
+}
+
+#' @export
+print.AnvilCache <- function(x, ...) {
+  cat("<AnvilCache: ", x$size, " compiled>\n", sep = "")
+  invisible(x)
+}
+
+#' Compile and evaluate an expression
+#'
+#' @param expr An expression; what it assigns stays inside.
+#' @return Its value: a tensor, or a nested list of tensors.
+#' @export
+#' @examples
+#' x <- nv_tensor(c(1, 2, 3))
+#' jit_eval(sum(x * x))
+jit_eval <- function(expr) {
+  expr <- substitute(expr)
+  frame <- new.env(parent = parent.frame())
+  jit(function() eval(expr, frame))()
+}

@@ -1,0 +1,190 @@
+#' Products of matrices
+#'
+#' `nv_matmul()` is R's `%*%`, `nv_crossprod(x, y)` is `t(x) %*% y` and `nv_tcrossprod(x, y)` is
+#' `x %*% t(y)`, without a transposed copy; `y` defaults to `x`. The last two dimensions are the
+#' matrices; the ones before, which must be the same for both operands, count matrices that
+#' are multiplied side by side. `nv_outer()` multiplies every element of a vector with
+#' every element of another.
+#'
+#' Operands are promoted to a common dtype. Unlike in R, a vector is neither a row nor a
+#' column: make it a matrix with [nv_reshape()] or [nv_unsqueeze()].
+#'
+#' @param lhs,rhs Tensors or R matrices.
+#' @return A box.
+#' @export
+#' @examples
+#' a <- nv_tensor(matrix(1:6, 2))
+#' b <- nv_tensor(matrix(1:6, 3))
+#' a %*% b
+#' nv_crossprod(a)
+#' nv_outer(nv_tensor(1:3), nv_tensor(4:5))
+nv_matmul <- function(lhs, rhs) matrix_product(lhs, rhs, 0L, 1L)
+
+#' @rdname nv_matmul
+#' @export
+nv_crossprod <- function(lhs, rhs = NULL) matrix_product(lhs, if (is.null(rhs)) lhs else rhs, 1L, 1L)
+
+#' @rdname nv_matmul
+#' @export
+nv_tcrossprod <- function(lhs, rhs = NULL) matrix_product(lhs, if (is.null(rhs)) lhs else rhs, 0L, 0L)
+
+# Summed over the dimension that stands `left` before the last one of lhs, `right` before the
+# last one of rhs.
+matrix_product <- function(lhs, rhs, left, right) {
+  operands <- .Call(C_anvil_promote, list(lhs, rhs), FALSE)
+  rank <- c(rank_of(operands[[1L]]), rank_of(operands[[2L]]))
+  if (rank[1L] < 2L || rank[1L] != rank[2L]) {
+    few <- which(rank < 2L)[1L]
+    abort_anvil(
+      "shape",
+      if (is.na(few)) "`lhs` and `rhs` must have the same number of dimensions." else sprintf("`%s` of a matrix product must have at least 2 dimensions.", c("lhs", "rhs")[few]),
+      c(
+        sprintf("x Got shapes %s.", ordinal_shapes(lapply(operands, sizes_of))),
+        if (!is.na(few)) "i A vector becomes a column with `nv_unsqueeze(x, 2)` and a row with `nv_unsqueeze(x, 1)`."
+      )
+    )
+  }
+  batch <- seq_len(rank[1L] - 2L)
+  record("dot_general", operands, list(contracting_dims = list(rank[1L] - left, rank[2L] - right), batching_dims = list(batch, batch)))
+}
+
+#' @rdname nv_matmul
+#' @export
+nv_outer <- function(lhs, rhs) {
+  sizes <- c(vector_size(lhs, "lhs"), vector_size(rhs, "rhs"))
+  spread <- function(x, dim) record("broadcast_in_dim", list(x), list(shape = sizes, broadcast_dimensions = dim))
+  nv_mul(spread(lhs, 1L), spread(rhs, 2L))
+}
+
+vector_size <- function(x, name) {
+  sizes <- sizes_of(x)
+  if (length(sizes) != 1L) {
+    abort_anvil("shape", sprintf("`%s` must be a vector.", name), sprintf("x Got shape %s.", shape2string(sizes)))
+  }
+  sizes
+}
+
+matrix_sizes <- function(x, name = "operand") {
+  sizes <- sizes_of(x)
+  if (length(sizes) != 2L) {
+    abort_anvil("shape", sprintf("`%s` must be a matrix.", name), sprintf("x Got shape %s.", shape2string(sizes)))
+  }
+  sizes
+}
+
+#' Diagonals and triangles
+#'
+#' `nv_eye()` is the identity matrix and `nv_diag()` the matrix with a given diagonal.
+#' `nv_extract_diag()` takes the diagonal out of a matrix, square or not; `nv_trace()` is its
+#' sum. Unlike R's `diag()`, each of them does one thing only. `nv_tril()` and `nv_triu()` keep
+#' the lower or upper triangle and put zeros elsewhere.
+#'
+#' @param n The number of rows and columns.
+#' @param dtype A dtype; by default that of R doubles.
+#' @param device The device; `"cpu"` is the only one.
+#' @param operand A vector for `nv_diag()`, otherwise a matrix.
+#' @param diagonal The last diagonal to keep: 0 is the main one, positive ones lie above
+#'   it.
+#' @return A box.
+#' @export
+#' @examples
+#' nv_eye(2)
+#' nv_diag(nv_tensor(1:3))
+#' m <- nv_tensor(matrix(1:9, 3))
+#' nv_extract_diag(m)
+#' nv_trace(m)
+#' nv_tril(m)
+#' nv_triu(m, 1)
+nv_eye <- function(n, dtype = NULL, device = NULL) {
+  check_device(device)
+  n <- check_whole_number(n, "n", 0L)
+  dtype <- if (is.null(dtype)) default_dtypes()[["float"]] else dtype_text(dtype)
+  record("convert", list(beside_diagonal(c(n, n), 0L, nv_eq)), list(dtype = dtype, ambiguous = FALSE))
+}
+
+# Where column - row compares to `diagonal`.
+beside_diagonal <- function(sizes, diagonal, compare) {
+  position <- function(dim, start) record("iota", list(), list(dim = dim, dtype = "i32", shape = sizes, start = start, ambiguous = FALSE))
+  compare(position(2L, 0L), position(1L, diagonal))
+}
+
+#' @rdname nv_eye
+#' @export
+nv_diag <- function(operand) {
+  n <- vector_size(operand, "operand")
+  rows <- record("broadcast_in_dim", list(operand), list(shape = c(n, n), broadcast_dimensions = 1L))
+  nv_ifelse(beside_diagonal(c(n, n), 0L, nv_eq), rows, zero_like(operand))
+}
+
+# The number zero in the dtype of x.
+zero_like <- function(x) if (type_tag(x)[1L] == 0L) FALSE else 0L
+
+#' @rdname nv_eye
+#' @export
+nv_extract_diag <- function(operand) {
+  sizes <- matrix_sizes(operand)
+  n <- min(sizes)
+  # in R's order the elements of the diagonal are one row and one column apart
+  step <- sizes[1L] + 1L
+  elements <- record("reshape", list(operand), list(shape = prod(sizes)))
+  record("static_slice", list(elements), list(start_indices = 1L, limit_indices = if (n > 0L) 1 + (n - 1) * step else 0, strides = step))
+}
+
+#' @rdname nv_eye
+#' @export
+nv_trace <- function(operand) nv_reduce_sum(nv_extract_diag(operand))
+
+#' @rdname nv_eye
+#' @export
+nv_tril <- function(operand, diagonal = 0L) triangle(operand, diagonal, nv_le)
+
+#' @rdname nv_eye
+#' @export
+nv_triu <- function(operand, diagonal = 0L) triangle(operand, diagonal, nv_ge)
+
+triangle <- function(operand, diagonal, compare) {
+  inside <- beside_diagonal(matrix_sizes(operand), check_whole_number(diagonal, "diagonal"), compare)
+  nv_ifelse(inside, operand, zero_like(operand))
+}
+
+#' Factorisation and triangular systems
+#'
+#' `nv_chol()` is the Cholesky factor of a symmetric positive definite matrix `a`: the upper one, `u`
+#' with `t(u) %*% u == a`, as R's `chol()`, or with `lower = TRUE` its transpose. Only one triangle of
+#' the matrix is read. Where the matrix is not positive definite the result is NaN, not an
+#' error.
+#'
+#' `nv_triangular_solve()` solves `a %*% x == b`, or `x %*% a == b` if not `left_side`, for a
+#' triangular `a`. The other triangle is not read. A singular `a` gives `Inf` or NaN.
+#'
+#' The last two dimensions are the matrices; the ones before count matrices that are treated
+#' side by side.
+#'
+#' @param operand,a A float tensor with square matrices.
+#' @param lower Whether the factor is lower triangular; whether `a` is.
+#' @param b The right-hand side: matrices, or with one dimension less vectors.
+#' @param left_side Whether `a` stands left of `x`.
+#' @param unit_diagonal Whether the diagonal of `a` counts as 1 and is not read.
+#' @param transpose_a Whether to solve with the transpose of `a`.
+#' @return A box.
+#' @export
+#' @examples
+#' a <- nv_tensor(matrix(c(4, 2, 2, 3), 2), dtype = "f64")
+#' l <- nv_chol(a, lower = TRUE)
+#' l
+#' nv_triangular_solve(l, nv_tensor(c(1, 2), dtype = "f64"))
+nv_chol <- function(operand, lower = FALSE) record("cholesky", list(operand), list(lower = lower))
+
+#' @rdname nv_chol
+#' @export
+nv_triangular_solve <- function(a, b, left_side = TRUE, lower = TRUE, unit_diagonal = FALSE, transpose_a = FALSE) {
+  check_flag(left_side, "left_side")
+  operands <- .Call(C_anvil_promote, list(a, b), FALSE)
+  sizes <- sizes_of(operands[[2L]])
+  is_vector <- length(sizes) > 0L && length(sizes) == rank_of(operands[[1L]]) - 1L
+  if (is_vector) {
+    operands[[2L]] <- nv_unsqueeze(operands[[2L]], length(sizes) + left_side)
+  }
+  x <- record("triangular_solve", operands, list(left_side = left_side, lower = lower, unit_diagonal = unit_diagonal, transpose_a = transpose_a))
+  if (is_vector) record("reshape", list(x), list(shape = sizes)) else x
+}

@@ -1,0 +1,216 @@
+#' Primitives and their rules
+#'
+#' `prim()` finds a primitive by its name. Its `$rules` hold R functions: `"backward"`
+#' makes the gradients of its inputs, `"stablehlo"` its StableHLO form.
+#'
+#' `AnvilPrimitive()` makes a primitive of your own, in terms of others:
+#' `p[["forward"]]` is a function of the operands and parameters that says what it
+#' computes. Optionally, `p[["backward"]]` is its derivative, a function
+#' `(inputs, outputs, grads, <parameters>, .required)` that returns a list with one
+#' gradient, or `NULL`, per input; without it, the derivative goes through the
+#' forward rule. After `register_primitive()`, `p(operands..., parameters...)`
+#' records a call, and compiled code, debug mode, gradients and StableHLO work.
+#'
+#' @param name The name; for `prim()` either spelling (`"div"` or `"divide"`), or
+#'   nothing for a list of all primitives.
+#' @param primitive An `AnvilPrimitive`.
+#' @param overwrite Whether a primitive of that name, made by `AnvilPrimitive()`, may
+#'   be replaced.
+#' @return `prim()`: an `AnvilPrimitive`, `NULL` when there is none of that name, or a
+#'   list. `AnvilPrimitive()`: an `AnvilPrimitive`. `register_primitive()`: the
+#'   primitive, as a function, invisibly.
+#' @export
+#' @examples
+#' prim("mul")
+#' prim("mul")$rules[["backward"]]
+#'
+#' # a primitive with a derivative of its own: clip gradients
+#' p <- AnvilPrimitive("clip_gradient")
+#' p[["forward"]] <- function(operand, limit) operand
+#' p[["backward"]] <- function(inputs, outputs, grads, limit, .required) {
+#'   list(nv_clamp(-limit, grads[[1L]], limit))
+#' }
+#' clip_gradient <- register_primitive("clip_gradient", p, overwrite = TRUE)
+#' f <- function(x) clip_gradient(x, limit = 0.5) * 3
+#' jit(gradient(f))(nv_scalar(1))
+prim <- function(name = NULL) {
+  if (is.null(name)) {
+    keys <- .Call(C_anvil_primitives)
+    return(stats::setNames(lapply(keys, prim), keys))
+  }
+  if (!is.character(name) || length(name) != 1L) {
+    abort_anvil("argument", "`name` must be a string.", sprintf("x Got <%s>.", described_class(name)))
+  }
+  own <- own_primitives[[name]]
+  if (!is.null(own)) {
+    return(own)
+  }
+  info <- .Call(C_anvil_primitive_info, name)
+  if (is.null(info)) {
+    return(NULL)
+  }
+  if (is.null(core_primitives[[info$key]])) {
+    p <- AnvilPrimitive(info$name, info$graphs)
+    rules <- list()
+    if (info$backward) rules$backward <- backward_rule(info)
+    if (nzchar(info$hlo)) rules$stablehlo <- stablehlo_rule(info)
+    assign("rules", rules, envir = environment(p))
+    assign(info$key, p, envir = core_primitives)
+  }
+  core_primitives[[info$key]]
+}
+
+core_primitives <- new.env(parent = emptyenv())
+own_primitives <- new.env(parent = emptyenv())
+
+#' @rdname prim
+#' @param subgraphs Names of the parameters that hold graphs.
+#' @export
+AnvilPrimitive <- function(name, subgraphs = character()) {
+  force(name)
+  rules <- list()
+  self <- function(...) apply_primitive(name, rules, list(...))
+  structure(self, class = "AnvilPrimitive")
+}
+
+primitive_rules <- c("forward", "backward", "stablehlo")
+
+#' @export
+`$.AnvilPrimitive` <- function(x, name) {
+  if (name %in% c("name", "rules", "subgraphs")) get(name, envir = environment(x)) else NULL
+}
+
+#' @export
+`[[.AnvilPrimitive` <- function(x, i, ...) {
+  check_rule_name(x, i)
+  environment(x)$rules[[i]]
+}
+
+#' @export
+`[[<-.AnvilPrimitive` <- function(x, i, value) {
+  check_rule_name(x, i)
+  if (!is.function(value) && !is.null(value)) {
+    abort_anvil("argument", sprintf("The rule \"%s\" must be a function.", i), sprintf("x Got <%s>.", described_class(value)))
+  }
+  env <- environment(x)
+  env$rules[[i]] <- value
+  x
+}
+
+check_rule_name <- function(x, i) {
+  if (!is.character(i) || !(i %in% primitive_rules)) {
+    abort_anvil("argument", sprintf("A primitive has no rule \"%s\".", format(i)), sprintf("i The rules of `%s` are %s.", x$name, paste0("\"", primitive_rules, "\"", collapse = ", ")))
+  }
+}
+
+#' @export
+format.AnvilPrimitive <- function(x, ...) paste0("<AnvilPrimitive:", x$name, ">")
+
+#' @export
+print.AnvilPrimitive <- function(x, ...) {
+  cat(format(x), "\n", sep = "")
+  invisible(x)
+}
+
+# --- rules of the core as R functions ---------------------------------------------
+
+# A function with these arguments (no defaults) and this body.
+make_function <- function(arguments, body) {
+  formals <- stats::setNames(rep(list(quote(expr = )), length(arguments)), arguments)
+  f <- as.function(c(formals, body), envir = topenv())
+  attr(f, "srcref") <- NULL
+  f
+}
+
+named_list_call <- function(names) as.call(c(quote(list), stats::setNames(lapply(names, as.name), names)))
+
+backward_rule <- function(info) {
+  params <- c(info$parameters, info$graphs)
+  make_function(
+    c("inputs", "outputs", "grads", params, ".required"),
+    bquote(reverse_rule(.(info$key), inputs, outputs, grads, .(named_list_call(params)), .required))
+  )
+}
+
+reverse_rule <- function(name, inputs, outputs, grads, params, .required) {
+  .Call(C_anvil_reverse, name, inputs, outputs, grads, list(params, .required))
+}
+
+stablehlo_rule <- function(info) {
+  arguments <- c(info$operands, info$parameters, info$graphs)
+  operands <- as.call(c(quote(list), lapply(info$operands, as.name)))
+  make_function(arguments, bquote(list(hlo_call(.(info$key), .(operands), .(named_list_call(c(info$parameters, info$graphs)))))))
+}
+
+# The StableHLO operation of one call of a primitive, as text.
+hlo_call <- function(name, operands, params) {
+  graph <- trace_graph(function(operands) record(name, operands, params), list(operands = operands), mode = "state")
+  text <- strsplit(.Call(C_anvil_stablehlo, graph, TRUE)[[1L]], "\n", fixed = TRUE)[[1L]]
+  structure(list(text = paste(text[-c(1L, length(text) - 1:0)], collapse = "\n")), class = "HloCall")
+}
+
+#' @export
+print.HloCall <- function(x, ...) {
+  cat(x$text, "\n", sep = "")
+  invisible(x)
+}
+
+# --- primitives defined in R ----------------------------------------------------------
+
+#' @rdname prim
+#' @export
+register_primitive <- function(name, primitive, overwrite = FALSE) {
+  if (!inherits(primitive, "AnvilPrimitive")) {
+    abort_anvil("argument", "`primitive` must be an AnvilPrimitive.", sprintf("x Got <%s>.", described_class(primitive)))
+  }
+  if (!identical(name, primitive$name)) {
+    abort_anvil("argument", "`name` must be the primitive's name.", sprintf("x Got \"%s\" for `%s`.", name, primitive$name))
+  }
+  if (is.null(primitive[["forward"]])) {
+    abort_anvil("argument", sprintf("`%s` has no rule \"forward\".", name), "i It says what the primitive computes, in terms of other functions.")
+  }
+  rule <- if (!is.null(primitive[["backward"]])) {
+    function(inputs, outputs, grads, params, required) {
+      params$definition <- NULL
+      do.call(primitive[["backward"]], c(list(inputs, outputs, grads), params, list(.required = required)))
+    }
+  }
+  .Call(C_anvil_register, name, rule, overwrite)
+  assign(name, primitive, envir = own_primitives)
+  invisible(primitive)
+}
+
+# Called by the core at gradient time; gives a list with one box, or NULL, per input.
+call_backward_rule <- function(rule, inputs, outputs, grads, params, required) {
+  out <- rule(inputs, outputs, grads, params, required)
+  if (!is.list(out)) {
+    abort_anvil("gradient", "A backward rule must return a list with one gradient, or NULL, per input.", sprintf("x Got <%s>.", described_class(out)))
+  }
+  out
+}
+
+# A call of a primitive: tensors among the arguments are its operands.
+apply_primitive <- function(name, rules, args) {
+  if (is.null(own_primitives[[name]])) {
+    if (!is.null(core_primitives[[name]])) {
+      return(do.call(paste0("nvl_", name), args))
+    }
+    abort_anvil("argument", sprintf("`%s` is not registered.", name), "i Use `register_primitive()`.")
+  }
+  args <- match_arguments(rules$forward, args)
+  operand <- vapply(args, function(x) is_tensor(x) || is_box(x), NA)
+  graph <- trace_graph(function(operands) do.call(rules$forward, c(operands, args[!operand])), list(operands = args[operand]), mode = "state")
+  out <- record(name, unname(args[operand]), c(args[!operand], list(definition = graph)))
+  unflatten(graph$out_tree, if (is.list(out)) out else list(out))
+}
+
+# Records one call: operands are tensors, boxes or R values; params a named list of R
+# values, dimensions and indices 1-based. Gives a box, or a list when there are several
+# results. Strict: no promotion, no broadcasting.
+record <- function(name, operands, params = NULL) .Call(C_anvil_record, name, operands, params)
+
+# The same after promotion to the common dtype and, unless broadcast = FALSE,
+# broadcasting of scalars.
+record_promoted <- function(name, operands, params = NULL, broadcast = TRUE) {
+  .Call(C_anvil_record_promoted, name, operands, params, broadcast)
+}

@@ -1,0 +1,132 @@
+#' Random numbers
+#'
+#' Samplers take a state, and return a list of the next state and the values. The same state
+#' always gives the same values, in debug mode and in compiled code, whatever the number
+#' of threads.
+#'
+#' A state is a `ui64` tensor with two elements: a key and a counter. The bits are those of
+#' XLA's generator `THREE_FRY` (Threefry-2x32 with 20 rounds).
+#' `nv_rng_state(seed)` is the key `seed` with the counter 0.
+#'
+#' * `nv_runif()`: uniform on the open interval from `lower` to `upper`.
+#' * `nv_rnorm()`: normal, by the method of Box and Muller.
+#' * `nv_rbinom()`: the number of successes in `n` trials.
+#' * `nv_rdunif()`: whole numbers from 1 to `n`.
+#'
+#' @param seed A whole number, or a scalar `i32` tensor.
+#' @param shape Sizes; `integer()` for a scalar.
+#' @param initial_state A state.
+#' @param dtype The dtype of the values; a float for `nv_runif()` and `nv_rnorm()`.
+#' @param lower,upper,mu,sigma Bounds, mean and standard deviation: numbers, or tensors that
+#'   are scalar or have the shape `shape`. They are converted to `dtype`.
+#' @param n The number of trials, or the largest number.
+#' @param prob The probability of a success, a number.
+#' @return `nv_rng_state()`: a state. The others: a list of the new state and the values.
+#' @name nv_random
+#' @examples
+#' state <- nv_rng_state(42L)
+#' draw <- nv_runif(c(2, 3), state)
+#' draw[[2]]
+#' nv_rnorm(3, draw[[1]], mu = 10)[[2]]
+#' nv_rdunif(5, state, n = 6L)[[2]]
+NULL
+
+#' @rdname nv_random
+#' @export
+nv_rng_state <- function(seed) {
+  if (is_literal(seed)) {
+    seed <- check_whole_number(seed, "seed", -2^31, 2^32 - 1, integer = FALSE)
+    return(nv_tensor(c(seed %% 2^32, 0), dtype = "ui64"))
+  }
+  bits <- record("bitcast_convert", list(seed), list(dtype = "ui32"))
+  nv_concatenate(nv_convert(bits, "ui64"), nv_fill(0L, 1L, dtype = "ui64"))
+}
+
+# Uniform on [0, 1) without the zero check, as a list of the new state and the values: random
+# mantissas for the exponent of numbers from 1 to 2, minus 1. The shift of the 64 bits by 11
+# is XLA's; bit 52 then falls on a bit of the exponent that is set anyway.
+unit_uniform <- function(shape, state, dtype) {
+  wide <- dtype == "f64"
+  bits <- if (wide) "ui64" else "ui32"
+  drawn <- record("rng_bit_generator", list(state), list(rng_algorithm = "THREE_FRY", dtype = bits, shape = shape))
+  mantissa <- nv_shift_right_logical(drawn[[2L]], if (wide) 11L else 9L)
+  one <- nv_fill(if (wide) 1023 * 2^52 else 127 * 2^23, shape, dtype = bits)
+  values <- record("bitcast_convert", list(nv_or(mantissa, one)), list(dtype = dtype))
+  list(drawn[[1L]], nv_sub(values, 1))
+}
+
+# The same on (0, 1): half of the smallest step instead of zero.
+open_uniform <- function(shape, state, dtype) {
+  drawn <- unit_uniform(shape, state, dtype)
+  list(drawn[[1L]], nv_max(drawn[[2L]], if (dtype == "f64") 2^-53 else 2^-24))
+}
+
+float_dtype <- function(dtype) {
+  dtype <- as_dtype(dtype)
+  if (!is_float_dtype(dtype)) {
+    abort_anvil("dtype", "`dtype` must be a float dtype.", sprintf("x Got %s.", format(dtype)))
+  }
+  as.character(dtype)
+}
+
+# A parameter of a distribution: numbers stay literals.
+as_parameter <- function(x, dtype) if (is_literal(x)) as.double(x) else nv_convert(x, dtype)
+
+#' @rdname nv_random
+#' @export
+nv_runif <- function(shape, initial_state, dtype = "f32", lower = 0, upper = 1) {
+  dtype <- float_dtype(dtype)
+  drawn <- open_uniform(check_sizes(shape), initial_state, dtype)
+  if (identical(c(lower, upper), c(0, 1))) {
+    return(drawn)
+  }
+  if (is_literal(lower) && is_literal(upper) && !isTRUE(lower <= upper)) {
+    abort_anvil("argument", "`lower` must not be greater than `upper`.", sprintf("x Got %s and %s.", format(lower), format(upper)))
+  }
+  lower <- as_parameter(lower, dtype)
+  range <- if (is.double(lower) && is_literal(upper)) upper - lower else nv_sub(as_parameter(upper, dtype), lower)
+  list(drawn[[1L]], nv_add(nv_mul(drawn[[2L]], range), lower))
+}
+
+#' @rdname nv_random
+#' @export
+nv_rnorm <- function(shape, initial_state, dtype = "f32", mu = 0, sigma = 1) {
+  dtype <- float_dtype(dtype)
+  shape <- check_sizes(shape)
+  n <- prod(shape)
+  half <- ceiling(n / 2)
+  first <- open_uniform(half, initial_state, dtype)
+  second <- unit_uniform(half, first[[1L]], dtype)
+  radius <- nv_sqrt(nv_mul(nv_log(first[[2L]]), -2))
+  angle <- nv_mul(second[[2L]], 2 * pi)
+  cosines <- nv_mul(radius, nv_cos(angle))
+  if (n < 2 * half) cosines <- nv_static_slice(cosines, 1L, half - 1L)
+  values <- nv_concatenate(nv_mul(radius, nv_sin(angle)), cosines)
+  if (length(shape) != 1L) values <- nv_reshape(values, shape, order = "C")
+  if (!identical(sigma, 1)) values <- nv_mul(values, as_parameter(sigma, dtype))
+  if (!identical(mu, 0)) values <- nv_add(values, as_parameter(mu, dtype))
+  list(second[[1L]], values)
+}
+
+#' @rdname nv_random
+#' @export
+nv_rbinom <- function(shape, initial_state, n = 1L, prob = 0.5, dtype = "i32") {
+  n <- check_whole_number(n, "n", 1L)
+  if (!is.numeric(prob) || length(prob) != 1L || !isTRUE(prob >= 0 && prob <= 1)) {
+    abort_anvil("argument", "`prob` must be a number from 0 to 1.", sprintf("x Got %s.", describe_value(prob)))
+  }
+  shape <- check_sizes(shape)
+  drawn <- unit_uniform(if (n > 1L) c(n, shape) else shape, initial_state, "f64")
+  successes <- nv_convert(nv_lt(drawn[[2L]], prob), dtype)
+  list(drawn[[1L]], if (n > 1L) nv_reduce_sum(successes, dims = 1L) else successes)
+}
+
+#' @rdname nv_random
+#' @export
+nv_rdunif <- function(shape, initial_state, n, dtype = "i32") {
+  n <- check_whole_number(n, "n", 1L)
+  drawn <- open_uniform(check_sizes(shape), initial_state, "f64")
+  # of the bounds 1/n, 2/n, ... those below u
+  values <- nv_min(nv_ceiling(nv_mul(drawn[[2L]], n)), n)
+  list(drawn[[1L]], nv_convert(values, dtype))
+}

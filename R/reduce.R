@@ -1,0 +1,118 @@
+#' Reductions
+#'
+#' Sums, products, extremes and so on over some or all dimensions. R's `sum()`, `prod()`,
+#' `max()`, `min()`, `range()`, `any()`, `all()` and `mean()` call them for tensors, over all
+#' dimensions, or over those given as `dims`.
+#'
+#' `nv_mean()` of integers is a float. `nv_var()` and `nv_sd()` divide by the number of
+#' elements minus `correction`.
+#'
+#' # Differences from R
+#'
+#' * `dims` picks the dimensions that disappear; `nv_reduce_sum(m, 2)` is R's
+#'   `rowSums(m)`. `dims = integer()` reduces nothing.
+#' * Integers wrap around. `bool` tensors are counted in `i32` by sums, products and
+#'   means.
+#' * There is no `NA`, so `na.rm = TRUE` is an error. NaN spreads.
+#' * The largest of no elements is `-Inf`, or the smallest number of an integer dtype, without
+#'   a warning.
+#' * In derivatives, equal extremes share it.
+#'
+#' @param operand A tensor, R array or single number. `nv_reduce_any()` and
+#'   `nv_reduce_all()` want `bool`.
+#' @param dims Dimensions to reduce; by default all.
+#' @param drop Whether reduced dimensions disappear or stay with size 1.
+#' @param correction What is subtracted from the number of elements.
+#' @return A box.
+#' @name nv_reduce
+#' @examples
+#' m <- nv_tensor(matrix(1:6, 2))
+#' nv_reduce_sum(m)
+#' nv_reduce_sum(m, dims = 1)
+#' nv_reduce_max(m, dims = 2, drop = FALSE)
+#' nv_mean(m)
+#' sum(m > 2L)
+#' nv_sd(nv_tensor(1:5))
+NULL
+
+reduce <- function(name, operand, dims, drop) {
+  record(name, list(operand), list(dims = if (is.null(dims)) seq_len(rank_of(operand)) else dims, drop = drop))
+}
+
+#' @rdname nv_reduce
+#' @export
+nv_reduce_sum <- function(operand, dims = NULL, drop = TRUE) reduce("reduce_sum", as_number(operand), dims, drop)
+
+#' @rdname nv_reduce
+#' @export
+nv_reduce_prod <- function(operand, dims = NULL, drop = TRUE) reduce("reduce_prod", as_number(operand), dims, drop)
+
+#' @rdname nv_reduce
+#' @export
+nv_reduce_max <- function(operand, dims = NULL, drop = TRUE) reduce("reduce_max", operand, dims, drop)
+
+#' @rdname nv_reduce
+#' @export
+nv_reduce_min <- function(operand, dims = NULL, drop = TRUE) reduce("reduce_min", operand, dims, drop)
+
+#' @rdname nv_reduce
+#' @export
+nv_reduce_any <- function(operand, dims = NULL, drop = TRUE) reduce("reduce_any", operand, dims, drop)
+
+#' @rdname nv_reduce
+#' @export
+nv_reduce_all <- function(operand, dims = NULL, drop = TRUE) reduce("reduce_all", operand, dims, drop)
+
+# How many elements each result is made of, as a double: it divides without losing digits.
+reduced_count <- function(operand, dims) {
+  sizes <- sizes_of(operand)
+  as.double(prod(if (is.null(dims)) sizes else sizes[check_dims(dims, length(sizes))]))
+}
+
+#' @rdname nv_reduce
+#' @export
+nv_reduce_mean <- function(operand, dims = NULL, drop = TRUE) {
+  nv_div(nv_reduce_sum(as_float(operand), dims, drop), reduced_count(operand, dims))
+}
+
+#' @rdname nv_reduce
+#' @export
+nv_mean <- nv_reduce_mean
+
+#' @rdname nv_reduce
+#' @export
+nv_var <- function(operand, dims = NULL, drop = TRUE, correction = 1L) {
+  operand <- as_float(operand)
+  sizes <- sizes_of(operand)
+  if (is.null(dims)) dims <- seq_along(sizes)
+  n <- reduced_count(operand, dims)
+  centre <- nv_div(nv_reduce_sum(operand, dims, drop = FALSE), n)
+  deviation <- nv_sub(operand, nv_broadcast_to(centre, sizes))
+  nv_div(nv_reduce_sum(nv_mul(deviation, deviation), dims, drop), n - correction)
+}
+
+#' @rdname nv_reduce
+#' @export
+nv_sd <- function(operand, dims = NULL, drop = TRUE, correction = 1L) nv_sqrt(nv_var(operand, dims, drop, correction))
+
+#' Cumulative sums
+#'
+#' R's `cumsum()` calls `nv_cumsum()` for tensors. Integers wrap around; `bool` is counted in `i32`.
+#'
+#' @param operand A tensor with at least one dimension.
+#' @param dim The dimension along which to sum. By default the tensor is flattened in R's order,
+#'   as by `cumsum()`.
+#' @return A box of the shape of `operand`; without `dim` one with a single dimension.
+#' @export
+#' @examples
+#' m <- nv_tensor(matrix(1:6, 2))
+#' nv_cumsum(m)
+#' nv_cumsum(m, dim = 2)
+nv_cumsum <- function(operand, dim = NULL) {
+  operand <- as_number(operand)
+  if (is.null(dim)) {
+    dim <- 1L
+    if (rank_of(operand) != 1L) operand <- nv_flatten(operand)
+  }
+  record("cumsum", list(operand), list(dim = dim))
+}

@@ -1,0 +1,48 @@
+#' Choose between two tensors element by element
+#'
+#' `nv_ifelse()` takes from `true_value` where `pred` is true, else from `false_value`.
+#' `nv_select()` is another name of it. Both values are computed; to compute only one
+#' use [nv_if()].
+#'
+#' The values are promoted to a common dtype. Scalars, `pred` included, are spread over
+#' the shape of the others.
+#'
+#' A derivative goes to the chosen side only, but an infinite derivative of the other
+#' side can make it NaN (`0 * Inf`). Then make the operand of the dangerous function
+#' harmless first: `nv_ifelse(x > 0, log(nv_ifelse(x > 0, x, 1)), 0)`.
+#'
+#' R's own `ifelse()` does not know tensors and stops with an error.
+#'
+#' @param pred A tensor of dtype `bool`.
+#' @param true_value,false_value Tensors or numbers.
+#' @return A box of the common dtype and shape.
+#' @export
+#' @examples
+#' x <- nv_tensor(c(-1, 2, -3))
+#' nv_ifelse(x > 0, x, 0)
+nv_ifelse <- function(pred, true_value, false_value) {
+  values <- .Call(C_anvil_promote, list(true_value, false_value), TRUE)
+  if (length(type_tag(pred)) > 2L) values <- .Call(C_anvil_broadcast, list(pred, values[[1L]], values[[2L]]))[-1L]
+  record("select", list(pred, values[[1L]], values[[2L]]))
+}
+
+#' @rdname nv_ifelse
+#' @export
+nv_select <- nv_ifelse
+
+#' Limit values to a range
+#'
+#' Elements below `min_val` become `min_val`, those above `max_val` become `max_val`; NaN
+#' stays. The three operands are promoted to a common dtype, so a bound with a
+#' fraction makes an integer tensor a float one. The derivative at a bound
+#' belongs to `operand`.
+#'
+#' @param min_val,max_val Scalars, or tensors of the shape of `operand`.
+#' @param operand A tensor.
+#' @return A box of the shape of `operand`.
+#' @export
+#' @examples
+#' nv_clamp(0, nv_tensor(c(-1, 0.5, 2)), 1)
+nv_clamp <- function(min_val, operand, max_val) {
+  record_promoted("clamp", list(min_val, operand, max_val), broadcast = FALSE)
+}

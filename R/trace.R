@@ -1,0 +1,102 @@
+#' Trace a function into a graph
+#'
+#' Runs `f` once with boxes in the place of tensors and records what `nv_*`
+#' functions do with them. R's own control flow happens while tracing: loops are
+#' unrolled, `if` takes one branch. Arguments that are no tensors are passed on as
+#' they are. Tensors that `f` finds in its environment become constants.
+#'
+#' @param f A function.
+#' @param args A list of arguments: tensors or their types ([nv_aten()]), nested
+#'   lists of them, or any other R values. Unnamed ones are matched to the formals.
+#' @return An [AnvilGraph].
+#' @export
+#' @examples
+#' f <- function(x, y) x * y + 1
+#' trace_fn(f, list(x = nv_aten("f32", 2), y = nv_aten("f32", 2)))
+trace_fn <- function(f, args = list()) {
+  check_function(f)
+  if (!is_container(args)) {
+    abort_anvil("argument", "`args` must be a list.", sprintf("x Got <%s>.", described_class(args)))
+  }
+  trace_graph(f, match_arguments(f, args))
+}
+
+# mode "toplevel": tensors become inputs, everything else is passed on.
+# mode "state": every leaf becomes an input (loops and branches).
+# as_input: which leaves become inputs, where the caller knows.
+trace_graph <- function(f, args, mode = "toplevel", as_input = NULL) {
+  in_tree <- build_tree(args)
+  leaves <- flatten(args)
+  if (is.null(as_input)) {
+    as_input <- if (mode == "state") rep(TRUE, length(leaves)) else vapply(leaves, is_input, NA)
+  }
+  descriptor <- .Call(C_anvil_push, "GraphDescriptor")
+  on.exit(.Call(C_anvil_pop, descriptor))
+  leaves[as_input] <- lapply(leaves[as_input], function(x) .Call(C_anvil_input, x))
+  out <- trace_call(f, unflatten(in_tree, leaves))
+  fields <- list(in_tree = in_tree, out_tree = build_tree(out), is_static = !as_input)
+  .Call(C_anvil_finish, descriptor, check_outputs(flatten(out)), fields)
+}
+
+is_input <- function(x) is_tensor(x) || is_box(x) || inherits(x, "AbstractTensor")
+
+check_outputs <- function(outputs) {
+  for (x in outputs) {
+    if (!is_tensorish(x)) {
+      abort_anvil("argument", "A traced function must return tensors, or nested lists of them.", sprintf("x Got <%s>.", described_class(x)))
+    }
+  }
+  outputs
+}
+
+check_function <- function(f) {
+  if (!is.function(f)) {
+    abort_anvil("argument", "`f` must be a function.", sprintf("x Got <%s>.", described_class(f)))
+  }
+}
+
+# Positional arguments get the names of the formals that they fill.
+match_arguments <- function(f, args) {
+  formals <- names(formals(args(f)))
+  given <- names(args) %||% rep("", length(args))
+  free <- setdiff(formals[seq_len(match("...", c(formals, "...")) - 1L)], given)
+  unnamed <- which(!nzchar(given))
+  k <- min(length(unnamed), length(free))
+  given[unnamed[seq_len(k)]] <- free[seq_len(k)]
+  if (any(nzchar(given))) names(args) <- given
+  args
+}
+
+# f(args), with short names in the place of the values, so that calls stay readable.
+call_with <- function(f, args) {
+  n <- length(args)
+  labels <- names(args) %||% rep("", n)
+  symbols <- ifelse(nzchar(labels), labels, paste0("arg", seq_len(n)))
+  symbols <- make.unique(as.character(symbols))
+  fname <- if ("f" %in% symbols) ".f" else "f"
+  frame <- list2env(stats::setNames(args, symbols), parent = emptyenv(), size = n + 1L)
+  assign(fname, f, envir = frame)
+  actual <- lapply(symbols, as.name)
+  names(actual) <- if (any(nzchar(labels))) labels
+  eval(as.call(c(as.name(fname), actual)), frame)
+}
+
+trace_call <- function(f, args) withCallingHandlers(call_with(f, args), simpleError = explain_control_flow)
+
+# What R says when its own control flow meets a value that is not there yet.
+explain_control_flow <- function(e) {
+  head <- conditionCall(e)[[1L]]
+  head <- if (is.name(head)) as.character(head) else ""
+  if (head %in% c("if", "while") && identical(conditionMessage(e), gettext("argument is not interpretable as logical", domain = "R"))) {
+    abort_anvil("trace", sprintf("R's `%s` cannot depend on the value of a traced tensor.", head), c(
+      sprintf("i Use `%s()`, or name the argument in `static` so that R sees its value.", if (head == "if") "nv_if" else "nv_while"),
+      "i Outside of `jit()`, in debug mode, it works as written."
+    ), call = conditionCall(e))
+  }
+  if (head %in% c("&&", "||") && grepl(head, conditionMessage(e), fixed = TRUE)) {
+    abort_anvil("trace", sprintf("R's `%s` cannot use the value of a traced tensor.", head), sprintf("i Use `%s`.", substr(head, 1L, 1L)), call = conditionCall(e))
+  }
+  if (head == "for") {
+    abort_anvil("trace", "R's `for` cannot run over a traced tensor.", "i Loop over `seq_len(shape(x)[1])`, or use `nv_while()`.", call = conditionCall(e))
+  }
+}

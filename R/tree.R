@@ -1,0 +1,142 @@
+#' Trees: nested lists of arguments and results
+#'
+#' Functions take and return nested lists of tensors. `flatten()` gives their leaves
+#' in order, `build_tree()` their structure with numbered leaves, and `unflatten()`
+#' puts leaves into a structure. Lists without a class, and data frames, are
+#' containers; `NULL` is an empty container; everything else is a leaf.
+#'
+#' @param x A nested list, or a tree for `tree_size()`, `reindex_tree()` and
+#'   `filter_list_node()`.
+#' @param tree A tree.
+#' @param flat A list of leaves.
+#' @param names Names of top-level elements.
+#' @param i The number of a leaf.
+#' @param .f A function of a leaf.
+#' @param .x A nested list.
+#' @param ... Passed to `.f`.
+#' @param root The name that a path starts with.
+#' @return `flatten()`: a list. `build_tree()`, `reindex_tree()`,
+#'   `filter_list_node()`: a tree. `tree_size()`: a number. `tree_path()`: a string.
+#'   `map_tree()`: a nested list.
+#' @export
+#' @examples
+#' x <- list(a = 1, b = list(2, 3))
+#' tree <- build_tree(x)
+#' tree
+#' identical(unflatten(tree, flatten(x)), x)
+#' tree_path(tree, 3)
+build_tree <- function(x) {
+  n <- 0L
+  build <- function(x) {
+    if (is.null(x)) {
+      NullNode()
+    } else if (is_container(x)) {
+      ListNode(lapply(unname(unclass(x)), build), names(x))
+    } else {
+      n <<- n + 1L
+      LeafNode(n)
+    }
+  }
+  build(x)
+}
+
+is_container <- function(x) is.list(x) && (!is.object(x) || is.data.frame(x))
+
+LeafNode <- function(i) structure(list(i = i), class = c("LeafNode", "TreeNode"))
+NullNode <- function() structure(list(), class = c("NullNode", "TreeNode"))
+ListNode <- function(nodes, names) {
+  attributes(nodes) <- NULL
+  structure(list(nodes = nodes, names = names), class = c("ListNode", "TreeNode"))
+}
+
+#' @rdname build_tree
+#' @export
+flatten <- function(x) {
+  if (is.null(x)) {
+    list()
+  } else if (is_container(x)) {
+    leaves <- lapply(unname(unclass(x)), flatten)
+    attributes(leaves) <- NULL
+    unlist(leaves, recursive = FALSE, use.names = FALSE) %||% list()
+  } else {
+    list(x)
+  }
+}
+
+#' @rdname build_tree
+#' @export
+unflatten <- function(tree, flat) {
+  if (inherits(tree, "LeafNode")) {
+    flat[[tree$i]]
+  } else if (inherits(tree, "NullNode")) {
+    NULL
+  } else {
+    x <- lapply(tree$nodes, unflatten, flat)
+    names(x) <- tree$names
+    x
+  }
+}
+
+#' @rdname build_tree
+#' @export
+tree_size <- function(x) {
+  if (inherits(x, "LeafNode")) 1L else sum(0L, vapply(x$nodes, tree_size, 1L))
+}
+
+#' @rdname build_tree
+#' @export
+reindex_tree <- function(x) build_tree(unflatten(x, as.list(rep(NA, max_leaf(x)))))
+
+max_leaf <- function(x) if (inherits(x, "LeafNode")) x$i else max(0L, vapply(x$nodes, max_leaf, 1L))
+
+#' @rdname build_tree
+#' @export
+filter_list_node <- function(tree, names) {
+  keep <- tree$names %in% names
+  reindex_tree(ListNode(tree$nodes[keep], tree$names[keep]))
+}
+
+# Which leaves belong to the top-level elements of these names.
+flat_mask <- function(tree, names) {
+  unlist(Map(function(node, name) rep(name %in% names, tree_size(node)), tree$nodes, tree$names %||% rep("", length(tree$nodes)))) %||% logical()
+}
+
+#' @rdname build_tree
+#' @export
+tree_path <- function(tree, i, root = "x") {
+  if (inherits(tree, "LeafNode")) {
+    return(if (tree$i == i) root)
+  }
+  for (k in seq_along(tree$nodes)) {
+    name <- tree$names[k] %||% ""
+    here <- if (is.na(name) || !nzchar(name)) paste0("[[", k, "]]") else paste0("$", name)
+    path <- tree_path(tree$nodes[[k]], i, paste0(root, here))
+    if (!is.null(path)) {
+      return(path)
+    }
+  }
+  NULL
+}
+
+#' @rdname build_tree
+#' @export
+map_tree <- function(.f, .x, ...) unflatten(build_tree(.x), lapply(flatten(.x), .f, ...))
+
+#' @export
+format.TreeNode <- function(x, ...) {
+  if (inherits(x, "LeafNode")) {
+    "*"
+  } else if (inherits(x, "NullNode")) {
+    "NULL"
+  } else {
+    labels <- x$names %||% rep("", length(x$nodes))
+    parts <- paste0(ifelse(nzchar(labels), paste0(labels, " = "), ""), vapply(x$nodes, format, ""))
+    paste0("list(", paste(parts[seq_along(x$nodes)], collapse = ", "), ")")
+  }
+}
+
+#' @export
+print.TreeNode <- function(x, ...) {
+  cat(format(x), "\n", sep = "")
+  invisible(x)
+}

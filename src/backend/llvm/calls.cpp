@@ -1,0 +1,133 @@
+// Calls of elementary functions, in the widths that the runtime has, and of the runtime.
+#include <algorithm>
+#include <numeric>
+
+#include "backend/llvm/emitter.h"
+#include "base/error.h"
+
+namespace anvil::llvm_backend {
+
+namespace {
+
+int count(llvm::Value* x) {
+  const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(x->getType());
+  return vector ? int(vector->getNumElements()) : 1;
+}
+
+}  // namespace
+
+llvm::FunctionCallee Emitter::callee(const std::string& name, llvm::Type* result, llvm::ArrayRef<llvm::Type*> arguments, bool pure) {
+  llvm::FunctionCallee found = module_.getOrInsertFunction(name, llvm::FunctionType::get(result, arguments, false));
+  auto* f = llvm::cast<llvm::Function>(found.getCallee());
+  f->addFnAttr(llvm::Attribute::NoUnwind);
+  f->addFnAttr(llvm::Attribute::WillReturn);
+  if (pure) f->setDoesNotAccessMemory();
+  return found;
+}
+
+Emitter::Value Emitter::function(const std::string& name, DType t, llvm::ArrayRef<Value> arguments) {
+  const std::string stem = "anvil_" + name + (t == DType::f64 ? "_f64" : "_f32");
+  const auto symbol = [&](int n) { return n == 1 ? stem : stem + "x" + std::to_string(n); };
+  const auto exists = [&](int n) { return machine_.symbols().count(symbol(n)) > 0; };
+  if (!exists(1)) throw InternalError("no elementary function " + symbol(1));
+  const int n = count(arguments[0]);
+  if (n == 1 || exists(n)) {
+    llvm::SmallVector<llvm::Type*, 2> types;
+    for (Value a : arguments) types.push_back(a->getType());
+    return b_.CreateCall(callee(symbol(n), types[0], types, true), arguments);
+  }
+  // the lanes from `first` on, `width` of them; the last lane again where there are no more
+  const auto part = [&](Value x, int first, int width) {
+    llvm::SmallVector<int, 64> from;
+    for (int l = 0; l < width; ++l) from.push_back(std::min(first + l, n - 1));
+    return b_.CreateShuffleVector(x, from);
+  };
+  int width = 1;
+  for (int w = 2; w <= 64; w *= 2)
+    if (exists(w) && (w < n || width == 1)) width = w;
+  llvm::SmallVector<Value, 16> results;
+  for (int first = 0; first < n; first += width) {
+    llvm::SmallVector<Value, 2> parts;
+    for (Value a : arguments) parts.push_back(width == 1 ? b_.CreateExtractElement(a, uint64_t(first)) : part(a, first, width));
+    results.push_back(function(name, t, parts));
+  }
+  if (width > n) return b_.CreateShuffleVector(results[0], [&] { llvm::SmallVector<int, 64> first(size_t(n), 0); std::iota(first.begin(), first.end(), 0); return first; }());
+  return join(results);
+}
+
+// Vectors or numbers, one after the other.
+Emitter::Value Emitter::join(llvm::SmallVector<Value, 16> parts) {
+  if (count(parts[0]) == 1) {
+    Value all = llvm::UndefValue::get(llvm::FixedVectorType::get(parts[0]->getType(), unsigned(parts.size())));
+    for (size_t i = 0; i < parts.size(); ++i) all = b_.CreateInsertElement(all, parts[i], uint64_t(i));
+    return all;
+  }
+  while (parts.size() > 1) {
+    llvm::SmallVector<int, 64> both(size_t(2 * count(parts[0])), 0);
+    std::iota(both.begin(), both.end(), 0);
+    for (size_t i = 0; 2 * i < parts.size(); ++i) parts[i] = b_.CreateShuffleVector(parts[2 * i], parts[2 * i + 1], both);
+    parts.resize(parts.size() / 2);
+  }
+  return parts[0];
+}
+
+// Powers of integers, number by number: by squaring, in the runtime, in 64 bits.
+Emitter::Value Emitter::power(DType t, Value x, Value y) {
+  if (is_bool(t)) return b_.CreateOr(x, b_.CreateNot(y));
+  const bool with_sign = is_signed_integer(t);
+  llvm::Type* wide = b_.getInt64Ty();
+  const llvm::FunctionCallee f = callee(with_sign ? "anvil_power_i64" : "anvil_power_ui64", wide, {wide, wide}, true);
+  const auto one = [&](Value a, Value e) {
+    return b_.CreateTrunc(b_.CreateCall(f, {b_.CreateIntCast(a, wide, with_sign), b_.CreateIntCast(e, wide, with_sign)}), ops_.type(t));
+  };
+  if (count(x) == 1) return one(x, y);
+  llvm::SmallVector<Value, 16> results;
+  for (int l = 0; l < count(x); ++l) results.push_back(one(b_.CreateExtractElement(x, uint64_t(l)), b_.CreateExtractElement(y, uint64_t(l))));
+  return join(results);
+}
+
+void Emitter::emit(const loops::Call& s) {
+  const std::string symbol = "anvil_" + s.function;
+  if (!machine_.symbols().count(symbol)) throw InternalError("no runtime function " + s.function);
+  if (!call_buffers_) {
+    call_buffers_ = slot(llvm::ArrayType::get(ptr_, analysis_.most_call_buffers()), "call.buffers");
+    call_numbers_ = slot(llvm::ArrayType::get(b_.getInt64Ty(), analysis_.most_call_numbers()), "call.numbers");
+  }
+  int level = 0;
+  for (size_t i = 0; i < s.buffers.size(); ++i) b_.CreateStore(base(s.buffers[i], &level), b_.CreateGEP(ptr_, call_buffers_, i64(int64_t(i))));
+  for (size_t i = 0; i < s.numbers.size(); ++i) b_.CreateStore(value(s.numbers[i], {}), b_.CreateGEP(b_.getInt64Ty(), call_numbers_, i64(int64_t(i))));
+  stop_unless_zero(b_.CreateCall(callee(symbol, b_.getInt32Ty(), {ptr_, ptr_, ptr_}, false), {function_->getArg(2), call_buffers_, call_numbers_}));
+  for (BufferId b : s.buffers) touch(b);
+}
+
+// Asks the runtime whether the user wants to stop.
+void Emitter::poll() { stop_unless_zero(b_.CreateCall(callee("anvil_poll", b_.getInt32Ty(), {ptr_}, false), {function_->getArg(2)})); }
+
+// The same, once for so much work.
+void Emitter::count_down(double work) {
+  if (!budget_) {
+    budget_ = slot(b_.getInt64Ty(), "budget");
+    const llvm::IRBuilder<>::InsertPointGuard guard(b_);
+    b_.SetInsertPoint(entry_end_);
+    b_.CreateStore(i64(work_between_polls), budget_);
+  }
+  llvm::BasicBlock* ask = llvm::BasicBlock::Create(context_, "ask", function_);
+  llvm::BasicBlock* go_on = llvm::BasicBlock::Create(context_, "go.on", function_);
+  Value left = b_.CreateSub(b_.CreateLoad(b_.getInt64Ty(), budget_), i64(int64_t(std::clamp(work, 1.0, double(work_between_polls)))));
+  b_.CreateStore(left, budget_);
+  b_.CreateCondBr(b_.CreateICmpSLT(left, i64(0)), ask, go_on);
+  b_.SetInsertPoint(ask);
+  poll();
+  b_.CreateStore(i64(work_between_polls), budget_);
+  b_.CreateBr(go_on);
+  b_.SetInsertPoint(go_on);
+}
+
+void Emitter::stop_unless_zero(Value status) {
+  llvm::BasicBlock* go_on = llvm::BasicBlock::Create(context_, "go.on", function_);
+  b_.CreateStore(status, status_);
+  b_.CreateCondBr(b_.CreateICmpEQ(status, b_.getInt32(0)), go_on, stop_);
+  b_.SetInsertPoint(go_on);
+}
+
+}  // namespace anvil::llvm_backend

@@ -1,0 +1,96 @@
+// The table of functions of the loadable code generator.
+#include <cstring>
+#include <mutex>
+#include <new>
+
+#include "backend/llvm/emitter.h"
+#include "base/error.h"
+
+namespace anvil::llvm_backend {
+namespace {
+
+constexpr const char* entry_symbol = "anvil_program";
+
+std::mutex mutex;  // LLVM's target machine serves one compilation at a time
+std::unique_ptr<Machine> machine;
+
+void append(const Sink& sink, const std::string& text) { sink.append(sink.target, text.data(), text.size()); }
+
+// LLVM's own last words become an exception, not the end of the process.
+void fatal(void*, const char* reason, bool) { throw InternalError(std::string("LLVM: ") + reason); }
+
+template <class F> Status guarded(Sink error, F&& f) {
+  try {
+    const std::lock_guard lock(mutex);
+    const llvm::ScopedFatalErrorHandler handler(fatal);
+    f();
+    return Status::done;
+  } catch (const std::bad_alloc&) {
+    append(error, "out of memory");
+    return Status::out_of_memory;
+  } catch (const Error& e) {
+    append(error, e.what());
+    return e.kind == "memory" ? Status::out_of_memory : Status::failed;
+  } catch (const std::exception& e) {
+    append(error, e.what());
+  } catch (...) {
+    append(error, "unknown failure");
+  }
+  return Status::failed;
+}
+
+std::unique_ptr<llvm::Module> emit(const loops::Program& program, llvm::LLVMContext& context, bool names) {
+  if (!machine) throw InternalError("the code generator was not started");
+  std::unique_ptr<llvm::Module> module = machine->module(context, names);
+  Emitter(program, *machine, *module).run(entry_symbol);
+  if (machine->settings().verify) {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    if (llvm::verifyModule(*module, &stream)) throw InternalError("malformed LLVM module: " + stream.str());
+  }
+  return module;
+}
+
+const char* version() { return LLVM_VERSION_STRING; }
+
+Status start(const Settings& settings, const Symbol* symbols, size_t count, Sink error) {
+  return guarded(error, [&] {
+    Symbols table;
+    for (size_t i = 0; i < count; ++i) table.emplace(symbols[i].name, symbols[i].address);
+    machine = std::make_unique<Machine>(settings, std::move(table));
+  });
+}
+
+Status compile(const loops::Program& program, runtime::Entry* entry, void** code, Sink error) {
+  return guarded(error, [&] {
+    llvm::LLVMContext context;
+    std::unique_ptr<llvm::Module> module = emit(program, context, false);
+    std::unique_ptr<Code> linked = machine->link(*module, entry_symbol);
+    *entry = linked->entry;
+    *code = linked.release();
+  });
+}
+
+void release(void* code) { delete static_cast<Code*>(code); }
+
+Status text(const loops::Program& program, bool assembly, Sink sink, Sink error) {
+  return guarded(error, [&] {
+    llvm::LLVMContext context;
+    std::unique_ptr<llvm::Module> module = emit(program, context, true);
+    machine->promote(*module);
+    std::string result;
+    llvm::raw_string_ostream stream(result);
+    if (assembly) result = machine->assembly(*module);
+    else module->print(stream, nullptr);
+    append(sink, assembly ? result : stream.str());
+  });
+}
+
+}  // namespace
+}  // namespace anvil::llvm_backend
+
+extern "C" __attribute__((visibility("default"))) const anvil::llvm_backend::EntryTable* anvil_llvm_entry() {
+  using namespace anvil::llvm_backend;
+  static const EntryTable table{entry_revision, version, start, compile, release, text};
+  return &table;
+}

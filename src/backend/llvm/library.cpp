@@ -1,0 +1,149 @@
+// Loads the code generator: a shared object of its own, since it is the only part that
+// needs LLVM, opened at the first compilation. Includes no LLVM.
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <mutex>
+
+#include "backend/llvm/compile.h"
+#include "backend/llvm/entry.h"
+#include "base/error.h"
+#include "runtime/elementary/table.h"
+#include "runtime/functions.h"
+#include "runtime/run.h"
+
+namespace anvil::llvm_backend {
+namespace {
+
+// What generated code may call, under the names that it uses.
+std::vector<Symbol> symbols(std::vector<std::string>& names) {
+  std::vector<Symbol> table;
+  for (const elementary::Symbol& s : elementary::symbols(elementary::detected_isa())) table.push_back({s.name, s.address});
+  names.reserve(runtime::functions().size());  // the table points into it
+  for (const runtime::NamedFunction& f : runtime::functions()) {
+    names.push_back(std::string("anvil_") + f.name);
+    table.push_back({names.back().c_str(), reinterpret_cast<void*>(f.function)});
+  }
+  table.push_back({"anvil_poll", reinterpret_cast<void*>(runtime::poll)});
+  table.push_back({"anvil_power_i64", reinterpret_cast<void*>(runtime::power_i64)});
+  table.push_back({"anvil_power_ui64", reinterpret_cast<void*>(runtime::power_ui64)});
+  return table;
+}
+
+Sink to_string(std::string& text) {
+  return {&text, [](void* target, const char* data, size_t length) { static_cast<std::string*>(target)->append(data, length); }};
+}
+
+class Library {
+ public:
+  static Library& instance() {
+    static Library& only = *new Library;  // executables outlive static objects
+    return only;
+  }
+  void set_path(const std::string& path) {
+    const std::lock_guard lock(mutex_);
+    if (table_) return;  // what is loaded stays
+    path_ = path;
+    tried_ = false;
+  }
+  // Null, with the reason, when it cannot be loaded.
+  const EntryTable* load(std::string* reason) {
+    const std::lock_guard lock(mutex_);
+    if (!tried_) {
+      tried_ = true;
+      try_load();
+    }
+    if (!table_ && reason) *reason = reason_;
+    return table_;
+  }
+  const EntryTable& table() {
+    std::string reason;
+    if (const EntryTable* t = load(&reason)) return *t;
+    throw Error("llvm", "Compiling needs LLVM, which is not available.", {"x " + reason});
+  }
+
+ private:
+  void try_load() {
+    const char* other = std::getenv("ANVIL_LLVM_LIBRARY");
+    const std::string path = other && *other ? other : path_;
+    reason_.clear();
+    if (path.empty()) {
+      reason_ = "anvil was built without LLVM.";
+      return;
+    }
+    void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!library) {
+      const char* why = dlerror();
+      reason_ = "Cannot load " + path + ": " + (why ? why : "unknown error") + ".";
+      return;
+    }
+    const auto entry = reinterpret_cast<EntryFunction>(dlsym(library, entry_name));
+    const EntryTable* table = entry ? entry() : nullptr;
+    if (!table || table->revision != entry_revision) {
+      reason_ = path + " does not belong to this version of anvil.";
+      dlclose(library);
+      return;
+    }
+    Settings settings;
+    const elementary::Isa isa = elementary::detected_isa();
+    settings.vector_bytes = target().vector_bytes;
+    settings.fma = isa != elementary::Isa::baseline;
+    const char* verify = std::getenv("ANVIL_VERIFY");
+    settings.verify = verify && std::string(verify) == "1";
+    std::vector<std::string> names;
+    const std::vector<Symbol> known = symbols(names);
+    if (table->start(settings, known.data(), known.size(), to_string(reason_)) == Status::done) table_ = table;
+  }
+
+  std::mutex mutex_;
+  std::string path_, reason_;
+  bool tried_ = false;
+  const EntryTable* table_ = nullptr;
+};
+
+[[noreturn]] void fail(Status status, const std::string& what) {
+  if (status == Status::out_of_memory) throw Error("memory", "Not enough memory to compile: " + what);
+  throw InternalError("code generation: " + what);
+}
+
+}  // namespace
+
+void set_library(const std::string& path) { Library::instance().set_path(path); }
+
+bool available(std::string* reason) { return Library::instance().load(reason) != nullptr; }
+
+std::string version() { return available() ? Library::instance().table().version() : ""; }
+
+compiler::Target target() {
+  switch (elementary::detected_isa()) {
+    case elementary::Isa::avx512: return {64, 32};
+    case elementary::Isa::avx2: return {32, 16};
+    case elementary::Isa::baseline: break;
+  }
+#if defined(__aarch64__)
+  return {16, 32};
+#else
+  return {16, 16};
+#endif
+}
+
+runtime::Executable compile(const loops::Program& program) {
+  const EntryTable& table = Library::instance().table();
+  runtime::Executable executable;
+  void* code = nullptr;
+  std::string what;
+  const Status status = table.compile(program, &executable.entry, &code, to_string(what));
+  if (status != Status::done) fail(status, what);
+  executable.arena_bytes = program.arena_bytes;
+  executable.code = std::shared_ptr<void>(code, table.release);
+  return executable;
+}
+
+std::string text(const loops::Program& program, Text kind) {
+  std::string result, what;
+  const Status status = Library::instance().table().text(program, kind == Text::assembly, to_string(result), to_string(what));
+  if (status != Status::done) fail(status, what);
+  return result;
+}
+
+}  // namespace anvil::llvm_backend

@@ -1,0 +1,183 @@
+// Statements other than loops over a range.
+#include "backend/llvm/emitter.h"
+#include "base/error.h"
+
+namespace anvil::llvm_backend {
+
+using loops::Block;
+using loops::Op;
+
+void Emitter::push_scope(const void* statement, llvm::Instruction* door, bool may_not_run) {
+  Scope scope;
+  scope.statement = statement;
+  scope.door = door;
+  scope.may_not_run = may_not_run;
+  scope.outer_barrier = barrier_;
+  scopes_.push_back(std::move(scope));
+  if (may_not_run) barrier_ = int(scopes_.size()) - 1;
+}
+
+void Emitter::pop_scope() {
+  barrier_ = scopes_.back().outer_barrier;
+  scopes_.pop_back();
+}
+
+void Emitter::touch(BufferId b) { buffer_changed_[analysis_.root(b)] = ++time_; }
+
+template <class F> void Emitter::each_coordinate(AxisMask axes, F&& f) {
+  Coordinate c{};
+  while (true) {
+    f(static_cast<const Coordinate&>(c));
+    size_t i = axes_.size();
+    while (i-- > 0) {
+      if (!(axes >> i & 1)) continue;
+      if (++c[i] < axes_[i].copies) break;
+      c[i] = 0;
+    }
+    if (i == size_t(-1)) return;
+  }
+}
+
+void Emitter::block(const Block& statements) {
+  for (const loops::Stmt& s : statements) emit(s);
+}
+
+void Emitter::emit(const loops::Stmt& s) {
+  infos_.clear();
+  std::visit([this](const auto& x) { emit(x); }, s.is);
+}
+
+// Lanes of this copy that an earlier step has handled.
+int Emitter::done_lanes(const Coordinate& c) const {
+  return vector_axis_ >= 0 && c[size_t(vector_axis_)] == 0 ? axes_[size_t(vector_axis_)].done : 0;
+}
+
+Emitter::Value Emitter::not_done(int done) {
+  llvm::SmallVector<llvm::Constant*, 64> lane;
+  for (int l = 0; l < lanes(); ++l) lane.push_back(b_.getInt1(l >= done));
+  return llvm::ConstantVector::get(lane);
+}
+
+void Emitter::emit(const loops::Store& s) {
+  Info in = info(s.value);
+  for (const Affine& a : s.place) depends(in, a);
+  each_coordinate(in.axes, [&](const Coordinate& c) {
+    const bool keep = in.lanes && axes_[size_t(vector_axis_)].keep;
+    store(s.buffer, s.value->dtype, s.place, c, spread(s.value, c, in.lanes), keep ? done_lanes(c) : 0);
+  });
+  touch(s.buffer);
+}
+
+void Emitter::emit(const loops::Let& s) {
+  LocalState l;
+  static_cast<Info&>(l) = info(s.value);
+  each_coordinate(l.axes, [&](const Coordinate& c) { l.values.push_back(value(s.value, c)); });
+  l.level = home(l.level);
+  if (Value shared = frame_slot(frame_locals_, s.local)) b_.CreateStore(l.values[0], shared);
+  l.changed = std::max(l.changed, ++time_);
+  locals_[s.local] = std::move(l);
+}
+
+// A slot for each coordinate of the loops around.
+void Emitter::emit(const loops::Declare& s) {
+  LocalState l;
+  l.constant = false;
+  l.level = int(scopes_.size()) - 1;
+  l.axes = (AxisMask(1) << axes_.size()) - 1;
+  l.lanes = vector_axis_ >= 0;
+  Value shared = frame_slot(frame_locals_, s.local);
+  const DType t = s.value->dtype;
+  int copies = 1;
+  for (const Axis& a : axes_) copies *= a.radix;
+  l.values.assign(size_t(copies), nullptr);
+  each_coordinate(l.axes, [&](const Coordinate& c) {
+    Value& place = l.values[size_t(project(l.axes, c))];
+    place = shared ? shared : slot(ops_.type(t, l.lanes ? lanes() : 1), program_.locals[size_t(s.local)].name);
+    b_.CreateStore(spread(s.value, c, l.lanes), place);
+  });
+  l.changed = ++time_;
+  locals_[s.local] = std::move(l);
+}
+
+void Emitter::emit(const loops::Update& s) {
+  const LocalState l = local_state(s.local);
+  const DType t = s.value->dtype;
+  const bool fused = s.op == Op::local && l.partial;  // x = fma(a, b, x)
+  each_coordinate(l.axes, [&](const Coordinate& c) {
+    Value place = l.values[size_t(project(l.axes, c))];
+    const auto operand = [&](Expr e) { return spread(e, c, l.lanes); };
+    llvm::Type* type = ops_.type(t, l.lanes ? lanes() : 1);
+    Value result;
+    if (fused) {
+      Value x = operand(s.value->args[0]), y = operand(s.value->args[1]);
+      result = ops_.fma(t, x, y, b_.CreateLoad(type, place));
+    } else {
+      result = operand(s.value);
+      if (s.op != Op::local) result = ops_.binary(s.op, t, result, b_.CreateLoad(type, place));
+    }
+    const int done = l.lanes && l.partial ? done_lanes(c) : 0;
+    if (done > 0) result = b_.CreateSelect(not_done(done), result, b_.CreateLoad(type, place));
+    b_.CreateStore(result, place);
+  });
+  local_state(s.local).changed = ++time_;
+}
+
+void Emitter::emit(const loops::Bind& s) {
+  VariableState v;
+  static_cast<Info&>(v) = info(s.value);
+  each_coordinate(v.axes, [&](const Coordinate& c) { v.values.push_back(value(s.value, c)); });
+  v.level = home(v.level);
+  v.low = program_.variables[size_t(s.parameter)].low;
+  v.high = program_.variables[size_t(s.parameter)].high;
+  v.changed = std::max(v.changed, ++time_);
+  if (Value shared = frame_slot(frame_parameters_, s.parameter)) b_.CreateStore(v.values[0], shared);
+  variables_[s.parameter] = std::move(v);
+}
+
+void Emitter::emit(const loops::If& s) {
+  Value condition = value(s.condition, {});
+  llvm::BasicBlock* yes = llvm::BasicBlock::Create(context_, "yes", function_);
+  llvm::BasicBlock* no = s.no.empty() ? nullptr : llvm::BasicBlock::Create(context_, "no", function_);
+  llvm::BasicBlock* after = llvm::BasicBlock::Create(context_, "after", function_);
+  llvm::Instruction* door = b_.CreateCondBr(condition, yes, no ? no : after);
+  for (const auto& [branch, start] : {std::pair{&s.yes, yes}, std::pair{&s.no, no}}) {
+    if (!start) continue;
+    b_.SetInsertPoint(start);
+    push_scope(&s, door, true);
+    block(*branch);
+    pop_scope();
+    b_.CreateBr(after);
+  }
+  b_.SetInsertPoint(after);
+}
+
+void Emitter::emit(const loops::While& s) {
+  llvm::BasicBlock* test = llvm::BasicBlock::Create(context_, "while", function_);
+  llvm::BasicBlock* body = llvm::BasicBlock::Create(context_, "do", function_);
+  llvm::BasicBlock* done = llvm::BasicBlock::Create(context_, "done", function_);
+  llvm::Instruction* door = b_.CreateBr(test);
+  b_.SetInsertPoint(test);
+  push_scope(&s, door, false);
+  block(s.before);
+  infos_.clear();
+  b_.CreateCondBr(value(s.condition, {}), body, done);
+  b_.SetInsertPoint(body);
+  block(s.body);
+  count_down(facts(scopes_.back()).work);
+  b_.CreateBr(test);
+  pop_scope();
+  b_.SetInsertPoint(done);
+}
+
+// Exchanges the places of two buffers; two numbers in registers exchange their values.
+void Emitter::emit(const loops::Swap& s) {
+  Value first = bases_.lookup(s.first), second = bases_.lookup(s.second);
+  llvm::Type* type = registers_.count(s.first) ? ops_.memory_type(program_.buffers[size_t(s.first)].dtype) : ptr_;
+  Value x = b_.CreateLoad(type, first), y = b_.CreateLoad(type, second);
+  b_.CreateStore(y, first);
+  b_.CreateStore(x, second);
+  touch(s.first);
+  touch(s.second);
+}
+
+}  // namespace anvil::llvm_backend

@@ -1,0 +1,191 @@
+// Expressions: where each is placed, and its instructions.
+#include <algorithm>
+
+#include "backend/llvm/emitter.h"
+#include "base/error.h"
+
+namespace anvil::llvm_backend {
+
+using loops::Op;
+using loops::Term;
+
+namespace {
+
+constexpr int splat_key = 1 << 24;  // of the memory of values: the splat of a value
+
+}  // namespace
+
+void Emitter::depends(Info& in, const Affine& a) {
+  for (const Term& t : a.terms) {
+    const VariableState& v = variable_state(t.variable);
+    in.level = std::max(in.level, v.level);
+    in.axes |= v.axes;
+    in.lanes |= v.lanes;
+    in.changed = std::max(in.changed, v.changed);
+    if (program_.variables[size_t(t.variable)].parameter)
+      for (int s = int(scopes_.size()) - 1; s > in.level; --s)
+        if (scopes_[size_t(s)].statement && facts(scopes_[size_t(s)]).bound.count(t.variable)) in.level = s;
+  }
+}
+
+Emitter::Info Emitter::info(Expr e) {
+  const auto known = infos_.find(e);
+  if (known != infos_.end()) return known->second;
+  Info in;
+  const auto changing = [&](auto&& changes) {
+    for (int s = int(scopes_.size()) - 1; s > in.level; --s)
+      if (scopes_[size_t(s)].statement && changes(facts(scopes_[size_t(s)]))) {
+        in.level = s;
+        return;
+      }
+  };
+  for (const Affine& a : e->place) depends(in, a);
+  if (e->op == Op::load) {
+    const BufferId b = analysis_.root(e->buffer);
+    changing([&](const Facts& f) { return f.changed.count(b) > 0; });
+    in.changed = std::max(in.changed, buffer_changed_[b]);
+  } else if (e->op == Op::local) {
+    const LocalState& l = local_state(e->local);
+    in = l;
+    if (!l.constant) changing([&](const Facts& f) { return f.updated.count(e->local) > 0; });
+  }
+  for (int i = 0; i < e->argument_count(); ++i) {
+    const Info a = info(e->args[size_t(i)]);
+    in.level = std::max(in.level, a.level);
+    in.axes |= a.axes;
+    in.lanes |= a.lanes;
+    in.changed = std::max(in.changed, a.changed);
+  }
+  return infos_[e] = in;
+}
+
+int Emitter::project(AxisMask axes, const Coordinate& c) const {
+  int index = 0;
+  for (size_t i = 0; i < axes_.size(); ++i)
+    if (axes >> i & 1) index = index * axes_[i].radix + c[i];
+  return index;
+}
+
+Emitter::Value Emitter::remembered(const void* key, int coordinate, const Info& in) const {
+  for (int s = in.level; s <= home(in.level); ++s) {
+    const auto& values = scopes_[size_t(s)].values;
+    const auto found = values.find({key, coordinate});
+    if (found != values.end() && found->second.time >= in.changed) return found->second.value;
+  }
+  return nullptr;
+}
+
+Emitter::Value Emitter::remember(const void* key, int coordinate, int level, Value v) {
+  scopes_[size_t(level)].values[{key, coordinate}] = {v, time_};
+  return v;
+}
+
+Emitter::Value Emitter::value(Expr e, const Coordinate& c) {
+  if (e->op == Op::constant) return ops_.constant(e->constant, e->dtype);
+  const Info in = info(e);
+  const int key = project(in.axes, c);
+  if (e->op == Op::local) {
+    const LocalState& l = local_state(e->local);
+    if (l.constant) return l.values[size_t(key)];
+  }
+  if (Value v = remembered(e, key, in)) return v;
+  const int level = home(in.level);
+  return remember(e, key, level, make(e, c, in, level));
+}
+
+Emitter::Value Emitter::spread(Expr e, const Coordinate& c, bool as_lanes) {
+  if (!as_lanes) return value(e, c);
+  if (e->op == Op::constant) return ops_.constant(e->constant, e->dtype, lanes());
+  const Info in = info(e);
+  if (in.lanes) return value(e, c);
+  const int key = project(in.axes, c) | splat_key;
+  if (Value v = remembered(e, key, in)) return v;
+  Value scalar = value(e, c);
+  const int level = home(in.level);
+  const At at(*this, level);
+  return remember(e, key, level, ops_.splat(scalar, lanes()));
+}
+
+Emitter::Value Emitter::make(Expr e, const Coordinate& c, const Info& in, int level) {
+  std::array<Value, 3> a = {};
+  const int n = e->argument_count();
+  const bool shortcut = e->op == Op::convert && e->args[0]->op == Op::index;
+  for (int i = 0; i < n && !shortcut; ++i) a[size_t(i)] = spread(e->args[size_t(i)], c, in.lanes);
+  const DType t = n > 0 ? e->args[0]->dtype : e->dtype;
+  const At at(*this, level);
+  switch (e->op) {
+    case Op::load: return load(e->buffer, e->dtype, e->place, c, in);
+    case Op::index: return index_value(e->place[0], e->dtype, c, in);
+    case Op::local: {
+      const LocalState& l = local_state(e->local);
+      return b_.CreateLoad(ops_.type(e->dtype, in.lanes ? lanes() : 1), l.values[size_t(project(in.axes, c))], program_.locals[size_t(e->local)].name);
+    }
+    case Op::convert:
+      if (shortcut) return index_value(e->args[0]->place[0], e->dtype, c, in);
+      return ops_.convert(a[0], t, e->dtype);
+    case Op::bitcast: return ops_.bitcast(a[0], t, e->dtype);
+    case Op::select: return b_.CreateSelect(a[0], a[1], a[2]);
+    case Op::fma: return ops_.fma(t, a[0], a[1], a[2]);
+    case Op::function: return function(e->name, t, {a.data(), size_t(n)});
+    case Op::power: return is_float(t) ? function("pow", t, {a.data(), 2}) : power(t, a[0], a[1]);
+    case Op::remainder:
+      if (is_float(t)) return function("fmod", t, {a.data(), 2});
+      break;
+    default: break;
+  }
+  return n == 1 ? ops_.unary(e->op, t, a[0]) : ops_.binary(e->op, t, a[0], a[1]);
+}
+
+// The smallest and the largest value of an index.
+std::pair<int64_t, int64_t> Emitter::range(const Affine& a) {
+  int64_t low = a.constant, high = a.constant;
+  for (const Term& t : a.terms) {
+    const VariableState& v = variable_state(t.variable);
+    const int64_t first = v.low, last = v.high;
+    low += t.factor * (t.factor > 0 ? first : last);
+    high += t.factor * (t.factor > 0 ? last : first);
+  }
+  return {low, high};
+}
+
+// An index as a number of any dtype. Floats are made from the narrowest integers that hold
+// the index: few processors convert vectors of 64-bit integers.
+Emitter::Value Emitter::index_value(const Affine& a, DType to, const Coordinate& c, const Info& in) {
+  DType t = to;
+  if (is_float(to)) {
+    const auto [low, high] = range(a);
+    t = low >= INT32_MIN && high <= INT32_MAX ? DType::i32 : DType::i64;
+  } else if (!is_integer(to)) {
+    t = DType::i64;
+  }
+  const int n = in.lanes ? lanes() : 1;
+  Value same = i64(a.constant), varying = nullptr;
+  for (const Term& term : a.terms) {
+    const VariableState& v = variable_state(term.variable);
+    if (v.axis >= 0) {
+      const Axis& axis = axes_[size_t(v.axis)];
+      same = b_.CreateAdd(same, b_.CreateMul(b_.CreateAdd(v.start, i64(int64_t(c[size_t(v.axis)]) * axis.width)), i64(term.factor)));
+      if (axis.width == 1) continue;
+      llvm::SmallVector<llvm::Constant*, 64> steps;
+      for (int l = 0; l < axis.width; ++l) steps.push_back(llvm::ConstantInt::get(ops_.type(t), uint64_t(l * term.factor)));
+      Value ramp = llvm::ConstantVector::get(steps);
+      varying = varying ? b_.CreateAdd(varying, ramp) : ramp;
+    } else if (!v.values.empty()) {
+      Value number = v.values[size_t(project(v.axes, c))];
+      if (!v.lanes) {
+        same = b_.CreateAdd(same, b_.CreateMul(number, i64(term.factor)));
+        continue;
+      }
+      Value product = b_.CreateTrunc(b_.CreateMul(number, ops_.constant(Scalar(term.factor), DType::i64, n)), ops_.type(t, n));
+      varying = varying ? b_.CreateAdd(varying, product) : product;
+    } else {
+      same = b_.CreateAdd(same, b_.CreateMul(v.start, i64(term.factor)));
+    }
+  }
+  Value number = b_.CreateTrunc(same, ops_.type(t));
+  if (n > 1) number = ops_.splat(number, n);
+  if (varying) number = b_.CreateAdd(number, varying);
+  return is_float(to) || !is_integer(to) ? ops_.convert(number, t, to) : number;
+}
+
+}  // namespace anvil::llvm_backend

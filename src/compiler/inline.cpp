@@ -1,0 +1,215 @@
+// Producers into consumers: a temporary whose elements are each one expression is not
+// stored when computing it at its use costs no more.
+//
+//   t1[i] = x1[i] + 1                      out1[i] = (x1[i] + 1) * 2
+//   out1[i] = t1[i] * 2
+//
+// It moves when all its uses are one read in one statement that happens at most once per
+// element, or when it is light (a few additions, no function), or, whatever the number of
+// reads, when it only moves data (slices, broadcasts, transposes, constants).
+#include <algorithm>
+
+#include "compiler/passes.h"
+#include "compiler/traverse.h"
+
+namespace anvil::compiler {
+namespace {
+
+constexpr int most_nodes = 400;   // of an expression that moves
+constexpr int light_ops = 4, light_loads = 2;
+
+// for each buffer: where it changes, and who reads it
+struct Use {
+  int statement;
+  Expr load;
+  double visits;
+};
+struct Facts {
+  std::vector<int> writes;        // positions of statements
+  std::vector<Use> uses;
+  bool whole = false;             // a runtime function or a swap has it
+  bool viewed = false;            // it has an alias, or is one
+  bool moved = false;             // decided: into its consumers
+  Expr value = nullptr;           // of a producer
+  std::vector<Variable> variables;  // of its dimensions, -1 where the size is 1
+};
+struct Statement {
+  int parent;                     // the statement whose block contains it, -1 for the program
+  int end;                        // position after everything inside
+};
+
+class Inliner {
+ public:
+  explicit Inliner(Program& p) : program_(p), facts_(p.buffers.size()) {
+    for (size_t b = 0; b < p.buffers.size(); ++b)
+      if (p.buffers[b].alias >= 0) facts_[b].viewed = facts_[static_cast<size_t>(p.buffers[b].alias)].viewed = true;
+  }
+  void run() {
+    collect(program_.body, -1);
+    next_ = 0;
+    rewrite_block(program_.body);
+    remove_dead_stores(program_);
+  }
+
+ private:
+  Facts& facts(BufferId b) { return facts_[static_cast<size_t>(root(program_, b))]; }
+
+  // ---- facts ----
+  void collect(const Block& block, int parent) {
+    for (const Stmt& s : block) {
+      int id = static_cast<int>(statements_.size());
+      statements_.push_back({parent, 0});
+      if (std::holds_alternative<loops::For>(s.is)) collect_nest(s, id, 1);
+      else {
+        collect_own(s, id, 1);
+        each_block(s, [&](const Block& b) { collect(b, id); });
+      }
+      statements_[static_cast<size_t>(id)].end = static_cast<int>(statements_.size());
+    }
+  }
+  void collect_nest(const Stmt& s, int id, double visits) {
+    collect_own(s, id, visits);
+    if (auto f = std::get_if<loops::For>(&s.is))
+      for (const Stmt& inner : f->body) collect_nest(inner, id, visits * static_cast<double>(f->end - f->begin));
+  }
+  void collect_own(const Stmt& s, int id, double visits) {
+    std::unordered_set<Expr> seen;
+    each_expression(s, [&](Expr e) {
+      each_node(e, seen, [&](Expr x) {
+        if (x->op == Op::load) facts(x->buffer).uses.push_back({id, x, visits});
+      });
+    });
+    if (auto st = std::get_if<loops::Store>(&s.is)) facts(st->buffer).writes.push_back(id);
+    each_access(s, [&](BufferId b, const Index*, Access kind) {
+      if (kind != Access::whole) return;
+      facts(b).whole = true;
+      facts(b).writes.push_back(id);
+    });
+  }
+
+  // ---- decisions ----
+  // Whether a nest does nothing but store an expression to each element of a temporary.
+  bool producer(const Stmt& nest, int id, loops::Store const*& store) {
+    std::vector<const loops::For*> loops;
+    const Stmt* s = &nest;
+    for (const loops::For* f; (f = std::get_if<loops::For>(&s->is)); s = &f->body[0]) {
+      if (f->body.size() != 1) return false;
+      loops.push_back(f);
+    }
+    store = std::get_if<loops::Store>(&s->is);
+    if (store == nullptr) return false;
+    const loops::Buffer& b = program_.buffers[static_cast<size_t>(store->buffer)];
+    Facts& f = facts(store->buffer);
+    if (b.kind != loops::Buffer::Kind::temporary || f.whole || f.viewed || f.writes.size() != 1 || f.writes[0] != id) return false;
+    f.variables.assign(b.shape.size(), -1);
+    size_t found = 0;
+    for (size_t d = 0; d < b.shape.size(); ++d) {
+      const Affine& at = store->place[d];
+      if (b.shape[d] == 1) continue;
+      if (at.terms.size() != 1 || at.constant != 0 || at.terms[0].factor != 1) return false;
+      auto loop = std::find_if(loops.begin(), loops.end(), [&](const loops::For* l) { return l->variable == at.terms[0].variable; });
+      if (loop == loops.end() || (*loop)->begin != 0 || (*loop)->end != b.shape[d]) return false;
+      f.variables[d] = at.terms[0].variable;
+      ++found;
+    }
+    return found == loops.size();
+  }
+
+  struct Cost {
+    int ops = 0, loads = 0, nodes = 0;
+    bool heavy = false;
+  };
+  static Cost cost(Expr value) {
+    Cost c;
+    each_node(value, [&](Expr e) {
+      ++c.nodes;
+      if (e->op == Op::load) ++c.loads;
+      else if (e->op == Op::function || e->op == Op::divide || e->op == Op::remainder || e->op == Op::power || e->op == Op::sqrt) c.heavy = true;
+      else if (e->argument_count() > 0 && e->op != Op::convert && e->op != Op::bitcast) ++c.ops;
+    });
+    return c;
+  }
+
+  // Nothing that the expression reads changes between the producer and a use.
+  bool unchanged(Expr value, int producer, const Use& use) {
+    int last = use.statement;  // the statement around the use that stands beside the producer
+    int parent = statements_[static_cast<size_t>(producer)].parent;
+    bool inner = statements_[static_cast<size_t>(last)].parent != parent;
+    while (statements_[static_cast<size_t>(last)].parent != parent) last = statements_[static_cast<size_t>(last)].parent;
+    int end = inner ? statements_[static_cast<size_t>(last)].end : last;  // exclusive; the user's own stores are looked at below
+    bool ok = true;
+    each_node(value, [&](Expr e) {
+      if (e->op != Op::load || !ok) return;
+      const auto& writes = facts(e->buffer).writes;
+      auto next = std::upper_bound(writes.begin(), writes.end(), producer);
+      if (next != writes.end() && *next < end) ok = false;
+      if (!inner && std::binary_search(writes.begin(), writes.end(), use.statement)) ok = false;
+    });
+    return ok;
+  }
+
+  bool decide(const loops::Store& store, int id) {
+    Facts& f = facts(store.buffer);
+    if (f.uses.empty()) return false;
+    Cost c = cost(store.value);
+    bool moves_data = !c.heavy && c.ops == 0 && c.loads <= 1;
+    bool light = !c.heavy && c.ops <= light_ops && c.loads <= light_loads;
+    if (c.nodes > most_nodes) return false;
+    const Shape& shape = program_.buffers[static_cast<size_t>(store.buffer)].shape;
+    if (shape.empty() && !moves_data) return false;  // a number: becomes a local
+    auto size = static_cast<double>(elements(shape));
+    const Use& first = f.uses[0];
+    for (const Use& u : f.uses) {
+      bool beside = statements_[static_cast<size_t>(u.statement)].parent == statements_[static_cast<size_t>(id)].parent;
+      bool one = u.statement == first.statement && u.load == first.load;
+      if (!moves_data && (!beside || u.visits > size || !(one || light))) return false;
+      if (!light && !moves_data && f.uses.size() > 1 && !one) return false;
+      if (!unchanged(store.value, id, u)) return false;
+    }
+    f.moved = true;
+    f.value = store.value;
+    return true;
+  }
+
+  // ---- rewriting, producers first ----
+  Expr element(Expr load) {
+    Facts& f = facts(load->buffer);
+    if (!f.moved) return nullptr;
+    VariableMap map;
+    bool same = true;
+    for (size_t d = 0; d < f.variables.size(); ++d) {
+      if (f.variables[d] < 0) continue;
+      map[f.variables[d]] = load->place[d];
+      same = same && load->place[d] == loops::variable(f.variables[d]);
+    }
+    if (same) return f.value;
+    auto rewriter = variable_rewriter(program_.exprs, map);
+    return rewriter(f.value);
+  }
+  void rewrite_nest(Stmt& s) {
+    Rewriter rewriter(program_.exprs, [this](Expr e) { return e->op == Op::load ? element(e) : nullptr; });
+    each_expression(s, [&](Expr& e) { e = rewriter(e); });
+    if (auto f = std::get_if<loops::For>(&s.is))
+      for (Stmt& inner : f->body) rewrite_nest(inner);
+  }
+  void rewrite_block(Block& block) {
+    for (Stmt& s : block) {
+      int id = next_++;
+      rewrite_nest(s);
+      if (!std::holds_alternative<loops::For>(s.is)) each_block(s, [&](Block& b) { rewrite_block(b); });
+      const loops::Store* store = nullptr;
+      if (producer(s, id, store)) decide(*store, id);
+    }
+  }
+
+  Program& program_;
+  std::vector<Facts> facts_;
+  std::vector<Statement> statements_;
+  int next_ = 0;
+};
+
+}  // namespace
+
+void inline_producers(Program& p) { Inliner(p).run(); }
+
+}  // namespace anvil::compiler

@@ -1,0 +1,67 @@
+// The table of functions for generated code, those of the tapes, and powers of integers.
+#include "runtime/functions.h"
+
+#include <cstring>
+
+#include "base/error.h"
+#include "runtime/linalg.h"
+#include "runtime/run.h"
+#include "runtime/scalar.h"
+
+namespace anvil::runtime {
+namespace {
+
+// buffers: handle. numbers: bytes of a record.
+int32_t tape_new(Run* run, void* const* buffers, const int64_t* numbers) {
+  return guarded(run, [&] { *static_cast<uint64_t*>(buffers[0]) = run->tapes.add(numbers[0]); });
+}
+
+// buffers: handle, parts. numbers: count of parts, bytes of each.
+int32_t tape_push(Run* run, void* const* buffers, const int64_t* numbers) {
+  return guarded(run, [&] {
+    char* to = run->tapes.at(*static_cast<const uint64_t*>(buffers[0])).append();
+    for (int64_t i = 0; i < numbers[0]; ++i) {
+      std::memcpy(to, buffers[1 + i], static_cast<size_t>(numbers[1 + i]));
+      to += numbers[1 + i];
+    }
+  });
+}
+
+// buffers: parts, handle. numbers: record (from 0), count of parts, bytes of each.
+int32_t tape_read(Run* run, void* const* buffers, const int64_t* numbers) {
+  return guarded(run, [&] {
+    const int64_t count = numbers[1];
+    const char* from = run->tapes.at(*static_cast<const uint64_t*>(buffers[count])).record(numbers[0]);
+    for (int64_t i = 0; i < count; ++i) {
+      std::memcpy(buffers[i], from, static_cast<size_t>(numbers[2 + i]));
+      from += numbers[2 + i];
+    }
+  });
+}
+
+// buffers: length (i64), handle.
+int32_t tape_length(Run* run, void* const* buffers, const int64_t*) {
+  return guarded(run, [&] { *static_cast<int64_t*>(buffers[0]) = run->tapes.at(*static_cast<const uint64_t*>(buffers[1])).length(); });
+}
+
+Blas hooks;
+
+}  // namespace
+
+std::span<const NamedFunction> functions() {
+  static constexpr NamedFunction table[] = {
+      {"gemm_f32", gemm_f32}, {"gemm_f64", gemm_f64},
+      {"cholesky_f32", cholesky_f32}, {"cholesky_f64", cholesky_f64},
+      {"triangular_solve_f32", triangular_solve_f32}, {"triangular_solve_f64", triangular_solve_f64},
+      {"tape_new", tape_new}, {"tape_push", tape_push}, {"tape_read", tape_read}, {"tape_length", tape_length},
+  };
+  return table;
+}
+
+int64_t power_i64(int64_t base, int64_t exponent) { return scalar::power(base, exponent); }
+uint64_t power_ui64(uint64_t base, uint64_t exponent) { return scalar::power(base, exponent); }
+
+void set_blas(const Blas& b) { hooks = b; }
+const Blas& blas() { return hooks; }
+
+}  // namespace anvil::runtime

@@ -1,0 +1,164 @@
+// Size classes: four to each power of two. Every block starts with a header of 64 bytes;
+// the word in front of what take() returns leads back to it.
+#include "runtime/pool.h"
+
+#include <pthread.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <cstdlib>
+#include <mutex>
+#include <string>
+
+#include "base/error.h"
+
+namespace anvil::runtime {
+namespace {
+
+constexpr size_t alignment = 64, smallest = 256;
+constexpr size_t mapped_from = size_t(1) << 22;  // such blocks are mapped, at multiples of a huge page
+constexpr size_t huge_page = size_t(1) << 21;
+constexpr int classes = 4 * 48;
+
+struct Header {
+  Header* next;
+  size_t bytes;  // of the whole block
+  int size_class;
+};
+static_assert(sizeof(Header) + sizeof(void*) <= alignment);
+
+// Sizes (4 + q) * 2^p / 4 for q = 0..3.
+int class_of(size_t bytes) {
+  bytes = std::max(bytes, smallest);
+  const int p = std::bit_width(bytes - 1) - 1;  // 2^p < bytes <= 2^(p + 1)
+  const size_t quarter = size_t(1) << (p - 2);
+  const auto q = int((bytes - (size_t(1) << p) + quarter - 1) / quarter);
+  return 4 * p + q;
+}
+size_t bytes_of(int size_class) {
+  const int p = size_class / 4, q = size_class % 4;
+  return (size_t(4) + size_t(q)) << (p - 2);
+}
+
+size_t machine_memory() {
+  const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+  return pages > 0 && page > 0 ? size_t(pages) * size_t(page) : size_t(1) << 32;
+}
+
+// A mapping at a multiple of a huge page: map more, give the ends back.
+void* map(size_t bytes) {
+  const size_t wide = bytes + huge_page;
+  void* raw = mmap(nullptr, wide, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (raw == MAP_FAILED) return nullptr;
+  const auto start = reinterpret_cast<uintptr_t>(raw), aligned = (start + huge_page - 1) & ~(huge_page - 1);
+  if (aligned > start) munmap(raw, aligned - start);
+  munmap(reinterpret_cast<void*>(aligned + bytes), start + wide - aligned - bytes);
+#ifdef MADV_HUGEPAGE
+  madvise(reinterpret_cast<void*>(aligned), bytes, MADV_HUGEPAGE);
+#endif
+  return reinterpret_cast<void*>(aligned);
+}
+
+void* from_system(size_t bytes) { return bytes >= mapped_from ? map(bytes) : std::aligned_alloc(alignment, bytes); }
+void to_system(Header* h) {
+  if (h->bytes >= mapped_from) munmap(h, h->bytes);
+  else std::free(h);
+}
+
+class Pool {
+ public:
+  Pool() : limit_(machine_memory() / 4) {
+    pthread_atfork([] { pool().mutex_.lock(); }, [] { pool().mutex_.unlock(); }, [] { pool().mutex_.unlock(); });
+  }
+  static Pool& pool() {
+    static Pool& only = *new Pool;  // never destroyed: other static objects may hold blocks
+    return only;
+  }
+
+  Header* take(size_t bytes) {
+    const int c = class_of(bytes);
+    const size_t size = bytes_of(c);
+    const std::lock_guard lock(mutex_);
+    ++statistics_.taken;
+    Header* h = free_[c];
+    if (h) {
+      free_[c] = h->next;
+      statistics_.kept -= size;
+    } else {
+      ++statistics_.fresh;
+      void* memory = from_system(size);
+      if (!memory) {
+        trim(0);
+        memory = from_system(size);
+      }
+      if (!memory) return nullptr;
+      h = new (memory) Header{nullptr, size, c};
+    }
+    statistics_.used += size;
+    return h;
+  }
+  void give(Header* h) {
+    const std::lock_guard lock(mutex_);
+    statistics_.used -= h->bytes;
+    if (statistics_.kept + h->bytes > limit_) {
+      to_system(h);
+      return;
+    }
+    statistics_.kept += h->bytes;
+    h->next = free_[h->size_class];
+    free_[h->size_class] = h;
+  }
+  // The largest first: they are the most memory for the least work.
+  void trim(size_t keep) {
+    for (int c = classes - 1; c >= 0 && statistics_.kept > keep; --c)
+      while (free_[c] && statistics_.kept > keep) {
+        Header* h = free_[c];
+        free_[c] = h->next;
+        statistics_.kept -= h->bytes;
+        to_system(h);
+      }
+  }
+
+  std::mutex mutex_;
+  PoolStatistics statistics_;
+  size_t limit_;
+
+ private:
+  Header* free_[classes] = {};
+};
+
+}  // namespace
+
+void* take(size_t bytes, size_t lead) {
+  const size_t front = alignment + (alignment - lead % alignment) % alignment;
+  Header* h = bytes > (size_t(1) << 47) ? nullptr : Pool::pool().take(bytes + front);
+  if (!h) throw Error("memory", "Cannot allocate " + std::to_string(bytes) + " bytes.", {"i Smaller tensors, or `gc()` after removing some, may help."});
+  char* p = reinterpret_cast<char*>(h) + front;
+  reinterpret_cast<Header**>(p)[-1] = h;
+  return p;
+}
+
+void give(void* p) noexcept {
+  if (p) Pool::pool().give(static_cast<Header**>(p)[-1]);
+}
+
+PoolStatistics pool_statistics() {
+  const std::lock_guard lock(Pool::pool().mutex_);
+  return Pool::pool().statistics_;
+}
+
+void trim_pool(size_t keep) {
+  const std::lock_guard lock(Pool::pool().mutex_);
+  Pool::pool().trim(keep);
+}
+
+void set_pool_limit(size_t bytes) {
+  const std::lock_guard lock(Pool::pool().mutex_);
+  Pool::pool().limit_ = bytes;
+  Pool::pool().trim(bytes);
+}
+
+}  // namespace anvil::runtime

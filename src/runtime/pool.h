@@ -1,0 +1,44 @@
+// Memory for tensors and temporaries that is kept when it is given back: fresh pages from
+// the system cost several times what most kernels do with them. Blocks come in size
+// classes; large ones ask for huge pages. Safe to use from any thread and after fork().
+#pragma once
+#include <cstddef>
+
+namespace anvil::runtime {
+
+// A block of at least `bytes` bytes, uninitialised, whose byte `lead` is 64-byte aligned
+// (the bytes ahead of it hold what an owner such as R puts in front of its data). Throws
+// Error("memory") when there is none, after giving kept blocks back to the system.
+void* take(size_t bytes, size_t lead = 0);
+void give(void*) noexcept;       // null is ignored
+
+struct PoolStatistics {
+  size_t used = 0;               // bytes in blocks that are taken
+  size_t kept = 0;               // bytes in blocks that wait to be taken
+  size_t taken = 0, fresh = 0;   // calls of take, and those that asked the system
+};
+PoolStatistics pool_statistics();
+void trim_pool(size_t keep = 0); // gives blocks back to the system until so many bytes are kept
+void set_pool_limit(size_t bytes);  // of what is kept; at first a quarter of the machine's memory
+
+// A block for a scope.
+class Block {
+ public:
+  Block() = default;
+  explicit Block(size_t bytes) : data_(static_cast<char*>(take(bytes))) {}
+  ~Block() { give(data_); }
+  Block(Block&& o) noexcept : data_(o.data_) { o.data_ = nullptr; }
+  Block& operator=(Block&& o) noexcept {
+    char* old = data_;
+    data_ = o.data_;
+    o.data_ = nullptr;
+    give(old);
+    return *this;
+  }
+  char* data() const { return data_; }
+
+ private:
+  char* data_ = nullptr;
+};
+
+}  // namespace anvil::runtime

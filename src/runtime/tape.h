@@ -1,0 +1,37 @@
+// Tapes: what reverse mode remembers of a loop whose length is known only when it ends.
+// A tape is a list of records of one size, in chunks that double, so that remembering is
+// cheap, nothing is copied as it grows, and short tapes of nested loops stay small.
+#pragma once
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "runtime/pool.h"
+
+namespace anvil::runtime {
+
+class Tape {
+ public:
+  explicit Tape(int64_t record_bytes);
+  int64_t length() const { return length_; }
+  int64_t record_bytes() const { return record_bytes_; }
+  char* append();                    // memory of one more record
+  const char* record(int64_t) const; // InternalError outside 0..length - 1
+
+ private:
+  char* place(int64_t record) const;
+  int64_t record_bytes_, first_chunk_, length_ = 0;  // first_chunk_: records of the first chunk
+  std::vector<Block> chunks_;
+};
+
+// The tapes of one run; a handle is a tape's number, from 1.
+class Tapes {
+ public:
+  uint64_t add(int64_t record_bytes);
+  Tape& at(uint64_t handle);
+
+ private:
+  std::deque<Tape> tapes_;
+};
+
+}  // namespace anvil::runtime

@@ -1,0 +1,124 @@
+// Writes programs of the package as StableHLO text, with inputs and the Eigen evaluator's
+// results, for readers that know nothing of it (check_text.py):
+//   anvil_export_programs FOLDER COUNT [SEED]
+// First every elementwise primitive in every dtype, then COUNT random programs, every
+// fourth of them with its gradient.
+#include <cinttypes>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+
+#include "backend/eigen/evaluate.h"
+#include "backend/stablehlo/layout.h"
+#include "backend/stablehlo/stablehlo.h"
+#include "support/random_program.h"
+#include "transform/reverse.h"
+#include "transform/simplify.h"
+
+namespace {
+
+using namespace anvil;
+using graph::Tensor;
+
+std::string number(const Tensor& t, int64_t i) {
+  Scalar x = graph::element(t, i);
+  if (is_bool(t.type.dtype)) return x.as<bool>() ? "true" : "false";
+  if (t.type.dtype == DType::ui64) return "\"" + std::to_string(x.as<uint64_t>()) + "\"";
+  if (t.type.dtype == DType::i64) return "\"" + std::to_string(x.as<int64_t>()) + "\"";
+  if (!is_float(t.type.dtype)) return std::to_string(x.as<int64_t>());
+  double value = x.as<double>();
+  if (value != value) return "\"NaN\"";
+  if (std::isinf(value)) return value < 0 ? "\"-Infinity\"" : "\"Infinity\"";
+  char text[40];
+  std::snprintf(text, sizeof text, "%.17g", value);
+  return text;
+}
+std::string json(const std::vector<Tensor>& tensors) {
+  std::string s = "[";
+  for (size_t k = 0; k < tensors.size(); ++k) {
+    const Tensor& t = tensors[k];
+    std::string dtype(is_bool(t.type.dtype) ? "i1" : name(t.type.dtype));
+    s += std::string(k ? ", " : "") + "{\"dtype\": \"" + dtype + "\", \"shape\": [" + join(t.type.shape, ", ") + "], \"data\": [";
+    stablehlo::RowMajorWalk walk(t.type.shape);
+    for (int64_t i = 0; i < elements(t.type.shape); ++i, walk.next()) s += (i ? ", " : "") + number(t, walk.position());
+    s += "]}";
+  }
+  return s + "]";
+}
+
+class Exporter {
+ public:
+  explicit Exporter(std::filesystem::path folder) : folder_(std::move(folder)) { std::filesystem::create_directories(folder_); }
+  void write(const std::string& name, const graph::Graph& g, const std::vector<Tensor>& inputs) {
+    auto written = stablehlo::write(g, false);
+    std::ofstream(folder_ / (name + ".mlir")) << written.text;
+    std::ofstream(folder_ / (name + ".json")) << "{\"inputs\": " << json(inputs) << ",\n\"outputs\": " << json(eigen::evaluate(g, inputs)) << "}\n";
+    ++count;
+  }
+  int count = 0;
+
+ private:
+  std::filesystem::path folder_;
+};
+
+void export_elementwise(Exporter& out) {
+  for (const primitives::Primitive* p : primitives::registry().all()) {
+    if (!p->elementwise || !p->parameters.empty() || p->operands.size() > 2) continue;
+    for (int d = 0; d <= static_cast<int>(DType::f64); ++d) {
+      auto dtype = static_cast<DType>(d);
+      if (!contains(p->group, dtype)) continue;
+      graph::Graph g;
+      std::vector<Tensor> inputs;
+      std::vector<graph::ValuePtr> values;
+      for (size_t k = 0; k < p->operands.size(); ++k) {
+        graph::TensorType type{dtype, {12}, false};
+        values.push_back(graph::make_value(graph::Value::Kind::input, type));
+        Tensor t = graph::allocate(type);
+        primitives::Domain range = p->domain.at(std::min(k, p->domain.size() - 1));
+        double low = std::max(range.low, -6.0), high = std::min(range.high, 6.0);
+        for (int64_t i = 0; i < 12; ++i) {
+          double x = low + (high - low) * (0.5 + static_cast<double>((i * 7 + static_cast<int64_t>(k) * 5) % 12)) / 12;
+          if (p->name == "polygamma" && k == 0) x = static_cast<double>(i % 3);
+          graph::set_element(t, i, is_float(dtype) ? Scalar(x) : is_bool(dtype) ? Scalar((i + static_cast<int64_t>(k) * 2) % 3 == 0)
+                                   : is_unsigned_integer(dtype) ? Scalar(i % 5 + static_cast<int64_t>(k)) : Scalar(i % 9 - 4 - static_cast<int64_t>(k)));
+        }
+        inputs.push_back(t);
+      }
+      g.inputs = values;
+      g.outputs = primitives::record(g, *p, values);
+      out.write("elementwise_" + p->name + "_" + std::string(name(dtype)), g, inputs);
+    }
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 3) {
+    std::cerr << "usage: anvil_export_programs FOLDER COUNT [SEED]\n";
+    return 2;
+  }
+  Exporter out(argv[1]);
+  int count = std::atoi(argv[2]), first = argc > 3 ? std::atoi(argv[3]) : 1;
+  export_elementwise(out);
+  for (int seed = first; seed < first + count; ++seed) {
+    bool differentiated = seed % 4 == 0;
+    test::RandomProgram p(static_cast<uint64_t>(seed), {.float_only = differentiated, .exportable = true, .calls = differentiated ? 5 : 10});
+    graph::Graph g = p.graph;
+    if (differentiated) {
+      test::Var y{&p.graph, p.graph.outputs[0]};
+      std::vector<int64_t> all;
+      for (size_t d = 0; d < y.shape().size(); ++d) all.push_back(static_cast<int64_t>(d));
+      p.graph.outputs = {all.empty() ? y.value : primitives::reduce_sum(y, all).value};
+      g = *transform::gradient(p.graph, std::vector<bool>(p.graph.inputs.size(), true), true);
+      transform::remove_dead_calls(g);
+    }
+    try {
+      out.write((differentiated ? "gradient_" : "random_") + std::to_string(seed), g, p.inputs);
+    } catch (const Error& e) {
+      if (e.kind != "stablehlo") throw;   // a tape: not expressible, and says so
+    }
+  }
+  std::cout << out.count << " programs written\n";
+}

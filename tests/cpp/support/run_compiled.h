@@ -1,0 +1,46 @@
+// Compiles and runs a graph, as the package does: optimised copy, loop program, machine code.
+#pragma once
+#include <cstdlib>
+#include <vector>
+
+#include "anvil.h"
+#include "loops/program.h"
+
+namespace anvil::test {
+
+inline void load_llvm() {
+  const char* path = std::getenv("ANVIL_LLVM_LIBRARY");
+#ifdef ANVIL_LLVM_LIBRARY
+  if (path == nullptr) path = ANVIL_LLVM_LIBRARY;
+#endif
+  if (path != nullptr) llvm_backend::set_library(path);
+}
+
+inline graph::GraphPtr optimized(const graph::Graph& g) {
+  graph::Substitution map;
+  graph::GraphPtr copy = graph::clone(g, map);
+  transform::inline_scalar_constants(*copy);
+  transform::remove_unused_constants(*copy);
+  transform::optimize(*copy);
+  return copy;
+}
+
+inline std::vector<graph::Tensor> run_compiled(const graph::Graph& g, const std::vector<graph::Tensor>& inputs) {
+  load_llvm();
+  graph::GraphPtr copy = optimized(g);
+  loops::Program program = compiler::compile(*copy, llvm_backend::target());
+  loops::verify(program);
+  runtime::Executable executable = llvm_backend::compile(program);
+  std::vector<void*> buffers;
+  for (const auto& t : inputs) buffers.push_back(t.data.get());
+  for (const auto& v : copy->constants) buffers.push_back(v->constant.data.get());
+  std::vector<graph::Tensor> outputs;
+  for (const auto& v : copy->outputs) {
+    outputs.push_back(graph::allocate(v->type));
+    buffers.push_back(outputs.back().data.get());
+  }
+  runtime::run(executable, buffers.data(), {});
+  return outputs;
+}
+
+}  // namespace anvil::test

@@ -1,0 +1,115 @@
+#include "transform/tracing.h"
+
+#include <gtest/gtest.h>
+
+#include "primitives/primitive.h"
+
+namespace anvil::testing {
+
+using primitives::record;
+using primitives::registry;
+
+GraphPtr trace(const std::vector<TensorType>& inputs, const std::function<Vars(Graph&, const Vars&)>& body) {
+  auto g = std::make_shared<Graph>();
+  Vars vars;
+  for (const TensorType& t : inputs) {
+    g->inputs.push_back(make_value(graph::Value::Kind::input, t));
+    vars.push_back({g.get(), g->inputs.back()});
+  }
+  for (const Var& v : body(*g, vars)) g->outputs.push_back(v.value);
+  return g;
+}
+
+static Vars vars_of(Graph& g, const std::vector<ValuePtr>& values) {
+  Vars vars;
+  for (const ValuePtr& v : values) vars.push_back({&g, v});
+  return vars;
+}
+
+Vars if_else(Graph& g, Var condition, const std::function<Vars(Graph&)>& yes, const std::function<Vars(Graph&)>& no) {
+  auto branch = [](const std::function<Vars(Graph&)>& f) { return trace({}, [&](Graph& inner, const Vars&) { return f(inner); }); };
+  return vars_of(g, record(g, registry().at("if"), {condition.value}, {{"true_graph", branch(yes)}, {"false_graph", branch(no)}}));
+}
+
+Vars while_loop(Graph& g, const Vars& initial, const std::function<Var(Graph&, const Vars&)>& condition, const Step& body) {
+  std::vector<TensorType> types;
+  std::vector<ValuePtr> operands;
+  for (const Var& v : initial) {
+    types.push_back(v.type());
+    operands.push_back(v.value);
+  }
+  GraphPtr cond_graph = trace(types, [&](Graph& inner, const Vars& state) { return Vars{condition(inner, state)}; });
+  return vars_of(g, record(g, registry().at("while"), operands, {{"cond_graph", cond_graph}, {"body_graph", trace(types, body)}}));
+}
+
+Var number(Graph& g, double x) { return primitives::literal(g, x, f64_scalar); }
+Var integer(Graph& g, int64_t x) { return primitives::literal(g, x, {DType::i32, {}}); }
+
+Tensor tensor(const Shape& shape, const std::vector<double>& values, DType dtype) {
+  Tensor t = graph::allocate({dtype, shape});
+  for (size_t i = 0; i < values.size(); ++i) set_element(t, static_cast<int64_t>(i), values[i]);
+  return t;
+}
+std::vector<double> numbers(const Tensor& t) {
+  std::vector<double> values;
+  for (int64_t i = 0; i < elements(t.type.shape); ++i) values.push_back(element(t, i).as<double>());
+  return values;
+}
+
+// sum of w[k] * gradient[k], with different weights for all places
+static GraphPtr weighted(const Graph& gradients, const std::vector<TensorType>& types) {
+  return trace(types, [&](Graph& g, const Vars& x) {
+    std::vector<ValuePtr> arguments;
+    for (const Var& v : x) arguments.push_back(v.value);
+    Var sum = number(g, 0);
+    double k = 1;
+    for (const Var& v : vars_of(g, inline_calls(gradients, arguments, g))) {
+      if (!is_float(v.dtype())) continue;
+      std::vector<int64_t> dims;
+      for (size_t d = 0; d < v.shape().size(); ++d) dims.push_back(static_cast<int64_t>(d));
+      std::vector<double> weights;
+      for (int64_t i = 0; i < elements(v.shape()); ++i, ++k) weights.push_back(0.5 + 0.3 * k - 0.05 * k * k);
+      Var w{&g, graph::make_constant(tensor(v.shape(), weights))};
+      sum = sum + reduce_sum(w * v, dims);
+    }
+    return Vars{sum};
+  });
+}
+
+void expect_gradient(const GraphPtr& function, const std::vector<Tensor>& inputs, int orders, double tolerance) {
+  std::vector<TensorType> types;
+  std::vector<bool> wrt;
+  for (const Tensor& t : inputs) {
+    types.push_back(t.type);
+    wrt.push_back(is_float(t.type.dtype));
+  }
+  GraphPtr f = function;
+  for (int order = 1; order <= orders; ++order) {
+    SCOPED_TRACE("order " + std::to_string(order));
+    GraphPtr g = transform::gradient(*f, wrt, true);
+    ASSERT_NO_THROW(primitives::verify(*g)) << print(*g);
+    auto results = eigen::evaluate(*g, inputs);
+    EXPECT_DOUBLE_EQ(numbers(results[0])[0], numbers(eigen::evaluate(*f, inputs)[0])[0]);
+    size_t output = 1;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      if (!wrt[i]) continue;
+      auto found = numbers(results[output++]);
+      for (size_t k = 0; k < found.size(); ++k) {
+        auto value_at = [&](double step) {
+          std::vector<Tensor> moved = inputs;
+          auto values = numbers(inputs[i]);
+          values[k] += step;
+          moved[i] = tensor(inputs[i].type.shape, values);
+          return numbers(eigen::evaluate(*f, moved)[0])[0];
+        };
+        double h = 1e-4;  // fourth order: the error is about 1e-16 / h + h^4
+        double expected = (8 * (value_at(h) - value_at(-h)) - (value_at(2 * h) - value_at(-2 * h))) / (12 * h);
+        EXPECT_NEAR(found[k], expected, tolerance * (1 + std::abs(expected))) << "input " << i << ", place " << k;
+      }
+    }
+    GraphPtr all = transform::gradient(*f, wrt, false);
+    f = weighted(*all, types);
+  }
+}
+
+}  // namespace anvil::testing

@@ -1,0 +1,40 @@
+// Small graphs written as C++ functions, and gradients checked against finite differences.
+#pragma once
+#include <functional>
+
+#include "backend/eigen/evaluate.h"
+#include "primitives/build.h"
+#include "transform/reverse.h"
+
+namespace anvil::testing {
+
+using graph::Graph;
+using graph::GraphPtr;
+using graph::Tensor;
+using graph::TensorType;
+using graph::ValuePtr;
+using primitives::Var;
+using Vars = std::vector<Var>;
+
+inline const TensorType f64_scalar{DType::f64, {}};
+inline TensorType f64(Shape shape) { return {DType::f64, std::move(shape)}; }
+
+// A graph of `body`, which is called with one Var per input.
+GraphPtr trace(const std::vector<TensorType>& inputs, const std::function<Vars(Graph&, const Vars&)>& body);
+// The same value, to be used in an inner graph.
+inline Var in(Graph& g, Var v) { return {&g, v.value}; }
+
+Vars if_else(Graph& g, Var condition, const std::function<Vars(Graph&)>& yes, const std::function<Vars(Graph&)>& no);
+using Step = std::function<Vars(Graph&, const Vars& state)>;
+Vars while_loop(Graph& g, const Vars& initial, const std::function<Var(Graph&, const Vars& state)>& condition, const Step& body);
+Var number(Graph& g, double x);    // a literal f64 scalar
+Var integer(Graph& g, int64_t x);  // a literal i32 scalar
+
+Tensor tensor(const Shape&, const std::vector<double>&, DType = DType::f64);
+std::vector<double> numbers(const Tensor&);
+
+// The gradients of a scalar function of f64 inputs agree with central differences, then
+// those of a weighted sum of the gradients, and so on.
+void expect_gradient(const GraphPtr&, const std::vector<Tensor>& inputs, int orders = 2, double tolerance = 1e-6);
+
+}  // namespace anvil::testing
