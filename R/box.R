@@ -18,20 +18,18 @@ debug_box <- function(dtype, shape, ambiguous = FALSE) .Call(C_anvil_debug_box, 
 #' @rdname debug_box
 #' @export
 DebugBox <- function(aval) {
-  if (inherits(aval, "ConcreteTensor")) {
-    return(.Call(C_anvil_debug_box, aval$data))
+  if (inherits(aval, "DebugBox")) {
+    return(aval)
   }
-  if (is_tensor(aval)) {
-    return(.Call(C_anvil_debug_box, aval))
-  }
-  .Call(C_anvil_debug_box, abstract_tag(aval))
+  data <- if (inherits(aval, "ConcreteTensor")) aval$data else if (is_tensor(aval)) aval
+  .Call(C_anvil_debug_box, data %||% abstract_tag(aval))
 }
 
 #' @export
 dim.AnvilBox <- function(x) shape(x)
 
 #' @export
-length.AnvilBox <- length.AnvilTensor
+length.AnvilBox <- function(x) length.AnvilTensor(x)
 
 #' @export
 format.GraphBox <- function(x, ...) paste0("GraphBox(", format_node(to_abstract(x)), ")")

@@ -14,6 +14,7 @@ raise_condition <- function(kind, message, details) {
 }
 
 abort_anvil <- function(kind, message, details = character(), call = user_call()) {
+  force(call)
   bullets <- substring(details, 3L)
   names(bullets) <- substr(details, 1L, 1L)
   rlang::abort(
@@ -25,10 +26,17 @@ abort_anvil <- function(kind, message, details = character(), call = user_call()
 
 # The call of the user's that led here, or NULL.
 user_call <- function() {
-  n <- sys.nframe()
+  call <- located_call()
+  attr(call, "srcref") <- NULL
+  call
+}
+
+# The same with its place in the source, where R has kept that. Called by the core for
+# every call that it records.
+located_call <- function() {
   own <- function(i) identical(topenv(environment(sys.function(i))), namespace)
   namespace <- topenv()
-  i <- n - 1L
+  i <- sys.nframe() - 1L
   while (i > 0L && !own(i)) {
     i <- i - 1L
   }
@@ -50,18 +58,14 @@ readable_call <- function(call, frame) {
   call
 }
 
-# A call as one line of text, from a call or a source reference.
-location_text <- function(where) {
-  text <- if (inherits(where, "srcref")) as.character(where) else deparse(where, width.cutoff = 80L)
-  text <- trimws(text[nzchar(trimws(text))])
-  line <- if (length(text) > 1L) paste(text[1L], "...") else text
-  if (inherits(where, "srcref")) {
-    file <- basename(attr(where, "srcfile")$filename %||% "")
-    if (nzchar(file)) {
-      line <- paste0(line, "` at `", file, "#", where[1L])
-    }
-  }
-  line
+# A recorded call as one line of text, with its place where that is known.
+location_text <- function(call) {
+  place <- attr(call, "srcref")
+  attr(call, "srcref") <- NULL
+  text <- deparse(call, width.cutoff = 80L)
+  text <- paste0("`", if (length(text) > 1L) paste(text[1L], "...") else text, "`")
+  file <- basename(attr(place, "srcfile")$filename %||% "")
+  if (nzchar(file)) paste0(text, " at ", file, "#", place[1L]) else text
 }
 
 `%||%` <- function(x, y) if (is.null(x)) y else x

@@ -91,7 +91,10 @@ print.PrimitiveCall <- function(x, ...) {
 
 #' @rdname AnvilGraph
 #' @export
-subgraphs <- function(call) Filter(function(p) inherits(p, "AnvilGraph"), as.list(call$params))
+subgraphs <- function(call) {
+  found <- vapply(call$params, inherits, NA, "AnvilGraph")
+  if (any(found)) call$params[found] else list()
+}
 
 #' @rdname AnvilGraph
 #' @export

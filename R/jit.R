@@ -56,24 +56,23 @@ jit <- function(f, static = character(), cache_size = 100L, donate = character()
   wrapper
 }
 
-# list(x = x, ...), without the arguments that are missing and have a default.
+# The expression for the list of the arguments that were given: list(x = x, y = y) when
+# all of them were. An argument that is called like a function in it hides nothing.
 arguments_call <- function(formals) {
   labels <- names(formals)
-  has_default <- vapply(formals, function(x) !identical(x, quote(expr = )), NA)
-  if (!any(has_default)) {
-    actual <- lapply(labels, as.name)
-    names(actual) <- ifelse(labels == "...", "", labels)
-    return(as.call(c(quote(list), actual)))
+  call <- function(name, ...) {
+    as.call(list(if (name %in% labels) get(name, envir = baseenv()) else as.name(name), ...))
   }
-  parts <- Map(function(name, default) {
-    symbol <- as.name(name)
-    if (name == "...") {
-      return(quote(list(...)))
-    }
-    one <- as.call(c(quote(list), stats::setNames(list(symbol), name)))
-    if (default) bquote(if (!missing(.(symbol))) .(one)) else one
-  }, labels, has_default)
-  as.call(c(quote(c), unname(parts)))
+  one <- function(label) as.call(c(as.list(call("list")), stats::setNames(list(as.name(label)), if (label != "...") label)))
+  given <- function(label) {
+    if (label == "...") one(label) else call("if", call("!", call("missing", as.name(label))), one(label))
+  }
+  some <- do.call(call, c(list("c"), lapply(labels, given)), quote = TRUE)
+  if (length(labels) == 0L || "..." %in% labels) {
+    return(if (length(labels)) some else quote(list()))
+  }
+  all <- as.call(c(as.list(call("list")), stats::setNames(lapply(labels, as.name), labels)))
+  call("if", call("==", call("nargs"), length(labels)), all, some)
 }
 
 check_names <- function(names, formals, argument) {

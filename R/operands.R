@@ -30,16 +30,17 @@ check_flag <- function(x, name) {
   }
 }
 
-check_whole_number <- function(x, name, lower = -Inf, upper = Inf, integer = TRUE) {
+# As an integer, or where the range is wider than R's integers as a double.
+check_whole_number <- function(x, name, lower = -.Machine$integer.max, upper = .Machine$integer.max) {
   if (!is_whole(x) || length(x) != 1L || x < lower || x > upper) {
-    range <- if (is.finite(lower) && is.finite(upper)) {
+    range <- if (upper != .Machine$integer.max) {
       sprintf(" from %.0f to %.0f", lower, upper)
-    } else if (is.finite(lower)) {
+    } else if (lower != -.Machine$integer.max) {
       sprintf(" of at least %.0f", lower)
     }
     abort_anvil("argument", sprintf("`%s` must be a whole number%s.", name, range %||% ""), sprintf("x Got %s.", describe_value(x)))
   }
-  if (integer) as.integer(x) else as.double(x)
+  if (upper > .Machine$integer.max) as.double(x) else as.integer(x)
 }
 
 check_sizes <- function(shape, name = "shape", lower = 0L) {

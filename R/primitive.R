@@ -172,7 +172,8 @@ register_primitive <- function(name, primitive, overwrite = FALSE) {
   rule <- if (!is.null(primitive[["backward"]])) {
     function(inputs, outputs, grads, params, required) {
       params$definition <- NULL
-      do.call(primitive[["backward"]], c(list(inputs, outputs, grads), params, list(.required = required)))
+      args <- c(list(inputs = inputs, outputs = outputs, grads = grads), params, list(.required = required))
+      call_with(primitive[["backward"]], args, paste0("backward_", name))
     }
   }
   .Call(C_anvil_register, name, rule, overwrite)
@@ -199,7 +200,7 @@ apply_primitive <- function(name, rules, args) {
   }
   args <- match_arguments(rules$forward, args)
   operand <- vapply(args, function(x) is_tensor(x) || is_box(x), NA)
-  graph <- trace_graph(function(operands) do.call(rules$forward, c(operands, args[!operand])), list(operands = args[operand]), mode = "state")
+  graph <- trace_graph(function(operands) call_with(rules$forward, c(operands, args[!operand]), name), list(operands = args[operand]), mode = "state")
   out <- record(name, unname(args[operand]), c(args[!operand], list(definition = graph)))
   unflatten(graph$out_tree, if (is.list(out)) out else list(out))
 }

@@ -35,7 +35,7 @@ NULL
 #' @export
 nv_rng_state <- function(seed) {
   if (is_literal(seed)) {
-    seed <- check_whole_number(seed, "seed", -2^31, 2^32 - 1, integer = FALSE)
+    seed <- check_whole_number(seed, "seed", -2^31, 2^32 - 1)
     return(nv_tensor(c(seed %% 2^32, 0), dtype = "ui64"))
   }
   bits <- record("bitcast_convert", list(seed), list(dtype = "ui32"))
@@ -77,7 +77,7 @@ as_parameter <- function(x, dtype) if (is_literal(x)) as.double(x) else nv_conve
 nv_runif <- function(shape, initial_state, dtype = "f32", lower = 0, upper = 1) {
   dtype <- float_dtype(dtype)
   drawn <- open_uniform(check_sizes(shape), initial_state, dtype)
-  if (identical(c(lower, upper), c(0, 1))) {
+  if (identical(lower, 0) && identical(upper, 1)) {
     return(drawn)
   }
   if (is_literal(lower) && is_literal(upper) && !isTRUE(lower <= upper)) {

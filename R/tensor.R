@@ -354,7 +354,9 @@ all.equal.AnvilTensor <- function(target, current, ...) {
 
 # For waldo and testthat: tensors compare by their data and types.
 compare_proxy_tensor <- function(x, path = "x") {
-  list(object = list(data = as_array(x), dtype = as.character(dtype(x)), ambiguous = ambiguous(x)), path = path)
+  data <- as_array(x)
+  if (ndims(x) == 1L) data <- as.vector(data)
+  list(object = list(data = data, shape = shape(x), dtype = as.character(dtype(x)), ambiguous = ambiguous(x)), path = path)
 }
 #' @exportS3Method waldo::compare_proxy
 compare_proxy.AnvilTensor <- compare_proxy_tensor
@@ -392,9 +394,6 @@ print_lines <- function(...) cat(paste0(c(...), "\n"), sep = "")
 #' print(nv_tensor(1:100), max_rows = 3)
 print.AnvilTensor <- function(x, header = TRUE, max_rows = getOption("anvil.print_max_rows", 30L), max_width = getOption("anvil.print_max_width", 85L),
                               max_rows_slice = getOption("anvil.print_max_rows_slice", max_rows), ...) {
-  if (.Call(C_anvil_donated, x)) {
-    concrete_data <- .Call(C_anvil_as_array, x)
-  }
   print_lines(if (header) "AnvilTensor", data_lines(x, max_rows, max_width, max_rows_slice), tensor_footer(x))
   invisible(x)
 }

@@ -68,12 +68,12 @@ match_arguments <- function(f, args) {
 }
 
 # f(args), with short names in the place of the values, so that calls stay readable.
-call_with <- function(f, args) {
+call_with <- function(f, args, label = "f") {
   n <- length(args)
   labels <- names(args) %||% rep("", n)
   symbols <- ifelse(nzchar(labels), labels, paste0("arg", seq_len(n)))
   symbols <- make.unique(as.character(symbols))
-  fname <- if ("f" %in% symbols) ".f" else "f"
+  fname <- if (label %in% symbols) paste0(".", label) else label
   frame <- list2env(stats::setNames(args, symbols), parent = emptyenv(), size = n + 1L)
   assign(fname, f, envir = frame)
   actual <- lapply(symbols, as.name)

@@ -117,7 +117,7 @@ SEXP anvil_gradient(SEXP graph, SEXP wrt, SEXP with_value, SEXP fields) {
       if (e.location < 0 || !holder.locations || static_cast<size_t>(e.location) >= holder.locations->list.size()) throw;
       Shield<SEXP> where(call_r("location_text", {holder.locations->list[static_cast<size_t>(e.location)].get()}));
       std::vector<std::string> details = e.details;
-      details.push_back("i It was called in `" + text_of(where) + "`.");
+      details.push_back("i It was called by " + text_of(where) + ".");
       throw Error(e.kind, e.what(), details);
     }
   });

@@ -5,7 +5,7 @@
 #define ANVIL_ROUTINES(X)                                                                        \
   /* tensors */                                                                                  \
   X(anvil_tensor, 5) X(anvil_empty, 2) X(anvil_tag, 1) X(anvil_as_array, 1) X(anvil_as_raw, 2)   \
-  X(anvil_from_raw, 4) X(anvil_rewrap, 2) X(anvil_format_data, 4) X(anvil_donated, 1)            \
+  X(anvil_from_raw, 4) X(anvil_rewrap, 2) X(anvil_format_data, 4)            \
   X(anvil_invalidate, 1) X(anvil_dtype_name, 1) X(anvil_dtype_code, 1)                           \
   /* trace */                                                                                    \
   X(anvil_push, 1) X(anvil_pop, 1) X(anvil_current, 0) X(anvil_input, 1) X(anvil_box, 1)         \

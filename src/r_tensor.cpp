@@ -104,7 +104,10 @@ SEXP holder_of(const Tensor& t) {
 
 SEXP tensor_from(const Tensor& t) {
   SEXP holder = holder_of(t);
-  if (holder != R_NilValue) return holder;
+  if (holder != R_NilValue) {  // a reshape shares its data, but is another tensor
+    TensorType held = type_of(R_ExternalPtrTag(holder));
+    if (graph::same_type(held, t.type) && held.ambiguous == t.type.ambiguous) return holder;
+  }
   return guarded([&] {
     SEXP data = PROTECT(allocate_data(t.type));
     SEXP tag = PROTECT(tag_of(t.type));
@@ -354,8 +357,6 @@ SEXP anvil_rewrap(SEXP x, SEXP cls) {
     return guarded([&] { return wrap_tensor(R_ExternalPtrProtected(x), R_ExternalPtrTag(x), cls); });
   });
 }
-
-SEXP anvil_donated(SEXP x) { return Rf_ScalarLogical(R_ExternalPtrProtected(x) == R_NilValue); }
 
 SEXP anvil_invalidate(SEXP x) {
   R_SetExternalPtrProtected(x, R_NilValue);

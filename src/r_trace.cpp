@@ -104,10 +104,9 @@ ValuePtr literal_of(SEXP x) {
 SEXP array_tensor(SEXP x, const DType* dtype) { return make_tensor(x, dtype, shape_of_data(x), TYPEOF(x) != LGLSXP, false); }
 
 int location_of_call(Locations& locations) {
-  SEXP where = R_GetCurrentSrcref(0);
-  if (where == R_NilValue || where == nullptr) where = call_r("user_call", {});
+  Shield<SEXP> where(call_r("located_call", {}));
   if (where == R_NilValue) return -1;
-  if (locations.list.empty() || locations.list.back().get() != where) locations.list.emplace_back(where);
+  locations.list.emplace_back(where);
   return static_cast<int>(locations.list.size()) - 1;
 }
 

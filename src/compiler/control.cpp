@@ -64,10 +64,13 @@ void Lowerer::lower_if(const graph::Call& c) {
 // ---- while --------------------------------------------------------------------------------
 
 // The buffers of a state, filled with its initial values. A temporary that nobody needs
-// any more is taken over.
-std::vector<BufferId> Lowerer::enter_state(const std::vector<ValuePtr>& initial) {
+// any more, neither later nor in the loop, is taken over.
+std::vector<BufferId> Lowerer::enter_state(const graph::Call& c, const std::vector<ValuePtr>& initial) {
   std::vector<BufferId> state;
   std::unordered_set<BufferId> taken;
+  for (const auto& inner : subgraphs(c))
+    for (const ValuePtr& v : captures(*inner))
+      if (auto it = places_.find(v.get()); it != places_.end()) taken.insert(root(it->second));
   for (const ValuePtr& v : initial) {
     bool several = std::count(initial.begin(), initial.end(), v) > 1;
     if (!several && dead_after_this_call(v)) {
@@ -125,7 +128,7 @@ void Lowerer::replace_state(const Graph& body, const std::vector<BufferId>& stat
 
 void Lowerer::lower_while(const graph::Call& c, bool record) {
   const Graph &condition = *c.params.graph("cond_graph"), &body = *c.params.graph("body_graph");
-  std::vector<BufferId> state = enter_state(c.inputs);
+  std::vector<BufferId> state = enter_state(c, c.inputs);
   BufferId tape = -1;
   std::vector<graph::TensorType> layout;
   if (record) {
@@ -176,7 +179,7 @@ void Lowerer::lower_tape_scan(const graph::Call& c) {
   const auto &field_counts = c.params.ints("field_counts"), &last_first = c.params.ints("last_first");
   size_t tapes = last_first.size(), carried = c.inputs.size() - tapes;
   const graph::TensorType count_type{DType::i64, {}, false};
-  std::vector<BufferId> state = enter_state({c.inputs.begin() + static_cast<std::ptrdiff_t>(tapes), c.inputs.end()});
+  std::vector<BufferId> state = enter_state(c, {c.inputs.begin() + static_cast<std::ptrdiff_t>(tapes), c.inputs.end()});
   for (size_t t = carried; t < c.outputs.size(); ++t) {
     BufferId tape = make_buffer(Buffer::Kind::temporary, c.outputs[t]->type);
     int64_t size = 0;

@@ -165,9 +165,21 @@ void Lowerer::map(const ValuePtr& result, std::function<Expr(const Index&)> elem
   store_box(result_buffer(result), {result->type.shape, unchanged, std::move(element)});
 }
 
+static bool is_identity(Op op, Scalar x, DType t) {
+  switch (op) {
+    case Op::add: case Op::bit_or: return x == Scalar(0).rounded_to(t);
+    case Op::mul: return x == Scalar(1).rounded_to(t);
+    case Op::maximum: return x == lowest(t).rounded_to(t);
+    case Op::minimum: return x == highest(t).rounded_to(t);
+    default: return false;
+  }
+}
+
 void Lowerer::reduce(const ValuePtr& result, const Shape& extents, Op op, Scalar initial,
                      std::function<Expr(const Index&, const Index&)> element) {
   const Shape& shape = result->type.shape;
+  if (elements(extents) == 1 && is_identity(op, initial.rounded_to(result->type.dtype), result->type.dtype))
+    return map(result, [&](const Index& o) { return element(o, Index(extents.size())); });
   BufferId to = result_buffer(result);
   if (elements(shape) == 0) return;
   Index o = index(shape, &Lowerer::dimension), r = index(extents, &Lowerer::reduced);

@@ -98,7 +98,7 @@ class Lowerer final : public primitives::Lowering {
   void lower_if(const graph::Call&);
   void lower_while(const graph::Call&, bool record);
   void lower_tape_scan(const graph::Call&);
-  std::vector<BufferId> enter_state(const std::vector<ValuePtr>& initial);
+  std::vector<BufferId> enter_state(const graph::Call&, const std::vector<ValuePtr>& initial);
   std::vector<BufferId> next_state(const std::vector<BufferId>& state);
   void open_region(const Graph&, const std::vector<BufferId>& inputs);
   void close_region();

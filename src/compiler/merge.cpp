@@ -27,7 +27,7 @@ namespace {
 
 constexpr size_t furthest = 64;       // how many statements back a partner may be
 constexpr int most_statements = 400;  // in one loop
-constexpr int64_t small_product = 64;
+constexpr int64_t small_extent = 8;
 
 // What a statement with all inside it does to one buffer, local or parameter.
 struct Touch {
@@ -79,7 +79,7 @@ struct Node {
   Summary summary;
   int statements = 1;
   bool is_loop = false;
-  bool product = false;                        // a reduction inside reads something again and again
+  int product = 0;                             // 1 for the sum of a product, 2 for the loop around it, ...; 0: none inside
   bool reduces = false;                        // updates a local made outside
   bool carried = false;                        // and reads it as well: a scan
   int64_t extent() const {
@@ -127,11 +127,12 @@ class Merger {
     n.summary.clear();
     n.statements = 1;
     if (!n.is_loop) return summarise_statement(n.stmt, n.summary);
-    n.product = n.reduces = n.carried = false;
+    int inner_product = 0;
+    n.reduces = n.carried = false;
     for (const NodePtr& c : n.children) {
       add(n.summary, c->summary);
       n.statements += c->statements;
-      n.product = n.product || c->product;
+      inner_product = std::max(inner_product, c->product);
     }
     Variable v = std::get<loops::For>(n.stmt.is).variable;
     bool own_update = false;
@@ -141,14 +142,13 @@ class Merger {
       n.reduces = true;
       if (reads_local(n, k / 3)) n.carried = true;
     }
-    // An innermost reduction with an operand that does not depend on some loop around it
-    // would show in the other nests of this loop; the operands of a product do.
+    n.product = inner_product == 0 ? 0 : n.reduces ? inner_product : inner_product + 1;
     if (own_update)
       for (const NodePtr& c : n.children)
         if (auto u = std::get_if<loops::Update>(&c->stmt.is))
           if (u->op == Op::add && u->value->op == Op::mul && u->value->args[0] != u->value->args[1] && has_load(u->value->args[0], v) &&
               has_load(u->value->args[1], v))
-            n.product = true;
+            n.product = std::max(n.product, 1);
   }
   static bool has_load(Expr e, Variable v) {
     bool found = false;
@@ -247,9 +247,25 @@ class Merger {
   bool worthwhile(const Node& a, const Node& b) const {
     if (a.statements + b.statements > most_statements) return false;
     if (a.carried || b.carried) return false;
-    bool tiny = a.extent() <= small_product && b.extent() <= small_product && a.statements + b.statements <= 8;
-    if (!tiny && ((a.product && (b.product || b.reduces)) || (b.product && a.reduces))) return false;
+    bool tiny = a.extent() <= small_extent && b.extent() <= small_extent;
+    if (!tiny && (a.product == 3 || b.product == 3) && !around_product(a, b)) return false;
     return any_shared(a.summary, b.summary, [](int k, const Touch&, const Touch&) { return k % 3 == static_cast<int>(Space::buffer); });
+  }
+  // A product of matrices is blocked in two loops. What joins it must fit into the inner
+  // one, element by element.
+  static bool around_product(const Node& a, const Node& b) {
+    if (a.product == b.product) return false;
+    const Node *x = only_loop(a), *y = only_loop(b);
+    return x && y && same_steps(*x, *y) && !x->reduces && !y->reduces && legal(*x, *y);
+  }
+  static const Node* only_loop(const Node& n) {
+    const Node* found = nullptr;
+    for (const NodePtr& c : n.children) {
+      if (!c->is_loop) continue;
+      if (found) return nullptr;
+      found = c.get();
+    }
+    return found;
   }
   static bool same_steps(const Node& a, const Node& b) {
     auto &f = std::get<loops::For>(a.stmt.is), &g = std::get<loops::For>(b.stmt.is);
@@ -273,7 +289,7 @@ class Merger {
     if (v != w) rename(*n, w, v);
     add(x.summary, n->summary);
     x.statements += n->statements;
-    x.product = x.product || n->product;
+    x.product = std::max(x.product, n->product);
     x.reduces = x.reduces || n->reduces;
     for (NodePtr& c : n->children) insert(x.children, std::move(c));
   }

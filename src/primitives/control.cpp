@@ -10,52 +10,61 @@ namespace {
 using graph::Graph;
 using Types = std::vector<TensorType>;
 
-std::string counted(size_t n, const char* what) { return std::to_string(n) + " " + what + (n == 1 ? "" : "s"); }
+std::string counted(size_t n, const char* what) {
+  return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
+}
 
-// What fits: "Convert it in `body` with `nv_convert()`, ..." is only said where it helps.
 void check_state(const Types& state, const std::vector<ValuePtr>& next) {
   if (next.size() != state.size())
     throw Error("argument", "`body` must have the same input and output structure.",
-                {"x The state has " + counted(state.size(), "element") + ", but `body` returns " + counted(next.size(), "element") + "."});
+                {"x The state has " + counted(state.size(), "element") + ", but `body` returns " +
+                 counted(next.size(), "element") + "."});
   for (size_t i = 0; i < state.size(); ++i) {
     const TensorType &expected = state[i], &got = next[i]->type;
     if (same_type(expected, got)) continue;
     bool dtype = expected.dtype != got.dtype;
     std::string element = "state element " + std::to_string(i + 1);
-    throw Error(dtype ? "dtype" : "shape", "`body` must return the types of the state that it gets.",
-                {"x Expected " + text(expected) + " for " + element + ", but `body` returns " + text(got) + ".",
-                 dtype ? "i Give `init` the dtype " + std::string(name(got.dtype)) + ", or convert the result of `body` with `nv_convert()`."
-                       : "i A state cannot change its shape from one iteration to the next."});
+    throw Error(
+        dtype ? "dtype" : "shape", "`body` must return the types of the state that it gets.",
+        {"x Expected " + text(expected) + " for " + element + ", but `body` returns " + text(got) + ".",
+         dtype ? "i Give `init` the dtype " + std::string(name(got.dtype)) +
+                     ", or convert the result of `body` with `nv_convert()`."
+               : "i A state cannot change its shape from one iteration to the next."});
   }
 }
 
 void check_condition(const Graph& condition, const Types& state) {
   if (condition.inputs.size() != state.size())
     throw Error("argument", "`cond` and `body` must have the same input structure.",
-                {"x The state has " + counted(state.size(), "element") + ", but `cond` takes " + counted(condition.inputs.size(), "input") + "."});
+                {"x The state has " + counted(state.size(), "element") + ", but `cond` takes " +
+                 counted(condition.inputs.size(), "input") + "."});
   if (condition.outputs.size() != 1)
-    throw Error("argument", "`cond` must return a single value.", {"x Got " + counted(condition.outputs.size(), "value") + "."});
+    throw Error("argument", "`cond` must return a single value.",
+                {"x Got " + counted(condition.outputs.size(), "value") + "."});
   const TensorType& t = condition.outputs[0]->type;
   if (!is_bool(t.dtype))
-    throw Error("dtype", "`cond` must return a bool scalar.", {"x Got " + text(t) + ".", "i Compare values, for example with `<`."});
+    throw Error("dtype", "`cond` must return a bool scalar.",
+                {"x Got " + text(t) + ".", "i Compare values, for example with `<`."});
   if (!t.shape.empty())
-    throw Error("shape", "`cond` must return a bool scalar.", {"x Got " + text(t) + ".", "i Reduce it with `nv_reduce_any()` or `nv_reduce_all()`."});
+    throw Error("shape", "`cond` must return a bool scalar.",
+                {"x Got " + text(t) + ".", "i Reduce it with `nv_reduce_any()` or `nv_reduce_all()`."});
 }
 
 void check_inputs(const char* graph_name, const Graph& g, const Types& expected) {
   if (g.inputs.size() != expected.size())
-    throw Error("argument", std::string("`") + graph_name + "` takes " + counted(g.inputs.size(), "input") + ", but the state has " +
-                                counted(expected.size(), "element") + ".");
+    throw Error("argument", std::string("`") + graph_name + "` takes " + counted(g.inputs.size(), "input") +
+                                ", but the state has " + counted(expected.size(), "element") + ".");
   for (size_t i = 0; i < expected.size(); ++i)
     if (!same_type(g.inputs[i]->type, expected[i]))
-      throw InternalError(std::string("graph: input ") + std::to_string(i + 1) + " of " + graph_name + " is " +
-                          text(g.inputs[i]->type) + ", the state is " + text(expected[i]));
+      throw InternalError(std::string("graph: input ") + std::to_string(i + 1) + " of " + graph_name +
+                          " is " + text(g.inputs[i]->type) + ", the state is " + text(expected[i]));
 }
 
 Types infer_while(const Types& state, const Params& params) {
   const Graph &condition = *params.graph("cond_graph"), &body = *params.graph("body_graph");
   if (state.empty())
-    throw Error("argument", "`init` must have at least one element.", {"i A loop without a state can never end."});
+    throw Error("argument", "`init` must have at least one element.",
+                {"i A loop without a state can never end."});
   check_condition(condition, state);
   check_inputs("cond", condition, state);
   check_inputs("body", body, state);
@@ -65,21 +74,25 @@ Types infer_while(const Types& state, const Params& params) {
 
 Types infer_if(const Types& operands, const Params& params) {
   if (!operands[0].shape.empty())
-    throw Error("shape", "`pred` must be a scalar.", {"x Got shape " + in_parentheses(operands[0].shape) + "."});
+    throw Error("shape", "`pred` must be a scalar.",
+                {"x Got shape " + in_parentheses(operands[0].shape) + "."});
   const Graph &yes = *params.graph("true_graph"), &no = *params.graph("false_graph");
   if (!yes.inputs.empty() || !no.inputs.empty())
     throw Error("argument", "`true` and `false` must take no arguments.");
   if (yes.outputs.size() != no.outputs.size())
     throw Error("argument", "true and false branches must have the same output structure.",
-                {"x `true` returns " + counted(yes.outputs.size(), "value") + ", `false` " + counted(no.outputs.size(), "value") + "."});
+                {"x `true` returns " + counted(yes.outputs.size(), "value") + ", `false` " +
+                 counted(no.outputs.size(), "value") + "."});
   Types results;
   for (size_t i = 0; i < yes.outputs.size(); ++i) {
     const TensorType &a = yes.outputs[i]->type, &b = no.outputs[i]->type;
     if (!same_type(a, b)) {
       bool dtype = a.dtype != b.dtype;
-      throw Error(dtype ? "dtype" : "shape", "true and false branches must return the same types.",
-                  {"x Output " + std::to_string(i + 1) + " is " + text(a) + " in `true` and " + text(b) + " in `false`.",
-                   dtype ? "i Convert one of them with `nv_convert()`." : "i Broadcast or reshape one of them."});
+      throw Error(
+          dtype ? "dtype" : "shape", "true and false branches must return the same types.",
+          {"x Output " + std::to_string(i + 1) + " is " + text(a) + " in `true` and " + text(b) +
+               " in `false`.",
+           dtype ? "i Convert one of them with `nv_convert()`." : "i Broadcast or reshape one of them."});
     }
     results.push_back({a.dtype, a.shape, a.ambiguous && b.ambiguous});
   }
@@ -88,12 +101,15 @@ Types infer_if(const Types& operands, const Params& params) {
 
 const TensorType tape_type{DType::tape, {}, false};
 
-size_t total(const std::vector<int64_t>& counts) { return static_cast<size_t>(std::accumulate(counts.begin(), counts.end(), int64_t(0))); }
+size_t total(const std::vector<int64_t>& counts) {
+  return static_cast<size_t>(std::accumulate(counts.begin(), counts.end(), int64_t(0)));
+}
 
 Types infer_while_record(const Types& state, const Params& params) {
   Types results = infer_while(state, params);
   for (int64_t field : params.ints("fields"))
-    if (field < 0 || static_cast<size_t>(field) >= state.size()) throw InternalError("while_record: there is no such state element");
+    if (field < 0 || static_cast<size_t>(field) >= state.size())
+      throw InternalError("while_record: there is no such state element");
   results.push_back(tape_type);
   return results;
 }
@@ -106,12 +122,14 @@ Types infer_tape_scan(const Types& operands, const Params& params) {
     if (!right) throw InternalError(std::string("tape_scan: ") + what);
   };
   check(tapes >= 1 && tapes <= operands.size(), "the number of tapes is wrong");
-  for (size_t i = 0; i < tapes; ++i) check(operands[i].dtype == DType::tape && operands[i].shape.empty(), "an operand is no tape");
+  for (size_t i = 0; i < tapes; ++i)
+    check(operands[i].dtype == DType::tape && operands[i].shape.empty(), "an operand is no tape");
   Types results(operands.begin() + static_cast<std::ptrdiff_t>(tapes), operands.end());
   size_t first_carry = total(field_counts);
   check(params.ints("last_first").size() == tapes, "a tape has no direction");
   check(body.inputs.size() == first_carry + results.size(), "the body has another number of inputs");
-  check(body.outputs.size() == results.size() + total(params.ints("new_field_counts")), "the body has another number of outputs");
+  check(body.outputs.size() == results.size() + total(params.ints("new_field_counts")),
+        "the body has another number of outputs");
   for (size_t i = 0; i < results.size(); ++i) {
     check(same_type(body.inputs[first_carry + i]->type, results[i]), "the body takes another carry");
     check(same_type(body.outputs[i]->type, results[i]), "the body gives another carry");
@@ -137,7 +155,8 @@ Primitive control(std::string name, std::vector<std::string> operands, std::vect
 std::vector<TensorType> record_layout(const graph::Call& call, size_t output) {
   std::vector<TensorType> layout;
   if (call.primitive->name == "while_record") {
-    for (int64_t field : call.params.ints("fields")) layout.push_back(call.inputs.at(static_cast<size_t>(field))->type);
+    for (int64_t field : call.params.ints("fields"))
+      layout.push_back(call.inputs.at(static_cast<size_t>(field))->type);
     return layout;
   }
   size_t carried = call.inputs.size() - call.params.ints("field_counts").size(), field = carried;
@@ -149,10 +168,12 @@ std::vector<TensorType> record_layout(const graph::Call& call, size_t output) {
 }
 
 void register_control(Registry& r) {
-  Primitive branch = control("if", {"pred"}, {"true_graph", "false_graph"}, infer_if, {"stablehlo.if", {}, "if"});
+  Primitive branch =
+      control("if", {"pred"}, {"true_graph", "false_graph"}, infer_if, {"stablehlo.if", {}, "if"});
   branch.group = Group::boolean;
   r.add(std::move(branch));
-  r.add(control("while", {"..."}, {"cond_graph", "body_graph"}, infer_while, {"stablehlo.while", {}, "while"}));
+  r.add(
+      control("while", {"..."}, {"cond_graph", "body_graph"}, infer_while, {"stablehlo.while", {}, "while"}));
   Primitive record = control("while_record", {"..."}, {"cond_graph", "body_graph"}, infer_while_record, {});
   record.parameters.push_back({"fields", ParamSpec::Kind::axes});
   r.add(std::move(record));

@@ -31,15 +31,20 @@ size_t hash(const graph::Param& p) {
     for (int64_t i : x) h = mix(h, static_cast<size_t>(i));
     return h;
   };
-  return std::visit([&]<class T>(const T& x) -> size_t {
-    if constexpr (std::is_same_v<T, Scalar>) return x.hash();
-    else if constexpr (std::is_same_v<T, std::vector<int64_t>>) return list(x);
-    else if constexpr (std::is_same_v<T, std::vector<std::vector<int64_t>>>) {
-      size_t h = 0;
-      for (const auto& part : x) h = mix(h, list(part));
-      return h;
-    } else return std::hash<T>()(x);
-  }, p.value);
+  return std::visit(
+      [&]<class T>(const T& x) -> size_t {
+        if constexpr (std::is_same_v<T, Scalar>)
+          return x.hash();
+        else if constexpr (std::is_same_v<T, std::vector<int64_t>>)
+          return list(x);
+        else if constexpr (std::is_same_v<T, std::vector<std::vector<int64_t>>>) {
+          size_t h = 0;
+          for (const auto& part : x) h = mix(h, list(part));
+          return h;
+        } else
+          return std::hash<T>()(x);
+      },
+      p.value);
 }
 
 struct Key {
@@ -52,9 +57,13 @@ struct KeyHash {
 struct KeyEqual {
   bool operator()(const Key& a, const Key& b) const {
     const Call &x = *a.call, &y = *b.call;
-    auto same_param = [](const graph::Param& p, const graph::Param& q) { return p.name == q.name && p.value == q.value; };
-    return a.hash == b.hash && x.primitive == y.primitive && std::equal(x.inputs.begin(), x.inputs.end(), y.inputs.begin(), y.inputs.end(), equal) &&
-           std::equal(x.params.items.begin(), x.params.items.end(), y.params.items.begin(), y.params.items.end(), same_param);
+    auto same_param = [](const graph::Param& p, const graph::Param& q) {
+      return p.name == q.name && p.value == q.value;
+    };
+    return a.hash == b.hash && x.primitive == y.primitive &&
+           std::equal(x.inputs.begin(), x.inputs.end(), y.inputs.begin(), y.inputs.end(), equal) &&
+           std::equal(x.params.items.begin(), x.params.items.end(), y.params.items.begin(),
+                      y.params.items.end(), same_param);
   }
 };
 Key key_of(const Call& call) {
@@ -66,8 +75,9 @@ Key key_of(const Call& call) {
 
 // Cheaper to make again than to fetch from memory.
 bool moves_data(const Call& call) {
-  static const std::unordered_set<std::string_view> names = {"fill", "iota", "broadcast_in_dim", "reshape", "transpose", "reverse", "convert",
-                                                             "static_slice", "dynamic_slice", "concatenate", "pad", "select"};
+  static const std::unordered_set<std::string_view> names = {
+      "fill",    "iota",         "broadcast_in_dim", "reshape",     "transpose", "reverse",
+      "convert", "static_slice", "dynamic_slice",    "concatenate", "pad",       "select"};
   return names.count(call.primitive->name) != 0;
 }
 
@@ -84,7 +94,8 @@ class Merger {
       if (!has_effect(call) && subgraphs(call).empty()) {
         auto seen = table_.find(key_of(call));
         if (seen != table_.end() && (seen->second == depth_ || !moves_data(call))) {
-          for (size_t i = 0; i < call.outputs.size(); ++i) map_[call.outputs[i].get()] = seen->first.call->outputs[i];
+          for (size_t i = 0; i < call.outputs.size(); ++i)
+            map_[call.outputs[i].get()] = seen->first.call->outputs[i];
           continue;
         }
         kept.push_back(std::move(call));

@@ -49,13 +49,14 @@ class Pullback {
   struct Backward;                         // the body of the loop that carries cotangents back
   struct Recorded {                        // a tape of carried elements at the start of each step
     ValuePtr tape;
-    std::vector<size_t> elements;          // in the order of the fields
+    std::vector<size_t> elements;  // in the order of the fields
   };
 
   void step(const Call&);
   void apply_rule(const Call&);
   void reverse_if(const Call&);
   void reverse_loop(const Call&);
+  ValueList active_captures(const Graph& inner) const;
   Backward backward_body(const Loop&, const std::vector<bool>& carries) const;
   Recorded record_carries(const Loop&, std::vector<size_t> needed);
   Recorded record_states(const Call&, std::vector<size_t> needed);

@@ -31,9 +31,12 @@ void Pullback::accumulate(const ValuePtr& value, const ValuePtr& cotangent, cons
   if (!same_type(value->type, cotangent->type))
     throw InternalError("reverse: a cotangent of " + text(value->type) + " is " + text(cotangent->type));
   ValuePtr& sum = cotangents_[value.get()];
-  if (!sum) sum = cotangent;
-  else if (value->type.dtype == DType::tape) sum = add_tapes(layout, sum, cotangent);
-  else sum = record(to_, registry().at("add"), {sum, cotangent}).at(0);
+  if (!sum)
+    sum = cotangent;
+  else if (value->type.dtype == DType::tape)
+    sum = add_tapes(layout, sum, cotangent);
+  else
+    sum = record(to_, registry().at("add"), {sum, cotangent}).at(0);
 }
 
 void Pullback::run() {
@@ -50,9 +53,12 @@ void Pullback::run() {
 
 void Pullback::step(const Call& call) {
   const std::string& name = call.primitive->name;
-  if (name == "if") reverse_if(call);
-  else if (name == "while" || name == "while_record" || name == "tape_scan") reverse_loop(call);
-  else apply_rule(call);
+  if (name == "if")
+    reverse_if(call);
+  else if (name == "while" || name == "while_record" || name == "tape_scan")
+    reverse_loop(call);
+  else
+    apply_rule(call);
 }
 
 void Pullback::apply_rule(const Call& call) {
@@ -79,7 +85,8 @@ void check_output(const Graph& g) {
                 {"x Got " + std::to_string(g.outputs.size()) + " outputs."});
   const TensorType& type = g.outputs[0]->type;
   if (!type.shape.empty())
-    throw Error("gradient", "The function to differentiate must return a scalar.", {"x Got shape " + in_parentheses(type.shape) + "."});
+    throw Error("gradient", "The function to differentiate must return a scalar.",
+                {"x Got shape " + in_parentheses(type.shape) + "."});
   if (!is_float(type.dtype))
     throw Error("gradient", "The function to differentiate must return a float scalar.",
                 {"x Got dtype " + std::string(name(type.dtype)) + "."});
@@ -89,10 +96,16 @@ void check_output(const Graph& g) {
 ValuePtr finish(const ValuePtr& cotangent, const TensorType& type, Graph& to) {
   if (!cotangent)
     return record(to, registry().at("fill"), {},
-                  {{"value", Scalar(0)}, {"dtype", type.dtype}, {"shape", type.shape}, {"ambiguous", type.ambiguous}}).at(0);
+                  {{"value", Scalar(0)},
+                   {"dtype", type.dtype},
+                   {"shape", type.shape},
+                   {"ambiguous", type.ambiguous}})
+        .at(0);
   if (cotangent->type == type) return cotangent;
   if (cotangent->kind == Value::Kind::literal) return graph::make_literal(cotangent->literal, type);
-  return record(to, registry().at("convert"), {cotangent}, {{"dtype", type.dtype}, {"ambiguous", type.ambiguous}}).at(0);
+  return record(to, registry().at("convert"), {cotangent},
+                {{"dtype", type.dtype}, {"ambiguous", type.ambiguous}})
+      .at(0);
 }
 
 }  // namespace

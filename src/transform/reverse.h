@@ -15,7 +15,8 @@ graph::GraphPtr gradient(const graph::Graph& graph, const std::vector<bool>& wrt
 
 // Appends to `to` the calls that carry `cotangents` of `outputs` back through `calls` and
 // gives the cotangents of `targets` (null where zero). Forward values must be visible in `to`.
-std::vector<graph::ValuePtr> pull_back(const std::vector<graph::Call>& calls, const std::vector<graph::ValuePtr>& outputs,
+std::vector<graph::ValuePtr> pull_back(const std::vector<graph::Call>& calls,
+                                       const std::vector<graph::ValuePtr>& outputs,
                                        const std::vector<graph::ValuePtr>& cotangents,
                                        const std::vector<graph::ValuePtr>& targets, graph::Graph& to);
 

@@ -21,11 +21,14 @@ ValuePtr new_input(const TensorType& type) { return make_value(Value::Kind::inpu
 ValuePtr zeros(const TensorType& type) { return graph::make_literal(0, type); }
 
 template <class T>
-void append(std::vector<T>& to, const std::vector<T>& more) { to.insert(to.end(), more.begin(), more.end()); }
+void append(std::vector<T>& to, const std::vector<T>& more) {
+  to.insert(to.end(), more.begin(), more.end());
+}
 
 std::vector<TensorType> float_fields(const std::vector<TensorType>& layout) {
   std::vector<TensorType> floats;
-  std::copy_if(layout.begin(), layout.end(), std::back_inserter(floats), [](const TensorType& t) { return is_float(t.dtype); });
+  std::copy_if(layout.begin(), layout.end(), std::back_inserter(floats),
+               [](const TensorType& t) { return is_float(t.dtype); });
   return floats;
 }
 
@@ -55,14 +58,24 @@ GraphPtr copy_of(const GraphPtr& g) {
 
 }  // namespace
 
+ValueList Pullback::active_captures(const Graph& inner) const {
+  ValueList found;
+  for (const ValuePtr& v : captures(inner)) {
+    if (!depends(v)) continue;
+    if (v->type.dtype == DType::tape) throw InternalError("reverse: a tape is read in an inner graph");
+    found.push_back(v);
+  }
+  return found;
+}
+
 // ---- if -----------------------------------------------------------------------------
 
 void Pullback::reverse_if(const Call& call) {
   std::vector<GraphPtr> branches = subgraphs(call), backward;
   ValueList targets;
   for (const auto& branch : branches)
-    for (const ValuePtr& v : captures(*branch))
-      if (depends(v) && std::find(targets.begin(), targets.end(), v) == targets.end()) targets.push_back(v);
+    for (const ValuePtr& v : active_captures(*branch))
+      if (std::find(targets.begin(), targets.end(), v) == targets.end()) targets.push_back(v);
   std::vector<bool> reached(targets.size(), false);
   for (const auto& branch : branches) {
     auto back = std::make_shared<Graph>();
@@ -116,12 +129,15 @@ struct Pullback::Loop {
 
 struct Pullback::Backward {
   GraphPtr body = std::make_shared<Graph>();
-  ValueList fields, states;            // inputs: records of the operand tapes, carried elements at the start of the step
-  std::vector<ValueList> new_fields;   // inputs: for each new tape the cotangents of its record, none where they are zero
-  ValueList carry_in, carry_out;       // cotangents of the chosen carried elements after and before the step
+  ValueList fields,
+      states;  // inputs: records of the operand tapes, carried elements at the start of the step
+  std::vector<ValueList>
+      new_fields;  // inputs: for each new tape the cotangents of its record, none where they are zero
+  ValueList carry_in, carry_out;  // cotangents of the chosen carried elements after and before the step
   ValueList captured, captured_in, captured_out;  // outer values, the sums of their cotangents
-  std::vector<ValueList> tape_out;     // for each operand tape the cotangents of its record, none where they are zero
-  std::vector<bool> carries;           // what has to be chosen, at least
+  std::vector<ValueList>
+      tape_out;               // for each operand tape the cotangents of its record, none where they are zero
+  std::vector<bool> carries;  // what has to be chosen, at least
 };
 
 Pullback::Backward Pullback::backward_body(const Loop& loop, const std::vector<bool>& carries) const {
@@ -133,12 +149,8 @@ Pullback::Backward Pullback::backward_body(const Loop& loop, const std::vector<b
   append(arguments, b.states);
   for (size_t i = 0; i < arguments.size(); ++i)
     if (depends(loop.body.inputs[i])) targets.push_back(arguments[i]);
-  for (const ValuePtr& v : captures(loop.body))
-    if (depends(v)) {
-      if (v->type.dtype == DType::tape) throw InternalError("reverse: a tape is read in an inner graph");
-      targets.push_back(v);
-      b.captured.push_back(v);
-    }
+  b.captured = active_captures(loop.body);
+  append(targets, b.captured);
 
   ValueList outputs = inline_calls(loop.body, arguments, *b.body);
   std::vector<Call> calls = b.body->calls;
@@ -153,7 +165,8 @@ Pullback::Backward Pullback::backward_body(const Loop& loop, const std::vector<b
     b.new_fields.emplace_back();
     auto layout = record_layout(loop.call, loop.carried + t);
     for (size_t k = 0; k < layout.size(); ++k) {
-      ValuePtr recorded = loop.is_scan() ? outputs[next++] : b.states[static_cast<size_t>(loop.call.params.ints("fields")[k])];
+      ValuePtr recorded = loop.is_scan() ? outputs[next++]
+                                         : b.states[static_cast<size_t>(loop.call.params.ints("fields")[k])];
       if (!is_float(layout[k].dtype) || !cotangent(loop.call.outputs[loop.carried + t])) continue;
       b.new_fields[t].push_back(new_input(layout[k]));
       inner.seed(recorded, b.new_fields[t].back());
@@ -218,7 +231,8 @@ void Pullback::reverse_loop(const Call& call) {
   Recorded recorded = record_carries(loop, needed);
 
   // The operand tapes are read in the other direction, what this loop wrote from its end.
-  ValueList operands(call.inputs.begin(), call.inputs.begin() + static_cast<std::ptrdiff_t>(loop.counts.size()));
+  ValueList operands(call.inputs.begin(),
+                     call.inputs.begin() + static_cast<std::ptrdiff_t>(loop.counts.size()));
   std::vector<int64_t> counts = loop.counts, last_first;
   if (loop.is_scan())
     for (int64_t flag : call.params.ints("last_first")) last_first.push_back(1 - flag);
@@ -247,7 +261,10 @@ void Pullback::reverse_loop(const Call& call) {
   for (const ValuePtr& v : b.captured) operands.push_back(zeros(v->type));
 
   auto results = record(to_, registry().at("tape_scan"), std::move(operands),
-                        {{"body_graph", b.body}, {"field_counts", counts}, {"last_first", last_first}, {"new_field_counts", new_counts}});
+                        {{"body_graph", b.body},
+                         {"field_counts", counts},
+                         {"last_first", last_first},
+                         {"new_field_counts", new_counts}});
   size_t next = 0;
   for (size_t i = 0; i < loop.carried; ++i)
     if (carries[i]) accumulate(loop.initial(i), results[next++]);
@@ -281,9 +298,13 @@ Pullback::Recorded Pullback::record_states(const Call& call, std::vector<size_t>
     if (std::all_of(needed.begin(), needed.end(), recorded)) return {call.outputs.back(), fields};
   }
   if (needed.empty()) {
-    auto bytes = [](const ValuePtr& v) { return elements(v->type.shape) * static_cast<int64_t>(size_of(v->type.dtype)); };
-    auto smallest = std::min_element(call.inputs.begin(), call.inputs.end(),
-                                     [&](const ValuePtr& a, const ValuePtr& b) { return bytes(a) < bytes(b); });
+    auto bytes = [](const ValuePtr& v) {  // something that has bytes at all
+      int64_t n = elements(v->type.shape) * static_cast<int64_t>(size_of(v->type.dtype));
+      return n == 0 ? std::numeric_limits<int64_t>::max() : n;
+    };
+    auto smallest =
+        std::min_element(call.inputs.begin(), call.inputs.end(),
+                         [&](const ValuePtr& a, const ValuePtr& b) { return bytes(a) < bytes(b); });
     needed.push_back(static_cast<size_t>(smallest - call.inputs.begin()));
   }
   graph::Param fields{"fields", std::vector<int64_t>(needed.begin(), needed.end()), true};
@@ -297,7 +318,8 @@ Pullback::Recorded Pullback::record_states(const Call& call, std::vector<size_t>
   }
   auto results = record(to_, registry().at("while_record"), call.inputs,
                         {{"cond_graph", copy_of(call.params.graph("cond_graph"))},
-                         {"body_graph", copy_of(call.params.graph("body_graph"))}, std::move(fields)});
+                         {"body_graph", copy_of(call.params.graph("body_graph"))},
+                         std::move(fields)});
   return {results.back(), needed};
 }
 
@@ -308,7 +330,8 @@ Pullback::Recorded Pullback::record_scan(const Loop& loop, const std::vector<siz
   for (size_t i : needed) body->outputs.push_back(body->inputs[loop.fields + i]);
   for (graph::Param& p : again.params.items) {
     if (p.name == "body_graph") p.value = body;
-    if (p.name == "new_field_counts") std::get<std::vector<int64_t>>(p.value).push_back(static_cast<int64_t>(needed.size()));
+    if (p.name == "new_field_counts")
+      std::get<std::vector<int64_t>>(p.value).push_back(static_cast<int64_t>(needed.size()));
   }
   if (found == loops_.end())
     return {record(to_, registry().at("tape_scan"), again.inputs, again.params).back(), needed};
@@ -322,12 +345,16 @@ ValuePtr Pullback::add_tapes(const Layout& layout, const ValuePtr& a, const Valu
   size_t n = layout.size();
   for (size_t i = 0; i < 2 * n; ++i) body->inputs.push_back(new_input(layout[i % n]));
   for (size_t i = 0; i < n; ++i)
-    body->outputs.push_back(record(*body, registry().at("add"), {body->inputs[i], body->inputs[n + i]}).at(0));
+    body->outputs.push_back(
+        record(*body, registry().at("add"), {body->inputs[i], body->inputs[n + i]}).at(0));
   int64_t count = static_cast<int64_t>(n);
   using Numbers = std::vector<int64_t>;
   return record(to_, registry().at("tape_scan"), {a, b},
-                {{"body_graph", body}, {"field_counts", Numbers{count, count}}, {"last_first", Numbers{0, 0}},
-                 {"new_field_counts", Numbers{count}}}).at(0);
+                {{"body_graph", body},
+                 {"field_counts", Numbers{count, count}},
+                 {"last_first", Numbers{0, 0}},
+                 {"new_field_counts", Numbers{count}}})
+      .at(0);
 }
 
 ValuePtr Pullback::reverse_tape(const Layout& layout, const ValuePtr& tape) {
@@ -337,7 +364,11 @@ ValuePtr Pullback::reverse_tape(const Layout& layout, const ValuePtr& tape) {
   using Numbers = std::vector<int64_t>;
   Numbers count{static_cast<int64_t>(layout.size())};
   return record(to_, registry().at("tape_scan"), {tape},
-                {{"body_graph", body}, {"field_counts", count}, {"last_first", Numbers{1}}, {"new_field_counts", count}}).at(0);
+                {{"body_graph", body},
+                 {"field_counts", count},
+                 {"last_first", Numbers{1}},
+                 {"new_field_counts", count}})
+      .at(0);
 }
 
 }  // namespace anvil::transform

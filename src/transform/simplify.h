@@ -7,9 +7,9 @@
 
 namespace anvil::transform {
 
-void inline_scalar_constants(graph::Graph&);   // captured tensors with one element become literals
+void inline_scalar_constants(graph::Graph&);  // captured tensors with one element become literals
 void remove_unused_constants(graph::Graph&);
-void remove_dead_calls(graph::Graph&);         // a loop keeps its whole body
+void remove_dead_calls(graph::Graph&);  // a loop keeps its whole body
 // Calls of the same primitive on the same operands become one. An inner graph takes a value
 // from around it where that saves arithmetic, not where it only saves moving data.
 void merge_equal_calls(graph::Graph&);
@@ -18,6 +18,6 @@ void merge_equal_calls(graph::Graph&);
 // value it selects; double negation, transposition,
 // reshaping and broadcasting become none or one. Nothing drops a NaN, Inf or signed zero.
 void simplify_algebra(graph::Graph&);
-void optimize(graph::Graph&);                  // all of them, for the compiler
+void optimize(graph::Graph&);  // all of them, for the compiler
 
 }  // namespace anvil::transform

@@ -19,10 +19,10 @@ struct NamedKernel {
 };
 Kernel find_kernel(std::string_view primitive);  // null when there is none
 
-std::vector<NamedKernel> shape_kernels();    // shape.cpp
-std::vector<NamedKernel> reduce_kernels();   // reduce.cpp
-std::vector<NamedKernel> linalg_kernels();   // linalg.cpp
-std::vector<NamedKernel> random_kernels();   // random.cpp
+std::vector<NamedKernel> shape_kernels();   // shape.cpp
+std::vector<NamedKernel> reduce_kernels();  // reduce.cpp
+std::vector<NamedKernel> linalg_kernels();  // linalg.cpp
+std::vector<NamedKernel> random_kernels();  // random.cpp
 
 // The tensor of the i-th result of a call, uninitialised.
 inline Tensor make_result(const Call& call, size_t i = 0) { return allocate(call.outputs.at(i)->type); }

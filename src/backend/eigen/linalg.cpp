@@ -9,15 +9,17 @@
 namespace anvil::eigen {
 namespace {
 
-template <class T> using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
-template <class T> using MatrixMap = Eigen::Map<Matrix<T>>;
+template <class T>
+using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
+template <class T>
+using MatrixMap = Eigen::Map<Matrix<T>>;
 
 using Dims = std::vector<int64_t>;
 
 // The dimensions of a tensor in three groups, seen as rows, columns and batch.
 struct Grouping {
-  Shape box;       // sizes of all dimensions in the new order
-  View view;       // of the tensor, in that order
+  Shape box;  // sizes of all dimensions in the new order
+  View view;  // of the tensor, in that order
   int64_t rows = 1, columns = 1, batch = 1;
 };
 Grouping group(const Shape& shape, const Dims& rows, const Dims& columns, const Dims& batch) {
@@ -53,7 +55,8 @@ Dims sequence(size_t from, size_t to) {
 Dims without(size_t rank, const Dims& a, const Dims& b) {
   Dims dims;
   for (int64_t d : sequence(0, rank))
-    if (std::find(a.begin(), a.end(), d) == a.end() && std::find(b.begin(), b.end(), d) == b.end()) dims.push_back(d);
+    if (std::find(a.begin(), a.end(), d) == a.end() && std::find(b.begin(), b.end(), d) == b.end())
+      dims.push_back(d);
   return dims;
 }
 
@@ -66,7 +69,8 @@ void product(const T* a, const T* b, T* c, int64_t rows, int64_t inner, int64_t 
       out.setZero();
       return;
     }
-    out.noalias() = Eigen::Map<const Matrix<T>>(a, rows, inner) * Eigen::Map<const Matrix<T>>(b, inner, columns);
+    out.noalias() =
+        Eigen::Map<const Matrix<T>>(a, rows, inner) * Eigen::Map<const Matrix<T>>(b, inner, columns);
   } else {
     for (int64_t j = 0; j < columns; ++j)
       for (int64_t i = 0; i < rows; ++i) {
@@ -81,13 +85,15 @@ void product(const T* a, const T* b, T* c, int64_t rows, int64_t inner, int64_t 
 Tensors dot_general(const Call& call, const Tensors& in) {
   Tensor out = make_result(call);
   using Pairs = std::vector<Dims>;
-  const Pairs &contracting = call.params.get<Pairs>("contracting_dims"), &batching = call.params.get<Pairs>("batching_dims");
+  const Pairs &contracting = call.params.get<Pairs>("contracting_dims"),
+              &batching = call.params.get<Pairs>("batching_dims");
   Dims lhs_free = without(in[0].type.shape.size(), contracting[0], batching[0]);
   Dims rhs_free = without(in[1].type.shape.size(), contracting[1], batching[1]);
   Grouping lhs = group(in[0].type.shape, lhs_free, contracting[0], batching[0]);
   Grouping rhs = group(in[1].type.shape, contracting[1], rhs_free, batching[1]);
   size_t first = batching[0].size(), second = first + lhs_free.size();
-  Grouping result = group(out.type.shape, sequence(first, second), sequence(second, out.type.shape.size()), sequence(0, first));
+  Grouping result = group(out.type.shape, sequence(first, second), sequence(second, out.type.shape.size()),
+                          sequence(0, first));
   Tensor a = pack(in[0], lhs), b = pack(in[1], rhs), c = graph::allocate({out.type.dtype, result.box});
   visit(out.type.dtype, [&]<class T>() {
     for (int64_t i = 0; i < result.batch; ++i)
@@ -110,8 +116,10 @@ void factorise(T* data, int64_t n) {
   MatrixMap<T> a(data, n, n);
   Eigen::LLT<Matrix<T>, triangle> llt(a);
   Matrix<T> factor = Matrix<T>::Zero(n, n);
-  if (llt.info() == Eigen::Success) factor = llt.matrixLLT().template triangularView<triangle>();
-  else factor.template triangularView<triangle>().setConstant(std::numeric_limits<T>::quiet_NaN());
+  if (llt.info() == Eigen::Success)
+    factor = llt.matrixLLT().template triangularView<triangle>();
+  else
+    factor.template triangularView<triangle>().setConstant(std::numeric_limits<T>::quiet_NaN());
   a = factor;
 }
 Tensors cholesky(const Call& call, const Tensors& in) {
@@ -133,11 +141,17 @@ Tensors cholesky(const Call& call, const Tensors& in) {
 template <class T, unsigned triangle>
 void solve(const MatrixMap<T>& a, MatrixMap<T>& b, bool left, bool transposed) {
   auto view = a.template triangularView<triangle>();
-  auto flipped = a.transpose().template triangularView<(triangle & Eigen::UnitDiag) | (triangle & Eigen::Lower ? Eigen::Upper : Eigen::Lower)>();
-  if (left && transposed) flipped.template solveInPlace<Eigen::OnTheLeft>(b);
-  else if (left) view.template solveInPlace<Eigen::OnTheLeft>(b);
-  else if (transposed) flipped.template solveInPlace<Eigen::OnTheRight>(b);
-  else view.template solveInPlace<Eigen::OnTheRight>(b);
+  auto flipped = a.transpose()
+                     .template triangularView<(triangle & Eigen::UnitDiag) |
+                                              (triangle & Eigen::Lower ? Eigen::Upper : Eigen::Lower)>();
+  if (left && transposed)
+    flipped.template solveInPlace<Eigen::OnTheLeft>(b);
+  else if (left)
+    view.template solveInPlace<Eigen::OnTheLeft>(b);
+  else if (transposed)
+    flipped.template solveInPlace<Eigen::OnTheRight>(b);
+  else
+    view.template solveInPlace<Eigen::OnTheRight>(b);
 }
 Tensors triangular_solve(const Call& call, const Tensors& in) {
   Tensor out = make_result(call);
@@ -150,10 +164,14 @@ Tensors triangular_solve(const Call& call, const Tensors& in) {
     for (int64_t i = 0; i < gb.batch; ++i) {
       MatrixMap<T> matrix(a.as<T>() + i * ga.rows * ga.columns, ga.rows, ga.columns);
       MatrixMap<T> rhs(b.as<T>() + i * gb.rows * gb.columns, gb.rows, gb.columns);
-      if (lower && unit) solve<T, Eigen::UnitLower>(matrix, rhs, left, transposed);
-      else if (lower) solve<T, Eigen::Lower>(matrix, rhs, left, transposed);
-      else if (unit) solve<T, Eigen::UnitUpper>(matrix, rhs, left, transposed);
-      else solve<T, Eigen::Upper>(matrix, rhs, left, transposed);
+      if (lower && unit)
+        solve<T, Eigen::UnitLower>(matrix, rhs, left, transposed);
+      else if (lower)
+        solve<T, Eigen::Lower>(matrix, rhs, left, transposed);
+      else if (unit)
+        solve<T, Eigen::UnitUpper>(matrix, rhs, left, transposed);
+      else
+        solve<T, Eigen::Upper>(matrix, rhs, left, transposed);
     }
   });
   unpack(b, out, gb);

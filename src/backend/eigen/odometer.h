@@ -9,8 +9,8 @@
 namespace anvil::eigen {
 
 struct View {
-  int64_t offset = 0;             // of index 0, in elements
-  std::vector<int64_t> strides;   // one per dimension of the box
+  int64_t offset = 0;            // of index 0, in elements
+  std::vector<int64_t> strides;  // one per dimension of the box
 };
 
 inline View whole(const graph::Tensor& t) { return {0, strides(t.type.shape)}; }
@@ -42,7 +42,8 @@ void walk(const Shape& box, const View& a, const View& b, F&& visit) {
 }
 
 // Copies a box of elements of one size from one strided tensor to another.
-inline void copy_box(const Shape& box, const void* from, const View& source, void* to, const View& target, size_t size) {
+inline void copy_box(const Shape& box, const void* from, const View& source, void* to, const View& target,
+                     size_t size) {
   auto copy = [&]<class Bits>(Bits) {
     auto in = static_cast<const Bits*>(from);
     auto out = static_cast<Bits*>(to);
@@ -55,7 +56,8 @@ inline void copy_box(const Shape& box, const void* from, const View& source, voi
     default: return copy(uint64_t());
   }
 }
-inline void copy_box(const Shape& box, const graph::Tensor& from, const View& source, const graph::Tensor& to, const View& target) {
+inline void copy_box(const Shape& box, const graph::Tensor& from, const View& source, const graph::Tensor& to,
+                     const View& target) {
   copy_box(box, from.data.get(), source, to.data.get(), target, size_of(from.type.dtype));
 }
 

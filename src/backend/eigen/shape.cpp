@@ -10,7 +10,9 @@ namespace {
 
 using graph::full;
 
-Tensors fill(const Call& call, const Tensors&) { return {full(call.outputs[0]->type, call.params.get<Scalar>("value"))}; }
+Tensors fill(const Call& call, const Tensors&) {
+  return {full(call.outputs[0]->type, call.params.get<Scalar>("value"))};
+}
 
 Tensors iota(const Call& call, const Tensors&) {
   Tensor out = make_result(call);
@@ -126,7 +128,8 @@ Tensors dynamic_slice(const Call& call, const Tensors& in) {
 
 Tensors dynamic_update_slice(const Call& call, const Tensors& in) {
   Tensor out = make_result(call);
-  std::memcpy(out.data.get(), in[0].data.get(), static_cast<size_t>(elements(out.type.shape)) * size_of(out.type.dtype));
+  std::memcpy(out.data.get(), in[0].data.get(),
+              static_cast<size_t>(elements(out.type.shape)) * size_of(out.type.dtype));
   const Shape& box = in[1].type.shape;
   copy_box(box, in[1], whole(in[1]), out, dynamic_window(out, box, in, 2));
   return {out};

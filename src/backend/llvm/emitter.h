@@ -93,7 +93,6 @@ class Emitter {
   LocalState& local_state(LocalId);
   VariableState& variable_state(Variable);
   Value slot(llvm::Type*, const llvm::Twine& name);      // memory that becomes a register
-  Value base(BufferId, int* level);
 
   // statements.cpp
   void block(const loops::Block&);
@@ -139,6 +138,8 @@ class Emitter {
   const Facts& facts(const Scope& s) const { return analysis_.facts(s.statement); }
 
   // memory.cpp
+  Value place(BufferId);
+  Value base(BufferId, int* level);
   Value pointer(BufferId, const Affine&, const Coordinate&, int64_t displacement);
   Value lane_pointer(BufferId, const Affine&, const Coordinate&, int lane);
   std::optional<int64_t> lane_stride(const Affine&);     // nothing: parameters differ by lane

@@ -63,7 +63,9 @@ Status start(const Settings& settings, const Symbol* symbols, size_t count, Sink
 
 Status compile(const loops::Program& program, runtime::Entry* entry, void** code, Sink error) {
   return guarded(error, [&] {
+    PassFilter filter;
     llvm::LLVMContext context;
+    context.setOptPassGate(filter);
     std::unique_ptr<llvm::Module> module = emit(program, context, false);
     std::unique_ptr<Code> linked = machine->link(*module, entry_symbol);
     *entry = linked->entry;

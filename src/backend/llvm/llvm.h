@@ -14,6 +14,7 @@
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Module.h>
+#include <llvm/IR/OptBisect.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Object/ObjectFile.h>
@@ -95,6 +96,21 @@ inline bool add_assembly_passes(::llvm::TargetMachine& machine, ::llvm::legacy::
 #endif
   return machine.addPassesToEmitFile(passes, out, nullptr, kind);
 }
+
+// Leaves out the scheduling of machine instructions: it gains nothing for our loops, which
+// come ordered, and its time grows faster than a function does.
+class PassFilter final : public ::llvm::OptPassGate {
+ public:
+#if LLVM_VERSION_MAJOR >= 16
+  bool shouldRunPass(::llvm::StringRef pass, ::llvm::StringRef) override { return wanted(pass); }
+#else
+  bool shouldRunPass(const ::llvm::Pass* pass, ::llvm::StringRef) override { return wanted(pass->getPassName()); }
+#endif
+  bool isEnabled() const override { return true; }
+
+ private:
+  static bool wanted(::llvm::StringRef pass) { return pass != "Machine Instruction Scheduler"; }
+};
 
 // How RuntimeDyld tells its memory managers an alignment.
 #if LLVM_VERSION_MAJOR >= 16

@@ -10,21 +10,26 @@ namespace anvil::llvm_backend {
 
 using loops::Term;
 
+// A buffer's memory; of a swapped buffer, where its pointer is; of a number in a register, its slot.
+Emitter::Value Emitter::place(BufferId id) {
+  const BufferId b = analysis_.root(id);
+  Value& known = bases_[b];
+  if (known) return known;
+  const llvm::IRBuilder<>::InsertPointGuard guard(b_);
+  b_.SetInsertPoint(entry_end_);
+  const loops::Buffer& buffer = program_.buffers[size_t(b)];
+  if (registers_.count(b)) known = slot(ops_.memory_type(buffer.dtype), buffer.name);
+  else if (!analysis_.swapped().count(b)) known = initial(b);
+  else if (!(known = frame_slot(frame_pointers_, b))) b_.CreateStore(initial(b), known = slot(ptr_, buffer.name));
+  return known;
+}
+
 // Where a buffer starts, and the scope that holds the value.
 Emitter::Value Emitter::base(BufferId id, int* level) {
   const BufferId b = analysis_.root(id);
-  const bool in_register = registers_.count(b) > 0;
-  Value& known = bases_[b];
-  if (!known) {
-    const llvm::IRBuilder<>::InsertPointGuard guard(b_);
-    b_.SetInsertPoint(entry_end_);
-    const loops::Buffer& buffer = program_.buffers[size_t(b)];
-    if (in_register) known = slot(ops_.memory_type(buffer.dtype), buffer.name);
-    else if (!analysis_.swapped().count(b)) known = initial(b);
-    else if (!(known = frame_slot(frame_pointers_, b))) b_.CreateStore(initial(b), known = slot(ptr_, buffer.name));
-  }
+  Value known = place(b);
   *level = 0;
-  if (in_register || !analysis_.swapped().count(b)) return known;
+  if (registers_.count(b) || !analysis_.swapped().count(b)) return known;
   Info in;
   for (int s = int(scopes_.size()) - 1; s > 0 && in.level == 0; --s)
     if (scopes_[size_t(s)].statement && facts(scopes_[size_t(s)]).changed.count(b)) in.level = s;

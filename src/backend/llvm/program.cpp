@@ -8,7 +8,7 @@ namespace anvil::llvm_backend {
 
 namespace {
 
-constexpr double largest_function = 5000, part_of_large = 2500;  // instructions, roughly
+constexpr double largest_function = 2000, part_of_large = 1000;  // instructions, roughly
 
 }  // namespace
 
@@ -40,13 +40,19 @@ void Emitter::plan_functions() {
   if (functions_.size() == 1) return;
 
   // what a top-level statement makes and another function mentions
-  for (size_t i = 0; i < program_.body.size(); ++i) {
-    const auto& is = program_.body[i].is;
-    const auto* let = std::get_if<loops::Let>(&is);
-    const auto* declare = std::get_if<loops::Declare>(&is);
+  std::map<LocalId, std::set<int>> users;
+  for (size_t i = 0; i < statements.size(); ++i)
+    for (const auto* set : {&statements[i].made, &statements[i].updated, &statements[i].read})
+      for (LocalId l : *set) users[l].insert(function_of[i]);
+  for (const loops::Stmt& s : program_.body) {
+    const auto* let = std::get_if<loops::Let>(&s.is);
+    const auto* declare = std::get_if<loops::Declare>(&s.is);
     if (let) frame_constants_.insert(let->local);
-    if (let || declare) frame_locals_.emplace(let ? let->local : declare->local, frame_size_++);
-    if (const auto* bind = std::get_if<loops::Bind>(&is)) frame_parameters_.emplace(bind->parameter, frame_size_++);
+    if (let || declare) {
+      const LocalId l = let ? let->local : declare->local;
+      if (users[l].size() > 1) frame_locals_.emplace(l, frame_size_++);
+    }
+    if (const auto* bind = std::get_if<loops::Bind>(&s.is)) frame_parameters_.emplace(bind->parameter, frame_size_++);
   }
   for (BufferId b : analysis_.swapped())
     if (!registers_.count(b)) frame_pointers_.emplace(b, frame_size_++);

@@ -171,7 +171,7 @@ void Emitter::emit(const loops::While& s) {
 
 // Exchanges the places of two buffers; two numbers in registers exchange their values.
 void Emitter::emit(const loops::Swap& s) {
-  Value first = bases_.lookup(s.first), second = bases_.lookup(s.second);
+  Value first = place(s.first), second = place(s.second);
   llvm::Type* type = registers_.count(s.first) ? ops_.memory_type(program_.buffers[size_t(s.first)].dtype) : ptr_;
   Value x = b_.CreateLoad(type, first), y = b_.CreateLoad(type, second);
   b_.CreateStore(y, first);

@@ -17,7 +17,8 @@ GraphPtr constant_graph(const std::vector<TensorType>& inputs, const std::vector
   for (const TensorType& t : outputs) g->outputs.push_back(graph::make_literal(1, t));
   return g;
 }
-std::vector<TensorType> infer_if(const TensorType& pred, const std::vector<TensorType>& yes, const std::vector<TensorType>& no) {
+std::vector<TensorType> infer_if(const TensorType& pred, const std::vector<TensorType>& yes,
+                                 const std::vector<TensorType>& no) {
   Graph g;
   std::vector<TensorType> types;
   auto results = record(g, registry().at("if"), {graph::make_literal(true, pred)},
@@ -25,17 +26,21 @@ std::vector<TensorType> infer_if(const TensorType& pred, const std::vector<Tenso
   for (const auto& v : results) types.push_back(v->type);
   return types;
 }
-std::vector<TensorType> infer_while(const std::vector<TensorType>& state, const std::vector<TensorType>& condition, const std::vector<TensorType>& next) {
+std::vector<TensorType> infer_while(const std::vector<TensorType>& state,
+                                    const std::vector<TensorType>& condition,
+                                    const std::vector<TensorType>& next) {
   Graph g;
   std::vector<ValuePtr> initial;
   for (const TensorType& t : state) initial.push_back(graph::make_literal(0, t));
   std::vector<TensorType> types;
-  auto results = record(g, registry().at("while"), initial,
-                        {{"cond_graph", constant_graph(state, condition)}, {"body_graph", constant_graph(state, next)}});
+  auto results =
+      record(g, registry().at("while"), initial,
+             {{"cond_graph", constant_graph(state, condition)}, {"body_graph", constant_graph(state, next)}});
   for (const auto& v : results) types.push_back(v->type);
   return types;
 }
-template <class F> std::string message(F&& f) {
+template <class F>
+std::string message(F&& f) {
   try {
     f();
   } catch (const Error& e) {
@@ -48,43 +53,65 @@ template <class F> std::string message(F&& f) {
 
 TEST(If, GivesTheTypesOfItsBranches) {
   TensorType ambiguous{DType::f32, {}, true};
-  EXPECT_EQ(infer_if(bool_scalar, {f32_scalar, i32_scalar}, {ambiguous, i32_scalar}), (std::vector<TensorType>{f32_scalar, i32_scalar}));
+  EXPECT_EQ(infer_if(bool_scalar, {f32_scalar, i32_scalar}, {ambiguous, i32_scalar}),
+            (std::vector<TensorType>{f32_scalar, i32_scalar}));
   EXPECT_EQ(infer_if(bool_scalar, {ambiguous}, {ambiguous}), std::vector<TensorType>{ambiguous});
 }
 
 TEST(If, SaysWhatDiffers) {
-  EXPECT_EQ(message([] { infer_if(i32_scalar, {}, {}); }), "dtype: `pred` must have dtype BooleanType.\nx Got <i32>.");
-  EXPECT_EQ(message([] { infer_if({DType::boolean, {2}}, {}, {}); }), "shape: `pred` must be a scalar.\nx Got shape (2).");
+  EXPECT_EQ(message([] { infer_if(i32_scalar, {}, {}); }),
+            "dtype: `pred` must have dtype BooleanType.\nx Got <i32>.");
+  EXPECT_EQ(message([] {
+              infer_if({DType::boolean, {2}}, {}, {});
+            }),
+            "shape: `pred` must be a scalar.\nx Got shape (2).");
   EXPECT_EQ(message([] { infer_if(bool_scalar, {f32_scalar}, {}); }),
-            "argument: true and false branches must have the same output structure.\nx `true` returns 1 value, `false` 0 values.");
-  EXPECT_EQ(message([] { infer_if(bool_scalar, {f32_scalar, f32_scalar}, {f32_scalar, i32_scalar}); }),
-            "dtype: true and false branches must return the same types.\n"
-            "x Output 2 is f32[] in `true` and i32[] in `false`.\ni Convert one of them with `nv_convert()`.");
-  EXPECT_EQ(message([] { infer_if(bool_scalar, {f32_scalar}, {{DType::f32, {3}}}); }),
+            "argument: true and false branches must have the same output structure.\nx `true` returns 1 "
+            "value, `false` 0 values.");
+  EXPECT_EQ(
+      message([] {
+        infer_if(bool_scalar, {f32_scalar, f32_scalar}, {f32_scalar, i32_scalar});
+      }),
+      "dtype: true and false branches must return the same types.\n"
+      "x Output 2 is f32[] in `true` and i32[] in `false`.\ni Convert one of them with `nv_convert()`.");
+  EXPECT_EQ(message([] {
+              infer_if(bool_scalar, {f32_scalar}, {{DType::f32, {3}}});
+            }),
             "shape: true and false branches must return the same types.\n"
             "x Output 1 is f32[] in `true` and f32[3] in `false`.\ni Broadcast or reshape one of them.");
 }
 
 TEST(While, KeepsTheTypesOfTheState) {
   TensorType ambiguous{DType::i32, {}, true};
-  EXPECT_EQ(infer_while({ambiguous, f32_scalar}, {bool_scalar}, {i32_scalar, f32_scalar}), (std::vector<TensorType>{ambiguous, f32_scalar}));
+  EXPECT_EQ(infer_while({ambiguous, f32_scalar}, {bool_scalar}, {i32_scalar, f32_scalar}),
+            (std::vector<TensorType>{ambiguous, f32_scalar}));
 }
 
 TEST(While, SaysWhatIsWrong) {
   EXPECT_EQ(message([] { infer_while({}, {bool_scalar}, {}); }),
             "argument: `init` must have at least one element.\ni A loop without a state can never end.");
-  EXPECT_EQ(message([] { infer_while({i32_scalar}, {i32_scalar}, {i32_scalar}); }),
-            "dtype: `cond` must return a bool scalar.\nx Got i32[].\ni Compare values, for example with `<`.");
-  EXPECT_EQ(message([] { infer_while({i32_scalar}, {{DType::boolean, {2}}}, {i32_scalar}); }),
-            "shape: `cond` must return a bool scalar.\nx Got bool[2].\ni Reduce it with `nv_reduce_any()` or `nv_reduce_all()`.");
-  EXPECT_EQ(message([] { infer_while({i32_scalar}, {bool_scalar}, {i32_scalar, i32_scalar}); }),
+  EXPECT_EQ(
+      message([] { infer_while({i32_scalar}, {i32_scalar}, {i32_scalar}); }),
+      "dtype: `cond` must return a bool scalar.\nx Got i32[].\ni Compare values, for example with `<`.");
+  EXPECT_EQ(message([] {
+              infer_while({i32_scalar}, {{DType::boolean, {2}}}, {i32_scalar});
+            }),
+            "shape: `cond` must return a bool scalar.\nx Got bool[2].\ni Reduce it with `nv_reduce_any()` or "
+            "`nv_reduce_all()`.");
+  EXPECT_EQ(message([] {
+              infer_while({i32_scalar}, {bool_scalar}, {i32_scalar, i32_scalar});
+            }),
             "argument: `body` must have the same input and output structure.\n"
             "x The state has 1 element, but `body` returns 2 elements.");
-  EXPECT_EQ(message([] { infer_while({f32_scalar, i32_scalar}, {bool_scalar}, {f32_scalar, f32_scalar}); }),
+  EXPECT_EQ(message([] {
+              infer_while({f32_scalar, i32_scalar}, {bool_scalar}, {f32_scalar, f32_scalar});
+            }),
             "dtype: `body` must return the types of the state that it gets.\n"
             "x Expected i32[] for state element 2, but `body` returns f32[].\n"
             "i Give `init` the dtype f32, or convert the result of `body` with `nv_convert()`.");
-  EXPECT_EQ(message([] { infer_while({f32_scalar}, {bool_scalar}, {{DType::f32, {1}}}); }),
+  EXPECT_EQ(message([] {
+              infer_while({f32_scalar}, {bool_scalar}, {{DType::f32, {1}}});
+            }),
             "shape: `body` must return the types of the state that it gets.\n"
             "x Expected f32[] for state element 1, but `body` returns f32[1].\n"
             "i A state cannot change its shape from one iteration to the next.");
@@ -95,22 +122,28 @@ TEST(Tapes, HaveTheLayoutOfTheirRecords) {
   auto initial = {graph::make_literal(0, f32_scalar), graph::make_literal(0, {DType::i32, {3}})};
   std::vector<TensorType> state = {f32_scalar, {DType::i32, {3}}};
   auto looped = record(g, registry().at("while_record"), initial,
-                       {{"cond_graph", constant_graph(state, {bool_scalar})}, {"body_graph", constant_graph(state, state)},
+                       {{"cond_graph", constant_graph(state, {bool_scalar})},
+                        {"body_graph", constant_graph(state, state)},
                         {"fields", std::vector<int64_t>{1, 0}}});
   ASSERT_EQ(looped.size(), 3u);
   EXPECT_EQ(looped[2]->type, (TensorType{DType::tape, {}}));
   EXPECT_EQ(record_layout(g.calls[0], 2), (std::vector<TensorType>{{DType::i32, {3}}, f32_scalar}));
 
   using Numbers = std::vector<int64_t>;
-  std::vector<TensorType> inputs = {{DType::i32, {3}}, f32_scalar, f32_scalar}, outputs = {f32_scalar, bool_scalar, i32_scalar};
+  std::vector<TensorType> inputs = {{DType::i32, {3}}, f32_scalar, f32_scalar},
+                          outputs = {f32_scalar, bool_scalar, i32_scalar};
   auto scanned = record(g, registry().at("tape_scan"), {looped[2], looped[0]},
-                        {{"body_graph", constant_graph(inputs, outputs)}, {"field_counts", Numbers{2}}, {"last_first", Numbers{1}},
+                        {{"body_graph", constant_graph(inputs, outputs)},
+                         {"field_counts", Numbers{2}},
+                         {"last_first", Numbers{1}},
                          {"new_field_counts", Numbers{0, 2}}});
   ASSERT_EQ(scanned.size(), 3u);
   EXPECT_TRUE(record_layout(g.calls[1], 1).empty());
   EXPECT_EQ(record_layout(g.calls[1], 2), (std::vector<TensorType>{bool_scalar, i32_scalar}));
   EXPECT_THROW(record(g, registry().at("tape_scan"), {looped[0]},
-                      {{"body_graph", constant_graph(inputs, outputs)}, {"field_counts", Numbers{2}}, {"last_first", Numbers{1}},
+                      {{"body_graph", constant_graph(inputs, outputs)},
+                       {"field_counts", Numbers{2}},
+                       {"last_first", Numbers{1}},
                        {"new_field_counts", Numbers{}}}),
                InternalError);
 }

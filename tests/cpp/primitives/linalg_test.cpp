@@ -84,6 +84,21 @@ TEST(TriangularSolve, SideBySide) {
   expect_values(solve(true, true, false, false), {counting({0, 0}), counting({0, 3})}, {0, 3}, {});
 }
 
+TEST(Linalg, TheRuntimeAgreesForEveryCountOrderAndDtype) {
+  for (DType t : {DType::f32, DType::f64})
+    for (int64_t count : {1, 3, 21})
+      for (int64_t n : {1, 4, 60}) {
+        Tensor square = spread_values(t, {count, n, n}, -1, 1), b = spread_values(t, {count, n, 2});
+        for (int64_t i = 0; i < n; ++i)  // a dominant diagonal: positive definite, whichever triangle is read
+          for (int64_t k = 0; k < count; ++k) set_element(square, k + count * (i + n * i), 2.0 * static_cast<double>(n) + 1);
+        double tolerance = t == DType::f32 ? 1e-5 : 1e-12;
+        for (bool flag : {true, false}) {
+          expect_loop_rules_agree(build(chol(flag), {square}), {square}, tolerance);
+          expect_loop_rules_agree(build(solve(true, flag, false, !flag), {square, b}), {square, b}, tolerance);
+        }
+      }
+}
+
 TEST(Linalg, Errors) {
   Params lower = {{"lower", true}};
   expect_error("chol", {f64({2, 3})}, lower, "shape", "`operand` must be a square matrix.", "x Got shape (2,3).");

@@ -1,6 +1,6 @@
 // Runs a loop program one scalar at a time and checks every access: the meaning of loop
-// programs that the passes of the compiler are tested against. Vectors, unrolling and the
-// places of temporaries are ignored.
+// programs that the passes of the compiler are tested against. Vector and unrolled loops run
+// backwards.
 #pragma once
 #include <cstring>
 #include <stdexcept>
@@ -161,8 +161,10 @@ class LoopInterpreter {
     locals_[static_cast<size_t>(local)] = x.rounded_to(program_.locals[static_cast<size_t>(local)].dtype);
   }
   void statement(const loops::For& f) {
-    for (int64_t i = f.begin; i < f.end; ++i) {
-      variables_[static_cast<size_t>(f.variable)] = i;
+    // steps that may run side by side must not care about their order
+    bool backwards = f.kind != loops::For::Kind::serial;
+    for (int64_t k = f.begin; k < f.end; ++k) {
+      variables_[static_cast<size_t>(f.variable)] = backwards ? f.end - 1 - (k - f.begin) : k;
       block(f.body);
     }
   }

@@ -7,8 +7,9 @@ namespace {
 
 TEST(GradientOfIf, TakesTheBranchThatRan) {
   auto f = trace({f64_scalar, f64_scalar}, [](Graph& g, const Vars& x) {
-    return if_else(g, x[0] > 1.0, [&](Graph& in_yes) { return Vars{in(in_yes, x[0]) * x[1] * x[1]}; },
-                   [&](Graph& in_no) { return Vars{sin(in(in_no, x[0]))}; });
+    return if_else(
+        g, x[0] > 1.0, [&](Graph& in_yes) { return Vars{in(in_yes, x[0]) * x[1] * x[1]}; },
+        [&](Graph& in_no) { return Vars{sin(in(in_no, x[0]))}; });
   });
   expect_gradient(f, {tensor({}, {1.7}), tensor({}, {0.6})}, 3);
   expect_gradient(f, {tensor({}, {0.3}), tensor({}, {0.6})}, 3);
@@ -17,8 +18,14 @@ TEST(GradientOfIf, TakesTheBranchThatRan) {
 TEST(GradientOfIf, SeveralResultsAndPassedThroughValues) {
   auto f = trace({f64_scalar, f64({2})}, [](Graph& g, const Vars& x) {
     Var y = exp(x[0]);
-    Vars r = if_else(g, x[0] < 0.0, [&](Graph& b) { return Vars{y, in(b, x[1]) * 2.0, integer(b, 1)}; },
-                     [&](Graph& b) { return Vars{in(b, y) * y, x[1], integer(b, 2)}; });
+    Vars r = if_else(
+        g, x[0] < 0.0,
+        [&](Graph& b) {
+          return Vars{y, in(b, x[1]) * 2.0, integer(b, 1)};
+        },
+        [&](Graph& b) {
+          return Vars{in(b, y) * y, x[1], integer(b, 2)};
+        });
     return Vars{r[0] * convert(r[2], DType::f64) + reduce_sum(r[1] * r[1], {0})};
   });
   expect_gradient(f, {tensor({}, {0.4}), tensor({2}, {1.5, -2})}, 2);
@@ -36,8 +43,11 @@ TEST(GradientOfIf, LeavesOutWhatNoBranchReaches) {
 
 TEST(GradientOfWhile, NewtonSquareRoot) {
   auto f = trace({f64_scalar}, [](Graph& g, const Vars& x) {
-    Vars r = while_loop(g, {x[0], integer(g, 0)}, [](Graph& b, const Vars& s) { return s[1] < integer(b, 8); },
-                        [&](Graph& b, const Vars& s) { return Vars{(s[0] + in(b, x[0]) / s[0]) * 0.5, s[1] + integer(b, 1)}; });
+    Vars r = while_loop(
+        g, {x[0], integer(g, 0)}, [](Graph& b, const Vars& s) { return s[1] < integer(b, 8); },
+        [&](Graph& b, const Vars& s) {
+          return Vars{(s[0] + in(b, x[0]) / s[0]) * 0.5, s[1] + integer(b, 1)};
+        });
     return Vars{r[0]};
   });
   auto g = transform::gradient(*f, {true}, true);
@@ -50,7 +60,9 @@ TEST(GradientOfWhile, NewtonSquareRoot) {
 // The forward loop itself records; it does not run twice.
 TEST(GradientOfWhile, RunsTheLoopOnce) {
   auto f = trace({f64_scalar}, [](Graph& g, const Vars& x) {
-    return while_loop(g, {x[0]}, [](Graph&, const Vars& s) { return s[0] < 100.0; }, [](Graph&, const Vars& s) { return Vars{s[0] * s[0]}; });
+    return while_loop(
+        g, {x[0]}, [](Graph&, const Vars& s) { return s[0] < 100.0; },
+        [](Graph&, const Vars& s) { return Vars{s[0] * s[0]}; });
   });
   auto g = transform::gradient(*f, {true}, false);
   ASSERT_EQ(g->calls.size(), 2u);
@@ -60,23 +72,26 @@ TEST(GradientOfWhile, RunsTheLoopOnce) {
 }
 
 Var sum_loop(Graph& g, Var x, Var n, Var p) {
-  Vars r = while_loop(g, {number(g, 0), integer(g, 0)}, [&](Graph&, const Vars& s) { return s[1] < n; },
-                      [&](Graph& b, const Vars& s) {
-                        return Vars{s[0] + sin(in(b, x) * convert(s[1], DType::f64)) * p * p, s[1] + integer(b, 1)};
-                      });
+  Vars r = while_loop(
+      g, {number(g, 0), integer(g, 0)}, [&](Graph&, const Vars& s) { return s[1] < n; },
+      [&](Graph& b, const Vars& s) {
+        return Vars{s[0] + sin(in(b, x) * convert(s[1], DType::f64)) * p * p, s[1] + integer(b, 1)};
+      });
   return r[0];
 }
 
 TEST(GradientOfWhile, SumWithCapturedParameters) {
-  auto f = trace({f64_scalar, {DType::i32, {}}, f64_scalar}, [](Graph& g, const Vars& x) { return Vars{sum_loop(g, x[0], x[1], x[2])}; });
+  auto f = trace({f64_scalar, {DType::i32, {}}, f64_scalar},
+                 [](Graph& g, const Vars& x) { return Vars{sum_loop(g, x[0], x[1], x[2])}; });
   for (double n : {0, 1, 5})
     expect_gradient(f, {tensor({}, {0.7}), tensor({}, {n}, DType::i32), tensor({}, {1.2})}, 3);
 }
 
 TEST(GradientOfWhile, NumberOfIterationsDependsOnData) {
   auto f = trace({f64_scalar, f64_scalar}, [](Graph& g, const Vars& x) {
-    return while_loop(g, {x[0]}, [](Graph&, const Vars& s) { return s[0] < 20.0; },
-                      [&](Graph& b, const Vars& s) { return Vars{s[0] * in(b, x[1]) + exp(s[0] * -0.1)}; });
+    return while_loop(
+        g, {x[0]}, [](Graph&, const Vars& s) { return s[0] < 20.0; },
+        [&](Graph& b, const Vars& s) { return Vars{s[0] * in(b, x[1]) + exp(s[0] * -0.1)}; });
   });
   expect_gradient(f, {tensor({}, {1.1}), tensor({}, {1.4})}, 3, 1e-5);
   expect_gradient(f, {tensor({}, {25.0}), tensor({}, {1.4})}, 2);
@@ -85,8 +100,11 @@ TEST(GradientOfWhile, NumberOfIterationsDependsOnData) {
 // A cotangent reaches c only in the third iteration from the end.
 TEST(GradientOfWhile, ElementsThatFeedEachOther) {
   auto f = trace({f64_scalar, f64_scalar, f64_scalar}, [](Graph& g, const Vars& x) {
-    Vars r = while_loop(g, {x[0], x[1], x[2], integer(g, 0)}, [](Graph& b, const Vars& s) { return s[3] < integer(b, 4); },
-                        [](Graph& b, const Vars& s) { return Vars{s[1], s[2] * s[2], sin(s[2]) + s[0], s[3] + integer(b, 1)}; });
+    Vars r = while_loop(
+        g, {x[0], x[1], x[2], integer(g, 0)}, [](Graph& b, const Vars& s) { return s[3] < integer(b, 4); },
+        [](Graph& b, const Vars& s) {
+          return Vars{s[1], s[2] * s[2], sin(s[2]) + s[0], s[3] + integer(b, 1)};
+        });
     return Vars{r[0]};
   });
   expect_gradient(f, {tensor({}, {0.3}), tensor({}, {0.5}), tensor({}, {0.9})}, 3);
@@ -95,8 +113,11 @@ TEST(GradientOfWhile, ElementsThatFeedEachOther) {
 // Nothing of the state is read on the way back: only the number of iterations counts.
 TEST(GradientOfWhile, LinearStep) {
   auto f = trace({f64({3})}, [](Graph& g, const Vars& x) {
-    Vars r = while_loop(g, {x[0], integer(g, 0)}, [](Graph& b, const Vars& s) { return s[1] < integer(b, 3); },
-                        [](Graph& b, const Vars& s) { return Vars{s[0] * 2.0, s[1] + integer(b, 1)}; });
+    Vars r = while_loop(
+        g, {x[0], integer(g, 0)}, [](Graph& b, const Vars& s) { return s[1] < integer(b, 3); },
+        [](Graph& b, const Vars& s) {
+          return Vars{s[0] * 2.0, s[1] + integer(b, 1)};
+        });
     return Vars{reduce_sum(r[0], {0})};
   });
   auto g = transform::gradient(*f, {true}, false);
@@ -107,27 +128,33 @@ TEST(GradientOfWhile, LinearStep) {
 
 TEST(GradientOfWhile, WritesIntoAnArray) {
   auto f = trace({f64_scalar}, [](Graph& g, const Vars& x) {
-    Vars r = while_loop(g, {primitives::literal(g, 0, f64({4})), integer(g, 1), x[0]},
-                        [](Graph& b, const Vars& s) { return s[1] <= integer(b, 4); },
-                        [](Graph& b, const Vars& s) {
-                          Var next = sin(s[2]) * 1.3;
-                          return Vars{dynamic_update_slice(s[0], reshape(next, {1}), {s[1]}), s[1] + integer(b, 1), next};
-                        });
+    Vars r = while_loop(
+        g, {primitives::literal(g, 0, f64({4})), integer(g, 1), x[0]},
+        [](Graph& b, const Vars& s) { return s[1] <= integer(b, 4); },
+        [](Graph& b, const Vars& s) {
+          Var next = sin(s[2]) * 1.3;
+          return Vars{dynamic_update_slice(s[0], reshape(next, {1}), {s[1]}), s[1] + integer(b, 1), next};
+        });
     return Vars{reduce_sum(r[0] * r[0], {0})};
   });
   auto g = transform::gradient(*f, {true}, false);
-  EXPECT_EQ(g->calls[0].params.ints("fields"), (std::vector<int64_t>{1, 2})) << "the array itself is not recorded";
+  EXPECT_EQ(g->calls[0].params.ints("fields"), (std::vector<int64_t>{1, 2}))
+      << "the array itself is not recorded";
   expect_gradient(f, {tensor({}, {0.8})}, 3);
 }
 
 TEST(GradientOfWhile, Nested) {
   auto f = trace({f64_scalar, f64_scalar}, [](Graph& g, const Vars& x) {
-    Vars r = while_loop(g, {x[0], integer(g, 0)}, [](Graph& b, const Vars& s) { return s[1] < integer(b, 3); },
-                        [&](Graph& b, const Vars& s) {
-                          Vars inner = while_loop(b, {s[0], integer(b, 0)}, [&](Graph&, const Vars& t) { return t[1] <= s[1]; },
-                                                  [&](Graph& c, const Vars& t) { return Vars{sin(t[0]) * x[1] + s[0], t[1] + integer(c, 1)}; });
-                          return Vars{inner[0], s[1] + integer(b, 1)};
-                        });
+    Vars r = while_loop(
+        g, {x[0], integer(g, 0)}, [](Graph& b, const Vars& s) { return s[1] < integer(b, 3); },
+        [&](Graph& b, const Vars& s) {
+          Vars inner = while_loop(
+              b, {s[0], integer(b, 0)}, [&](Graph&, const Vars& t) { return t[1] <= s[1]; },
+              [&](Graph& c, const Vars& t) {
+                return Vars{sin(t[0]) * x[1] + s[0], t[1] + integer(c, 1)};
+              });
+          return Vars{inner[0], s[1] + integer(b, 1)};
+        });
     return Vars{r[0] * r[0]};
   });
   expect_gradient(f, {tensor({}, {0.7}), tensor({}, {0.9})}, 3, 1e-5);
@@ -136,12 +163,14 @@ TEST(GradientOfWhile, Nested) {
 TEST(GradientOfWhile, InsideIfAndIfInside) {
   auto f = trace({f64_scalar, f64_scalar}, [](Graph& g, const Vars& x) {
     auto loop = [&](Graph& b) {
-      return Vars{while_loop(b, {x[0], integer(b, 0)}, [](Graph& c, const Vars& s) { return s[1] < integer(c, 5); },
-                             [&](Graph& c, const Vars& s) {
-                               Vars step = if_else(c, s[0] > 0.5, [&](Graph& d) { return Vars{in(d, s[0]) * 0.5 * x[1]}; },
-                                                   [&](Graph& d) { return Vars{in(d, s[0]) * s[0] + x[1]}; });
-                               return Vars{step[0], s[1] + integer(c, 1)};
-                             })[0]};
+      return Vars{while_loop(
+          b, {x[0], integer(b, 0)}, [](Graph& c, const Vars& s) { return s[1] < integer(c, 5); },
+          [&](Graph& c, const Vars& s) {
+            Vars step = if_else(
+                c, s[0] > 0.5, [&](Graph& d) { return Vars{in(d, s[0]) * 0.5 * x[1]}; },
+                [&](Graph& d) { return Vars{in(d, s[0]) * s[0] + x[1]}; });
+            return Vars{step[0], s[1] + integer(c, 1)};
+          })[0]};
     };
     return if_else(g, x[1] > 0.0, loop, [&](Graph& b) { return Vars{in(b, x[0]) * x[1]}; });
   });
@@ -152,8 +181,11 @@ TEST(GradientOfWhile, InsideIfAndIfInside) {
 // With respect to one input first, then another: the record of the first pass lacks a field.
 TEST(GradientOfWhile, LaterGradientNeedsMoreOfTheState) {
   auto f = trace({f64_scalar, f64_scalar}, [](Graph& g, const Vars& x) {
-    Vars r = while_loop(g, {x[0], x[1], integer(g, 0)}, [](Graph& b, const Vars& s) { return s[2] < integer(b, 3); },
-                        [](Graph& b, const Vars& s) { return Vars{s[0] * s[1], sin(s[1]), s[2] + integer(b, 1)}; });
+    Vars r = while_loop(
+        g, {x[0], x[1], integer(g, 0)}, [](Graph& b, const Vars& s) { return s[2] < integer(b, 3); },
+        [](Graph& b, const Vars& s) {
+          return Vars{s[0] * s[1], sin(s[1]), s[2] + integer(b, 1)};
+        });
     return Vars{r[0]};
   });
   auto by_first = transform::gradient(*f, {true, false}, false);
@@ -163,11 +195,14 @@ TEST(GradientOfWhile, LaterGradientNeedsMoreOfTheState) {
 
 TEST(GradientOfWhile, RunsAgainWhenTheLoopIsOutOfReach) {
   auto f = trace({f64_scalar}, [](Graph& g, const Vars& x) {
-    return while_loop(g, {x[0]}, [](Graph&, const Vars& s) { return s[0] < 100.0; }, [](Graph&, const Vars& s) { return Vars{s[0] * s[0]}; });
+    return while_loop(
+        g, {x[0]}, [](Graph&, const Vars& s) { return s[0] < 100.0; },
+        [](Graph&, const Vars& s) { return Vars{s[0] * s[0]}; });
   });
   Graph to;
   to.inputs = f->inputs;
-  auto found = transform::pull_back(f->calls, f->outputs, {graph::make_literal(1.0, f64_scalar)}, f->inputs, to);
+  auto found =
+      transform::pull_back(f->calls, f->outputs, {graph::make_literal(1.0, f64_scalar)}, f->inputs, to);
   to.outputs = found;
   EXPECT_EQ(numbers(eigen::evaluate(to, {tensor({}, {3})})[0]), std::vector<double>{8 * std::pow(3.0, 7)});
 }

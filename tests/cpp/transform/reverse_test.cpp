@@ -43,13 +43,15 @@ TEST(Gradient, OfUnreachedInputsIsZeroOfTheirType) {
   auto g = transform::gradient(*f, {false, true}, false);
   EXPECT_TRUE(g->constants.empty());
   EXPECT_EQ(g->outputs[0]->type, ambiguous);
-  auto value = eigen::evaluate(*g, {tensor({}, {3}, DType::f32), tensor({2, 3}, {1, 2, 3, 4, 5, 6}, DType::f32)});
+  auto value =
+      eigen::evaluate(*g, {tensor({}, {3}, DType::f32), tensor({2, 3}, {1, 2, 3, 4, 5, 6}, DType::f32)});
   EXPECT_EQ(numbers(value[0]), std::vector<double>(6, 0.0));
 }
 
 TEST(Gradient, KeepsTheAmbiguityOfTheInput) {
   for (bool ambiguous : {false, true}) {
-    auto f = trace({{DType::f32, {}, ambiguous}, {DType::f32, {}, !ambiguous}}, [](Graph&, const Vars& x) { return Vars{x[0] * x[1]}; });
+    auto f = trace({{DType::f32, {}, ambiguous}, {DType::f32, {}, !ambiguous}},
+                   [](Graph&, const Vars& x) { return Vars{x[0] * x[1]}; });
     auto g = transform::gradient(*f, {true, true}, false);
     EXPECT_EQ(g->outputs[0]->type.ambiguous, ambiguous);
     EXPECT_EQ(g->outputs[1]->type.ambiguous, !ambiguous);
@@ -84,7 +86,10 @@ TEST(Gradient, StopsAtIntegers) {
   EXPECT_EQ(numbers(eigen::evaluate(*g, {tensor({}, {2.5})})[0]), std::vector<double>{2});
 }
 
-struct Failure { std::string kind, message; std::vector<std::string> details; };
+struct Failure {
+  std::string kind, message;
+  std::vector<std::string> details;
+};
 Failure failure(const GraphPtr& g) {
   try {
     transform::gradient(*g, std::vector<bool>(g->inputs.size(), true), false);
@@ -104,14 +109,17 @@ TEST(Gradient, NamesWhatIsWrong) {
   auto whole = trace({f64_scalar}, [](Graph&, const Vars& x) { return Vars{convert(x[0], DType::i32)}; });
   EXPECT_EQ(failure(whole).message, "The function to differentiate must return a float scalar.");
   EXPECT_EQ(failure(whole).details, std::vector<std::string>{"x Got dtype i32."});
-  auto integers = trace({{DType::i32, {}}}, [](Graph&, const Vars& x) { return Vars{convert(x[0], DType::f64)}; });
+  auto integers =
+      trace({{DType::i32, {}}}, [](Graph&, const Vars& x) { return Vars{convert(x[0], DType::f64)}; });
   EXPECT_EQ(failure(integers).message, "Can only compute gradient with respect to float tensors.");
 
   primitives::Primitive opaque;
   opaque.name = "opaque";
   opaque.operands = {"operand"};
   opaque.infer = [](const std::vector<TensorType>& t, const graph::Params&) { return t; };
-  auto missing = trace({f64_scalar}, [&](Graph& g, const Vars& x) { return Vars{{&g, primitives::record(g, opaque, {x[0].value})[0]}}; });
+  auto missing = trace({f64_scalar}, [&](Graph& g, const Vars& x) {
+    return Vars{{&g, primitives::record(g, opaque, {x[0].value})[0]}};
+  });
   EXPECT_EQ(failure(missing).message, "No reverse rule for primitive opaque.");
 }
 

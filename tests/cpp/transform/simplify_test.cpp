@@ -21,8 +21,11 @@ std::string names(const Graph& g) {
 
 TEST(InlineScalarConstants, MakesOneLiteralOfEachEverywhere) {
   auto f = trace({f64_scalar}, [](Graph& g, const Vars& x) {
-    Var c = constant(g, tensor({1, 1}, {4})), scalar = constant(g, tensor({}, {3})), vector = constant(g, tensor({2}, {1, 2}));
-    Vars r = if_else(g, x[0] > scalar, [&](Graph& b) { return Vars{in(b, scalar) * x[0]}; }, [&](Graph&) { return Vars{scalar}; });
+    Var c = constant(g, tensor({1, 1}, {4})), scalar = constant(g, tensor({}, {3})),
+        vector = constant(g, tensor({2}, {1, 2}));
+    Vars r = if_else(
+        g, x[0] > scalar, [&](Graph& b) { return Vars{in(b, scalar) * x[0]}; },
+        [&](Graph&) { return Vars{scalar}; });
     return Vars{r[0], c, c, vector};
   });
   auto before = eigen::evaluate(*f, {tensor({}, {5})});
@@ -34,7 +37,8 @@ TEST(InlineScalarConstants, MakesOneLiteralOfEachEverywhere) {
   EXPECT_EQ(g.outputs[1]->type.shape, (Shape{1, 1}));
   EXPECT_EQ(g.calls[0].inputs[1]->kind, graph::Value::Kind::literal);
   EXPECT_EQ(g.calls[1].params.graph("false_graph")->outputs[0], g.calls[0].inputs[1]);
-  EXPECT_EQ(f->calls[1].params.graph("false_graph")->outputs[0]->kind, graph::Value::Kind::constant) << "the original is left alone";
+  EXPECT_EQ(f->calls[1].params.graph("false_graph")->outputs[0]->kind, graph::Value::Kind::constant)
+      << "the original is left alone";
   auto after = eigen::evaluate(g, {tensor({}, {5})});
   for (size_t i = 0; i < before.size(); ++i) EXPECT_EQ(numbers(before[i]), numbers(after[i]));
 }
@@ -43,7 +47,8 @@ TEST(RemoveUnusedConstants, KeepsThoseOfInnerGraphs) {
   auto f = trace({f64_scalar}, [](Graph& g, const Vars& x) {
     Var used = constant(g, tensor({2}, {1, 2}));
     constant(g, tensor({2}, {3, 4}));
-    return if_else(g, x[0] > 0.0, [&](Graph& b) { return Vars{in(b, used) * 2.0}; }, [&](Graph&) { return Vars{used}; });
+    return if_else(
+        g, x[0] > 0.0, [&](Graph& b) { return Vars{in(b, used) * 2.0}; }, [&](Graph&) { return Vars{used}; });
   });
   Graph g = *f;
   transform::remove_unused_constants(g);
@@ -55,8 +60,15 @@ TEST(RemoveDeadCalls, AlsoInInnerGraphs) {
   auto f = trace({f64_scalar}, [](Graph& g, const Vars& x) {
     Var kept = exp(x[0]);
     sin(kept);
-    Vars r = if_else(g, x[0] > 0.0, [&](Graph& b) { cos(in(b, x[0])); return Vars{in(b, kept) * 2.0}; }, [&](Graph&) { return Vars{x[0]}; });
-    Vars unused = if_else(g, x[0] > 0.0, [&](Graph& b) { return Vars{cos(in(b, x[0]))}; }, [&](Graph&) { return Vars{x[0]}; });
+    Vars r = if_else(
+        g, x[0] > 0.0,
+        [&](Graph& b) {
+          cos(in(b, x[0]));
+          return Vars{in(b, kept) * 2.0};
+        },
+        [&](Graph&) { return Vars{x[0]}; });
+    Vars unused = if_else(
+        g, x[0] > 0.0, [&](Graph& b) { return Vars{cos(in(b, x[0]))}; }, [&](Graph&) { return Vars{x[0]}; });
     return r;
   });
   Graph g = *f;
@@ -68,7 +80,12 @@ TEST(RemoveDeadCalls, AlsoInInnerGraphs) {
 
 TEST(MergeEqualCalls, ByOperandsAndParameters) {
   auto f = trace({f64({3})}, [](Graph&, const Vars& x) {
-    return Vars{exp(x[0] * 2.0) + exp(x[0] * 2.0), reverse(x[0], {0}), reverse(x[0], {0}), x[0] * 3.0, x[0] * -0.0, x[0] * 0.0};
+    return Vars{exp(x[0] * 2.0) + exp(x[0] * 2.0),
+                reverse(x[0], {0}),
+                reverse(x[0], {0}),
+                x[0] * 3.0,
+                x[0] * -0.0,
+                x[0] * 0.0};
   });
   Graph g = *f;
   transform::merge_equal_calls(g);
@@ -79,19 +96,21 @@ TEST(MergeEqualCalls, ByOperandsAndParameters) {
 TEST(MergeEqualCalls, InnerGraphsSeeOuterArithmetic) {
   auto f = trace({f64({3}), {DType::boolean, {}}}, [](Graph& g, const Vars& x) {
     Var back = reverse(x[0], {0}), outer = exp(x[0]) + back;
-    Vars r = if_else(g, x[1],
-                     [&](Graph& b) {
-                       Var v = in(b, x[0]), wave = sin(v), turned = reverse(v, {0}), scaled = exp(v) * turned;
-                       return Vars{scaled + wave};
-                     },
-                     [&](Graph& b) { return Vars{sin(in(b, x[0]))}; });
+    Vars r = if_else(
+        g, x[1],
+        [&](Graph& b) {
+          Var v = in(b, x[0]), wave = sin(v), turned = reverse(v, {0}), scaled = exp(v) * turned;
+          return Vars{scaled + wave};
+        },
+        [&](Graph& b) { return Vars{sin(in(b, x[0]))}; });
     Var wave = sin(x[0]), sum = r[0] + outer;
     return Vars{sum + wave};
   });
   Graph g = *f;
   transform::merge_equal_calls(g);
   EXPECT_EQ(names(g), "reverse exp add if sine add add") << "a branch's sine is not seen outside";
-  EXPECT_EQ(names(*g.calls[3].params.graph("true_graph")), "sine reverse mul add") << "data movement is done again";
+  EXPECT_EQ(names(*g.calls[3].params.graph("true_graph")), "sine reverse mul add")
+      << "data movement is done again";
   EXPECT_NO_THROW(primitives::verify(g));
 }
 
@@ -104,7 +123,9 @@ struct Rule {
 TEST(SimplifyAlgebra, ChangesOnlyWhatIsExact) {
   const double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
   Tensor value = tensor({2, 3}, {-0.0, 1.5, nan, inf, -2, 0.0});
-  auto spread = [](Var like, double x) { return broadcast_in_dim(primitives::literal(*like.graph, x, f64_scalar), like.shape(), {}); };
+  auto spread = [](Var like, double x) {
+    return broadcast_in_dim(primitives::literal(*like.graph, x, f64_scalar), like.shape(), {});
+  };
   const std::vector<Rule> rules = {
       {"x * 1", [](Graph&, Var x) { return x * 1.0; }, ""},
       {"1 * x", [&](Graph&, Var x) { return spread(x, 1) * x; }, ""},
@@ -117,12 +138,36 @@ TEST(SimplifyAlgebra, ChangesOnlyWhatIsExact) {
       {"x ^ 1", [&](Graph&, Var x) { return pow(x, spread(x, 3) - spread(x, 2)); }, ""},
       {"x ^ 2", [&](Graph&, Var x) { return pow(x, spread(x, 2)); }, "mul"},
       {"--x", [](Graph&, Var x) { return -(-x); }, ""},
-      {"transpose", [](Graph&, Var x) { return transpose(transpose(x, {1, 0}), {1, 0}); }, ""},
-      {"transpose 3", [](Graph&, Var x) { return transpose(transpose(reshape(x, {1, 2, 3}), {1, 2, 0}), {1, 2, 0}); }, "reshape transpose"},
-      {"reshape", [](Graph&, Var x) { return reshape(reshape(x, {6}), {2, 3}); }, ""},
-      {"broadcast", [](Graph&, Var x) { return broadcast_in_dim(broadcast_in_dim(x, {2, 3, 4}, {0, 1}), {5, 2, 3, 4}, {1, 2, 3}); }, "broadcast_in_dim"},
-      {"select", [](Graph& g, Var x) { return select(primitives::literal(g, true, {DType::boolean, {}}), x, x * 0.0); }, ""},
-      {"broadcast transposing", [](Graph&, Var x) { return broadcast_in_dim(slice(x, {0, 0}, {2, 2}, {1, 1}), {2, 2}, {1, 0}); }, "static_slice broadcast_in_dim"},
+      {"transpose",
+       [](Graph&, Var x) {
+         return transpose(transpose(x, {1, 0}), {1, 0});
+       },
+       ""},
+      {"transpose 3",
+       [](Graph&, Var x) {
+         return transpose(transpose(reshape(x, {1, 2, 3}), {1, 2, 0}), {1, 2, 0});
+       },
+       "reshape transpose"},
+      {"reshape",
+       [](Graph&, Var x) {
+         return reshape(reshape(x, {6}), {2, 3});
+       },
+       ""},
+      {"broadcast",
+       [](Graph&, Var x) {
+         return broadcast_in_dim(broadcast_in_dim(x, {2, 3, 4}, {0, 1}), {5, 2, 3, 4}, {1, 2, 3});
+       },
+       "broadcast_in_dim"},
+      {"select",
+       [](Graph& g, Var x) {
+         return select(primitives::literal(g, true, {DType::boolean, {}}), x, x * 0.0);
+       },
+       ""},
+      {"broadcast transposing",
+       [](Graph&, Var x) {
+         return broadcast_in_dim(slice(x, {0, 0}, {2, 2}, {1, 1}), {2, 2}, {1, 0});
+       },
+       "static_slice broadcast_in_dim"},
       {"folding", [&](Graph&, Var x) { return x + exp(spread(x, 2) * 3.0); }, "add"},
   };
   for (const Rule& rule : rules) {
@@ -142,7 +187,8 @@ TEST(SimplifyAlgebra, ChangesOnlyWhatIsExact) {
 }
 
 TEST(SimplifyAlgebra, LeavesResultsOfAnotherAmbiguity) {
-  auto f = trace({{DType::f64, {}, true}}, [](Graph& g, const Vars& x) { return Vars{x[0] * primitives::literal(g, 1, f64_scalar)}; });
+  auto f = trace({{DType::f64, {}, true}},
+                 [](Graph& g, const Vars& x) { return Vars{x[0] * primitives::literal(g, 1, f64_scalar)}; });
   Graph g = *f;
   transform::simplify_algebra(g);
   EXPECT_EQ(g.outputs[0]->type, f64_scalar);
@@ -150,7 +196,10 @@ TEST(SimplifyAlgebra, LeavesResultsOfAnotherAmbiguity) {
 
 TEST(Optimize, CleansGradientsUp) {
   auto f = trace({f64({3})}, [](Graph&, const Vars& x) {
-    return Vars{reduce_sum(pow(x[0], broadcast_in_dim(primitives::literal(*x[0].graph, 2, f64_scalar), {3}, {})), {0}) / 3.0};
+    return Vars{
+        reduce_sum(pow(x[0], broadcast_in_dim(primitives::literal(*x[0].graph, 2, f64_scalar), {3}, {})),
+                   {0}) /
+        3.0};
   });
   auto gradient = transform::gradient(*f, {true}, false);
   Tensor x = tensor({3}, {1, -2, 3});
@@ -175,8 +224,11 @@ TEST(Optimize, TakesLinearTime) {
 
 TEST(Optimize, KeepsLoopsRunning) {
   auto f = trace({f64_scalar}, [](Graph& g, const Vars& x) {
-    Vars r = while_loop(g, {x[0], integer(g, 0)}, [](Graph& b, const Vars& s) { return s[1] < integer(b, 3); },
-                        [&](Graph& b, const Vars& s) { return Vars{s[0] * in(b, x[0]) * 1.0, s[1] + integer(b, 1)}; });
+    Vars r = while_loop(
+        g, {x[0], integer(g, 0)}, [](Graph& b, const Vars& s) { return s[1] < integer(b, 3); },
+        [&](Graph& b, const Vars& s) {
+          return Vars{s[0] * in(b, x[0]) * 1.0, s[1] + integer(b, 1)};
+        });
     return Vars{r[0]};
   });
   auto gradient = transform::gradient(*f, {true}, true);

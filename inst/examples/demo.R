@@ -2,7 +2,7 @@
 # and a Gaussian process. Each is an ordinary R function, compiled as a whole, and is
 # compared with the same work in base R.
 #
-#   Rscript inst/demo/demo.R          # needs the packages anvil and MASS
+#   Rscript inst/examples/demo.R          # needs the packages anvil and MASS
 suppressPackageStartupMessages(library(anvil))
 output <- Sys.getenv("ANVIL_DEMO_OUTPUT", "demo-output")
 dir.create(output, showWarnings = FALSE, recursive = TRUE)

@@ -1,0 +1,294 @@
+#' R's generic functions on tensors
+#'
+#' Operators and functions of base R that work on tensors, by calling the `nv_*` function
+#' of the same meaning:
+#'
+#' * `+ - * / ^ %% %/%`, see [nv_arithmetic]; `== != < <= > >=`, see [nv_compare]; `& | !`, for
+#'   `bool` only, see [nv_logic];
+#' * `%*%`, `crossprod()` and `tcrossprod()`, see [nv_matmul()]; `chol()`, see [nv_chol()];
+#' * `abs()`, `sqrt()`, `exp()`, `log()`, `round()` and so on, see [nv_math]; `cumsum()`, see
+#'   [nv_cumsum()];
+#' * `sum()`, `prod()`, `max()`, `min()`, `range()`, `any()`, `all()` and `mean()`, see [nv_reduce];
+#'   they also take `dims` and `drop`;
+#' * `x[i, j]` and `x[i, j] <- value`, see [nv_subset()];
+#' * `t()`, `aperm()`, `rev()`, `rbind()`, `cbind()`, `c()` and `dim(x) <- value`, see [nv_reshape()],
+#'   [nv_movement] and [nv_concatenate()];
+#' * `dim()`, `length()`, `is.finite()`, `is.infinite()`, `is.nan()` and `is.na()`.
+#'
+#' At least one operand of an operator must be a tensor. `%*%`, `rbind()` and `cbind()` work with the
+#' tensor in any place, the others look at their first argument.
+#'
+#' `na.rm = TRUE`, `round(x, digits)` and functions that are not listed are errors. Functions of
+#' R that are not generic, such as `ifelse()`, `pmax()` or `apply()`, do not know tensors: use
+#' [nv_ifelse()], [nv_max()] and the reductions.
+#'
+#' @name anvil_generics
+#' @examples
+#' x <- nv_tensor(matrix(c(1, 2, 3, 4), 2))
+#' 1 - exp(-x)
+#' x %*% t(x)
+#' sum(x, dims = 1)
+#' mean(x)
+#' range(x)
+#' cbind(x, 0)
+NULL
+
+# Tensors and boxes share one function for each generic. It is registered under both
+# classes, so that mixed operands find the same method.
+
+#' @rawNamespace
+#' S3method(Ops, AnvilTensor, ops_tensor)
+#' S3method(Ops, AnvilBox, ops_tensor)
+ops_tensor <- function(e1, e2) {
+  if (missing(e2)) {
+    return(switch(.Generic, `-` = nv_negate(e1), `+` = e1, `!` = bool_only(nv_not(e1), .Generic)))
+  }
+  switch(.Generic,
+    `+` = nv_add(e1, e2),
+    `-` = nv_sub(e1, e2),
+    `*` = nv_mul(e1, e2),
+    `/` = nv_div(e1, e2),
+    `^` = nv_pow(e1, e2),
+    `%%` = nv_mod(e1, e2),
+    `%/%` = nv_floor_div(e1, e2),
+    `==` = nv_eq(e1, e2),
+    `!=` = nv_ne(e1, e2),
+    `<` = nv_lt(e1, e2),
+    `<=` = nv_le(e1, e2),
+    `>` = nv_gt(e1, e2),
+    `>=` = nv_ge(e1, e2),
+    `&` = bool_only(nv_and(e1, e2), .Generic),
+    `|` = bool_only(nv_or(e1, e2), .Generic),
+    unsupported(.Generic)
+  )
+}
+
+bool_only <- function(result, operator) {
+  if (type_tag(result)[1L] != 0L) {
+    bits <- c(`&` = "nv_and", `|` = "nv_or", `!` = "nv_not")[[operator]]
+    abort_anvil("dtype", sprintf("`%s` wants operands of dtype bool.", operator), c(
+      sprintf("x Got %s.", names(dtype_codes)[type_tag(result)[1L] + 1L]),
+      sprintf("i Compare with 0 before, or use `%s()` for the bits of integers.", bits)
+    ))
+  }
+  result
+}
+
+unsupported <- function(generic, hint = character()) {
+  abort_anvil("argument", sprintf("`%s()` is not defined for tensors.", generic), hint)
+}
+
+# --- products of matrices -----------------------------------------------------------
+# S3 methods of %*% exist since R 4.3, of crossprod() since R 4.4.
+
+#' @rawNamespace
+#' if (getRversion() >= "4.3.0") {
+#'   S3method(matrixOps, AnvilTensor, matrix_ops_tensor)
+#'   S3method(matrixOps, AnvilBox, matrix_ops_tensor)
+#' } else {
+#'   exportMethods("%*%")
+#' }
+#' if (getRversion() >= "4.4.0") {
+#'   S3method(crossprod, AnvilTensor, crossprod_tensor)
+#'   S3method(crossprod, AnvilBox, crossprod_tensor)
+#'   S3method(tcrossprod, AnvilTensor, tcrossprod_tensor)
+#'   S3method(tcrossprod, AnvilBox, tcrossprod_tensor)
+#' } else {
+#'   exportMethods(crossprod, tcrossprod)
+#' }
+matrix_ops_tensor <- function(x, y) nv_matmul(x, y)
+crossprod_tensor <- function(x, y = NULL, ...) nv_crossprod(x, y)
+tcrossprod_tensor <- function(x, y = NULL, ...) nv_tcrossprod(x, y)
+
+# --- mathematics ----------------------------------------------------------------------
+
+#' @rawNamespace
+#' S3method(Math, AnvilTensor, math_tensor)
+#' S3method(Math, AnvilBox, math_tensor)
+math_tensor <- function(x, ...) {
+  if (...length() > 0L) {
+    return(math_with(.Generic, x, ...))
+  }
+  switch(.Generic,
+    abs = nv_abs(x),
+    sign = nv_sign(x),
+    sqrt = nv_sqrt(x),
+    exp = nv_exp(x),
+    expm1 = nv_expm1(x),
+    log = nv_log(x),
+    log1p = nv_log1p(x),
+    log2 = nv_log2(x),
+    log10 = nv_log10(x),
+    floor = nv_floor(x),
+    ceiling = nv_ceiling(x),
+    round = nv_round(x),
+    trunc = nv_trunc(x),
+    sin = nv_sin(x),
+    cos = nv_cos(x),
+    tan = nv_tan(x),
+    asin = nv_asin(x),
+    acos = nv_acos(x),
+    atan = nv_atan(x),
+    sinh = nv_sinh(x),
+    cosh = nv_cosh(x),
+    tanh = nv_tanh(x),
+    asinh = nv_asinh(x),
+    acosh = nv_acosh(x),
+    atanh = nv_atanh(x),
+    lgamma = nv_lgamma(x),
+    digamma = nv_digamma(x),
+    trigamma = nv_polygamma(1, x),
+    cumsum = nv_cumsum(x),
+    gamma = unsupported("gamma", "i `exp(lgamma(x))` is its absolute value."),
+    unsupported(.Generic)
+  )
+}
+
+# The members of the group that have a second argument.
+math_with <- function(generic, x, ...) {
+  switch(generic,
+    log = nv_div(nv_log(x), log_base(...)),
+    round = {
+      if (!identical(as.double(..1), 0)) {
+        abort_anvil("argument", "`digits` is not supported: tensors are rounded to whole numbers.", "i `round(x * 100) / 100` rounds to two digits.")
+      }
+      nv_round(x)
+    },
+    abort_anvil("argument", sprintf("`%s()` takes no further arguments for tensors.", generic))
+  )
+}
+
+log_base <- function(base) if (is_literal(base)) log(base) else nv_log(base)
+
+# --- reductions -------------------------------------------------------------------------
+
+#' @rawNamespace
+#' S3method(Summary, AnvilTensor, summary_tensor)
+#' S3method(Summary, AnvilBox, summary_tensor)
+summary_tensor <- function(..., na.rm = FALSE) {
+  operands <- list(...)
+  reduce_generic(.Generic, operands, na.rm)
+}
+
+reduce_generic <- function(generic, operands, na.rm) {
+  check_na_rm(na.rm)
+  dims <- operands[["dims"]]
+  drop <- operands[["drop"]] %||% TRUE
+  if (!is.null(names(operands))) operands <- operands[!(names(operands) %in% c("dims", "drop"))]
+  if (generic == "range") {
+    return(nv_concatenate(reduce_generic("min", operands, FALSE), reduce_generic("max", operands, FALSE)))
+  }
+  reduce_one <- switch(generic, sum = nv_reduce_sum, prod = nv_reduce_prod, max = nv_reduce_max, min = nv_reduce_min, any = nv_reduce_any, all = nv_reduce_all)
+  combine <- switch(generic, sum = nv_add, prod = nv_mul, max = nv_max, min = nv_min, any = nv_or, all = nv_and)
+  Reduce(combine, lapply(unname(operands), reduce_one, dims = dims, drop = drop))
+}
+
+check_na_rm <- function(na.rm) {
+  if (!identical(na.rm, FALSE)) {
+    abort_anvil("argument", "`na.rm = TRUE` is not supported: tensors do not carry NAs.", "i To leave NaN out, replace it first: `nv_ifelse(is.nan(x), 0, x)`.")
+  }
+}
+
+#' @rawNamespace
+#' S3method(mean, AnvilTensor, mean_tensor)
+#' S3method(mean, AnvilBox, mean_tensor)
+mean_tensor <- function(x, dims = NULL, drop = TRUE, trim = 0, na.rm = FALSE, ...) {
+  check_na_rm(na.rm)
+  if (!identical(as.double(trim), 0)) {
+    abort_anvil("argument", "`trim` is not supported for tensors.")
+  }
+  nv_reduce_mean(x, dims, drop)
+}
+
+#' @rawNamespace
+#' S3method(is.nan, AnvilTensor, is_nan_tensor)
+#' S3method(is.nan, AnvilBox, is_nan_tensor)
+#' S3method(is.na, AnvilTensor, is_nan_tensor)
+#' S3method(is.na, AnvilBox, is_nan_tensor)
+#' S3method(is.finite, AnvilTensor, is_finite_tensor)
+#' S3method(is.finite, AnvilBox, is_finite_tensor)
+#' S3method(is.infinite, AnvilTensor, is_infinite_tensor)
+#' S3method(is.infinite, AnvilBox, is_infinite_tensor)
+is_nan_tensor <- function(x) nv_is_nan(x)
+is_finite_tensor <- function(x) nv_is_finite(x)
+is_infinite_tensor <- function(x) nv_is_infinite(x)
+
+# --- shapes -------------------------------------------------------------------------------
+
+#' @rawNamespace
+#' S3method("[", AnvilTensor, nv_subset)
+#' S3method("[", AnvilBox, nv_subset)
+#' S3method("[<-", AnvilTensor, nv_subset_assign)
+#' S3method("[<-", AnvilBox, nv_subset_assign)
+NULL
+
+#' @rawNamespace
+#' S3method("dim<-", AnvilTensor, set_dim_tensor)
+#' S3method("dim<-", AnvilBox, set_dim_tensor)
+set_dim_tensor <- function(x, value) nv_reshape(x, value)
+
+#' @rawNamespace
+#' S3method(t, AnvilTensor, t_tensor)
+#' S3method(t, AnvilBox, t_tensor)
+t_tensor <- function(x) {
+  if (rank_of(x) != 2L) {
+    abort_anvil("shape", "`t()` requires a matrix.", c(sprintf("x Got shape %s.", shape2string(sizes_of(x))), "i Use `nv_transpose()`."))
+  }
+  nv_transpose(x)
+}
+
+#' @rawNamespace
+#' S3method(aperm, AnvilTensor, aperm_tensor)
+#' S3method(aperm, AnvilBox, aperm_tensor)
+aperm_tensor <- function(a, perm = NULL, ...) nv_transpose(a, perm)
+
+#' @rawNamespace
+#' S3method(rev, AnvilTensor, rev_tensor)
+#' S3method(rev, AnvilBox, rev_tensor)
+rev_tensor <- function(x) {
+  switch(min(rank_of(x), 2L) + 1L, x, nv_reverse(x, 1L), nv_reverse(nv_flatten(x), 1L))
+}
+
+#' @rawNamespace
+#' S3method(rbind, AnvilTensor, rbind_tensor)
+#' S3method(rbind, AnvilBox, rbind_tensor)
+#' S3method(cbind, AnvilTensor, cbind_tensor)
+#' S3method(cbind, AnvilBox, cbind_tensor)
+rbind_tensor <- function(..., deparse.level = 1) nv_rbind(...)
+cbind_tensor <- function(..., deparse.level = 1) nv_cbind(...)
+
+#' @rawNamespace
+#' S3method(c, AnvilTensor, c_tensor)
+#' S3method(c, AnvilBox, c_tensor)
+c_tensor <- function(...) {
+  parts <- list(...)
+  if (any(vapply(parts, is.list, NA))) {
+    as_elements <- function(x, name) if (is.list(x)) x else stats::setNames(list(x), if (nzchar(name)) name)
+    return(do.call(c, Map(as_elements, unname(parts), names(parts) %||% rep("", length(parts)))))
+  }
+  flat <- lapply(unname(parts), function(x) if (rank_of(x) > 1L) nv_flatten(x) else x)
+  do.call(nv_concatenate, flat)
+}
+
+#' @rawNamespace
+#' S3method(chol, AnvilTensor, chol_tensor)
+#' S3method(chol, AnvilBox, chol_tensor)
+chol_tensor <- function(x, lower = FALSE, ...) nv_chol(x, lower)
+
+if (getRversion() < "4.3.0") {
+  local({
+    tensors <- c("AnvilTensor", "AnvilBox")
+    either <- expand.grid(x = c(tensors, "ANY"), y = c(tensors, "ANY"), stringsAsFactors = FALSE)[-9L, ]
+    for (k in seq_len(nrow(either))) {
+      methods::setMethod("%*%", signature(either$x[k], either$y[k]), function(x, y) nv_matmul(x, y), where = topenv())
+    }
+  })
+}
+if (getRversion() < "4.4.0") {
+  local({
+    for (class in c("AnvilTensor", "AnvilBox")) {
+      methods::setMethod("crossprod", signature(class), crossprod_tensor, where = topenv())
+      methods::setMethod("tcrossprod", signature(class), tcrossprod_tensor, where = topenv())
+    }
+  })
+}

@@ -1,0 +1,189 @@
+#' Parts of tensors
+#'
+#' `x[i, j]` takes a part of a tensor, `x[i, j] <- value` gives a tensor with another part;
+#' tensors that share data with `x` do not change. `nv_subset()` and `nv_subset_assign()` are
+#' the functions behind them.
+#'
+#' There is one index per dimension. Indices at the end may be left out. An index is
+#'
+#' * nothing: the whole dimension;
+#' * a number: the dimension disappears, unless `drop = FALSE`;
+#' * a range written as `a:b` or `seq_len(n)`, or as [nv_seq()]; it may count down;
+#' * `array(c(1, 3))` or `list(1, 3)`: these elements in this order, possibly repeated;
+#' * a logical vector as long as the dimension: the elements where it is `TRUE`;
+#' * negative numbers (`-1`, `array(-(1:3))`): all others;
+#' * a scalar integer tensor, whose value may be known only when the program runs: the
+#'   dimension disappears;
+#' * an integer tensor with one dimension and with data: these elements.
+#'
+#' Numbers written in R are checked; a tensor that points outside of the dimension counts as
+#' the nearest end.
+#'
+#' `value` is a scalar, or has exactly the shape of the part. It is converted to the dtype of
+#' `x`, if promotion leads there; a number written in R must be one that the dtype
+#' has. When an index is repeated, the last value stays.
+#'
+#' # Differences from R
+#'
+#' * A plain vector with several elements is an error: with one element it would drop the
+#'   dimension and with two not. Say `array(i)`.
+#' * `x[i]` of a matrix takes rows; there is no index into the flattened tensor, and no
+#'   index by a matrix or by names.
+#' * 0 is no index, and `value` is not recycled.
+#'
+#' @param x A tensor.
+#' @param ... Indices.
+#' @param value A tensor, R array or number.
+#' @param drop Whether dimensions indexed by one number disappear.
+#' @return A box of the dtype of `x`.
+#' @export
+#' @examples
+#' x <- nv_tensor(matrix(1:12, 3))
+#' x[2, ]
+#' x[1:2, array(c(1, 4))]
+#' i <- nv_scalar(3L)
+#' x[i, 1]
+#' x[1, ] <- 0L
+#' x
+nv_subset <- function(x, ..., drop = TRUE) {
+  sizes <- sizes_of(x)
+  s <- index_specs(sizes, as.list(substitute(list(...)))[-1L], function(k) ...elt(k), parent.frame())
+  if (any(s$dynamic)) {
+    plain <- is_contiguous(s)
+    sizes <- ifelse(plain, s$size, sizes)
+    x <- record("dynamic_slice", c(list(x), start_operands(s, plain)), list(slice_sizes = sizes))
+    s$start[plain] <- 1L
+  }
+  if (any(s$size != sizes)) {
+    x <- record("static_slice", list(x), list(start_indices = s$start, limit_indices = s$start + pmax(s$size - 1L, -1L) * s$stride, strides = s$stride))
+  }
+  if (any(s$flip)) {
+    x <- nv_reverse(x, which(s$flip))
+  }
+  for (d in which(s$picked)) {
+    x <- take_picked(x, d, s$pick[[d]])
+  }
+  if (!drop || all(s$keep)) x else record("reshape", list(x), list(shape = result_sizes(s)[s$keep]))
+}
+
+#' @rdname nv_subset
+#' @export
+nv_subset_assign <- function(x, ..., value) {
+  s <- index_specs(sizes_of(x), as.list(substitute(list(...)))[-1L], function(k) ...elt(k), parent.frame())
+  update <- prepare_update(value, type_tag(x), s)
+  if (any(s$flip)) {
+    update <- nv_reverse(update, which(s$flip))
+  }
+  plain <- is_contiguous(s)
+  if (all(plain)) {
+    return(record("dynamic_update_slice", c(list(x, update), start_operands(s, plain))))
+  }
+  for (block in contiguous_blocks(s, plain)) {
+    s$start <- block$start
+    part <- nv_static_slice(update, block$first, block$first + block$size - 1L)
+    x <- record("dynamic_update_slice", c(list(x, part), start_operands(s, TRUE)))
+  }
+  x
+}
+
+# Start indices as operands, 1 where not `plain`; all of one dtype, at least i32.
+start_operands <- function(s, plain) {
+  starts <- as.list(ifelse(plain, s$start, 1L))
+  if (!any(s$dynamic)) {
+    return(starts)
+  }
+  starts[s$dynamic] <- s$index[s$dynamic]
+  i32 <- dtype_codes[["i32"]]
+  codes <- rep(i32, length(starts))
+  codes[s$dynamic] <- vapply(s$index[s$dynamic], function(i) type_tag(i)[1L], 1L)
+  if (all(codes == i32)) {
+    return(starts)
+  }
+  narrow <- codes < i32 | codes %in% dtype_codes[c("ui8", "ui16")]
+  starts[narrow] <- lapply(starts[narrow], convert_to, code = i32)
+  .Call(C_anvil_promote, starts, FALSE)
+}
+
+# Any elements along dimension d: one slice for each stretch with a constant step.
+take_picked <- function(x, d, pick) {
+  sizes <- sizes_of(x)
+  if (length(pick) == 0L) {
+    return(nv_static_slice(x, rep(1L, length(sizes)), replace(sizes, d, 0L)))
+  }
+  ones <- rep(1L, length(sizes))
+  pieces <- lapply(arithmetic_runs(pick), function(run) {
+    last <- run$first + (run$size - 1L) * run$step
+    start <- replace(ones, d, min(run$first, last))
+    limit <- replace(sizes, d, max(run$first, last))
+    piece <- nv_static_slice(x, start, limit, replace(ones, d, abs(run$step)))
+    if (run$step < 0L) nv_reverse(piece, d) else piece
+  })
+  record("concatenate", pieces, list(dimension = d))
+}
+
+# The stretches without gaps that an index writes to, in every combination, the first dimension
+# fastest: where each starts in x, and which elements of the value it takes.
+contiguous_blocks <- function(s, plain) {
+  along <- lapply(seq_along(s$size), function(d) {
+    if (plain[d]) {
+      return(data.frame(start = s$start[d], first = 1L, size = s$size[d]))
+    }
+    places <- if (s$picked[d]) s$pick[[d]] else s$start[d] + (seq_len(s$size[d]) - 1L) * s$stride[d]
+    ends <- c(which(diff(places) != 1L), length(places))
+    firsts <- c(1L, ends[-length(ends)] + 1L)
+    data.frame(start = places[firsts], first = firsts, size = ends - firsts + 1L)
+  })
+  choices <- do.call(expand.grid, lapply(along, function(b) seq_len(nrow(b))))
+  lapply(seq_len(nrow(choices)), function(k) {
+    column <- function(name) mapply(function(b, i) b[[name]][i], along, unlist(choices[k, ]))
+    list(start = column("start"), first = column("first"), size = column("size"))
+  })
+}
+
+# The value in the dtype of x, with all dimensions of x, those that are dropped of size 1.
+prepare_update <- function(value, tag, s) {
+  if (!is_tensorish(value)) {
+    abort_anvil("argument", "`value` must be a tensor, an R array or a number.", c(
+      sprintf("x Got %s.", describe_value(value)),
+      if (is_r_data(value)) "i Vectors do not become tensors by themselves: use `array()` or `nv_tensor()`."
+    ))
+  }
+  value <- value_as(value, tag)
+  size <- result_sizes(s)
+  given <- sizes_of(value)
+  if (length(given) == 0L) {
+    return(nv_broadcast_to(value, size))
+  }
+  if (!identical(given, size[s$keep])) {
+    abort_anvil("shape", "Update shape does not match subset shape.", c(
+      sprintf("x Got %s and %s.", shape2string(given), shape2string(size[s$keep])),
+      "i Only scalars are repeated."
+    ))
+  }
+  if (all(s$keep)) value else record("reshape", list(value), list(shape = size))
+}
+
+value_as <- function(value, tag) {
+  dtype <- names(dtype_codes)[tag[1L] + 1L]
+  from <- type_tag(value)
+  whole <- is_literal(value) && is.numeric(value) && is_integer_code(tag[1L]) && is_whole(value)
+  if (!whole && .Call(C_anvil_common_dtype, from[1L], tag[1L], from[2L] != 0L, FALSE)[1L] != tag[1L]) {
+    abort_anvil("dtype", sprintf("Value type %s is not promotable to left-hand side type %s.", names(dtype_codes)[from[1L] + 1L], dtype), "i Convert one of them with `nv_convert()`.")
+  }
+  if (is_literal(value)) {
+    if (whole) check_in_range(value, dtype)
+    return(nv_fill(value, integer(), dtype, ambiguous = tag[2L] != 0L))
+  }
+  if (is_r_array(value)) {
+    return(nv_tensor(value, dtype = dtype))
+  }
+  if (from[1L] == tag[1L]) value else convert_to(value, tag[1L])
+}
+
+check_in_range <- function(value, dtype) {
+  bits <- as.integer(sub("^u?i", "", dtype))
+  signed <- startsWith(dtype, "i")
+  if (value < (if (signed) -2^(bits - 1) else 0) || value >= 2^(bits - signed)) {
+    abort_anvil("dtype", sprintf("The literal %s is no number of dtype %s.", format(value), dtype))
+  }
+}

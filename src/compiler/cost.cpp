@@ -1,0 +1,188 @@
+#include <algorithm>
+#include <unordered_set>
+
+#include "compiler/schedule.h"
+
+namespace anvil::compiler {
+namespace {
+
+bool computes(Expr e) { return e->op != Op::index && !(e->op == Op::convert && e->args[0]->op == Op::index); }
+
+void collect(const Block& block, LoopFacts& f, std::unordered_set<LocalId>& made, std::unordered_set<LocalId>& updated) {
+  for (const Stmt& s : block) {
+    std::unordered_set<Expr> seen;
+    each_expression(s, [&](Expr e) {
+      each_node(e, seen, [&](Expr x) {
+        if (x->op == Op::function || x->op == Op::power) f.function = true;
+        if (x->op != Op::constant && x->op != Op::local) f.ops += 1;
+        if (computes(x)) f.widest = std::max(f.widest, static_cast<int>(size_of(x->dtype)));
+      });
+    });
+    if (std::holds_alternative<loops::Store>(s.is) || std::holds_alternative<loops::Update>(s.is)) f.ops += 1;
+    if (auto d = std::get_if<loops::Declare>(&s.is)) made.insert(d->local);
+    else if (auto l = std::get_if<loops::Let>(&s.is)) made.insert(l->local);
+    else if (auto u = std::get_if<loops::Update>(&s.is)) updated.insert(u->local);
+    else if (!std::holds_alternative<loops::Store>(s.is) && !std::holds_alternative<loops::For>(s.is)) f.simple = false;
+    each_block(s, [&](const Block& b) { collect(b, f, made, updated); });
+  }
+}
+
+// Locals that are read other than by updates of themselves.
+void collect_reads(const Block& block, std::unordered_set<LocalId>& read) {
+  for (const Stmt& s : block) {
+    each_expression(s, [&](Expr e) {
+      each_node(e, [&](Expr x) {
+        if (x->op == Op::local) read.insert(x->local);
+      });
+    });
+    each_block(s, [&](const Block& b) { collect_reads(b, read); });
+  }
+}
+void collect_updates(const Block& block, std::unordered_map<LocalId, Op>& ops, bool& mixed) {
+  for (const Stmt& s : block) {
+    if (auto u = std::get_if<loops::Update>(&s.is)) {
+      auto [it, fresh] = ops.try_emplace(u->local, u->op);
+      if (!fresh && it->second != u->op) mixed = true;
+    }
+    each_block(s, [&](const Block& b) { collect_updates(b, ops, mixed); });
+  }
+}
+
+void collect_variables(const Block& block, std::unordered_set<Variable>& variables) {
+  for (const Stmt& s : block) {
+    if (auto f = std::get_if<loops::For>(&s.is)) variables.insert(f->variable);
+    each_block(s, [&](const Block& b) { collect_variables(b, variables); });
+  }
+}
+
+// Elements of the linear offset from one step of v to the next.
+int64_t step(const Program& p, BufferId b, const Index& place, Variable v) {
+  int64_t stride = 1, sum = 0;
+  const Shape& shape = p.buffers[static_cast<size_t>(b)].shape;
+  for (size_t d = 0; d < place.size(); ++d) {
+    sum += loops::factor(place[d], v) * stride;
+    stride *= shape[d];
+  }
+  return sum;
+}
+
+double weight(Expr e) {
+  switch (e->op) {
+    case Op::constant: case Op::local: return 0;
+    case Op::function: case Op::power: return 14;
+    case Op::divide: case Op::remainder: case Op::sqrt: return 4;
+    default: return 1;
+  }
+}
+
+class Cost {
+ public:
+  Cost(const Program& p, Variable lane, int width) : program_(p), lane_(lane), width_(width) {}
+  double block(const Block& b) {
+    double sum = 0;
+    for (const Stmt& s : b) sum += statement(s);
+    return sum;
+  }
+
+ private:
+  double access(BufferId b, const Index& place, bool store) const {
+    int64_t by = step(program_, b, place, lane_);
+    if (width_ == 1) return 1;
+    if (by == 0) return store ? 1 : 0.5;
+    if (by == 1) return 1;
+    return (by == -1 ? 2 : width_) * (store ? 1.6 : 1.2);
+  }
+  bool varies(Expr e) {
+    auto [it, fresh] = varies_.try_emplace(e, false);
+    if (!fresh) return it->second;
+    bool v = e->op == Op::local ? lanes_.count(e->local) > 0 : false;
+    for (const Affine& a : e->place) v = v || loops::factor(a, lane_) != 0;
+    for (int i = 0; i < e->argument_count(); ++i) v = varies(e->args[static_cast<size_t>(i)]) || v;
+    return varies_[e] = v;
+  }
+  double statement(const Stmt& s) {
+    double sum = 0;
+    if (auto f = std::get_if<loops::For>(&s.is)) return 1 + static_cast<double>(f->end - f->begin) * (0.5 + block(f->body));
+    varies_.clear();
+    std::unordered_set<Expr> seen;
+    each_expression(s, [&](Expr e) {
+      each_node(e, seen, [&](Expr x) {
+        if (x->op == Op::load) sum += access(x->buffer, x->place, false);
+        else sum += weight(x) * (width_ == 1 || varies(x) ? 1 : 0.3);
+      });
+      if (auto l = std::get_if<loops::Let>(&s.is); l && varies(e)) lanes_.insert(l->local);
+      if (auto d = std::get_if<loops::Declare>(&s.is)) lanes_.insert(d->local);
+    });
+    if (auto st = std::get_if<loops::Store>(&s.is)) sum += access(st->buffer, st->place, true);
+    if (std::holds_alternative<loops::Update>(s.is)) sum += 1;
+    return sum;
+  }
+
+  const Program& program_;
+  Variable lane_;
+  int width_;
+  std::unordered_set<LocalId> lanes_;
+  std::unordered_map<Expr, bool> varies_;
+};
+
+}  // namespace
+
+LoopFacts loop_facts(const loops::For& loop) {
+  LoopFacts f;
+  std::unordered_set<LocalId> made, updated;
+  collect(loop.body, f, made, updated);
+  for (LocalId l : updated)
+    if (!made.count(l)) f.updated.push_back(l);
+  std::sort(f.updated.begin(), f.updated.end());
+  return f;
+}
+
+bool independent(const Program& p, const loops::For& loop) {
+  LoopFacts facts = loop_facts(loop);
+  if (!facts.simple) return false;
+  if (!facts.updated.empty()) {
+    std::unordered_set<LocalId> read;
+    std::unordered_map<LocalId, Op> ops;
+    bool mixed = false;
+    collect_reads(loop.body, read);
+    collect_updates(loop.body, ops, mixed);
+    if (mixed) return false;
+    for (LocalId l : facts.updated)
+      if (read.count(l) || ops[l] == Op::local) return false;
+  }
+  // A buffer that changes is indexed, in one dimension, by the same function of the
+  // variable in every access.
+  struct Touch {
+    bool written = false, same_view = true;
+    BufferId view;
+    Index place;
+    std::vector<bool> varies;
+  };
+  std::unordered_map<BufferId, Touch> touched;
+  for (const Stmt& s : loop.body)
+    each_access_inside(s, [&](BufferId b, const Index* place, Access kind) {
+      auto [it, fresh] = touched.try_emplace(root(p, b));
+      Touch& t = it->second;
+      if (fresh) t.view = b, t.place = *place, t.varies.assign(place->size(), false);
+      t.written = t.written || kind == Access::write;
+      if (t.view != b) t.same_view = false;
+      else for (size_t d = 0; d < place->size(); ++d) t.varies[d] = t.varies[d] || !(t.place[d] == (*place)[d]);
+    });
+  std::unordered_set<Variable> inside;
+  collect_variables(loop.body, inside);
+  auto fixed = [&](const Affine& a) {
+    return std::none_of(a.terms.begin(), a.terms.end(), [&](const loops::Term& t) { return inside.count(t.variable) > 0; });
+  };
+  for (const auto& [b, t] : touched) {
+    if (!t.written) continue;
+    bool apart = false;
+    for (size_t d = 0; t.same_view && d < t.place.size(); ++d)
+      apart = apart || (!t.varies[d] && loops::factor(t.place[d], loop.variable) != 0 && fixed(t.place[d]));
+    if (!apart) return false;
+  }
+  return true;
+}
+
+double block_cost(const Program& p, const Block& b, Variable lane, int width) { return Cost(p, lane, width).block(b); }
+
+}  // namespace anvil::compiler

@@ -1,0 +1,258 @@
+// How temporaries lie in memory. One that is only read transposed is made transposed, the
+// loops of its nest in the order that fits:
+//
+//   t1[i, j] = sum of ...                  t1[j, i] = sum of ...   (for i, then for j)
+//   out1[i, j] = x1[i, j] - t1[j, i]       out1[i, j] = x1[i, j] - t1[i, j]
+//
+// An operand of a product that the vector loop would read across memory is copied first,
+// when enough columns use the copy:
+//
+//   for j, for i, for p:                   for p, for i: t2[i, p] = x1[p, i]
+//     a1 += x1[p, i] * x2[p, j]            for j, for i, for p: a1 += t2[i, p] * x2[p, j]
+#include <algorithm>
+#include <numeric>
+
+#include "compiler/passes.h"
+#include "compiler/traverse.h"
+
+namespace anvil::compiler {
+namespace {
+
+using loops::For;
+
+constexpr int64_t least_rows = 8, least_columns = 4;
+
+// The loops of a nest, outermost first, up to the first body of several statements.
+std::vector<For*> outer_loops(Stmt& s) {
+  std::vector<For*> list;
+  for (Stmt* at = &s; auto f = std::get_if<For>(&at->is); at = &f->body[0]) {
+    list.push_back(f);
+    if (f->body.size() != 1) break;
+  }
+  return list;
+}
+
+// ---- transposed temporaries ---------------------------------------------------------------
+
+class Transposer {
+ public:
+  explicit Transposer(Program& p) : program_(p), facts_(p.buffers.size()) {
+    for (size_t b = 0; b < p.buffers.size(); ++b) {
+      const loops::Buffer& buffer = p.buffers[b];
+      if (buffer.kind != loops::Buffer::Kind::temporary || buffer.shape.size() < 2) facts_[b].fixed = true;
+      if (buffer.alias >= 0) facts_[b].fixed = facts_[static_cast<size_t>(buffer.alias)].fixed = true;
+    }
+  }
+  void run() {
+    collect(program_.body);
+    bool any = false;
+    for (size_t b = 0; b < facts_.size(); ++b) {
+      Facts& f = facts_[b];
+      f.turned = !f.fixed && f.store && f.read && !std::is_sorted(f.order.begin(), f.order.end()) && turn(static_cast<BufferId>(b));
+      any = any || f.turned;
+    }
+    if (!any) return;
+    Rewriter rewriter(program_.exprs, [this](Expr e) -> Expr {
+      if (e->op != Op::load || !facts_[static_cast<size_t>(e->buffer)].turned) return nullptr;
+      return program_.exprs.load(e->buffer, e->dtype, permuted(e->buffer, e->place));
+    });
+    apply(program_.body, rewriter);
+  }
+
+ private:
+  struct Facts {
+    bool fixed = false, read = false, turned = false;
+    Stmt* nest = nullptr;             // of its only store
+    loops::Store* store = nullptr;
+    std::vector<size_t> order;        // dimensions by the loops of the readers, innermost first
+  };
+
+  void collect(Block& block) {
+    for (Stmt& s : block) {
+      std::vector<const For*> loops;
+      walk(s, s, loops, false);
+      if (!std::holds_alternative<For>(s.is)) each_block(s, [this](Block& b) { collect(b); });
+    }
+  }
+  // `summing`: inside a loop that updates a local from outside.
+  void walk(Stmt& nest, Stmt& s, std::vector<const For*>& loops, bool summing) {
+    each_access(s, [&](BufferId b, const Index* place, Access kind) {
+      Facts& f = facts_[static_cast<size_t>(b)];
+      if (f.fixed) return;
+      if (kind == Access::whole || (kind == Access::write && f.store)) {
+        f.fixed = true;
+      } else if (kind == Access::write) {
+        f.nest = &nest;
+        f.store = &std::get<loops::Store>(s.is);
+      } else {
+        auto order = summing ? std::nullopt : read_order(*place, loops);
+        if (!order || (f.read && *order != f.order)) f.fixed = true;
+        else f.order = *order, f.read = true;
+      }
+    });
+    auto loop = std::get_if<For>(&s.is);
+    if (loop == nullptr) return;
+    loops.push_back(loop);
+    bool sums = std::any_of(loop->body.begin(), loop->body.end(), [](const Stmt& t) { return std::holds_alternative<loops::Update>(t.is); });
+    for (Stmt& inner : loop->body) walk(nest, inner, loops, summing || sums);
+    loops.pop_back();
+  }
+  // Dimensions of size 1 have no loop and come last.
+  static std::optional<std::vector<size_t>> read_order(const Index& place, const std::vector<const For*>& loops) {
+    std::vector<std::pair<int, size_t>> depth;
+    for (size_t d = 0; d < place.size(); ++d) {
+      const Affine& a = place[d];
+      if (a.terms.empty() && a.constant == 0) {
+        depth.push_back({1, d});
+        continue;
+      }
+      if (a.terms.size() != 1 || a.terms[0].factor != 1 || a.constant != 0) return std::nullopt;
+      auto it = std::find_if(loops.begin(), loops.end(), [&](const For* f) { return f->variable == a.terms[0].variable; });
+      if (it == loops.end()) return std::nullopt;
+      depth.push_back({-static_cast<int>(it - loops.begin()), d});
+    }
+    std::stable_sort(depth.begin(), depth.end(), [](auto& a, auto& b) { return a.first < b.first; });
+    std::vector<size_t> order;
+    for (auto& [_, d] : depth) order.push_back(d);
+    return order;
+  }
+
+  // Sorts the loops of the nest; false when they are not those of the dimensions.
+  bool turn(BufferId b) {
+    Facts& f = facts_[static_cast<size_t>(b)];
+    const Shape& shape = program_.buffers[static_cast<size_t>(b)].shape;
+    std::vector<For*> loops = outer_loops(*f.nest);
+    std::vector<std::pair<Variable, int64_t>> wanted;  // innermost first
+    for (size_t d : f.order) {
+      if (shape[d] == 1) continue;
+      const Affine& a = f.store->place[d];
+      if (a.terms.size() != 1 || a.constant != 0) return false;
+      wanted.push_back({a.terms[0].variable, shape[d]});
+    }
+    if (wanted.size() < 2 || loops.size() < wanted.size()) return false;
+    loops.resize(wanted.size());  // the rest are sums
+    for (For* l : loops)
+      if (std::none_of(wanted.begin(), wanted.end(), [&](auto& w) { return w.first == l->variable && w.second == l->end && l->begin == 0; })) return false;
+    for (size_t k = 0; k < loops.size(); ++k) {
+      auto& [variable, size] = wanted[wanted.size() - 1 - k];
+      loops[k]->variable = variable;
+      loops[k]->end = size;
+    }
+    return true;
+  }
+  Index permuted(BufferId b, const Index& place) const {
+    Index at;
+    for (size_t d : facts_[static_cast<size_t>(b)].order) at.push_back(place[d]);
+    return at;
+  }
+  template <class R> void apply(Block& block, R& rewriter) {
+    for (Stmt& s : block) {
+      each_expression(s, [&](Expr& e) { e = rewriter(e); });
+      if (auto store = std::get_if<loops::Store>(&s.is); store && facts_[static_cast<size_t>(store->buffer)].turned) {
+        store->place = permuted(store->buffer, store->place);
+        Shape& shape = program_.buffers[static_cast<size_t>(store->buffer)].shape;
+        Shape old = shape;
+        for (size_t k = 0; k < old.size(); ++k) shape[k] = old[facts_[static_cast<size_t>(store->buffer)].order[k]];
+      }
+      each_block(s, [&](Block& b) { apply(b, rewriter); });
+    }
+  }
+
+  Program& program_;
+  std::vector<Facts> facts_;
+};
+
+// ---- packed operands ----------------------------------------------------------------------
+
+class Packer {
+ public:
+  explicit Packer(Program& p) : program_(p) {}
+
+  void block(Block& b) {
+    Block result;
+    for (Stmt& s : b) {
+      if (!std::holds_alternative<For>(s.is)) each_block(s, [this](Block& inner) { block(inner); });
+      else pack(s, result);
+      result.push_back(std::move(s));
+    }
+    b = std::move(result);
+  }
+
+ private:
+  int64_t step(Expr load, Variable v) const { return loops::factor(linear(program_, load->buffer, load->place), v); }
+
+  void pack(Stmt& nest, Block& before) {
+    std::vector<For*> loops = outer_loops(nest);
+    if (loops.size() < 2) return;
+    For& rows = *loops.back();
+    if (rows.body.size() != 3) return;
+    auto sum = std::get_if<For>(&rows.body[1].is);
+    if (sum == nullptr || sum->body.size() != 1) return;
+    auto update = std::get_if<loops::Update>(&sum->body[0].is);
+    auto store = std::get_if<loops::Store>(&rows.body[2].is);
+    if (update == nullptr || store == nullptr || update->op != Op::add || update->value->op != Op::mul) return;
+    if (loops::factor(linear(program_, store->buffer, store->place), rows.variable) != 1) return;
+    int64_t columns = 1;
+    for (For* f : loops) columns *= f == &rows ? 1 : f->end - f->begin;
+    int64_t depth = sum->end - sum->begin;
+    std::unordered_map<Expr, Expr> packed;
+    each_node(update->value, [&](Expr e) {
+      if (e->op != Op::load) return;
+      int64_t by = step(e, rows.variable);
+      if (by == 0 || by == 1 || rows.end - rows.begin < least_rows) return;
+      // used by each column that the operand does not itself depend on
+      int64_t uses = columns;
+      std::vector<const For*> around;
+      for (For* f : loops)
+        if (f != &rows && step(e, f->variable) != 0) around.push_back(f), uses /= f->end - f->begin;
+      // else the sum itself becomes the vector: a fold for each element
+      if (uses < least_columns || (step(e, sum->variable) == 1 && depth > 4 * uses)) return;
+      packed[e] = copy(e, rows, *sum, around, before);
+    });
+    if (packed.empty()) return;
+    Rewriter rewriter(program_.exprs, [&](Expr e) -> Expr {
+      auto it = packed.find(e);
+      return it == packed.end() ? nullptr : it->second;
+    });
+    update->value = rewriter(update->value);
+  }
+
+  // Stores an operand with the rows first.
+  Expr copy(Expr load, const For& rows, const For& sum, const std::vector<const For*>& around, Block& before) {
+    std::vector<const For*> order = {&rows, &sum};
+    order.insert(order.end(), around.rbegin(), around.rend());
+    loops::Buffer b;
+    b.dtype = load->dtype;
+    b.name = program_.buffers[static_cast<size_t>(load->buffer)].name + "p" + std::to_string(program_.buffers.size());
+    Index place;
+    for (const For* f : order) {
+      b.shape.push_back(f->end);
+      place.push_back(loops::variable(f->variable));
+    }
+    program_.buffers.push_back(std::move(b));
+    auto id = static_cast<BufferId>(program_.buffers.size()) - 1;
+    Block body = {{loops::Store{id, place, load}}};
+    for (const For* f : order) {
+      For loop;
+      loop.variable = f->variable;
+      loop.begin = f->begin;
+      loop.end = f->end;
+      loop.body = std::move(body);
+      body.clear();
+      body.push_back({std::move(loop)});
+    }
+    before.push_back(std::move(body[0]));
+    return program_.exprs.load(id, load->dtype, place);
+  }
+
+  Program& program_;
+};
+
+}  // namespace
+
+void choose_layouts(Program& p) {
+  Transposer(p).run();
+  Packer(p).block(p.body);
+}
+
+}  // namespace anvil::compiler

@@ -1,0 +1,276 @@
+// Which loop is a vector, and how many of its steps are in flight:
+//
+//   for i in 0..4096 {                     for i in 0..4096 vector 16 x 4 {
+//     out1[i] = x1[i] + 1                    out1[i] = x1[i] + 1
+//   }                                      }
+//
+// Each nest gets the vector loop of least cost: the loop whose steps are neighbours in
+// memory, be it an outer one (sums of the rows of a column-major matrix) or the sum itself.
+// Around a vector loop with a sum whose operands are used by several steps of the loop
+// outside it (products), that one is unrolled as well, so that a block of sums stays in
+// registers:
+//
+//   for j in 0..64 {                       for j in 0..64 unroll 6 {
+//     for i in 0..64 {                       for i in 0..64 vector 16 x 4 {
+//       a1 = 0                                 a1 = 0
+//       for p in 0..64 {                       for p in 0..64 reduction {
+//         a1 += x1[i, p] * x2[p, j]              a1 := fma(x1[i, p], x2[p, j], a1)
+#include "compiler/schedule.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "compiler/passes.h"
+
+namespace anvil::compiler {
+namespace {
+
+using loops::For;
+
+constexpr int most_unrolled_steps = 8, most_unrolled_ops = 24;
+
+int64_t extent(const For& f) { return f.end - f.begin; }
+double ceil_div(int64_t n, int64_t d) { return static_cast<double>((n + d - 1) / d); }
+
+class Scheduler {
+ public:
+  Scheduler(Program& p, const Target& target) : program_(p), target_(target) {}
+
+  void run() {
+    block(program_.body);
+    unroll_short(program_.body, false);
+    mark(program_.body);
+    number_variables(program_.body);
+  }
+
+ private:
+  void block(Block& b) {
+    for (Stmt& s : b) {
+      if (auto f = std::get_if<For>(&s.is)) {
+        choose_vectors(*f);
+        choose_copies(*f);
+      } else {
+        each_block(s, [this](Block& inner) { block(inner); });
+      }
+    }
+  }
+
+  // ---- which loop is a vector ----
+  int width(const For& f, const LoopFacts& facts) const {
+    if (facts.widest == 0) return 1;
+    int w = std::max(1, target_.vector_bytes / facts.widest);
+    while (w > extent(f)) w /= 2;
+    while (w > 2 && ceil_div(extent(f), w / 2) == ceil_div(extent(f), w)) w /= 2;
+    return w;
+  }
+  static void make_serial(Block& b) {
+    for (Stmt& s : b)
+      if (auto f = std::get_if<For>(&s.is)) {
+        f->kind = For::Kind::serial;
+        f->width = f->copies = 1;
+        make_serial(f->body);
+      }
+  }
+  // Chooses and gives the cost of one run of the loop.
+  double choose_vectors(For& f) {
+    double inside = 0;
+    for (Stmt& s : f.body) {
+      auto inner = std::get_if<For>(&s.is);
+      if (inner) inside += choose_vectors(*inner);
+    }
+    inside += plain_cost(f.body);
+    double serial = static_cast<double>(extent(f)) * (0.5 + inside);
+    LoopFacts facts = loop_facts(f);
+    int w = width(f, facts);
+    if (!facts.simple || w < 2 || !independent(program_, f)) return serial;
+    double fold = static_cast<double>(facts.updated.size()) * (4 + 2 * std::log2(w));
+    double vector = ceil_div(extent(f), w) * (0.5 + block_cost(program_, f.body, f.variable, w)) + fold;
+    if (vector >= serial) return serial;
+    make_serial(f.body);
+    f.kind = For::Kind::vector;
+    f.width = w;
+    return vector;
+  }
+  double plain_cost(const Block& b) const {
+    double sum = 0;
+    for (const Stmt& s : b) {
+      if (std::holds_alternative<For>(s.is)) continue;
+      Block one{s};
+      sum += block_cost(program_, one, -1, 1);
+    }
+    return sum;
+  }
+
+  // ---- how many steps are in flight ----
+  void choose_copies(For& f) {
+    if (f.kind == For::Kind::vector) return choose_copies_of_vector(f);
+    For* only = nullptr;
+    int nested = 0;
+    for (Stmt& s : f.body)
+      if (auto inner = std::get_if<For>(&s.is)) only = inner, ++nested;
+    if (nested == 1 && only->kind == For::Kind::vector && block_registers(f, *only)) return;
+    for (Stmt& s : f.body)
+      if (auto inner = std::get_if<For>(&s.is)) choose_copies(*inner);
+  }
+
+  // The largest number of copies up to `most` that hardly makes more steps than needed.
+  static int fitting_copies(int64_t n, int width, int most) {
+    double needed = ceil_div(n, width);
+    for (int c = most; c > 1; --c)
+      if (int64_t(width) * c <= n && ceil_div(n, int64_t(width) * c) * c <= 1.15 * needed) return c;
+    return 1;
+  }
+  void choose_copies_of_vector(For& f) {
+    LoopFacts facts = loop_facts(f);
+    Sums sums;
+    find_sums(f.body, f.variable, -1, sums);
+    int most;
+    if (facts.function) {
+      most = 1;
+    } else if (sums.locals.size() > 0) {
+      int room = target_.registers / 4 / static_cast<int>(sums.locals.size());
+      most = std::clamp(facts.ops > 24 ? std::min(room, 2) : room, 1, 8);
+    } else {
+      most = facts.ops <= 6 ? 4 : facts.ops <= 16 ? 2 : 1;
+    }
+    f.copies = fitting_copies(extent(f), f.width, most);
+  }
+
+  // ---- blocks of sums in registers ----
+  // The sums inside a vector loop v, and what their operands depend on: v, the loop u
+  // around it, or both.
+  struct Sums {
+    std::unordered_set<LocalId> locals;
+    std::unordered_set<Expr> by_v, by_u, by_both;
+    double steps = 0;   // of the loops between v and the sums
+  };
+  static void find_sums(const Block& b, Variable v, Variable u, Sums& sums, double steps = 1) {
+    for (const Stmt& s : b) {
+      if (auto f = std::get_if<For>(&s.is)) find_sums(f->body, v, u, sums, steps * static_cast<double>(extent(*f)));
+      auto update = std::get_if<loops::Update>(&s.is);
+      if (update == nullptr) continue;
+      sums.locals.insert(update->local);
+      sums.steps = std::max(sums.steps, steps);
+      each_node(update->value, [&](Expr e) {
+        if (e->op != Op::load) return;
+        bool on_v = false, on_u = false;
+        for (const Affine& a : e->place) on_v = on_v || loops::factor(a, v), on_u = on_u || loops::factor(a, u);
+        if (on_v && on_u) sums.by_both.insert(e);
+        else if (on_v) sums.by_v.insert(e);
+        else if (on_u) sums.by_u.insert(e);
+      });
+    }
+  }
+  bool block_registers(For& u, For& v) {
+    Sums sums;
+    find_sums(v.body, v.variable, u.variable, sums);
+    bool v_sums = !loop_facts(v).updated.empty();
+    LoopFacts facts = loop_facts(u);
+    if (sums.locals.empty() || sums.by_v.empty() || facts.function || !facts.updated.empty() || !independent(program_, u)) return false;
+    double accumulators = static_cast<double>(sums.locals.size()), loads_v = static_cast<double>(sums.by_v.size()),
+           loads_u = static_cast<double>(sums.by_u.size()), loads_both = static_cast<double>(sums.by_both.size());
+    double best = 0;
+    int best_m = 0, best_n = 0;
+    for (int n = 1; n <= 12 && n <= extent(u); ++n)
+      for (int m = 1; m <= 8 && int64_t(m) * v.width <= extent(v); ++m) {
+        double block = static_cast<double>(m) * n;
+        if (block > 32 || accumulators * block + std::max(1.0, loads_v) * m + 1 > target_.registers) continue;
+        double step = std::max({4.0, 0.5 * accumulators * block, 0.5 * (loads_v * m + loads_u * n + loads_both * block)});
+        double blocks_v = ceil_div(extent(v), int64_t(m) * v.width), blocks_u = ceil_div(extent(u), n);
+        double cost = v_sums ? blocks_u * (blocks_v * step + accumulators * n * (m + 12))
+                             : blocks_u * blocks_v * (sums.steps * step + 3 * block + 4);
+        cost *= 1 + 0.002 * block;  // of equal ones the smaller code
+        if (best_m == 0 || cost < best) best = cost, best_m = m, best_n = n;
+      }
+    if (best_m == 0) return false;
+    v.copies = best_m;
+    if (best_n > 1) u.kind = For::Kind::unroll, u.copies = best_n;
+    return true;
+  }
+
+  // ---- short serial loops inside vectors ----
+  void unroll_short(Block& b, bool in_vector) {
+    Block result;
+    for (Stmt& s : b) {
+      auto f = std::get_if<For>(&s.is);
+      if (f == nullptr) {
+        each_block(s, [&](Block& inner) { unroll_short(inner, false); });
+        result.push_back(std::move(s));
+        continue;
+      }
+      unroll_short(f->body, in_vector || f->kind == For::Kind::vector);
+      if (!in_vector || !short_loop(*f)) {
+        result.push_back(std::move(s));
+        continue;
+      }
+      For loop = std::move(*f);
+      for (int64_t i = loop.begin; i < loop.end; ++i) {
+        VariableMap map = {{loop.variable, Affine{i, {}}}};
+        auto rewriter = variable_rewriter(program_.exprs, map);
+        for (const Stmt& inner : loop.body) {
+          result.push_back(inner);
+          rewrite(result.back(), rewriter, map);
+        }
+      }
+    }
+    b = std::move(result);
+  }
+  static bool short_loop(const For& f) {
+    if (f.kind != For::Kind::serial || extent(f) > most_unrolled_steps || loop_facts(f).ops > most_unrolled_ops) return false;
+    for (const Stmt& s : f.body)
+      if (!std::holds_alternative<loops::Store>(s.is) && !std::holds_alternative<loops::Update>(s.is)) return false;
+    return true;
+  }
+
+  // ---- the finished form ----
+  // Marks the loops that update outer locals, and makes sums of products fused.
+  void mark(Block& b) {
+    for (Stmt& s : b) {
+      each_block(s, [this](Block& inner) { mark(inner); });
+      if (auto f = std::get_if<For>(&s.is)) f->reduction = !loop_facts(*f).updated.empty();
+      auto u = std::get_if<loops::Update>(&s.is);
+      if (u && u->op == Op::add && u->value->op == Op::mul && is_float(u->value->dtype))
+        *u = {u->local, Op::local, program_.exprs.fma(u->value->args[0], u->value->args[1], program_.exprs.local(u->local, u->value->dtype))};
+    }
+  }
+  // Every loop gets a variable of its own.
+  void number_variables(Block& b) {
+    std::unordered_set<Variable> used;
+    VariableMap map;
+    number_variables(b, used, map);
+  }
+  void number_variables(Block& b, std::unordered_set<Variable>& used, VariableMap& map) {
+    for (Stmt& s : b) {
+      auto f = std::get_if<For>(&s.is);
+      if (f == nullptr) {
+        if (!map.empty()) {
+          auto rewriter = variable_rewriter(program_.exprs, map);
+          each_expression(s, [&](Expr& e) { e = rewriter(e); });
+          if (auto store = std::get_if<loops::Store>(&s.is)) store->place = substitute(map, store->place);
+        }
+        each_block(s, [&](Block& inner) { number_variables(inner, used, map); });
+        continue;
+      }
+      Variable old = f->variable;
+      bool fresh = used.insert(old).second;
+      if (!fresh) {
+        loops::VariableInfo info = program_.variables[static_cast<size_t>(old)];
+        program_.variables.push_back(std::move(info));
+        f->variable = static_cast<Variable>(program_.variables.size()) - 1;
+        map[old] = loops::variable(f->variable);
+      }
+      number_variables(f->body, used, map);
+      if (!fresh) map.erase(old);
+    }
+  }
+
+  Program& program_;
+  const Target& target_;
+};
+
+}  // namespace
+
+void schedule(Program& p, const Target& target) { Scheduler(p, target).run(); }
+
+}  // namespace anvil::compiler

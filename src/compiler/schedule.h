@@ -1,0 +1,27 @@
+// What the schedule is chosen by: the cost of a loop's body when one loop is a vector, and
+// which loops may be one.
+#pragma once
+#include "compiler/compiler.h"
+#include "compiler/traverse.h"
+
+namespace anvil::compiler {
+
+// A loop with all that is inside.
+struct LoopFacts {
+  bool simple = true;            // nothing but loops, stores and locals
+  int widest = 0;                // bytes of the widest number that is computed with
+  bool function = false;         // calls an elementary function
+  double ops = 0;                // nodes and stores of the body, each counted once
+  std::vector<LocalId> updated;  // locals from outside that it updates
+};
+LoopFacts loop_facts(const loops::For&);
+
+// Whether iterations do not depend on each other, but for updates of outer locals whose
+// order is free.
+bool independent(const Program&, const loops::For&);
+
+// The cost of one run of a block. In a vector loop over `lane` with `width` lanes, what
+// depends on the lane is counted once for all lanes where memory is contiguous.
+double block_cost(const Program&, const Block&, Variable lane, int width);
+
+}  // namespace anvil::compiler

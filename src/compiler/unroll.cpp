@@ -1,0 +1,210 @@
+// Small tensors in loops of unknown length become numbers: the nests that work on them are
+// written out step by step, and each element becomes a buffer of its own, later a local.
+//
+//   loop {                                 loop {
+//     for i in 0..2 {                        t2_1[] = t1_1[] * 0.5
+//       t2[i] = t1[i] * 0.5                  t2_2[] = t1_2[] * 0.5
+//     }                                      ...
+//     ...
+#include <algorithm>
+#include <map>
+
+#include "compiler/passes.h"
+#include "compiler/traverse.h"
+
+namespace anvil::compiler {
+namespace {
+
+constexpr int64_t most_elements = 16;  // of a tensor
+constexpr int64_t most_steps = 64;     // of a nest
+constexpr double most_nodes = 4000;    // of everything that is written out
+
+class Unroller {
+ public:
+  explicit Unroller(Program& p) : program_(p), buffers_(p.buffers.size()) {
+    for (size_t b = 0; b < p.buffers.size(); ++b) {
+      const loops::Buffer& buffer = p.buffers[b];
+      Facts& f = buffers_[b];
+      f.small = buffer.kind == loops::Buffer::Kind::temporary && !buffer.shape.empty() && elements(buffer.shape) <= most_elements && elements(buffer.shape) > 0;
+      if (buffer.alias >= 0) f.small = buffers_[static_cast<size_t>(buffer.alias)].small = false;
+    }
+  }
+
+  void run() {
+    collect(program_.body, false);
+    for (Facts& f : buffers_) f.small = f.small && f.in_loop;
+    if (std::none_of(buffers_.begin(), buffers_.end(), [](const Facts& f) { return f.small; })) return;
+    // A nest that is too long, or works on other temporaries as well, keeps all its buffers.
+    while (settle()) {}
+    double nodes = 0;
+    for (const Nest& n : nests_)
+      if (wanted(n)) nodes += n.nodes;
+    if (nodes > most_nodes) return;
+    rewrite_block(program_.body);
+  }
+
+ private:
+  struct Facts {
+    bool small = false, in_loop = false;
+    std::vector<BufferId> parts;
+  };
+  struct Nest {
+    const Stmt* stmt;
+    bool possible;              // short, and every small buffer is accessed at places that become constant
+    double nodes;
+    std::vector<BufferId> buffers;
+  };
+
+  void collect(const Block& block, bool in_loop) {
+    for (const Stmt& s : block) {
+      bool loop = in_loop || std::holds_alternative<loops::While>(s.is);
+      if (!std::holds_alternative<loops::For>(s.is)) {
+        each_access(s, [&](BufferId b, const Index* place, Access) { access(b, place, in_loop); });
+        each_block(s, [&](const Block& inner) { collect(inner, loop); });
+        continue;
+      }
+      Nest n{&s, true, 0, {}};
+      n.possible = steps(s, 1, n.nodes) <= most_steps;
+      each_access_inside(s, [&](BufferId b, const Index* place, Access) {
+        n.buffers.push_back(b);
+        buffers_[static_cast<size_t>(b)].in_loop = buffers_[static_cast<size_t>(b)].in_loop || in_loop;
+        for (const Affine& a : *place)
+          for (const loops::Term& t : a.terms)
+            if (program_.variables[static_cast<size_t>(t.variable)].parameter) buffers_[static_cast<size_t>(b)].small = false;
+      });
+      std::sort(n.buffers.begin(), n.buffers.end());
+      n.buffers.erase(std::unique(n.buffers.begin(), n.buffers.end()), n.buffers.end());
+      nests_.push_back(std::move(n));
+    }
+  }
+  void access(BufferId b, const Index* place, bool in_loop) {
+    Facts& f = buffers_[static_cast<size_t>(b)];
+    f.in_loop = f.in_loop || in_loop;
+    if (place == nullptr) f.small = false;
+    else for (const Affine& a : *place) f.small = f.small && a.terms.empty();
+  }
+  // How often the innermost statements run; adds the nodes that would be written out.
+  double steps(const Stmt& s, double times, double& nodes) {
+    if (auto f = std::get_if<loops::For>(&s.is)) {
+      double sum = 0;
+      for (const Stmt& inner : f->body) sum = std::max(sum, steps(inner, times * static_cast<double>(f->end - f->begin), nodes));
+      return sum;
+    }
+    if (!std::holds_alternative<loops::Store>(s.is) && !std::holds_alternative<loops::Declare>(s.is) && !std::holds_alternative<loops::Update>(s.is))
+      return static_cast<double>(most_steps) + 1;
+    double own = 1;
+    each_expression(s, [&](Expr e) { each_node(e, [&](Expr) { own += 1; }); });
+    nodes += own * times;
+    return times;
+  }
+  bool wanted(const Nest& n) const {
+    return n.possible && std::any_of(n.buffers.begin(), n.buffers.end(), [this](BufferId b) { return buffers_[static_cast<size_t>(b)].small; });
+  }
+  bool settle() {
+    bool changed = false;
+    for (const Nest& n : nests_) {
+      bool all_small = std::all_of(n.buffers.begin(), n.buffers.end(), [this](BufferId b) {
+        return program_.buffers[static_cast<size_t>(b)].kind != loops::Buffer::Kind::temporary || program_.buffers[static_cast<size_t>(b)].shape.empty() ||
+               buffers_[static_cast<size_t>(b)].small;
+      });
+      if (n.possible && all_small) continue;
+      for (BufferId b : n.buffers)
+        if (buffers_[static_cast<size_t>(b)].small) buffers_[static_cast<size_t>(b)].small = false, changed = true;
+    }
+    return changed;
+  }
+
+  // ---- writing out ----
+  std::pair<BufferId, Index> part(BufferId b, const Index& place) {
+    Facts& f = buffers_[static_cast<size_t>(b)];
+    int64_t at = linear(program_, b, place).constant;
+    if (f.parts.empty()) f.parts.assign(static_cast<size_t>(elements(program_.buffers[static_cast<size_t>(b)].shape)), -1);
+    BufferId& id = f.parts[static_cast<size_t>(at)];
+    if (id < 0) {
+      loops::Buffer copy = program_.buffers[static_cast<size_t>(b)];
+      copy.shape = {};
+      copy.name += "_" + std::to_string(at + 1);
+      id = static_cast<BufferId>(program_.buffers.size());
+      program_.buffers.push_back(std::move(copy));
+    }
+    return {id, {}};
+  }
+  bool is_small(BufferId b) const { return static_cast<size_t>(b) < buffers_.size() && buffers_[static_cast<size_t>(b)].small; }
+
+  void rewrite_block(Block& block) {
+    Block result;
+    for (Stmt& s : block) {
+      if (std::holds_alternative<loops::For>(s.is)) {
+        const Nest& n = nests_[next_++];
+        if (!wanted(n)) {
+          result.push_back(std::move(s));
+          continue;
+        }
+        VariableMap map;
+        write_out(s, map, result);
+        continue;
+      }
+      VariableMap none;
+      result.push_back(std::move(s));
+      rewrite_simple(result.back(), none, {});
+      each_block(result.back(), [this](Block& inner) { rewrite_block(inner); });
+    }
+    block = std::move(result);
+  }
+  void write_out(const Stmt& s, VariableMap& map, Block& out) {
+    if (auto f = std::get_if<loops::For>(&s.is)) {
+      for (int64_t i = f->begin; i < f->end; ++i) {
+        map[f->variable] = Affine{i, {}};
+        std::unordered_map<LocalId, LocalId> outer = locals_;
+        for (const Stmt& inner : f->body) write_out(inner, map, out);
+        locals_ = std::move(outer);
+      }
+      map.erase(f->variable);
+      return;
+    }
+    if (auto d = std::get_if<loops::Declare>(&s.is)) {  // one of its own for each step
+      locals_[d->local] = static_cast<LocalId>(program_.locals.size());
+      program_.locals.push_back(program_.locals[static_cast<size_t>(d->local)]);
+      program_.locals.back().name += "_" + std::to_string(program_.locals.size());
+    }
+    out.push_back(s);
+    rewrite_simple(out.back(), map, locals_);
+  }
+  void rewrite_simple(Stmt& s, const VariableMap& map, const std::unordered_map<LocalId, LocalId>& locals) {
+    auto local = [&](LocalId l) {
+      auto it = locals.find(l);
+      return it == locals.end() ? l : it->second;
+    };
+    loops::ExprPool& pool = program_.exprs;
+    Rewriter rewriter(pool, [&](Expr e) -> Expr {
+      if (e->op == Op::local) return pool.local(local(e->local), e->dtype);
+      if (e->op == Op::index) return pool.index(substitute(map, e->place[0]));
+      if (e->op != Op::load) return nullptr;
+      Index at = substitute(map, e->place);
+      BufferId b = e->buffer;
+      if (is_small(b)) std::tie(b, at) = part(b, at);
+      return pool.load(b, e->dtype, at);
+    });
+    each_expression(s, [&](Expr& e) { e = rewriter(e); });
+    if (auto store = std::get_if<loops::Store>(&s.is)) {
+      store->place = substitute(map, store->place);
+      if (is_small(store->buffer)) std::tie(store->buffer, store->place) = part(store->buffer, store->place);
+    } else if (auto d = std::get_if<loops::Declare>(&s.is)) {
+      d->local = local(d->local);
+    } else if (auto u = std::get_if<loops::Update>(&s.is)) {
+      u->local = local(u->local);
+    }
+  }
+
+  Program& program_;
+  std::vector<Facts> buffers_;
+  std::vector<Nest> nests_;
+  size_t next_ = 0;
+  std::unordered_map<LocalId, LocalId> locals_;
+};
+
+}  // namespace
+
+void unroll_small(Program& p) { Unroller(p).run(); }
+
+}  // namespace anvil::compiler

@@ -1,0 +1,74 @@
+test_that("nv_if takes expressions and functions", {
+  f <- jit(function(x) nv_if(x > 0, sqrt(x), function() -x))
+  expect_equal(as_array(f(nv_scalar(9))), 3)
+  expect_equal(as_array(f(nv_scalar(-9))), 9)
+  expect_equal(as_array(jit(function(x) nv_if(TRUE, x, x + 1))(nv_scalar(1))), 1)
+  k <- nv_tensor(c(1, 2))
+  g <- jit(function(x) nv_if(x > 0, list(a = k, b = list(x)), list(a = k * x, b = list(k[1]))))
+  expect_equal(as_array(g(nv_scalar(2, "f32"))$a), array(c(1, 2)))
+  expect_equal(as_array(g(nv_scalar(-2, "f32"))$a), array(c(-2, -4)))
+})
+
+test_that("nv_while runs until its condition fails", {
+  count <- function(n) nv_while(list(i = 0L, total = 0L), function(i, total) i < n, function(i, total) list(i = i + 1L, total = total + i))
+  out <- jit(count)(nv_scalar(5L))
+  expect_equal(lapply(out, as_array), list(i = 5, total = 10))
+  expect_equal(lapply(count(nv_scalar(5L)), as_array), list(i = 5, total = 10))
+  expect_equal(as_array(jit(count)(nv_scalar(0L))$i), 0)
+  nested <- jit(function(x) nv_while(list(s = list(a = x, b = array(c(1, 2)))), function(s) sum(s$a) < 10, function(s) list(s = list(a = s$a + s$b, b = s$b))))
+  expect_equal(as_array(nested(nv_tensor(c(0, 0)))$s$a), array(c(4, 8)))
+  swap <- jit(function(a, b) nv_while(list(a = a, b = b, i = 0L), function(a, b, i) i < 3L, function(a, b, i) list(a = b, b = a, i = i + 1L)))
+  expect_equal(as_array(swap(nv_scalar(1), nv_scalar(2))$a), 2)
+  expect_prints(trace_fn(function(n) nv_while(list(i = 0L), \(i) i < n, \(i) list(i = i + 1L)), list(n = nv_aten("i32", c()))), "
+<AnvilGraph>
+  Inputs:
+    %x1: i32[]
+  Body:
+    %1: i32?[] = while [cond_graph = graph[1 -> 1], body_graph = graph[1 -> 1]] (0:i32?)
+  Outputs:
+    %1: i32?[]")
+})
+
+test_that("a training loop has its gradient inside", {
+  X <- nv_tensor(matrix(c(1, 1, 1, 1, 0, 1, 2, 3), 4), "f64")
+  y <- nv_tensor(matrix(c(1, 3, 5, 7)), "f64")
+  fit <- jit(function(X, y) nv_while(list(beta = nv_fill(0, c(2L, 1L), "f64"), i = 0L), function(beta, i) i < 2000L, function(beta, i) {
+    g <- gradient(function(b) sum((X %*% b - y)^2), wrt = "b")(beta)
+    list(beta = beta - 0.02 * g$b, i = i + 1L)
+  }))
+  expect_equal(as_array(fit(X, y)$beta), matrix(c(1, 2)), tolerance = 1e-6)
+})
+
+test_that("in debug mode control flow is R's own", {
+  seen <- 0
+  out <- nv_while(list(i = nv_scalar(0L)), function(i) {
+    seen <<- seen + 1
+    i < 3L
+  }, function(i) list(i = i + 1L))
+  expect_equal(seen, 4)
+  expect_equal(as_array(out$i), 3)
+  expect_equal(as_array(nv_if(nv_scalar(1) > 0, nv_scalar(5), stop("not taken"))), 5)
+  box <- debug_box("f32", c())
+  expect_prints(nv_if(box > 0, box, box + 1), "f32{}")
+  expect_prints(nv_while(list(x = box), function(x) x < 1, function(x) list(x = x + 1)), "$x\nf32{}")
+})
+
+test_that("mistakes are explained", {
+  n <- nv_scalar(3L)
+  expect_snapshot(error = TRUE, {
+    nv_while(list(1), function(i) i < 1, function(i) list(i))
+    nv_while(list(i = 0L), 1, function(i) list(i = i))
+    nv_while(list(i = 0L), function(i) i < 1L, 1)
+    nv_while(list(i = "a"), function(i) i < 1L, function(i) list(i = i))
+    jit(function(n) nv_while(list(i = 0L), function(i) i < n, function(i) list(i = i + 1.5)))(n)
+    nv_while(list(i = 0L), function(i) i < n, function(i) list(i = i + 1.5))
+    jit(function(n) nv_while(list(i = 0L), function(i) i < n, function(i) list(j = i + 1L)))(n)
+    jit(function(n) nv_while(list(i = 0L), function(i) i + 1L, function(i) list(i = i + 1L)))(n)
+    jit(function(n) nv_while(list(v = array(c(1, 2))), function(v) v < 1, function(v) list(v = v)))(n)
+    jit(function(n) nv_if(n > 0, list(n), n))(n)
+    jit(function(n) nv_if(n > 0, n, nv_convert(n, "f32")))(n)
+    jit(function(n) nv_if(n, n, n))(n)
+    nv_if(n, 1, 2)
+    nv_if("a", 1, 2)
+  })
+})

@@ -1,0 +1,70 @@
+x <- nv_tensor(c(1, 2, 3))
+
+test_that("gradients are named lists with the structure of the arguments", {
+  f <- function(p, k, scale = 2) sum(p$a * p$b[[1]]) * scale
+  g <- gradient(f, wrt = "p")
+  expect_identical(formals(g), formals(f))
+  out <- jit(g)(list(a = x, b = list(x)))
+  expect_equal(out, list(p = list(a = nv_tensor(c(2, 4, 6)), b = list(nv_tensor(c(2, 4, 6))))))
+  out <- jit(value_and_gradient(f, wrt = 1))(list(a = x, b = list(x)))
+  expect_named(out, c("value", "grad"))
+  expect_equal(as_array(out$value), 28)
+  expect_named(out$grad, "p")
+})
+
+test_that("arguments without influence have a zero gradient of their type", {
+  out <- gradient(function(x, y) sum(x))(x, nv_tensor(c(1, 2), "f64"))
+  expect_equal(as_array(out$y), array(c(0, 0)))
+  expect_true(dtype(out$y) == "f64")
+})
+
+test_that("gradients compose with each other, jit and control flow", {
+  cube <- function(y) y * y * y
+  second <- function(x) gradient(function(y) gradient(cube)(y)$y)(x)
+  expect_equal(as_array(jit(second)(nv_scalar(2))$y), 12)
+  expect_equal(as_array(second(nv_scalar(2))$y), 12)
+  expect_equal(as_array(jit(gradient(jit(cube)))(nv_scalar(2))$y), 12)
+  h <- jit(gradient(function(x) nv_if(x > 0, x * x, -x)))
+  expect_equal(as_array(h(nv_scalar(3))$x), 6)
+  expect_equal(as_array(h(nv_scalar(-3))$x), -1)
+})
+
+test_that("a captured tensor may be an argument of an inner gradient", {
+  y <- nv_tensor(c(4, 5, 6))
+  f <- function(x) gradient(function(a, b) sum(a * b), wrt = "a")(y, x)$a + y
+  expect_equal(jit(f)(x), nv_tensor(c(5, 7, 9)))
+  expect_equal(jit(function(x) gradient(function(a) sum(a * x))(x)$a)(x), x)
+})
+
+test_that("outside of jit the gradient is computed at once, or typed", {
+  out <- value_and_gradient(function(v) sum(v * v))(x)
+  expect_equal(as_array(out$value), 14)
+  expect_equal(as_array(out$grad$v), array(c(2, 4, 6)))
+  expect_prints(gradient(function(v) sum(v))(debug_box("f32", c(2, 2))), "$v\nf32{2,2}")
+})
+
+test_that("a graph is transformed", {
+  graph <- trace_fn(function(x, flag, y) sum(x * y), list(x = nv_aten("f32", 2), flag = TRUE, y = nv_aten("f32", 2)))
+  expect_length(transform_gradient(graph)$outputs, 2)
+  backward <- transform_gradient(graph, "y")
+  expect_identical(format(backward$out_tree), "list(y = *)")
+  expect_equal(evaluate_graph(backward, list(nv_tensor(c(1, 2)), nv_tensor(c(3, 4)))), list(nv_tensor(c(1, 2))))
+})
+
+test_that("mistakes are explained", {
+  expect_snapshot(error = TRUE, {
+    gradient(function(x) x, wrt = "y")
+    value_and_gradient(function(x) x, wrt = "y")
+    gradient(function(x) x)(x)
+    gradient(function(x) list(sum(x), sum(x)))(x)
+    gradient(function(x) sum(x > 1))(x)
+    gradient(function(x) sum(x))(nv_tensor(1:3))
+    gradient(function(x, s) sum(x))(x, "a")
+    gradient(function(x) x)(1)
+    gradient(function(x, y) x + y)(1, 2)
+    gradient(function(p) p$a)(list(a = nv_scalar(1), b = 2))
+    transform_gradient(1, "x")
+    transform_gradient(trace_fn(function(x, s) sum(x), list(x = x, s = "a")), "s")
+    transform_gradient(trace_fn(function(x) sum(x), list(x = x)), "z")
+  })
+})

@@ -1,0 +1,85 @@
+test_that("primitives are found by either name", {
+  expect_prints(prim("div"), "<AnvilPrimitive:divide>")
+  expect_identical(prim("div"), prim("divide"))
+  expect_null(prim("nothing"))
+  expect_true(all(c("add", "mul", "while") %in% names(prim())))
+  expect_identical(prim("while")$subgraphs, c("cond_graph", "body_graph"))
+  expect_error(prim(1), class = "anvil_error_argument")
+  expect_error(prim("mul")[["colour"]], "no rule", class = "anvil_error_argument")
+})
+
+test_that("every primitive of the registry has its strict function", {
+  keys <- setdiff(names(prim()), c("while_record", "tape_scan"))
+  keys <- Filter(function(key) is.null(own_primitives[[key]]), keys)
+  expect_identical(setdiff(paste0("nvl_", keys), getNamespaceExports("anvil")), character())
+})
+
+test_that("backward rules are functions of boxes", {
+  rule <- prim("mul")[["backward"]]
+  grads <- rule(list(nv_scalar(2), nv_scalar(3)), list(nv_scalar(6)), list(nv_scalar(10)), .required = c(TRUE, FALSE))
+  expect_equal(as_array(grads[[1]]), 30)
+  expect_null(grads[[2]])
+  graph <- trace_fn(function(x, y, g) rule(list(x, y), list(x * y), list(g), c(TRUE, TRUE)), rep(list(nv_aten("f32", 2)), 3))
+  expect_length(graph$outputs, 2)
+  sum_rule <- prim("reduce_sum")[["backward"]]
+  expect_identical(names(formals(sum_rule)), c("inputs", "outputs", "grads", "dims", "drop", ".required"))
+  x <- nv_tensor(1:6, "f32", shape = c(2, 3))
+  expect_equal(as_array(sum_rule(list(x), list(nv_tensor(c(3, 7, 11))), list(nv_tensor(c(1, 2, 3))), 1L, TRUE, TRUE)[[1]]), matrix(c(1, 1, 2, 2, 3, 3), 2))
+})
+
+test_that("StableHLO rules show an operation", {
+  expect_output(print(prim("mul")[["stablehlo"]](nv_scalar(1), nv_scalar(2))), '"stablehlo.multiply" (%0, %1)', fixed = TRUE)
+})
+
+test_that("a primitive can be made of others", {
+  p <- AnvilPrimitive("test_repeat")
+  p[["forward"]] <- function(operand, times, dim) do.call(nv_concatenate, c(rep(list(operand), times), dimension = dim))
+  repeat_along <- register_primitive("test_repeat", p, overwrite = TRUE)
+  x <- nv_tensor(c(1, 2))
+  f <- function(x) repeat_along(x, times = 2L, dim = 1L)
+  expect_equal(as_array(f(x)), array(c(1, 2, 1, 2)))
+  expect_equal(jit(f)(x), nv_tensor(c(1, 2, 1, 2)))
+  graph <- trace_fn(f, list(x))
+  expect_match(format(graph), "test_repeat [times = 2, dim = 1, definition = graph[1 -> 1]] (%x1)", fixed = TRUE)
+  expect_match(repr(stablehlo(graph)[[1]]), "stablehlo.concatenate", fixed = TRUE)
+  expect_equal(jit(gradient(function(x) sum(f(x))))(x), list(x = nv_tensor(c(2, 2))))
+  expect_identical(prim("test_repeat"), p)
+})
+
+test_that("such a primitive can bring its own derivative", {
+  p <- AnvilPrimitive("test_clip")
+  p[["forward"]] <- function(operand, limit) operand
+  p[["backward"]] <- function(inputs, outputs, grads, limit, .required) list(nv_clamp(-limit, grads[[1L]], limit))
+  clip <- register_primitive("test_clip", p, overwrite = TRUE)
+  f <- function(x) clip(x, limit = 0.5) * 3
+  expect_equal(as_array(jit(gradient(f))(nv_scalar(1))$x), 0.5)
+  expect_equal(as_array(gradient(f)(nv_scalar(1))$x), 0.5)
+  expect_equal(as_array(jit(function(n) nv_while(list(i = 0L, g = 0), function(i, g) i < n, function(i, g) {
+    list(i = i + 1L, g = g + gradient(f)(nv_scalar(1))$x)
+  }))(nv_scalar(3L))$g), 1.5)
+})
+
+test_that("bad rules and names are refused", {
+  p <- AnvilPrimitive("test_bad")
+  expect_snapshot(error = TRUE, {
+    register_primitive("test_bad", p)
+    register_primitive("test_other", p)
+    register_primitive("test_bad", 1)
+    p[["forward"]] <- 1
+    p[["forwards"]]
+    p(nv_scalar(1))
+  })
+  p[["forward"]] <- function(operand) operand
+  p[["backward"]] <- function(inputs, outputs, grads, .required) grads[[1]]
+  bad <- register_primitive("test_bad", p, overwrite = TRUE)
+  expect_snapshot(error = TRUE, {
+    register_primitive("test_bad", p)
+    jit(gradient(function(x) bad(x)))(nv_scalar(1))
+  })
+  p[["backward"]] <- function(inputs, outputs, grads, .required) stop("not today")
+  expect_error(gradient(function(x) bad(x))(nv_scalar(1)), "not today")
+  expect_null(.current_descriptor(silent = TRUE))
+  q <- AnvilPrimitive("mul")
+  q[["forward"]] <- function(a, b) a
+  expect_error(register_primitive("mul", q, overwrite = TRUE), class = "anvil_error_argument")
+})

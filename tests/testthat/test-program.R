@@ -1,0 +1,33 @@
+test_that("StableHLO text is read, compiled and run", {
+  graph <- trace_fn(function(x, y) list(x + y, x * 2), list(nv_aten("f32", 2), nv_aten("f32", 2)))
+  program <- nv_program(repr(stablehlo(graph)[[1]]))
+  expect_output(print(program), "stablehlo.add")
+  exec <- nv_compile(program)
+  expect_output(print(exec), "<AnvilExecutable>")
+  out <- nv_execute(exec, nv_tensor(c(1, 2)), nv_tensor(c(3, 4))$tensor)
+  expect_equal(lapply(out, nv_tensor), list(nv_tensor(c(4, 6)), nv_tensor(c(2, 4))))
+  expect_equal(nv_tensor(nv_execute(nv_compile(trace_fn(function(x) x, list(nv_aten("f32", 1)))), nv_tensor(1))), nv_tensor(1))
+})
+
+test_that("bad programs and inputs are refused", {
+  exec <- nv_compile(trace_fn(function(x) x + 1, list(nv_aten("f32", 2))))
+  expect_snapshot(error = TRUE, {
+    nv_program("func.func @main (")
+    nv_program(1)
+    nv_program("", format = "hlo")
+    nv_execute(1)
+    nv_execute(exec)
+    nv_execute(exec, 1)
+    nv_execute(exec, nv_tensor(1))
+  })
+})
+
+test_that("constants are inputs or text", {
+  k <- nv_tensor(c(1, 2))
+  graph <- trace_fn(function(x) x + k, list(nv_aten("f32", 2)))
+  expect_length(stablehlo(graph)[[2]], 1)
+  expect_identical(stablehlo(graph)[[2]][[1]]$aval$data, k)
+  written <- stablehlo(graph, constants_as_inputs = FALSE)
+  expect_length(written[[2]], 0)
+  expect_match(repr(written[[1]]), "dense<")
+})

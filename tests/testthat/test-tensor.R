@@ -1,0 +1,162 @@
+test_that("tensors keep R data and give them back", {
+  x <- nv_tensor(1:4, dtype = "i32", shape = c(4, 1))
+  expect_true(inherits(x, "AnvilTensor"))
+  expect_identical(shape(x), c(4L, 1L))
+  expect_identical(as_array(x), array(1:4, c(4, 1)))
+  m <- matrix(rnorm(6), 2)
+  expect_identical(as_array(nv_tensor(m, "f64")), m)
+  expect_identical(as_array(nv_scalar(TRUE)), TRUE)
+  expect_identical(as_array(nv_tensor(c(TRUE, FALSE))), array(c(TRUE, FALSE)))
+  expect_identical(shape(nv_scalar(1L, dtype = "f32")), integer())
+  expect_identical(ndims(nv_tensor(array(0, c(2, 3, 4)))), 3L)
+  expect_identical(dim(nv_tensor(m)), c(2L, 3L))
+  expect_identical(length(nv_tensor(m)), 6L)
+  expect_identical(length(nv_scalar(1)), 1L)
+})
+
+test_that("every dtype is stored and read", {
+  for (t in c("i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64", "f32", "f64")) {
+    x <- nv_tensor(c(0, 1, 100), t)
+    expect_true(dtype(x) == t)
+    expect_equal(as.double(x), c(0, 1, 100))
+  }
+  expect_identical(as_array(nv_tensor(c(0, 2, NaN), "bool")), array(c(FALSE, TRUE, TRUE)))
+  expect_identical(as_array(nv_tensor(c(1.9, -1.9, 1e20, NaN), "i32")), array(c(1L, -1L, .Machine$integer.max, 0L)))
+  expect_identical(as_array(nv_tensor(c(-5, 300), "ui8")), array(c(0L, 255L)))
+})
+
+test_that("default dtypes and ambiguity follow the kind of data", {
+  expect_true(dtype(nv_tensor(1)) == "f32")
+  expect_true(dtype(nv_tensor(1L)) == "i32")
+  expect_true(dtype(nv_tensor(TRUE)) == "bool")
+  expect_false(ambiguous(nv_tensor(1)))
+  expect_true(ambiguous(nv_scalar(1)))
+  expect_true(ambiguous(nv_scalar(1L)))
+  expect_false(ambiguous(nv_scalar(TRUE)))
+  expect_false(ambiguous(nv_scalar(1, "f32")))
+  expect_true(ambiguous(nv_tensor(1, ambiguous = TRUE)))
+})
+
+test_that("large integers are never rounded silently", {
+  x <- nv_tensor(c(2^52, -2^53), "i64")
+  expect_identical(as_array(x), array(c(2^52, -2^53)))
+  skip_if_not_installed("bit64")
+  big <- bit64::as.integer64("9223372036854775807")
+  expect_identical(as.character(as_array(nv_tensor(big))), "9223372036854775807")
+  y <- nv_from_raw(as.raw(rep(255, 8)), "ui64", integer())
+  expect_error(as_array(y), class = "anvil_error_dtype")
+})
+
+test_that("shapes are checked", {
+  expect_identical(shape(nv_tensor(0, shape = c(2, 3))), c(2L, 3L))
+  expect_error(nv_tensor(1:5, shape = c(2, 3)), class = "anvil_error_shape")
+  expect_error(nv_tensor(1, shape = c(-1, 3)), class = "anvil_error_shape")
+  expect_error(nv_tensor("a"), class = "anvil_error_argument")
+  expect_error(nv_tensor(factor("a")), class = "anvil_error_argument")
+  expect_error(nv_scalar(1:2), class = "anvil_error_shape")
+  expect_error(nv_tensor(1, "f16"), class = "anvil_error_dtype")
+  expect_identical(shape(nv_empty("i32", c(0, 1))), c(0L, 1L))
+  expect_identical(as_array(nv_empty("f32", 2)), array(c(0, 0)))
+  expect_identical(as_array(nv_tensor(numeric(0))), array(numeric(0)))
+})
+
+test_that("missing values are found on request", {
+  expect_error(nv_tensor(c(1, NA), check = TRUE), class = "anvil_error_missing")
+  expect_identical(as_array(nv_tensor(NA_integer_)), array(NA_integer_))
+  expect_identical(as_array(nv_tensor(c(NA, 1L), "f32")), array(c(NaN, 1)))
+  expect_identical(as_array(nv_tensor(NA)), array(TRUE))
+  expect_true(is.na(as_array(nv_tensor(NA_real_, "f64"))))
+  expect_error(nv_tensor(1L) + NA_integer_, class = "anvil_error_missing")
+})
+
+test_that("an existing tensor cannot become another one", {
+  x <- nv_tensor(1:2)
+  expect_identical(nv_tensor(x), x)
+  expect_identical(nv_tensor(x, dtype = "i32", shape = 2), x)
+  expect_snapshot(error = TRUE, {
+    nv_tensor(x, dtype = "f32")
+    nv_tensor(x, shape = c(2, 1))
+    nv_tensor(x, ambiguous = TRUE)
+    nv_tensor(x, device = "cuda")
+  })
+})
+
+test_that("byrow fills by row", {
+  expect_equal(as_array(nv_tensor(1:6, shape = c(2, 3), byrow = TRUE)), matrix(1:6, 2, byrow = TRUE))
+  expect_equal(as_array(nv_tensor(matrix(1:6, 2), byrow = TRUE)), matrix(1:6, 2, byrow = TRUE))
+  expect_equal(as_array(nv_tensor(1:3, byrow = TRUE)), array(1:3))
+})
+
+test_that("matrices are filled like R's, without partial recycling", {
+  expect_equal(as_array(nv_matrix(1:6, ncol = 2)), matrix(1:6, ncol = 2))
+  expect_identical(shape(nv_matrix(0, 2)), c(2L, 1L))
+  expect_identical(shape(nv_matrix(0, 2, 3)), c(2L, 3L))
+  expect_identical(shape(nv_matrix(integer(0), nrow = 0)), c(0L, 0L))
+  expect_identical(shape(nv_matrix(integer(0), ncol = 3)), c(0L, 3L))
+  expect_error(nv_matrix(1:6), "nrow")
+  expect_error(nv_matrix(1:5, nrow = 2), "not a multiple")
+})
+
+test_that("conversions to vectors are strict", {
+  expect_identical(as.integer(nv_tensor(matrix(1:4, 2))), 1:4)
+  expect_error(as.integer(nv_tensor(1)), class = "anvil_error_dtype")
+  expect_error(as.logical(nv_tensor(1)), class = "anvil_error_dtype")
+  expect_identical(as.logical(nv_tensor(TRUE)), TRUE)
+  expect_identical(as.vector(nv_tensor(matrix(1:4, 2))), 1:4)
+  expect_identical(as.double(nv_tensor(1:2)), c(1, 2))
+})
+
+test_that("bytes go both ways in both orders", {
+  x <- nv_tensor(1:6, "i16", shape = c(2, 3))
+  expect_identical(as_raw(x), as.raw(c(1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 0)))
+  expect_identical(as_raw(x, row_major = TRUE), as.raw(c(1, 0, 3, 0, 5, 0, 2, 0, 4, 0, 6, 0)))
+  expect_equal(nv_from_raw(as_raw(x), "i16", c(2, 3)), x)
+  expect_equal(nv_from_raw(as_raw(x, TRUE), "i16", c(2, 3), row_major = TRUE), x)
+  expect_error(nv_from_raw(raw(3), "i16", 2), class = "anvil_error_shape")
+})
+
+test_that("tensors fail loudly where R would read their insides", {
+  x <- nv_tensor(c(1, 2))
+  expect_error(ifelse(x, 1, 2))
+  expect_error(which.max(x))
+  expect_error(x$data, class = "anvil_error_argument")
+  expect_error(x[[1]], class = "anvil_error_argument")
+})
+
+test_that("tensors are compared by value where tests do so", {
+  x <- nv_tensor(c(1, 2))
+  expect_equal(x, nv_tensor(c(1, 2)))
+  expect_true(isTRUE(all.equal(x, nv_tensor(c(1, 2)))))
+  expect_false(isTRUE(all.equal(x, nv_tensor(c(1, 2), "f64"))))
+  expect_false(identical(x, nv_tensor(c(1, 2))))
+  expect_failure(expect_equal(x, nv_tensor(c(1, 3))))
+})
+
+test_that("tensors share memory with R vectors, which stay as they are", {
+  v <- c(1, 2, 3)
+  x <- nv_tensor(v, "f64")
+  v[1] <- 100
+  expect_identical(as.double(x), c(1, 2, 3))
+  a <- as_array(x)
+  a[1] <- 100
+  expect_identical(as.double(x), c(1, 2, 3))
+  expect_identical(as.double(nv_tensor(1:10, "i32")), as.double(1:10))
+})
+
+test_that("tensors survive saveRDS and serialize", {
+  x <- nv_tensor(matrix(c(1.5, 2, 3, 4), 2), "f32")
+  file <- withr::local_tempfile()
+  saveRDS(list(x, nv_scalar(1L) + 1L), file)
+  back <- readRDS(file)
+  expect_equal(back[[1]], x)
+  expect_equal(as_array(back[[2]]), 2)
+  expect_identical(printed(back[[1]]), printed(x))
+  expect_equal(jit(function(a) a + a)(back[[1]]), nv_tensor(2 * as_array(x)))
+})
+
+test_that("devices are known for data only", {
+  x <- nv_tensor(1)
+  expect_identical(platform(x), "cpu")
+  expect_prints(device(x), "<CpuDevice(id=0)>")
+  expect_error(device(nv_aten("f32", 2)), "not accessible during tracing")
+})

@@ -1,0 +1,20 @@
+test_that("trees flatten and unflatten", {
+  x <- list(a = 1, b = list(2, c = list()), d = NULL, e = "s")
+  tree <- build_tree(x)
+  expect_identical(flatten(x), list(1, 2, "s"))
+  expect_identical(unflatten(tree, flatten(x)), x)
+  expect_identical(tree_size(tree), 3L)
+  expect_prints(tree, "list(a = *, b = list(*, c = list()), d = NULL, e = *)")
+  expect_identical(flatten(5), list(5))
+  expect_identical(flatten(list()), list())
+  expect_identical(unflatten(build_tree(5), list(6)), 6)
+  expect_identical(map_tree(function(x, k) x * k, list(1, a = list(2)), k = 2), list(2, a = list(4)))
+})
+
+test_that("leaves have paths", {
+  tree <- build_tree(list(a = list(1, b = 2), 3))
+  expect_identical(tree_path(tree, 1), "x$a[[1]]")
+  expect_identical(tree_path(tree, 2), "x$a$b")
+  expect_identical(tree_path(tree, 3), "x[[2]]")
+  expect_identical(flatten(unflatten(filter_list_node(tree, "a"), list("p", "q"))), list("p", "q"))
+})
