@@ -10,7 +10,7 @@
 #' @param ambiguous A flag.
 #' @param data For `ConcreteTensor()` an `AnvilTensor`, for `LiteralTensor()` an R
 #'   number or flag.
-#' @param x,y,e1,e2 For `to_abstract()` any tensor, box or R value; otherwise types.
+#' @param x,e1,e2 For `to_abstract()` any tensor, box or R value; otherwise types.
 #' @param ambiguity Whether types must agree in `ambiguous`, too.
 #' @param pure Whether to drop data.
 #' @return An object of class `AbstractTensor`, for `eq_type()` and `neq_type()` a
@@ -130,15 +130,9 @@ ndims_abstract <- function(x) ndims(x)
 #' @export
 ambiguous_abstract <- function(x) ambiguous(x)
 
-#' @export
-Ops.AbstractTensor <- function(e1, e2) {
-  hint <- if (.Generic %in% c("==", "!=")) {
-    sprintf("i Use `%s()` to compare types.", if (.Generic == "==") "eq_type" else "neq_type")
-  } else {
-    "i For debugging, `debug_box()` makes a box of a given type."
-  }
-  abort_anvil("argument", sprintf("`%s` is not defined for AbstractTensors.", .Generic), hint)
-}
+# Operators find the method of tensors, which says what to do instead.
+#' @rawNamespace S3method(Ops, AbstractTensor, ops_tensor)
+NULL
 
 #' @export
 format.AbstractTensor <- function(x, ...) {

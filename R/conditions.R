@@ -10,11 +10,11 @@ raise_condition <- function(kind, message, details) {
     message <- paste0("Internal error in anvil: ", message)
     details <- c(details, "i Please report this with the code that led to it.")
   }
-  abort_anvil(kind, message, details, call = user_call())
+  abort_anvil(kind, message, details)
 }
 
-abort_anvil <- function(kind, message, details = character(), call = user_call()) {
-  force(call)
+abort_anvil <- function(kind, message, details = character(), call = NULL) {
+  if (is.null(call)) call <- user_call()
   bullets <- substring(details, 3L)
   names(bullets) <- substr(details, 1L, 1L)
   rlang::abort(
@@ -26,16 +26,8 @@ abort_anvil <- function(kind, message, details = character(), call = user_call()
 
 # The call of the user's that led here, or NULL.
 user_call <- function() {
-  call <- located_call()
-  attr(call, "srcref") <- NULL
-  call
-}
-
-# The same with its place in the source, where R has kept that. Called by the core for
-# every call that it records.
-located_call <- function() {
-  own <- function(i) identical(topenv(environment(sys.function(i))), namespace)
   namespace <- topenv()
+  own <- function(i) identical(topenv(environment(sys.function(i))), namespace)
   i <- sys.nframe() - 1L
   while (i > 0L && !own(i)) {
     i <- i - 1L
@@ -51,6 +43,7 @@ located_call <- function() {
 
 # A method of a group generic is called by an operator: show that.
 readable_call <- function(call, frame) {
+  attr(call, "srcref") <- NULL
   generic <- frame[[".Generic"]]
   if (is.character(generic) && length(generic) == 1L) {
     call[[1L]] <- as.name(generic)

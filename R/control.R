@@ -45,10 +45,10 @@ nv_if <- function(pred, true, false) {
 
 branch_value <- function(branch) if (is.function(branch) && length(formals(branch)) == 0L && !is.primitive(branch)) branch() else branch
 
-predicate <- function(x) {
+predicate <- function(x, what = "`pred` must be") {
   value <- if (is_tensor(x)) as_array(x) else x
   if (!is.logical(value) || length(value) != 1L || is.na(value)) {
-    abort_anvil("dtype", "`pred` must be a bool scalar.", sprintf("x Got %s.", if (is_tensor(x)) type_text(x) else paste0("<", described_class(x), ">")))
+    abort_anvil("dtype", paste(what, "a bool scalar."), sprintf("x Got %s.", if (is_tensor(x)) type_text(x) else paste0("<", described_class(x), ">")))
   }
   value
 }
@@ -75,7 +75,10 @@ nv_while <- function(init, cond, body) {
     if (!is_tensorish(x)) abort_anvil("argument", "`init` must hold tensors, or nested lists of them.", sprintf("x Got <%s>.", described_class(x)))
   }
   if (!is_tracing() && !any(vapply(state, is_abstract_box, NA))) {
-    return(while_in_r(tree, lapply(state, nv_value), cond, body))
+    out <- while_in_r(tree, lapply(state, nv_value), cond, body)
+    if (!is.null(out)) {
+      return(out)
+    }
   }
   init <- unflatten(tree, state)
   cond_graph <- trace_graph(cond, init, mode = "state")
@@ -101,19 +104,22 @@ check_state_types <- function(tree, graph) {
   }
 }
 
+# NULL when the condition turns out to have no value, but only a type.
 while_in_r <- function(tree, state, cond, body) {
-  while (predicate(.Call(C_anvil_concrete, nv_value(call_with(cond, unflatten(tree, state)))))) {
+  repeat {
+    go_on <- nv_value(call_with(cond, unflatten(tree, state)))
+    if (is_abstract_box(go_on)) {
+      return(NULL)
+    }
+    if (!predicate(.Call(C_anvil_concrete, go_on), "`cond` must return")) {
+      return(unflatten(tree, lapply(state, DebugBox)))
+    }
     next_state <- call_with(body, unflatten(tree, state))
     check_same_tree(tree, build_tree(next_state), "`body` must have the same input and output structure.", c("`init`", "`body`"))
     next_state <- lapply(flatten(next_state), nv_value)
-    for (i in seq_along(state)) {
-      if (!eq_type(state[[i]], next_state[[i]], ambiguity = FALSE)) {
-        check_state_types(tree, list(inputs = state, outputs = next_state))
-      }
-    }
+    check_state_types(tree, list(inputs = state, outputs = next_state))
     state <- next_state
   }
-  unflatten(tree, lapply(state, DebugBox))
 }
 
 is_abstract_box <- function(x) is_box(x) && !is_concrete(x)

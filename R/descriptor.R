@@ -20,7 +20,7 @@ local_descriptor <- function(envir = parent.frame()) {
   if (identical(envir, globalenv())) {
     abort_anvil("trace", "Don't run local_descriptor in the global environment.", "i It would stay current for the rest of the session.")
   }
-  descriptor <- .Call(C_anvil_push, "GraphDescriptor")
+  descriptor <- .Call(C_anvil_push, "GraphDescriptor", FALSE)
   defer(.Call(C_anvil_pop, descriptor), envir)
   invisible(descriptor)
 }

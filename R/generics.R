@@ -13,14 +13,15 @@
 #' * `x[i, j]` and `x[i, j] <- value`, see [nv_subset()];
 #' * `t()`, `aperm()`, `rev()`, `rbind()`, `cbind()`, `c()` and `dim(x) <- value`, see [nv_reshape()],
 #'   [nv_movement] and [nv_concatenate()];
-#' * `dim()`, `length()`, `is.finite()`, `is.infinite()`, `is.nan()` and `is.na()`.
+#' * `dim()`, `length()`, `is.finite()`, `is.infinite()`, `is.nan()`, `is.na()` and `anyNA()`.
 #'
 #' At least one operand of an operator must be a tensor. `%*%`, `rbind()` and `cbind()` work with the
 #' tensor in any place, the others look at their first argument.
 #'
 #' `na.rm = TRUE`, `round(x, digits)` and functions that are not listed are errors. Functions of
-#' R that are not generic, such as `ifelse()`, `pmax()` or `apply()`, do not know tensors: use
-#' [nv_ifelse()], [nv_max()] and the reductions.
+#' R that are not generic do not know tensors: instead of `ifelse()`, `pmax()` and `rowSums()` use
+#' [nv_ifelse()], [nv_max()] and the reductions. Some, such as `apply()` and `outer()`, take the data out
+#' of a tensor as an R array; inside of a trace they are errors.
 #'
 #' @name anvil_generics
 #' @examples
@@ -100,6 +101,24 @@ matrix_ops_tensor <- function(x, y) nv_matmul(x, y)
 crossprod_tensor <- function(x, y = NULL, ...) nv_crossprod(x, y)
 tcrossprod_tensor <- function(x, y = NULL, ...) nv_tcrossprod(x, y)
 
+if (getRversion() < "4.3.0") {
+  local({
+    tensors <- c("AnvilTensor", "AnvilBox")
+    either <- expand.grid(x = c(tensors, "ANY"), y = c(tensors, "ANY"), stringsAsFactors = FALSE)[-9L, ]
+    for (k in seq_len(nrow(either))) {
+      methods::setMethod("%*%", signature(either$x[k], either$y[k]), function(x, y) nv_matmul(x, y), where = topenv())
+    }
+  })
+}
+if (getRversion() < "4.4.0") {
+  local({
+    for (class in c("AnvilTensor", "AnvilBox")) {
+      methods::setMethod("crossprod", signature(class), crossprod_tensor, where = topenv())
+      methods::setMethod("tcrossprod", signature(class), tcrossprod_tensor, where = topenv())
+    }
+  })
+}
+
 # --- mathematics ----------------------------------------------------------------------
 
 #' @rawNamespace
@@ -154,6 +173,7 @@ math_with <- function(generic, x, ...) {
       }
       nv_round(x)
     },
+    signif = unsupported("signif"),
     abort_anvil("argument", sprintf("`%s()` takes no further arguments for tensors.", generic))
   )
 }
@@ -166,21 +186,27 @@ log_base <- function(base) if (is_literal(base)) log(base) else nv_log(base)
 #' S3method(Summary, AnvilTensor, summary_tensor)
 #' S3method(Summary, AnvilBox, summary_tensor)
 summary_tensor <- function(..., na.rm = FALSE) {
-  operands <- list(...)
-  reduce_generic(.Generic, operands, na.rm)
+  check_na_rm(na.rm)
+  reduce_generic(.Generic, list(...))
 }
 
-reduce_generic <- function(generic, operands, na.rm) {
-  check_na_rm(na.rm)
-  dims <- operands[["dims"]]
-  drop <- operands[["drop"]] %||% TRUE
-  if (!is.null(names(operands))) operands <- operands[!(names(operands) %in% c("dims", "drop"))]
+reduce_generic <- function(generic, operands) {
+  dims <- NULL
+  drop <- TRUE
+  if (!is.null(names(operands))) {
+    dims <- operands[["dims"]]
+    drop <- operands[["drop"]] %||% TRUE
+    operands <- unname(operands[!(names(operands) %in% c("dims", "drop"))])
+  }
   if (generic == "range") {
-    return(nv_concatenate(reduce_generic("min", operands, FALSE), reduce_generic("max", operands, FALSE)))
+    return(nv_concatenate(reduce_generic("min", operands), reduce_generic("max", operands)))
   }
   reduce_one <- switch(generic, sum = nv_reduce_sum, prod = nv_reduce_prod, max = nv_reduce_max, min = nv_reduce_min, any = nv_reduce_any, all = nv_reduce_all)
+  if (length(operands) == 1L) {
+    return(reduce_one(operands[[1L]], dims, drop))
+  }
   combine <- switch(generic, sum = nv_add, prod = nv_mul, max = nv_max, min = nv_min, any = nv_or, all = nv_and)
-  Reduce(combine, lapply(unname(operands), reduce_one, dims = dims, drop = drop))
+  Reduce(combine, lapply(operands, reduce_one, dims = dims, drop = drop))
 }
 
 check_na_rm <- function(na.rm) {
@@ -209,86 +235,9 @@ mean_tensor <- function(x, dims = NULL, drop = TRUE, trim = 0, na.rm = FALSE, ..
 #' S3method(is.finite, AnvilBox, is_finite_tensor)
 #' S3method(is.infinite, AnvilTensor, is_infinite_tensor)
 #' S3method(is.infinite, AnvilBox, is_infinite_tensor)
+#' S3method(anyNA, AnvilTensor, any_nan_tensor)
+#' S3method(anyNA, AnvilBox, any_nan_tensor)
 is_nan_tensor <- function(x) nv_is_nan(x)
+any_nan_tensor <- function(x, recursive = FALSE) nv_reduce_any(nv_is_nan(x))
 is_finite_tensor <- function(x) nv_is_finite(x)
 is_infinite_tensor <- function(x) nv_is_infinite(x)
-
-# --- shapes -------------------------------------------------------------------------------
-
-#' @rawNamespace
-#' S3method("[", AnvilTensor, nv_subset)
-#' S3method("[", AnvilBox, nv_subset)
-#' S3method("[<-", AnvilTensor, nv_subset_assign)
-#' S3method("[<-", AnvilBox, nv_subset_assign)
-NULL
-
-#' @rawNamespace
-#' S3method("dim<-", AnvilTensor, set_dim_tensor)
-#' S3method("dim<-", AnvilBox, set_dim_tensor)
-set_dim_tensor <- function(x, value) nv_reshape(x, value)
-
-#' @rawNamespace
-#' S3method(t, AnvilTensor, t_tensor)
-#' S3method(t, AnvilBox, t_tensor)
-t_tensor <- function(x) {
-  if (rank_of(x) != 2L) {
-    abort_anvil("shape", "`t()` requires a matrix.", c(sprintf("x Got shape %s.", shape2string(sizes_of(x))), "i Use `nv_transpose()`."))
-  }
-  nv_transpose(x)
-}
-
-#' @rawNamespace
-#' S3method(aperm, AnvilTensor, aperm_tensor)
-#' S3method(aperm, AnvilBox, aperm_tensor)
-aperm_tensor <- function(a, perm = NULL, ...) nv_transpose(a, perm)
-
-#' @rawNamespace
-#' S3method(rev, AnvilTensor, rev_tensor)
-#' S3method(rev, AnvilBox, rev_tensor)
-rev_tensor <- function(x) {
-  switch(min(rank_of(x), 2L) + 1L, x, nv_reverse(x, 1L), nv_reverse(nv_flatten(x), 1L))
-}
-
-#' @rawNamespace
-#' S3method(rbind, AnvilTensor, rbind_tensor)
-#' S3method(rbind, AnvilBox, rbind_tensor)
-#' S3method(cbind, AnvilTensor, cbind_tensor)
-#' S3method(cbind, AnvilBox, cbind_tensor)
-rbind_tensor <- function(..., deparse.level = 1) nv_rbind(...)
-cbind_tensor <- function(..., deparse.level = 1) nv_cbind(...)
-
-#' @rawNamespace
-#' S3method(c, AnvilTensor, c_tensor)
-#' S3method(c, AnvilBox, c_tensor)
-c_tensor <- function(...) {
-  parts <- list(...)
-  if (any(vapply(parts, is.list, NA))) {
-    as_elements <- function(x, name) if (is.list(x)) x else stats::setNames(list(x), if (nzchar(name)) name)
-    return(do.call(c, Map(as_elements, unname(parts), names(parts) %||% rep("", length(parts)))))
-  }
-  flat <- lapply(unname(parts), function(x) if (rank_of(x) > 1L) nv_flatten(x) else x)
-  do.call(nv_concatenate, flat)
-}
-
-#' @rawNamespace
-#' S3method(chol, AnvilTensor, chol_tensor)
-#' S3method(chol, AnvilBox, chol_tensor)
-chol_tensor <- function(x, lower = FALSE, ...) nv_chol(x, lower)
-
-if (getRversion() < "4.3.0") {
-  local({
-    tensors <- c("AnvilTensor", "AnvilBox")
-    either <- expand.grid(x = c(tensors, "ANY"), y = c(tensors, "ANY"), stringsAsFactors = FALSE)[-9L, ]
-    for (k in seq_len(nrow(either))) {
-      methods::setMethod("%*%", signature(either$x[k], either$y[k]), function(x, y) nv_matmul(x, y), where = topenv())
-    }
-  })
-}
-if (getRversion() < "4.4.0") {
-  local({
-    for (class in c("AnvilTensor", "AnvilBox")) {
-      methods::setMethod("crossprod", signature(class), crossprod_tensor, where = topenv())
-      methods::setMethod("tcrossprod", signature(class), tcrossprod_tensor, where = topenv())
-    }
-  })
-}

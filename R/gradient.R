@@ -51,11 +51,10 @@ gradient_call <- function(spec, args) {
   unflatten(out_tree, .Call(C_anvil_inline, graph, leaves[as_input]))
 }
 
-value_tree <- function(value, grad) reindex_tree_pair(value, grad)
-
-reindex_tree_pair <- function(value, grad) {
-  dummy <- function(tree) unflatten(tree, as.list(rep(NA, max_leaf(tree))))
-  build_tree(list(value = dummy(value), grad = dummy(grad)))
+# The tree of list(value = , grad = ) from the trees of both.
+value_tree <- function(value, grad) {
+  blank <- function(tree) unflatten(tree, as.list(rep(NA, max_leaf(tree))))
+  build_tree(list(value = blank(value), grad = blank(grad)))
 }
 
 check_wrt <- function(in_tree, leaves, wrt) {

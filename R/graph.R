@@ -9,7 +9,7 @@
 #' * `in_tree`, `out_tree`: the structure of arguments and results, see
 #'   [build_tree()].
 #'
-#' @param x,graph A graph.
+#' @param graph A graph.
 #' @param call A `PrimitiveCall`.
 #' @param passes Names of passes: `"inline_scalars"` makes captured tensors with one
 #'   element literals, `"unused_constants"` drops constants that nothing reads,

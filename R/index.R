@@ -55,7 +55,7 @@ nv_subset <- function(x, ..., drop = TRUE) {
     s$start[plain] <- 1L
   }
   if (any(s$size != sizes)) {
-    x <- record("static_slice", list(x), list(start_indices = s$start, limit_indices = s$start + pmax(s$size - 1L, -1L) * s$stride, strides = s$stride))
+    x <- record("static_slice", list(x), list(start_indices = s$start, limit_indices = s$start + (s$size - 1L) * s$stride, strides = s$stride))
   }
   if (any(s$flip)) {
     x <- nv_reverse(x, which(s$flip))
@@ -88,7 +88,7 @@ nv_subset_assign <- function(x, ..., value) {
 
 # Start indices as operands, 1 where not `plain`; all of one dtype, at least i32.
 start_operands <- function(s, plain) {
-  starts <- as.list(ifelse(plain, s$start, 1L))
+  starts <- as.list(replace(s$start, !plain, 1L))
   if (!any(s$dynamic)) {
     return(starts)
   }

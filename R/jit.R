@@ -79,7 +79,7 @@ check_names <- function(names, formals, argument) {
   labels <- names(formals)
   if (is.numeric(names)) {
     if (any(is.na(names) | names < 1 | names > length(labels))) {
-      abort_anvil("argument", sprintf("`%s` has an index that is out of range.", argument), sprintf("x The function has %d arguments.", length(labels)))
+      abort_anvil("argument", sprintf("`%s` has an index that is out of range.", argument), cli::pluralize("x The function has {length(labels)} argument{?s}."))
     }
     names <- labels[names]
   }

@@ -11,6 +11,8 @@
 #'
 #' @param lhs,rhs Tensors or R matrices.
 #' @return A box.
+#' @aliases crossprod,AnvilTensor-method crossprod,AnvilBox-method
+#'   tcrossprod,AnvilTensor-method tcrossprod,AnvilBox-method
 #' @export
 #' @examples
 #' a <- nv_tensor(matrix(1:6, 2))

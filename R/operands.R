@@ -10,7 +10,16 @@ is_integer_code <- function(code) code > dtype_codes[["bool"]] && code < dtype_c
 sizes_of <- function(x) type_tag(x)[-(1:2)]
 rank_of <- function(x) length(type_tag(x)) - 2L
 
-dtype_text <- function(dtype) as.character(as_dtype(dtype))
+# The name of a dtype that came as argument `dtype`.
+dtype_text <- function(dtype) {
+  if (!is_dtype(dtype) && is.na(dtype_code(dtype))) {
+    abort_anvil("dtype", "`dtype` must be a dtype or the name of one.", c(
+      sprintf("x Got %s.", describe_value(dtype)),
+      sprintf("i The dtypes are %s.", paste(names(dtype_codes), collapse = ", "))
+    ))
+  }
+  as.character(as_dtype(dtype))
+}
 
 convert_to <- function(x, code) record("convert", list(x), list(dtype = names(dtype_codes)[code + 1L], ambiguous = FALSE))
 

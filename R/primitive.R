@@ -208,10 +208,10 @@ apply_primitive <- function(name, rules, args) {
 # Records one call: operands are tensors, boxes or R values; params a named list of R
 # values, dimensions and indices 1-based. Gives a box, or a list when there are several
 # results. Strict: no promotion, no broadcasting.
-record <- function(name, operands, params = NULL) .Call(C_anvil_record, name, operands, params)
+record <- function(name, operands, params = NULL) .External2(C_anvil_record, name, operands, params)
 
 # The same after promotion to the common dtype and, unless broadcast = FALSE,
 # broadcasting of scalars.
 record_promoted <- function(name, operands, params = NULL, broadcast = TRUE) {
-  .Call(C_anvil_record_promoted, name, operands, params, broadcast)
+  .External2(C_anvil_record_promoted, name, operands, params, broadcast)
 }

@@ -62,11 +62,11 @@ open_uniform <- function(shape, state, dtype) {
 }
 
 float_dtype <- function(dtype) {
-  dtype <- as_dtype(dtype)
-  if (!is_float_dtype(dtype)) {
-    abort_anvil("dtype", "`dtype` must be a float dtype.", sprintf("x Got %s.", format(dtype)))
+  dtype <- dtype_text(dtype)
+  if (!(dtype %in% c("f32", "f64"))) {
+    abort_anvil("dtype", "`dtype` must be a float dtype.", sprintf("x Got <%s>.", dtype))
   }
-  as.character(dtype)
+  dtype
 }
 
 # A parameter of a distribution: numbers stay literals.
@@ -83,10 +83,20 @@ nv_runif <- function(shape, initial_state, dtype = "f32", lower = 0, upper = 1) 
   if (is_literal(lower) && is_literal(upper) && !isTRUE(lower <= upper)) {
     abort_anvil("argument", "`lower` must not be greater than `upper`.", sprintf("x Got %s and %s.", format(lower), format(upper)))
   }
-  lower <- as_parameter(lower, dtype)
-  range <- if (is.double(lower) && is_literal(upper)) upper - lower else nv_sub(as_parameter(upper, dtype), lower)
-  list(drawn[[1L]], nv_add(nv_mul(drawn[[2L]], range), lower))
+  if (!is_literal(lower) || !is_literal(upper)) {
+    lower <- as_parameter(lower, dtype)
+    return(list(drawn[[1L]], nv_add(nv_mul(drawn[[2L]], nv_sub(as_parameter(upper, dtype), lower)), lower)))
+  }
+  values <- nv_add(nv_mul(drawn[[2L]], upper - lower), lower)
+  if (upper - lower > 2 * (spacing(lower, dtype) + spacing(upper, dtype))) {
+    # rounding may have led to a bound
+    values <- nv_max(nv_min(values, upper - spacing(upper, dtype)), lower + spacing(lower, dtype))
+  }
+  list(drawn[[1L]], values)
 }
+
+# From a number to the next one of a float dtype.
+spacing <- function(x, dtype) if (x == 0) 2^-126 else 2^(floor(log2(abs(x))) - if (dtype == "f32") 23 else 52)
 
 #' @rdname nv_random
 #' @export

@@ -11,7 +11,7 @@
 #' side can make it NaN (`0 * Inf`). Then make the operand of the dangerous function
 #' harmless first: `nv_ifelse(x > 0, log(nv_ifelse(x > 0, x, 1)), 0)`.
 #'
-#' R's own `ifelse()` does not know tensors and stops with an error.
+#' R's own `ifelse()` does not know tensors.
 #'
 #' @param pred A tensor of dtype `bool`.
 #' @param true_value,false_value Tensors or numbers.

@@ -30,7 +30,7 @@ trace_graph <- function(f, args, mode = "toplevel", as_input = NULL) {
   if (is.null(as_input)) {
     as_input <- if (mode == "state") rep(TRUE, length(leaves)) else vapply(leaves, is_input, NA)
   }
-  descriptor <- .Call(C_anvil_push, "GraphDescriptor")
+  descriptor <- .Call(C_anvil_push, "GraphDescriptor", mode == "state" && !is_tracing())
   on.exit(.Call(C_anvil_pop, descriptor))
   leaves[as_input] <- lapply(leaves[as_input], function(x) .Call(C_anvil_input, x))
   out <- trace_call(f, unflatten(in_tree, leaves))

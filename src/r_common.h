@@ -75,7 +75,8 @@ Class class_of(SEXP);
 struct Names {                                    // objects that live as long as the package
   SEXP environment;                               // its namespace
   SEXP tensor, buffer, graph_box, debug_box, graph, descriptor, graph_value, graph_literal, cache, executable;
-  SEXP box_symbol, default_dtypes, check_nan;
+  SEXP box_symbol, default_dtypes, check_nan, generic;
+  SEXP parent_frame, sys_call;                    // calls of these functions
 };
 extern Names names;
 
@@ -135,7 +136,7 @@ Shape shape_of_data(SEXP data);                   // its dim, or its length
 bool is_data(SEXP);                               // logical, integer, double or integer64, no other class
 Scalar scalar_of(SEXP data);                      // the first element
 
-// --- boxes and the trace (r_trace.cpp) ------------------------------------------------
+// --- boxes and the trace (r_trace.cpp, r_record.cpp) ---------------------------------------
 
 struct Locations {                                // who made the calls of a trace
   std::vector<Kept> list;
@@ -156,19 +157,21 @@ SEXP abstract_tag_of(SEXP debug_box);
 // inputs of a graph that is evaluated at once and thrown away.
 class Recording {
  public:
-  Recording();
+  explicit Recording(SEXP frame = nullptr);       // of the R function that records, to find the user's call
   ~Recording();
   Recording(const Recording&) = delete;
   Recording& operator=(const Recording&) = delete;
   Graph& graph();
   ValuePtr operand(SEXP, const std::string& name);
   std::vector<ValuePtr> promoted(SEXP operands, const std::vector<std::string>& names, bool broadcast);
-  int location();
   SEXP finish(const std::vector<ValuePtr>& results);  // a list of boxes
 
  private:
   struct Debug;
+  void locate();
   std::unique_ptr<Debug> debug_;
+  SEXP frame_;
+  size_t first_ = 0;                              // call of the graph that this recording may make
 };
 
 // Evaluates a graph on R tensors with Eigen; composites are expanded first.

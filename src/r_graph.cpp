@@ -96,14 +96,6 @@ SEXP anvil_graph_fields(SEXP graph) {
   });
 }
 
-// The same graph with other fields.
-SEXP anvil_rename_graph(SEXP graph, SEXP fields) {
-  return entry([&] {
-    const GraphHolder& holder = graph_of(graph);
-    return wrap_graph(holder.graph, holder.locations, fields);
-  });
-}
-
 SEXP anvil_gradient(SEXP graph, SEXP wrt, SEXP with_value, SEXP fields) {
   return entry([&] {
     const GraphHolder& holder = graph_of(graph);

@@ -166,9 +166,6 @@ SEXP anvil_attach(SEXP environment) {
 void set_blas() {
 #if ANVIL_HAVE_BLAS
   runtime::Blas blas;
-  blas.dgemm = [](const char* ta, const char* tb, const int* m, const int* n, const int* k, const double* alpha,
-                  const double* a, const int* lda, const double* b, const int* ldb, const double* beta, double* c,
-                  const int* ldc) { F77_CALL(dgemm)(ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc FCONE FCONE); };
   blas.dpotrf = [](const char* uplo, const int* n, double* a, const int* lda, int* info) {
     F77_CALL(dpotrf)(uplo, n, a, lda, info FCONE);
   };
@@ -186,6 +183,9 @@ template <class F> DL_FUNC routine(F* f) { return reinterpret_cast<DL_FUNC>(rein
 const R_CallMethodDef routines[] = {
     {"C_anvil_attach", routine(anvil_attach), 1},
     ANVIL_ROUTINES(ANVIL_ROUTINE)
+    {nullptr, nullptr, 0}};
+const R_ExternalMethodDef external_routines[] = {
+    ANVIL_EXTERNAL_ROUTINES(ANVIL_ROUTINE)
     {nullptr, nullptr, 0}};
 #undef ANVIL_ROUTINE
 
@@ -206,6 +206,9 @@ static void initialise() {
   names.box_symbol = Rf_install("anvil_box");
   names.default_dtypes = Rf_install("anvil.default_dtypes");
   names.check_nan = Rf_install("anvil.check_nan");
+  names.generic = Rf_install(".Generic");
+  names.parent_frame = keep(Rf_lang1(Rf_install("parent.frame")));
+  names.sys_call = keep(Rf_lang1(Rf_install("sys.call")));
   continuation();
   set_blas();
 }
@@ -213,7 +216,7 @@ static void initialise() {
 }  // namespace anvil::r
 
 extern "C" attribute_visible void R_init_anvil(DllInfo* dll) {
-  R_registerRoutines(dll, nullptr, anvil::r::routines, nullptr, nullptr);
+  R_registerRoutines(dll, nullptr, anvil::r::routines, nullptr, anvil::r::external_routines);
   R_useDynamicSymbols(dll, FALSE);
   R_forceSymbols(dll, TRUE);
   anvil::r::initialise();

@@ -204,6 +204,8 @@ SEXP make_tensor(SEXP data, const DType* dtype, const Shape& shape, bool ambiguo
     throw Error("shape", "`data` has length " + std::to_string(length) + ", but the shape " + in_parentheses(shape) + " has " +
                              std::to_string(n) + " elements.",
                 {"i Only data of length 1 are repeated."});
+  for (int64_t size : shape)
+    if (size > INT32_MAX) throw Error("shape", "A dimension of a tensor has at most 2^31 - 1 elements.", {"x Got " + std::to_string(size) + "."});
   if (check)
     if (int64_t missing = count_missing(data))
       throw Error("missing", "`data` has " + std::to_string(missing) + " missing value" + (missing == 1 ? "." : "s."),

@@ -1,31 +1,13 @@
-// The trace: a stack of descriptors, each with the graph under construction, and the boxes
-// that stand for its values in R. A box is an external pointer to a value that its
-// descriptor keeps, so boxes need no finalizer. An inner graph refers to values of outer
-// graphs directly; they are listed among its constants. Captured tensors are known by
-// identity in the outermost descriptor.
-#include <deque>
-#include <unordered_map>
-#include <unordered_set>
-
-#include "primitives/composite.h"
-#include "r_common.h"
+// The trace as R sees it: descriptors begin and end, tensors become inputs, results become
+// graphs, and boxes tell their types.
+#include "r_descriptor.h"
 #include "r_routines.h"
 
 namespace anvil::r {
-namespace {
-
-struct Descriptor {
-  GraphPtr graph = std::make_shared<Graph>();
-  Descriptor* parent = nullptr;
-  SEXP handle = R_NilValue;
-  bool live = true;
-  std::shared_ptr<Locations> locations;
-  std::deque<ValuePtr> boxes;                          // addresses stay
-  std::unordered_set<const Value*> listed;             // among the graph's constants
-  std::unordered_map<SEXP, ValuePtr> tensors;          // outermost: captured tensors
-};
 
 std::vector<Descriptor*> stack;
+
+bool tracing() { return !stack.empty(); }
 
 Descriptor& current() {
   if (stack.empty())
@@ -44,10 +26,9 @@ SEXP new_box(Descriptor& d, const ValuePtr& v) {  // may jump
   return box;
 }
 
-void list_constant(Descriptor& d, const ValuePtr& v) {
+static void list_constant(Descriptor& d, const ValuePtr& v) {
   if (d.listed.insert(v.get()).second) d.graph->constants.push_back(v);
 }
-// A captured tensor is a constant of every graph from here to the outermost one.
 void capture(const ValuePtr& v) {
   for (Descriptor* d = &current(); d != nullptr; d = d->parent) list_constant(*d, v);
 }
@@ -59,7 +40,17 @@ ValuePtr captured_tensor(SEXP tensor) {
   return v;
 }
 
-Descriptor& descriptor_of(SEXP box) {
+ValuePtr unknown_value(SEXP box) {
+  Descriptor& root = *stack.front();
+  ValuePtr& v = root.tensors[box];
+  if (!v) {
+    root.kept.emplace_back(box);
+    v = graph::make_value(Value::Kind::input, type_of(abstract_tag_of(box)));
+  }
+  return v;
+}
+
+static Descriptor& descriptor_of(SEXP box) {
   auto* d = static_cast<Descriptor*>(R_ExternalPtrAddr(R_ExternalPtrProtected(box)));
   if (d == nullptr || R_ExternalPtrAddr(box) == nullptr)
     throw Error("trace", "This box was saved in another session; the value it stood for is gone.");
@@ -79,66 +70,6 @@ ValuePtr unboxed(SEXP box) {
                  "i Return it from the traced function instead of assigning it elsewhere."});
   if (&d != stack.back() && v->kind != Value::Kind::literal) list_constant(*stack.back(), v);
   return v;
-}
-
-[[noreturn]] void not_a_tensor(SEXP x, const std::string& name) {
-  std::string argument = name.empty() ? "An operand" : "`" + name + "`";
-  if (class_of(x) == Class::abstract)
-    throw Error("argument", argument + " must be a tensor, not an AbstractTensor.",
-                {"i For debugging, `debug_box()` makes a box of a given type."});
-  std::vector<std::string> details = {"x Got " + describe(x) + "."};
-  if (is_data(x)) details.push_back("i Vectors do not become tensors by themselves: use `array(x)` or `nv_tensor(x)`.");
-  else if (class_of(x) == Class::buffer) details.push_back("i Use `nv_tensor()` to make a tensor of the buffer.");
-  throw Error("argument", argument + " must be a tensor or a single number.", details);
-}
-
-bool is_literal(SEXP x) { return is_data(x) && XLENGTH(x) == 1 && Rf_getAttrib(x, R_DimSymbol) == R_NilValue; }
-bool is_array(SEXP x) { return is_data(x) && Rf_getAttrib(x, R_DimSymbol) != R_NilValue; }
-
-ValuePtr literal_of(SEXP x) {
-  if ((TYPEOF(x) == LGLSXP && LOGICAL_ELT(x, 0) == NA_LOGICAL) || (TYPEOF(x) == INTSXP && INTEGER_ELT(x, 0) == NA_INTEGER))
-    throw Error("missing", "Tensors know NaN, but no NA.", {"i Use `NaN` or `NA_real_`."});
-  return graph::make_literal(scalar_of(x), {default_dtype(x), {}, TYPEOF(x) != LGLSXP});
-}
-
-SEXP array_tensor(SEXP x, const DType* dtype) { return make_tensor(x, dtype, shape_of_data(x), TYPEOF(x) != LGLSXP, false); }
-
-int location_of_call(Locations& locations) {
-  Shield<SEXP> where(call_r("located_call", {}));
-  if (where == R_NilValue) return -1;
-  locations.list.emplace_back(where);
-  return static_cast<int>(locations.list.size()) - 1;
-}
-
-bool has_nan(const Tensor& t) {
-  bool found = false;
-  if (is_float(t.type.dtype)) visit_float(t.type.dtype, [&]<class T>() {
-    const T* p = t.as<T>();
-    for (int64_t i = 0, n = elements(t.type.shape); i < n && !found; ++i) found = p[i] != p[i];
-  });
-  return found;
-}
-
-}  // namespace
-
-bool tracing() { return !stack.empty(); }
-
-bool interrupted() {
-  return R_ToplevelExec([](void*) { R_CheckUserInterrupt(); }, nullptr) == FALSE;
-}
-
-std::vector<Tensor> evaluate_graph(const Graph& g, const std::vector<Tensor>& inputs) {
-  eigen::Options options;
-  options.interrupted = interrupted;
-  if (SEXP option = Rf_GetOption1(names.check_nan); Rf_isLogical(option) && Rf_asLogical(option) == TRUE) {
-    for (const Tensor& t : inputs)
-      if (has_nan(t)) return eigen::evaluate(*primitives::expand(g, true), inputs, options);
-    options.observe = [](const graph::Call& call, const Tensor& t) {
-      if (has_nan(t))
-        throw Error("nan", "`" + call.primitive->name + "` produced NaN.", {"i It is the first call that did: no operand has one."});
-    };
-  }
-  return eigen::evaluate(*primitives::expand(g, true), inputs, options);
 }
 
 // --- boxes of debug mode -----------------------------------------------------------------
@@ -180,190 +111,12 @@ SEXP debug_result(const ValuePtr& v, const Tensor* data) {
   });
 }
 
-// --- one call, in a trace or at once --------------------------------------------------------
-
-struct Recording::Debug {
-  Graph graph;
-  std::vector<Tensor> inputs;
-  bool abstract = false;
-  std::unordered_map<SEXP, ValuePtr> known;
-  std::vector<Kept> kept;
-  ValuePtr input(SEXP tensor) {
-    ValuePtr& v = known[tensor];
-    if (!v) {
-      inputs.push_back(hold(tensor));
-      v = graph::make_value(Value::Kind::input, inputs.back().type);
-      graph.inputs.push_back(v);
-    }
-    return v;
-  }
-  ValuePtr unknown(const TensorType& type) {
-    abstract = true;
-    graph.inputs.push_back(graph::make_value(Value::Kind::input, type));
-    return graph.inputs.back();
-  }
-};
-
-Recording::Recording() {
-  if (!tracing()) debug_ = std::make_unique<Debug>();
-}
-Recording::~Recording() = default;
-Graph& Recording::graph() { return debug_ ? debug_->graph : *current().graph; }
-int Recording::location() { return debug_ ? -1 : location_of_call(*current().locations); }
-
-ValuePtr Recording::operand(SEXP x, const std::string& name) {
-  switch (class_of(x)) {
-    case Class::graph_box: return unboxed(x);
-    case Class::tensor: return debug_ ? debug_->input(x) : captured_tensor(x);
-    case Class::debug_box: {
-      SEXP tensor = concrete_of(x);
-      if (tensor != R_NilValue) return debug_ ? debug_->input(tensor) : captured_tensor(tensor);
-      if (!debug_) throw Error("trace", "A debug box without data cannot be used inside of a trace.", {"i Make it an argument of the traced function."});
-      return debug_->unknown(type_of(abstract_tag_of(x)));
-    }
-    default: break;
-  }
-  if (is_literal(x)) return literal_of(x);
-  if (!is_array(x)) not_a_tensor(x, name);
-  Shield<SEXP> tensor(array_tensor(x, nullptr));
-  return debug_ ? debug_->input(tensor) : captured_tensor(tensor);
-}
-
-// R arrays enter with the common dtype at once, so that no digit of theirs is lost.
-std::vector<ValuePtr> Recording::promoted(SEXP operands, const std::vector<std::string>& labels, bool broadcast) {
-  std::vector<ValuePtr> values(static_cast<size_t>(XLENGTH(operands)));
-  bool first = true, arrays = false;
-  primitives::CommonType common{};
-  for (size_t i = 0; i < values.size(); ++i) {
-    SEXP x = VECTOR_ELT(operands, static_cast<R_xlen_t>(i));
-    primitives::CommonType type{};
-    if (is_array(x)) {
-      arrays = true;
-      type = {default_dtype(x), TYPEOF(x) != LGLSXP};
-    } else {
-      values[i] = operand(x, labels.empty() ? "" : labels[std::min(i, labels.size() - 1)]);
-      type = {values[i]->type.dtype, values[i]->type.ambiguous};
-    }
-    common = first ? type : primitives::common_dtype(common, type);
-    first = false;
-  }
-  for (size_t i = 0; arrays && i < values.size(); ++i) {
-    if (values[i]) continue;
-    Shield<SEXP> tensor(array_tensor(VECTOR_ELT(operands, static_cast<R_xlen_t>(i)), &common.dtype));
-    values[i] = debug_ ? debug_->input(tensor) : captured_tensor(tensor);
-  }
-  values = primitives::promote(graph(), std::move(values));
-  return broadcast ? primitives::broadcast_scalars(graph(), std::move(values)) : values;
-}
-
-SEXP Recording::finish(const std::vector<ValuePtr>& results) {
-  R_xlen_t n = static_cast<R_xlen_t>(results.size());
-  if (!debug_) {
-    Descriptor& d = current();
-    if (n == 1) return guarded([&] { return new_box(d, results[0]); });
-    return guarded([&] {
-      SEXP list = PROTECT(Rf_allocVector(VECSXP, n));
-      for (R_xlen_t i = 0; i < n; ++i) SET_VECTOR_ELT(list, i, new_box(d, results[static_cast<size_t>(i)]));
-      UNPROTECT(1);
-      return list;
-    });
-  }
-  std::vector<Tensor> data;
-  if (!debug_->abstract) {
-    debug_->graph.outputs = results;
-    data = evaluate_graph(debug_->graph, debug_->inputs);
-    for (size_t i = 0; i < data.size(); ++i)  // a type may differ in its ambiguity
-      data[i].type = results[i]->type;
-  }
-  auto box = [&](size_t i) { return debug_result(results[i], debug_->abstract ? nullptr : &data[i]); };
-  if (n == 1) return box(0);
-  Shield<SEXP> list(guarded([&] { return Rf_allocVector(VECSXP, n); }));
-  for (R_xlen_t i = 0; i < n; ++i) SET_VECTOR_ELT(list, i, box(static_cast<size_t>(i)));
-  return list;
-}
-
-SEXP anvil_record(SEXP name, SEXP operands, SEXP params) {
-  return entry([&] {
-    const Primitive& p = primitive_named(name);
-    Recording recording;
-    std::vector<ValuePtr> values;
-    values.reserve(static_cast<size_t>(XLENGTH(operands)));
-    for (R_xlen_t i = 0; i < XLENGTH(operands); ++i)
-      values.push_back(recording.operand(VECTOR_ELT(operands, i), p.operands.empty() ? "" : p.operands[std::min(static_cast<size_t>(i), p.operands.size() - 1)]));
-    return recording.finish(primitives::record(recording.graph(), p, std::move(values), params_from(p, params), recording.location()));
-  });
-}
-
-// mode: 0 common dtype, 1 also scalars spread over the common shape
-SEXP anvil_record_promoted(SEXP name, SEXP operands, SEXP params, SEXP mode) {
-  return entry([&] {
-    const Primitive& p = primitive_named(name);
-    Recording recording;
-    std::vector<ValuePtr> values = recording.promoted(operands, p.operands, Rf_asInteger(mode) > 0);
-    return recording.finish(primitives::record(recording.graph(), p, std::move(values), params_from(p, params), recording.location()));
-  });
-}
-
-static SEXP as_list(SEXP x, size_t n) {
-  if (n != 1) return x;
-  Shield<SEXP> box(x);
-  return guarded([&] {
-    SEXP list = PROTECT(Rf_allocVector(VECSXP, 1));
-    SET_VECTOR_ELT(list, 0, box);
-    UNPROTECT(1);
-    return list;
-  });
-}
-
-SEXP anvil_promote(SEXP operands, SEXP mode) {
-  return entry([&] {
-    Recording recording;
-    if (XLENGTH(operands) == 0) return operands;
-    std::vector<ValuePtr> values = recording.promoted(operands, {}, Rf_asInteger(mode) > 0);
-    return as_list(recording.finish(values), values.size());
-  });
-}
-
-SEXP anvil_broadcast(SEXP operands) {
-  return entry([&] {
-    Recording recording;
-    std::vector<ValuePtr> values;
-    for (R_xlen_t i = 0; i < XLENGTH(operands); ++i) values.push_back(recording.operand(VECTOR_ELT(operands, i), ""));
-    values = primitives::broadcast_scalars(recording.graph(), std::move(values));
-    return as_list(recording.finish(values), values.size());
-  });
-}
-
-SEXP anvil_common_dtype(SEXP a, SEXP b, SEXP a_ambiguous, SEXP b_ambiguous) {
-  return entry([&] {
-    auto type = [](SEXP code, SEXP ambiguous) {
-      return primitives::CommonType{static_cast<DType>(Rf_asInteger(code)), Rf_asLogical(ambiguous) == TRUE};
-    };
-    primitives::CommonType common = primitives::common_dtype(type(a, a_ambiguous), type(b, b_ambiguous));
-    return guarded([&] { return integers({static_cast<int64_t>(common.dtype), common.ambiguous}); });
-  });
-}
-
-// The calls of a graph, on these arguments.
-SEXP anvil_inline(SEXP graph, SEXP arguments) {
-  return entry([&] {
-    const GraphHolder& holder = graph_of(graph);
-    Recording recording;
-    std::vector<ValuePtr> values;
-    for (R_xlen_t i = 0; i < XLENGTH(arguments); ++i) values.push_back(recording.operand(VECTOR_ELT(arguments, i), ""));
-    if (tracing())
-      for (const ValuePtr& v : holder.graph->constants)
-        if (v->kind == Value::Kind::constant) capture(v);
-    std::vector<ValuePtr> results = graph::inline_calls(*holder.graph, values, recording.graph());
-    return as_list(recording.finish(results), results.size());
-  });
-}
-
 // --- the stack of descriptors ------------------------------------------------------------
 
-SEXP anvil_push(SEXP cls) {
+SEXP anvil_push(SEXP cls, SEXP types_only) {
   return entry([&] {
     auto* d = new Descriptor;
+    d->types_only = Rf_asLogical(types_only) == TRUE;
     d->parent = stack.empty() ? nullptr : stack.back();
     d->locations = d->parent ? d->parent->locations : std::make_shared<Locations>();
     SEXP handle = guarded([&] { return own(d, cls, d->parent ? d->parent->handle : R_NilValue); });
@@ -392,7 +145,7 @@ SEXP anvil_pop(SEXP handle) {
 }
 
 std::vector<ValuePtr> run_rule_in_trace(SEXP rule, primitives::ReverseStep& step, const std::shared_ptr<Locations>& locations) {
-  Shield<SEXP> handle(anvil_push(names.descriptor));
+  Shield<SEXP> handle(anvil_push(names.descriptor, R_NilValue));
   struct Pop {
     SEXP handle;
     ~Pop() { anvil_pop(handle); }
@@ -449,13 +202,6 @@ SEXP anvil_input(SEXP x) {
     ValuePtr v = graph::make_value(Value::Kind::input, type);
     d.graph->inputs.push_back(v);
     return guarded([&] { return new_box(d, v); });
-  });
-}
-
-SEXP anvil_box(SEXP x) {
-  return entry([&] {
-    Recording recording;
-    return recording.finish({recording.operand(x, "")});
   });
 }
 

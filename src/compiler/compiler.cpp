@@ -9,6 +9,7 @@ const std::vector<Pass>& passes() {
   static const std::vector<Pass> list = {
       {"unroll", [](loops::Program& p, const Target&) { unroll_small(p); }},
       {"inline", [](loops::Program& p, const Target&) { inline_producers(p); }},
+      {"tile", [](loops::Program& p, const Target& target) { tile_products(p, target); }},
       {"layout", [](loops::Program& p, const Target&) { choose_layouts(p); }},
       {"merge", [](loops::Program& p, const Target&) { merge_nests(p); }},
       {"contract", [](loops::Program& p, const Target&) { contract_buffers(p); }},

@@ -1,3 +1,5 @@
+// The estimates behind the schedule: a vector operation counts as one, a function as many,
+// and a vector that is gathered or scattered as many accesses as it has lanes.
 #include <algorithm>
 #include <unordered_set>
 

@@ -15,7 +15,7 @@
 namespace anvil::compiler {
 namespace {
 
-constexpr int most_nodes = 400;   // of an expression that moves
+constexpr int most_nodes = 80;    // of an expression that moves
 constexpr int light_ops = 4, light_loads = 2;
 
 // for each buffer: where it changes, and who reads it

@@ -25,10 +25,8 @@ constexpr int64_t least_rows = 8, least_columns = 4;
 // The loops of a nest, outermost first, up to the first body of several statements.
 std::vector<For*> outer_loops(Stmt& s) {
   std::vector<For*> list;
-  for (Stmt* at = &s; auto f = std::get_if<For>(&at->is); at = &f->body[0]) {
+  for (For* f = std::get_if<For>(&s.is); f != nullptr; f = f->body.size() == 1 ? std::get_if<For>(&f->body[0].is) : nullptr)
     list.push_back(f);
-    if (f->body.size() != 1) break;
-  }
   return list;
 }
 

@@ -1,3 +1,4 @@
+// Buffers and nests of lowering; see lower.h.
 #include "compiler/lower.h"
 
 #include <algorithm>

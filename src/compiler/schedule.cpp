@@ -28,7 +28,8 @@ namespace {
 
 using loops::For;
 
-constexpr int most_unrolled_steps = 8, most_unrolled_ops = 24;
+constexpr int most_unrolled_steps = 8, most_unrolled_ops = 24;  // in a vector loop: steps, and operations of each
+constexpr int tiny_steps = 4, tiny_ops = 24;                    // anywhere: steps, and operations of all
 
 int64_t extent(const For& f) { return f.end - f.begin; }
 double ceil_div(int64_t n, int64_t d) { return static_cast<double>((n + d - 1) / d); }
@@ -83,7 +84,8 @@ class Scheduler {
     double serial = static_cast<double>(extent(f)) * (0.5 + inside);
     LoopFacts facts = loop_facts(f);
     int w = width(f, facts);
-    if (!facts.simple || w < 2 || !independent(program_, f)) return serial;
+    bool tiny = w < 4 && w < extent(f);
+    if (!facts.simple || w < 2 || tiny || !independent(program_, f)) return serial;
     double fold = static_cast<double>(facts.updated.size()) * (4 + 2 * std::log2(w));
     double vector = ceil_div(extent(f), w) * (0.5 + block_cost(program_, f.body, f.variable, w)) + fold;
     if (vector >= serial) return serial;
@@ -189,18 +191,18 @@ class Scheduler {
     return true;
   }
 
-  // ---- short serial loops inside vectors ----
+  // ---- short serial loops are written out ----
   void unroll_short(Block& b, bool in_vector) {
     Block result;
     for (Stmt& s : b) {
       auto f = std::get_if<For>(&s.is);
       if (f == nullptr) {
-        each_block(s, [&](Block& inner) { unroll_short(inner, false); });
+        each_block(s, [&](Block& inner) { unroll_short(inner, in_vector); });
         result.push_back(std::move(s));
         continue;
       }
       unroll_short(f->body, in_vector || f->kind == For::Kind::vector);
-      if (!in_vector || !short_loop(*f)) {
+      if (!short_loop(*f, in_vector)) {
         result.push_back(std::move(s));
         continue;
       }
@@ -216,11 +218,12 @@ class Scheduler {
     }
     b = std::move(result);
   }
-  static bool short_loop(const For& f) {
-    if (f.kind != For::Kind::serial || extent(f) > most_unrolled_steps || loop_facts(f).ops > most_unrolled_ops) return false;
+  static bool short_loop(const For& f, bool in_vector) {
+    if (f.kind != For::Kind::serial || extent(f) > most_unrolled_steps) return false;
     for (const Stmt& s : f.body)
       if (!std::holds_alternative<loops::Store>(s.is) && !std::holds_alternative<loops::Update>(s.is)) return false;
-    return true;
+    double ops = loop_facts(f).ops;
+    return (in_vector && ops <= most_unrolled_ops) || (extent(f) <= tiny_steps && ops * static_cast<double>(extent(f)) <= tiny_ops);
   }
 
   // ---- the finished form ----

@@ -1,3 +1,4 @@
+// Substitution in indices, and the removal of stores that nothing reads.
 #include "compiler/traverse.h"
 
 namespace anvil::compiler {

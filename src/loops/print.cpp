@@ -35,7 +35,10 @@ class Printer {
     return text_;
   }
 
-  std::string expression(Expr e) { return operand(e, true); }
+  std::string expression(Expr e) {
+    std::string rest = prepared(e);
+    return text_ + rest;
+  }
 
  private:
   void list(Buffer::Kind kind, const char* prefix) {

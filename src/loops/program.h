@@ -54,7 +54,7 @@ struct Let { LocalId local; Expr value; };                 // assigned here and 
 struct Declare { LocalId local; Expr value; };             // a local that updates may change
 struct Update {                                            // local = local op value; op add, mul, minimum, maximum, bit_and, bit_or
   LocalId local;
-  Op op;                                                   // Op::local: plain assignment
+  Op op;                                                   // Op::local: plain assignment; of fma(a, b, local): a sum of products
   Expr value;
 };
 struct Bind { Variable parameter; Expr value; };           // $n = value, an i64

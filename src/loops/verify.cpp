@@ -91,7 +91,9 @@ class Verifier {
     int n = e->argument_count();
     for (int i = 0; i < n; ++i) expression(e->args[static_cast<size_t>(i)], seen);
     auto type = [&](int i) { return e->args[static_cast<size_t>(i)]->dtype; };
-    auto expect = [&](bool ok) { require(ok, std::string("operands of ") + name(e->op) + " do not fit in " + print(program_, e)); };
+    auto expect = [&](bool ok) {
+      if (!ok) require(false, std::string("operands of ") + name(e->op) + " do not fit in " + print(program_, e));
+    };
     switch (e->op) {
       case Op::constant: break;
       case Op::load:

@@ -41,7 +41,9 @@ int32_t tape_read(Run* run, void* const* buffers, const int64_t* numbers) {
 
 // buffers: length (i64), handle.
 int32_t tape_length(Run* run, void* const* buffers, const int64_t*) {
-  return guarded(run, [&] { *static_cast<int64_t*>(buffers[0]) = run->tapes.at(*static_cast<const uint64_t*>(buffers[1])).length(); });
+  return guarded(run, [&] {
+    *static_cast<int64_t*>(buffers[0]) = run->tapes.at(*static_cast<const uint64_t*>(buffers[1])).length();
+  });
 }
 
 Blas hooks;
@@ -50,10 +52,16 @@ Blas hooks;
 
 std::span<const NamedFunction> functions() {
   static constexpr NamedFunction table[] = {
-      {"gemm_f32", gemm_f32}, {"gemm_f64", gemm_f64},
-      {"cholesky_f32", cholesky_f32}, {"cholesky_f64", cholesky_f64},
-      {"triangular_solve_f32", triangular_solve_f32}, {"triangular_solve_f64", triangular_solve_f64},
-      {"tape_new", tape_new}, {"tape_push", tape_push}, {"tape_read", tape_read}, {"tape_length", tape_length},
+      {"gemm_f32", gemm_f32},
+      {"gemm_f64", gemm_f64},
+      {"cholesky_f32", cholesky_f32},
+      {"cholesky_f64", cholesky_f64},
+      {"triangular_solve_f32", triangular_solve_f32},
+      {"triangular_solve_f64", triangular_solve_f64},
+      {"tape_new", tape_new},
+      {"tape_push", tape_push},
+      {"tape_read", tape_read},
+      {"tape_length", tape_length},
   };
   return table;
 }

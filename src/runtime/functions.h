@@ -33,15 +33,12 @@ std::span<const NamedFunction> functions();
 int64_t power_i64(int64_t base, int64_t exponent);
 uint64_t power_ui64(uint64_t base, uint64_t exponent);
 
-// R's BLAS and LAPACK, set by the package's start-up; without them Eigen serves.
+// R's LAPACK and BLAS, set by the package's start-up; without them Eigen serves. Products
+// are our own: what R links may be anything from the fastest library to the reference.
 struct Blas {
-  void (*dgemm)(const char*, const char*, const int*, const int*, const int*, const double*, const double*, const int*,
-                const double*, const int*, const double*, double*, const int*) = nullptr;
-  void (*sgemm)(const char*, const char*, const int*, const int*, const int*, const float*, const float*, const int*,
-                const float*, const int*, const float*, float*, const int*) = nullptr;
   void (*dpotrf)(const char*, const int*, double*, const int*, int*) = nullptr;
-  void (*dtrsm)(const char*, const char*, const char*, const char*, const int*, const int*, const double*, const double*,
-                const int*, double*, const int*) = nullptr;
+  void (*dtrsm)(const char*, const char*, const char*, const char*, const int*, const int*, const double*,
+                const double*, const int*, double*, const int*) = nullptr;
 };
 void set_blas(const Blas&);
 const Blas& blas();

@@ -10,6 +10,7 @@
 #include <bit>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <mutex>
 #include <string>
 
@@ -62,16 +63,21 @@ void* map(size_t bytes) {
   return reinterpret_cast<void*>(aligned);
 }
 
-void* from_system(size_t bytes) { return bytes >= mapped_from ? map(bytes) : std::aligned_alloc(alignment, bytes); }
+void* from_system(size_t bytes) {
+  return bytes >= mapped_from ? map(bytes) : std::aligned_alloc(alignment, bytes);
+}
 void to_system(Header* h) {
-  if (h->bytes >= mapped_from) munmap(h, h->bytes);
-  else std::free(h);
+  if (h->bytes >= mapped_from)
+    munmap(h, h->bytes);
+  else
+    std::free(h);
 }
 
 class Pool {
  public:
   Pool() : limit_(machine_memory() / 4) {
-    pthread_atfork([] { pool().mutex_.lock(); }, [] { pool().mutex_.unlock(); }, [] { pool().mutex_.unlock(); });
+    pthread_atfork([] { pool().mutex_.lock(); }, [] { pool().mutex_.unlock(); },
+                   [] { pool().mutex_.unlock(); });
   }
   static Pool& pool() {
     static Pool& only = *new Pool;  // never destroyed: other static objects may hold blocks
@@ -135,14 +141,19 @@ class Pool {
 void* take(size_t bytes, size_t lead) {
   const size_t front = alignment + (alignment - lead % alignment) % alignment;
   Header* h = bytes > (size_t(1) << 47) ? nullptr : Pool::pool().take(bytes + front);
-  if (!h) throw Error("memory", "Cannot allocate " + std::to_string(bytes) + " bytes.", {"i Smaller tensors, or `gc()` after removing some, may help."});
+  if (!h)
+    throw Error("memory", "Cannot allocate " + std::to_string(bytes) + " bytes.",
+                {"i Smaller tensors, or `gc()` after removing some, may help."});
   char* p = reinterpret_cast<char*>(h) + front;
-  reinterpret_cast<Header**>(p)[-1] = h;
+  std::memcpy(p - sizeof h, &h, sizeof h);  // `lead` may be any number: p need not be aligned
   return p;
 }
 
 void give(void* p) noexcept {
-  if (p) Pool::pool().give(static_cast<Header**>(p)[-1]);
+  if (!p) return;
+  Header* h = nullptr;
+  std::memcpy(&h, static_cast<char*>(p) - sizeof h, sizeof h);
+  Pool::pool().give(h);
 }
 
 PoolStatistics pool_statistics() {

@@ -10,15 +10,15 @@ namespace anvil::runtime {
 // (the bytes ahead of it hold what an owner such as R puts in front of its data). Throws
 // Error("memory") when there is none, after giving kept blocks back to the system.
 void* take(size_t bytes, size_t lead = 0);
-void give(void*) noexcept;       // null is ignored
+void give(void*) noexcept;  // null is ignored
 
 struct PoolStatistics {
-  size_t used = 0;               // bytes in blocks that are taken
-  size_t kept = 0;               // bytes in blocks that wait to be taken
-  size_t taken = 0, fresh = 0;   // calls of take, and those that asked the system
+  size_t used = 0;              // bytes in blocks that are taken
+  size_t kept = 0;              // bytes in blocks that wait to be taken
+  size_t taken = 0, fresh = 0;  // calls of take, and those that asked the system
 };
 PoolStatistics pool_statistics();
-void trim_pool(size_t keep = 0); // gives blocks back to the system until so many bytes are kept
+void trim_pool(size_t keep = 0);    // gives blocks back to the system until so many bytes are kept
 void set_pool_limit(size_t bytes);  // of what is kept; at first a quarter of the machine's memory
 
 // A block for a scope.

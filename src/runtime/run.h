@@ -20,7 +20,8 @@ struct Run {
 int32_t poll(Run*);
 
 // Calls f, which may throw, for generated code.
-template <class F> int32_t guarded(Run* run, F&& f) {
+template <class F>
+int32_t guarded(Run* run, F&& f) {
   try {
     f();
     return done;

@@ -3,7 +3,6 @@
 // cheap, nothing is copied as it grows, and short tapes of nested loops stay small.
 #pragma once
 #include <cstdint>
-#include <deque>
 #include <vector>
 
 #include "runtime/pool.h"
@@ -15,8 +14,8 @@ class Tape {
   explicit Tape(int64_t record_bytes);
   int64_t length() const { return length_; }
   int64_t record_bytes() const { return record_bytes_; }
-  char* append();                    // memory of one more record
-  const char* record(int64_t) const; // InternalError outside 0..length - 1
+  char* append();                     // memory of one more record
+  const char* record(int64_t) const;  // InternalError outside 0..length - 1
 
  private:
   char* place(int64_t record) const;
@@ -28,10 +27,10 @@ class Tape {
 class Tapes {
  public:
   uint64_t add(int64_t record_bytes);
-  Tape& at(uint64_t handle);
+  Tape& at(uint64_t handle);  // until the next add
 
  private:
-  std::deque<Tape> tapes_;
+  std::vector<Tape> tapes_;
 };
 
 }  // namespace anvil::runtime

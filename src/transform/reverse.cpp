@@ -45,7 +45,12 @@ void Pullback::run() {
     for (const ValuePtr& v : call->outputs) flows = flows || cotangent(v);
     if (!flows) continue;
     size_t before = to_.calls.size();
-    step(*call);
+    try {
+      step(*call);
+    } catch (Error& e) {
+      if (e.location < 0) e.location = call->location;
+      throw;
+    }
     for (size_t i = before; i < to_.calls.size(); ++i)
       if (to_.calls[i].location < 0) to_.calls[i].location = call->location;
   }

@@ -51,6 +51,14 @@ test_that("a graph is transformed", {
   expect_equal(evaluate_graph(backward, list(nv_tensor(c(1, 2)), nv_tensor(c(3, 4)))), list(nv_tensor(c(1, 2))))
 })
 
+test_that("a rule that fails names the call that needed it", {
+  p <- AnvilPrimitive("test_no_rule")
+  p[["forward"]] <- function(operand) operand
+  p[["backward"]] <- function(inputs, outputs, grads, .required) list()
+  no_rule <- register_primitive("test_no_rule", p, overwrite = TRUE)
+  expect_error(jit(gradient(function(a) no_rule(a * 2)))(nv_scalar(1)), "no_rule(a * 2)", fixed = TRUE, class = "anvil_error_gradient")
+})
+
 test_that("mistakes are explained", {
   expect_snapshot(error = TRUE, {
     gradient(function(x) x, wrt = "y")

@@ -20,6 +20,8 @@ using loops::LocalId;
 using loops::Program;
 using loops::Variable;
 
+constexpr int most_axes = 6;  // nested loops that are blocked
+
 struct Access {
   BufferId buffer;
   loops::Index place;
@@ -30,20 +32,20 @@ struct Access {
 // Of one For, While or If, with all it contains.
 struct Facts {
   std::vector<Access> loads, stores;
-  std::set<BufferId> changed;          // stored to, swapped or given to a call; no aliases
+  std::set<BufferId> changed;  // stored to, swapped or given to a call; no aliases
   std::set<LocalId> made, updated, read;
   std::set<Variable> bound;
   std::unordered_map<Variable, int64_t> extents;  // of the loops inside
-  bool control = false;                // contains If, While, Call or Swap
-  double work = 0;                     // scalar or vector operations
+  bool control = false;                           // contains If, While, Call or Swap
+  double work = 0;                                // scalar or vector operations
 };
 
 // How a loop runs: steps of width * copies.
 struct Plan {
   int width = 1, copies = 1;
-  bool blocked = false;                // copies (and lanes) are written side by side
-  bool in_place = false;               // a step must not be done twice: the memory it reads changes
-  double body_work = 0;                // of one step
+  bool blocked = false;   // copies (and lanes) are written side by side
+  bool in_place = false;  // a step must not be done twice: the memory it reads changes
+  double body_work = 0;   // of one step
   int64_t step() const { return int64_t(width) * copies; }
 };
 
@@ -58,16 +60,16 @@ class Analysis {
   explicit Analysis(const Program&);
 
   BufferId root(BufferId) const;
-  bool overlap(BufferId, BufferId) const;            // may share memory
+  bool overlap(BufferId, BufferId) const;  // may share memory
   const std::set<BufferId>& swapped() const { return swapped_; }
   const std::set<BufferId>& called() const { return called_; }  // given to a call
   const std::vector<std::pair<BufferId, BufferId>>& swaps() const { return swaps_; }
   size_t most_call_buffers() const { return most_call_buffers_; }
   size_t most_call_numbers() const { return most_call_numbers_; }
-  const Facts& facts(const void* statement) const;   // address of the For, While or If
+  const Facts& facts(const void* statement) const;  // address of the For, While or If
   Facts facts_of(const loops::Stmt&);
   const Plan& plan(const loops::For*) const;
-  double size(const loops::Stmt&) const;             // about how many instructions are written
+  double size(const loops::Stmt&) const;  // about how many instructions are written
   // Updates in this loop of locals made outside it that it does not read otherwise.
   std::vector<UpdatePath> updates(const loops::For&) const;
   // The operation of an update that accumulates: its own, add for x = fma(a, b, x).

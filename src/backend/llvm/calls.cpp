@@ -16,8 +16,10 @@ int count(llvm::Value* x) {
 
 }  // namespace
 
-llvm::FunctionCallee Emitter::callee(const std::string& name, llvm::Type* result, llvm::ArrayRef<llvm::Type*> arguments, bool pure) {
-  llvm::FunctionCallee found = module_.getOrInsertFunction(name, llvm::FunctionType::get(result, arguments, false));
+llvm::FunctionCallee Emitter::callee(const std::string& name, llvm::Type* result,
+                                     llvm::ArrayRef<llvm::Type*> arguments, bool pure) {
+  llvm::FunctionCallee found =
+      module_.getOrInsertFunction(name, llvm::FunctionType::get(result, arguments, false));
   auto* f = llvm::cast<llvm::Function>(found.getCallee());
   f->addFnAttr(llvm::Attribute::NoUnwind);
   f->addFnAttr(llvm::Attribute::WillReturn);
@@ -48,24 +50,32 @@ Emitter::Value Emitter::function(const std::string& name, DType t, llvm::ArrayRe
   llvm::SmallVector<Value, 16> results;
   for (int first = 0; first < n; first += width) {
     llvm::SmallVector<Value, 2> parts;
-    for (Value a : arguments) parts.push_back(width == 1 ? b_.CreateExtractElement(a, uint64_t(first)) : part(a, first, width));
+    for (Value a : arguments)
+      parts.push_back(width == 1 ? b_.CreateExtractElement(a, uint64_t(first)) : part(a, first, width));
     results.push_back(function(name, t, parts));
   }
-  if (width > n) return b_.CreateShuffleVector(results[0], [&] { llvm::SmallVector<int, 64> first(size_t(n), 0); std::iota(first.begin(), first.end(), 0); return first; }());
+  if (width > n)
+    return b_.CreateShuffleVector(results[0], [&] {
+      llvm::SmallVector<int, 64> first(size_t(n), 0);
+      std::iota(first.begin(), first.end(), 0);
+      return first;
+    }());
   return join(results);
 }
 
 // Vectors or numbers, one after the other.
 Emitter::Value Emitter::join(llvm::SmallVector<Value, 16> parts) {
   if (count(parts[0]) == 1) {
-    Value all = llvm::UndefValue::get(llvm::FixedVectorType::get(parts[0]->getType(), unsigned(parts.size())));
+    Value all =
+        llvm::UndefValue::get(llvm::FixedVectorType::get(parts[0]->getType(), unsigned(parts.size())));
     for (size_t i = 0; i < parts.size(); ++i) all = b_.CreateInsertElement(all, parts[i], uint64_t(i));
     return all;
   }
   while (parts.size() > 1) {
     llvm::SmallVector<int, 64> both(size_t(2 * count(parts[0])), 0);
     std::iota(both.begin(), both.end(), 0);
-    for (size_t i = 0; 2 * i < parts.size(); ++i) parts[i] = b_.CreateShuffleVector(parts[2 * i], parts[2 * i + 1], both);
+    for (size_t i = 0; 2 * i < parts.size(); ++i)
+      parts[i] = b_.CreateShuffleVector(parts[2 * i], parts[2 * i + 1], both);
     parts.resize(parts.size() / 2);
   }
   return parts[0];
@@ -76,13 +86,17 @@ Emitter::Value Emitter::power(DType t, Value x, Value y) {
   if (is_bool(t)) return b_.CreateOr(x, b_.CreateNot(y));
   const bool with_sign = is_signed_integer(t);
   llvm::Type* wide = b_.getInt64Ty();
-  const llvm::FunctionCallee f = callee(with_sign ? "anvil_power_i64" : "anvil_power_ui64", wide, {wide, wide}, true);
+  const llvm::FunctionCallee f =
+      callee(with_sign ? "anvil_power_i64" : "anvil_power_ui64", wide, {wide, wide}, true);
   const auto one = [&](Value a, Value e) {
-    return b_.CreateTrunc(b_.CreateCall(f, {b_.CreateIntCast(a, wide, with_sign), b_.CreateIntCast(e, wide, with_sign)}), ops_.type(t));
+    return b_.CreateTrunc(
+        b_.CreateCall(f, {b_.CreateIntCast(a, wide, with_sign), b_.CreateIntCast(e, wide, with_sign)}),
+        ops_.type(t));
   };
   if (count(x) == 1) return one(x, y);
   llvm::SmallVector<Value, 16> results;
-  for (int l = 0; l < count(x); ++l) results.push_back(one(b_.CreateExtractElement(x, uint64_t(l)), b_.CreateExtractElement(y, uint64_t(l))));
+  for (int l = 0; l < count(x); ++l)
+    results.push_back(one(b_.CreateExtractElement(x, uint64_t(l)), b_.CreateExtractElement(y, uint64_t(l))));
   return join(results);
 }
 
@@ -91,17 +105,24 @@ void Emitter::emit(const loops::Call& s) {
   if (!machine_.symbols().count(symbol)) throw InternalError("no runtime function " + s.function);
   if (!call_buffers_) {
     call_buffers_ = slot(llvm::ArrayType::get(ptr_, analysis_.most_call_buffers()), "call.buffers");
-    call_numbers_ = slot(llvm::ArrayType::get(b_.getInt64Ty(), analysis_.most_call_numbers()), "call.numbers");
+    call_numbers_ =
+        slot(llvm::ArrayType::get(b_.getInt64Ty(), analysis_.most_call_numbers()), "call.numbers");
   }
   int level = 0;
-  for (size_t i = 0; i < s.buffers.size(); ++i) b_.CreateStore(base(s.buffers[i], &level), b_.CreateGEP(ptr_, call_buffers_, i64(int64_t(i))));
-  for (size_t i = 0; i < s.numbers.size(); ++i) b_.CreateStore(value(s.numbers[i], {}), b_.CreateGEP(b_.getInt64Ty(), call_numbers_, i64(int64_t(i))));
-  stop_unless_zero(b_.CreateCall(callee(symbol, b_.getInt32Ty(), {ptr_, ptr_, ptr_}, false), {function_->getArg(2), call_buffers_, call_numbers_}));
+  for (size_t i = 0; i < s.buffers.size(); ++i)
+    b_.CreateStore(base(s.buffers[i], &level), advance(call_buffers_, i64(int64_t(8 * i))));
+  for (size_t i = 0; i < s.numbers.size(); ++i)
+    b_.CreateStore(value(s.numbers[i], {}), advance(call_numbers_, i64(int64_t(8 * i))));
+  stop_unless_zero(b_.CreateCall(callee(symbol, b_.getInt32Ty(), {ptr_, ptr_, ptr_}, false),
+                                 {function_->getArg(2), call_buffers_, call_numbers_}));
   for (BufferId b : s.buffers) touch(b);
 }
 
 // Asks the runtime whether the user wants to stop.
-void Emitter::poll() { stop_unless_zero(b_.CreateCall(callee("anvil_poll", b_.getInt32Ty(), {ptr_}, false), {function_->getArg(2)})); }
+void Emitter::poll() {
+  stop_unless_zero(
+      b_.CreateCall(callee("anvil_poll", b_.getInt32Ty(), {ptr_}, false), {function_->getArg(2)}));
+}
 
 // The same, once for so much work.
 void Emitter::count_down(double work) {
@@ -113,7 +134,8 @@ void Emitter::count_down(double work) {
   }
   llvm::BasicBlock* ask = llvm::BasicBlock::Create(context_, "ask", function_);
   llvm::BasicBlock* go_on = llvm::BasicBlock::Create(context_, "go.on", function_);
-  Value left = b_.CreateSub(b_.CreateLoad(b_.getInt64Ty(), budget_), i64(int64_t(std::clamp(work, 1.0, double(work_between_polls)))));
+  Value left = b_.CreateSub(b_.CreateLoad(b_.getInt64Ty(), budget_),
+                            i64(int64_t(std::clamp(work, 1.0, double(work_between_polls)))));
   b_.CreateStore(left, budget_);
   b_.CreateCondBr(b_.CreateICmpSLT(left, i64(0)), ask, go_on);
   b_.SetInsertPoint(ask);

@@ -27,33 +27,31 @@ class Emitter {
 
  private:
   using Value = llvm::Value*;
-  static constexpr int most_axes = 8;
   using Coordinate = std::array<int, most_axes>;  // the copy, for each active axis
   using AxisMask = uint32_t;
 
-  struct Axis {              // an active blocked loop
+  struct Axis {  // an active blocked loop
     int width = 1;
-    int radix = 1;           // copies as planned
-    int copies = 1;          // of them in flight: fewer in a tail
-    int done = 0;            // lanes of the first copy that an earlier step has handled
-    bool keep = false;       // and whose memory must not be touched again
+    int radix = 1;      // copies as planned
+    int copies = 1;     // of them in flight: fewer in a tail
+    int done = 0;       // lanes of the first copy that an earlier step has handled
+    bool keep = false;  // and whose memory must not be touched again
   };
-  struct Info {              // where an expression varies
-    int level = 0;           // the innermost scope it depends on
+  struct Info {     // where an expression varies
+    int level = 0;  // the innermost scope it depends on
     AxisMask axes = 0;
-    bool lanes = false;      // it is a vector
-    uint64_t changed = 0;    // when something it reads changed last
+    bool lanes = false;    // it is a vector
+    uint64_t changed = 0;  // when something it reads changed last
   };
   struct VariableState : Info {
-    Value start = nullptr;   // loop: of copy 0, lane 0
+    Value start = nullptr;  // loop: of copy 0, lane 0
     int64_t low = 0, high = 0;
     int axis = -1;
     llvm::SmallVector<Value, 1> values;  // parameter, by coordinate
   };
   struct LocalState : Info {
-    bool constant = true;    // Let: values; otherwise memory slots, by coordinate
-    bool partial = false;    // of a reduction: lanes that are done must not count again
-    DType dtype = DType::f32;
+    bool constant = true;  // Let: values; otherwise memory slots, by coordinate
+    bool partial = false;  // of a reduction: lanes that are done must not count again
     llvm::SmallVector<Value, 1> values;
   };
   struct Entry {
@@ -62,13 +60,12 @@ class Emitter {
   };
   struct Scope {
     llvm::Instruction* door = nullptr;  // ends the code in front of it; null when there is no branch
-    bool may_not_run = false;           // nothing is moved out of it
-    int outer_barrier = 0;
+    int outer_barrier = 0;              // the barrier_ around it
     const void* statement = nullptr;    // whose facts say what changes inside
     llvm::DenseMap<std::pair<const void*, int>, Entry> values;
     std::map<std::vector<int64_t>, Entry> pointers;
   };
-  struct Reduction {         // a local that a loop accumulates into, in registers of its own
+  struct Reduction {  // a local that a loop accumulates into, in registers of its own
     LocalId local;
     loops::Op op;
     LocalState outside;
@@ -76,23 +73,23 @@ class Emitter {
     int copies = 1;                      // registers for each of outside
     llvm::Type* type = nullptr;
   };
-  struct Level {             // a loop split into pieces: what happens after each
+  struct Level {  // a loop split into pieces: what happens after each
     int64_t steps;
     std::vector<Reduction*> flush;
     bool poll = false;
   };
-  struct At;                 // moves the builder for a while
+  struct At;  // moves the builder for a while
 
   // program.cpp: functions, buffers, frames
   void plan_functions();
   void plan_registers(const std::vector<Facts>& statements, const std::vector<int>& function_of);
   void begin_function(const std::string& name, bool with_frame);
   void end_function();
-  Value initial(BufferId);                               // its memory as the program starts
-  Value frame_slot(const std::map<int, int>&, int id);   // null where it has none
+  Value initial(BufferId);                              // its memory as the program starts
+  Value frame_slot(const std::map<int, int>&, int id);  // null where it has none
   LocalState& local_state(LocalId);
   VariableState& variable_state(Variable);
-  Value slot(llvm::Type*, const llvm::Twine& name);      // memory that becomes a register
+  Value slot(llvm::Type*, const llvm::Twine& name);  // memory that becomes a register
 
   // statements.cpp
   void block(const loops::Block&);
@@ -106,19 +103,23 @@ class Emitter {
   void emit(const loops::While&);
   void emit(const loops::Call&);
   void emit(const loops::Swap&);
-  template <class F> void each_coordinate(AxisMask, F&&);
+  template <class F>
+  void each_coordinate(AxisMask, F&&);
   int done_lanes(const Coordinate&) const;
-  Value not_done(int lanes);                             // a mask
+  Value not_done(int lanes);  // a mask
   void push_scope(const void* statement, llvm::Instruction* door, bool may_not_run);
   void pop_scope();
-  void touch(BufferId);                                  // its content changes now
+  void touch(BufferId);  // its content changes now
 
   // loops.cpp
   void emit(const loops::For&);
   void steps(const loops::For&, Axis, int64_t first, int64_t last);
   void pieces(const loops::For&, VariableState, Value from, Value to, int64_t last, llvm::ArrayRef<Level>);
   std::vector<Level> levels(const loops::For&, int64_t count) const;
+  std::vector<const loops::For*> blocked_loops(const UpdatePath&) const;
   std::vector<Reduction> begin_reductions(const loops::For&);
+  Reduction begin_reduction(LocalId, loops::Op, const std::vector<const loops::For*>& axes, bool long_sum);
+  void plan_flush(const UpdatePath&, Reduction*);
   void flush(Reduction&);
   void end_reduction(Reduction&);
 
@@ -140,9 +141,10 @@ class Emitter {
   // memory.cpp
   Value place(BufferId);
   Value base(BufferId, int* level);
+  Value advance(Value pointer, Value bytes, const llvm::Twine& name = "");
   Value pointer(BufferId, const Affine&, const Coordinate&, int64_t displacement);
   Value lane_pointer(BufferId, const Affine&, const Coordinate&, int lane);
-  std::optional<int64_t> lane_stride(const Affine&);     // nothing: parameters differ by lane
+  std::optional<int64_t> lane_stride(const Affine&);  // nothing: parameters differ by lane
   Value load(BufferId, DType, const loops::Index&, const Coordinate&, const Info&);
   void store(BufferId, DType, const loops::Index&, const Coordinate&, Value, int done);
 
@@ -150,7 +152,8 @@ class Emitter {
   Value function(const std::string& name, DType, llvm::ArrayRef<Value>);
   Value power(DType, Value, Value);
   Value join(llvm::SmallVector<Value, 16>);
-  llvm::FunctionCallee callee(const std::string& name, llvm::Type* result, llvm::ArrayRef<llvm::Type*>, bool pure);
+  llvm::FunctionCallee callee(const std::string& name, llvm::Type* result, llvm::ArrayRef<llvm::Type*>,
+                              bool pure);
   void poll();
   void count_down(double work);
   void stop_unless_zero(Value status);
@@ -170,25 +173,25 @@ class Emitter {
   std::vector<std::pair<size_t, size_t>> functions_;    // their top-level statements
   std::map<int, int> frame_locals_, frame_parameters_;  // seen by several functions: place in the frame
   std::map<int, int> frame_pointers_;
-  std::set<LocalId> frame_constants_;                   // of the locals: made by Let
-  std::set<BufferId> registers_;                        // numbers that need no memory
+  std::set<LocalId> frame_constants_;  // of the locals: made by Let
+  std::set<BufferId> registers_;       // numbers that need no memory
   int frame_size_ = 0;
 
   // of the function being written
   llvm::Function* function_ = nullptr;
   llvm::Instruction* entry_end_ = nullptr;
-  llvm::BasicBlock* stop_ = nullptr;                    // returns status_
+  llvm::BasicBlock* stop_ = nullptr;  // returns status_
   Value status_ = nullptr, budget_ = nullptr, call_buffers_ = nullptr, call_numbers_ = nullptr;
-  llvm::DenseMap<int, Value> bases_;                    // of a swapped buffer: where its pointer is
+  llvm::DenseMap<int, Value> bases_;  // of a swapped buffer: where its pointer is
   llvm::DenseMap<int, VariableState> variables_;
   llvm::DenseMap<int, LocalState> locals_;
   llvm::DenseMap<int, uint64_t> buffer_changed_;
   std::vector<Scope> scopes_;
   std::vector<Axis> axes_;
   int vector_axis_ = -1;
-  int barrier_ = 0;
+  int barrier_ = 0;  // the innermost scope that may not run: nothing is moved out of it
   uint64_t time_ = 1;
-  llvm::DenseMap<Expr, Info> infos_;                    // of the statement being written
+  llvm::DenseMap<Expr, Info> infos_;  // of the statement being written
   std::map<const loops::For*, std::pair<int64_t, std::vector<Reduction*>>> flushes_;
 };
 

@@ -1,5 +1,4 @@
 // The table of functions of the loadable code generator.
-#include <cstring>
 #include <mutex>
 #include <new>
 
@@ -19,7 +18,8 @@ void append(const Sink& sink, const std::string& text) { sink.append(sink.target
 // LLVM's own last words become an exception, not the end of the process.
 void fatal(void*, const char* reason, bool) { throw InternalError(std::string("LLVM: ") + reason); }
 
-template <class F> Status guarded(Sink error, F&& f) {
+template <class F>
+Status guarded(Sink error, F&& f) {
   try {
     const std::lock_guard lock(mutex);
     const llvm::ScopedFatalErrorHandler handler(fatal);
@@ -82,8 +82,10 @@ Status text(const loops::Program& program, bool assembly, Sink sink, Sink error)
     machine->promote(*module);
     std::string result;
     llvm::raw_string_ostream stream(result);
-    if (assembly) result = machine->assembly(*module);
-    else module->print(stream, nullptr);
+    if (assembly)
+      result = machine->assembly(*module);
+    else
+      module->print(stream, nullptr);
     append(sink, assembly ? result : stream.str());
   });
 }

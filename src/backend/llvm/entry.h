@@ -20,7 +20,7 @@ struct Symbol {  // something of anvil.so that generated code may call
 struct Settings {
   int vector_bytes = 16;  // registers wider than this are not used
   bool fma = true;
-  bool verify = false;    // run LLVM's verifier
+  bool verify = false;  // run LLVM's verifier
 };
 enum class Status : int { done, failed, out_of_memory };
 

@@ -18,7 +18,8 @@ namespace {
 // What generated code may call, under the names that it uses.
 std::vector<Symbol> symbols(std::vector<std::string>& names) {
   std::vector<Symbol> table;
-  for (const elementary::Symbol& s : elementary::symbols(elementary::detected_isa())) table.push_back({s.name, s.address});
+  for (const elementary::Symbol& s : elementary::symbols(elementary::detected_isa()))
+    table.push_back({s.name, s.address});
   names.reserve(runtime::functions().size());  // the table points into it
   for (const runtime::NamedFunction& f : runtime::functions()) {
     names.push_back(std::string("anvil_") + f.name);
@@ -31,7 +32,9 @@ std::vector<Symbol> symbols(std::vector<std::string>& names) {
 }
 
 Sink to_string(std::string& text) {
-  return {&text, [](void* target, const char* data, size_t length) { static_cast<std::string*>(target)->append(data, length); }};
+  return {&text, [](void* target, const char* data, size_t length) {
+            static_cast<std::string*>(target)->append(data, length);
+          }};
 }
 
 class Library {
@@ -92,7 +95,8 @@ class Library {
     settings.verify = verify && std::string(verify) == "1";
     std::vector<std::string> names;
     const std::vector<Symbol> known = symbols(names);
-    if (table->start(settings, known.data(), known.size(), to_string(reason_)) == Status::done) table_ = table;
+    if (table->start(settings, known.data(), known.size(), to_string(reason_)) == Status::done)
+      table_ = table;
   }
 
   std::mutex mutex_;
@@ -141,7 +145,8 @@ runtime::Executable compile(const loops::Program& program) {
 
 std::string text(const loops::Program& program, Text kind) {
   std::string result, what;
-  const Status status = Library::instance().table().text(program, kind == Text::assembly, to_string(result), to_string(what));
+  const Status status =
+      Library::instance().table().text(program, kind == Text::assembly, to_string(result), to_string(what));
   if (status != Status::done) fail(status, what);
   return result;
 }

@@ -9,10 +9,10 @@
 #include <llvm/ExecutionEngine/RuntimeDyld.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/Function.h>
-#include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Intrinsics.h>
-#include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/LegacyPassManager.h>
+#include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IR/OptBisect.h>
 #include <llvm/IR/Verifier.h>
@@ -23,8 +23,8 @@
 #include <llvm/Support/ErrorHandling.h>
 #include <llvm/Support/Memory.h>
 #include <llvm/Support/Process.h>
-#include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/raw_ostream.h>
+#include <llvm/Support/TargetSelect.h>
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/Target/TargetOptions.h>
 #include <llvm/Transforms/Scalar.h>
@@ -48,7 +48,9 @@ inline void use_opaque_pointers([[maybe_unused]] ::llvm::LLVMContext& context) {
   context.enableOpaquePointers();
 #endif
 }
-inline ::llvm::PointerType* pointer_type(::llvm::LLVMContext& context) { return ::llvm::PointerType::get(context, 0); }
+inline ::llvm::PointerType* pointer_type(::llvm::LLVMContext& context) {
+  return ::llvm::PointerType::get(context, 0);
+}
 
 inline ::llvm::StringMap<bool> host_features() {
 #if LLVM_VERSION_MAJOR >= 19
@@ -69,8 +71,10 @@ inline void set_triple(::llvm::Module& module, const ::llvm::Triple& triple) {
 }
 
 // Position independent code for `triple`, compiled with little effort: the code comes scheduled.
-inline std::unique_ptr<::llvm::TargetMachine> target_machine(const ::llvm::Triple& triple, const std::string& cpu,
-                                                             const std::string& features, std::string& error) {
+inline std::unique_ptr<::llvm::TargetMachine> target_machine(const ::llvm::Triple& triple,
+                                                             const std::string& cpu,
+                                                             const std::string& features,
+                                                             std::string& error) {
 #if LLVM_VERSION_MAJOR >= 21
   const auto& name = triple;
 #else
@@ -83,12 +87,14 @@ inline std::unique_ptr<::llvm::TargetMachine> target_machine(const ::llvm::Tripl
 #endif
   const ::llvm::Target* target = ::llvm::TargetRegistry::lookupTarget(triple.str(), error);
   if (!target) return nullptr;
-  return std::unique_ptr<::llvm::TargetMachine>(target->createTargetMachine(
-      name, cpu, features, ::llvm::TargetOptions(), ::llvm::Reloc::PIC_, ::llvm::CodeModel::Small, level, true));
+  return std::unique_ptr<::llvm::TargetMachine>(
+      target->createTargetMachine(name, cpu, features, ::llvm::TargetOptions(), ::llvm::Reloc::PIC_,
+                                  ::llvm::CodeModel::Small, level, true));
 }
 
 // Adds the passes that write assembly; true when the target cannot.
-inline bool add_assembly_passes(::llvm::TargetMachine& machine, ::llvm::legacy::PassManager& passes, ::llvm::raw_pwrite_stream& out) {
+inline bool add_assembly_passes(::llvm::TargetMachine& machine, ::llvm::legacy::PassManager& passes,
+                                ::llvm::raw_pwrite_stream& out) {
 #if LLVM_VERSION_MAJOR >= 18
   const auto kind = ::llvm::CodeGenFileType::AssemblyFile;
 #else
@@ -104,7 +110,9 @@ class PassFilter final : public ::llvm::OptPassGate {
 #if LLVM_VERSION_MAJOR >= 16
   bool shouldRunPass(::llvm::StringRef pass, ::llvm::StringRef) override { return wanted(pass); }
 #else
-  bool shouldRunPass(const ::llvm::Pass* pass, ::llvm::StringRef) override { return wanted(pass->getPassName()); }
+  bool shouldRunPass(const ::llvm::Pass* pass, ::llvm::StringRef) override {
+    return wanted(pass->getPassName());
+  }
 #endif
   bool isEnabled() const override { return true; }
 

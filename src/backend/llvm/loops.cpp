@@ -15,7 +15,7 @@ using loops::Op;
 
 namespace {
 
-constexpr int64_t longest_sum = 512;        // additions in a row to one accumulator
+constexpr int64_t longest_sum = 512;  // additions in a row to one accumulator
 constexpr int64_t block_of_sum = 256;
 
 int64_t steps_of(const For& f, const Plan& p) { return (f.end - f.begin + p.step() - 1) / p.step(); }
@@ -27,7 +27,8 @@ void Emitter::emit(const For& f) {
   const int64_t n = f.end - f.begin, step = plan.step(), rest = n % step;
   if (n <= 0) return;
   const Facts& known = analysis_.facts(&f);
-  const bool accumulates = std::any_of(known.updated.begin(), known.updated.end(), [&](LocalId l) { return !known.made.count(l); });
+  const bool accumulates = std::any_of(known.updated.begin(), known.updated.end(),
+                                       [&](LocalId l) { return !known.made.count(l); });
   std::vector<Reduction> reductions = begin_reductions(f);
   Axis axis;
   axis.width = plan.width;
@@ -92,11 +93,13 @@ std::vector<Emitter::Level> Emitter::levels(const For& f, int64_t count) const {
 }
 
 // for v in from..to by step, in pieces of levels[0].steps steps, those in pieces of ...
-void Emitter::pieces(const For& f, VariableState v, Value from, Value to, int64_t last, llvm::ArrayRef<Level> levels) {
+void Emitter::pieces(const For& f, VariableState v, Value from, Value to, int64_t last,
+                     llvm::ArrayRef<Level> levels) {
   const int64_t step = analysis_.plan(&f).step();
   const std::string& name = program_.variables[size_t(f.variable)].name;
   llvm::BasicBlock* before = b_.GetInsertBlock();
-  llvm::BasicBlock* body = llvm::BasicBlock::Create(context_, name + (levels.empty() ? ".loop" : ".pieces"), function_);
+  llvm::BasicBlock* body =
+      llvm::BasicBlock::Create(context_, name + (levels.empty() ? ".loop" : ".pieces"), function_);
   llvm::Instruction* door = b_.CreateBr(body);
   if (!scopes_.back().door) scopes_.back().door = door;
   b_.SetInsertPoint(body);
@@ -105,7 +108,8 @@ void Emitter::pieces(const For& f, VariableState v, Value from, Value to, int64_
   Value next = nullptr;
   if (levels.empty()) {
     v.start = i;
-    if ((last - f.begin) % step != 0) v.start = b_.CreateSelect(b_.CreateICmpSLT(i, i64(last)), i, i64(last), name);
+    if ((last - f.begin) % step != 0)
+      v.start = b_.CreateSelect(b_.CreateICmpSLT(i, i64(last)), i, i64(last), name);
     variables_[f.variable] = v;
     block(f.body);
     next = b_.CreateAdd(i, i64(step));
@@ -122,83 +126,87 @@ void Emitter::pieces(const For& f, VariableState v, Value from, Value to, int64_
   b_.SetInsertPoint(done);
 }
 
+// The blocked loops between a loop and one of its updates.
+std::vector<const For*> Emitter::blocked_loops(const UpdatePath& u) const {
+  std::vector<const For*> list;
+  std::copy_if(u.loops.begin(), u.loops.end(), std::back_inserter(list),
+               [this](const For* l) { return analysis_.plan(l).blocked; });
+  return list;
+}
+
 // Gives every outer local that the loop only accumulates into one register (or several)
 // for each copy and lane of the blocked loops on the way to its updates.
 std::vector<Emitter::Reduction> Emitter::begin_reductions(const For& f) {
-  const std::vector<UpdatePath> paths = analysis_.updates(f);
+  std::map<LocalId, std::vector<UpdatePath>> paths;
+  for (UpdatePath& u : analysis_.updates(f)) paths[u.update->local].push_back(std::move(u));
   std::vector<Reduction> result;
-  result.reserve(paths.size());
-  const auto blocked = [this](const UpdatePath& u) {
-    std::vector<const For*> list;
-    std::copy_if(u.loops.begin(), u.loops.end(), std::back_inserter(list), [this](const For* l) { return analysis_.plan(l).blocked; });
-    return list;
-  };
-  for (size_t i = 0; i < paths.size(); ++i) {
-    const LocalId id = paths[i].update->local;
-    const auto same = [&](const UpdatePath& u) { return u.update->local == id; };
-    if (std::find_if(paths.begin(), paths.end(), same) != paths.begin() + int64_t(i)) continue;
-    const LocalState outside = local_state(id);
-    if (outside.partial) continue;
-    const std::vector<const For*> axes = blocked(paths[i]);
-    const DType t = program_.locals[size_t(id)].dtype;
-    const Op op = Analysis::accumulates(*paths[i].update);
+  result.reserve(paths.size());  // flushes_ points into it
+  for (const auto& [id, updates] : paths) {
+    if (local_state(id).partial) continue;
+    const std::vector<const For*> axes = blocked_loops(updates[0]);
+    const Op op = Analysis::accumulates(*updates[0].update);
     bool uniform = true, long_sum = false;
-    for (const UpdatePath& u : paths) {
-      if (!same(u)) continue;
+    for (const UpdatePath& u : updates) {
       int64_t count = 1;
       for (const For* l : u.loops) count *= steps_of(*l, analysis_.plan(l));
-      uniform &= blocked(u) == axes && Analysis::accumulates(*u.update) == op;
-      long_sum |= op == Op::add && is_float(t) && count > longest_sum;
+      uniform &= blocked_loops(u) == axes && Analysis::accumulates(*u.update) == op;
+      long_sum |= op == Op::add && is_float(program_.locals[size_t(id)].dtype) && count > longest_sum;
     }
     if (!uniform || (axes.empty() && !long_sum)) continue;
-
-    Reduction r{id, op, outside, {}, 1, nullptr};
-    LocalState inside = outside;
-    inside.partial = true;
-    inside.level = int(scopes_.size()) - 1;
-    int width = outside.lanes ? lanes() : 1;
-    for (size_t k = 0; k < axes.size(); ++k) {
-      const Plan& p = analysis_.plan(axes[k]);
-      inside.axes |= AxisMask(1) << (axes_.size() + k);
-      r.copies *= p.copies;
-      width = std::max(width, p.width);
-    }
-    inside.lanes = width > 1;
-    r.type = ops_.type(t, width);
-    llvm::Constant* nothing = ops_.constant(identity(op, t), t, width);
-    const std::string& name = program_.locals[size_t(id)].name;
-    const auto slots = [&](const char* suffix) {
-      llvm::SmallVector<Value, 1> made;
-      for (size_t k = 0; k < outside.values.size() * size_t(r.copies); ++k) {
-        made.push_back(slot(r.type, name + suffix));
-        b_.CreateStore(nothing, made.back());
-      }
-      return made;
-    };
-    inside.values = slots(".part");
-    if (long_sum) r.totals = slots(".sum");
-    inside.changed = ++time_;
-    locals_[id] = inside;
-    result.push_back(std::move(r));
-    if (!long_sum) continue;
-    for (const UpdatePath& u : paths) {
-      if (!same(u)) continue;
-      int64_t count = 1;
-      for (size_t k = u.loops.size(); k-- > 0;) {
-        const int64_t inner = steps_of(*u.loops[k], analysis_.plan(u.loops[k]));
-        if (count * inner <= longest_sum) {
-          count *= inner;
-          continue;
-        }
-        auto& [steps, list] = flushes_[u.loops[k]];
-        const int64_t wish = std::max<int64_t>(1, block_of_sum / count);
-        steps = list.empty() ? wish : std::min(steps, wish);
-        if (std::find(list.begin(), list.end(), &result.back()) == list.end()) list.push_back(&result.back());
-        break;
-      }
-    }
+    result.push_back(begin_reduction(id, op, axes, long_sum));
+    if (long_sum)
+      for (const UpdatePath& u : updates) plan_flush(u, &result.back());
   }
   return result;
+}
+
+Emitter::Reduction Emitter::begin_reduction(LocalId id, Op op, const std::vector<const For*>& axes,
+                                            bool long_sum) {
+  Reduction r{id, op, local_state(id), {}, 1, nullptr};
+  LocalState inside = r.outside;
+  inside.partial = true;
+  inside.level = int(scopes_.size()) - 1;
+  int width = r.outside.lanes ? lanes() : 1;
+  for (size_t k = 0; k < axes.size(); ++k) {
+    const Plan& p = analysis_.plan(axes[k]);
+    inside.axes |= AxisMask(1) << (axes_.size() + k);  // the place that the loop will take
+    r.copies *= p.copies;
+    width = std::max(width, p.width);
+  }
+  inside.lanes = width > 1;
+  const DType t = program_.locals[size_t(id)].dtype;
+  r.type = ops_.type(t, width);
+  llvm::Constant* nothing = ops_.constant(identity(op, t), t, width);
+  const auto slots = [&](const char* suffix) {
+    llvm::SmallVector<Value, 1> made;
+    for (size_t k = 0; k < r.outside.values.size() * size_t(r.copies); ++k) {
+      made.push_back(slot(r.type, program_.locals[size_t(id)].name + suffix));
+      b_.CreateStore(nothing, made.back());
+    }
+    return made;
+  };
+  inside.values = slots(".part");
+  if (long_sum) r.totals = slots(".sum");
+  inside.changed = ++time_;
+  locals_[id] = inside;
+  return r;
+}
+
+// Finds the loop on the way whose steps make a sum long, and cuts it into blocks.
+void Emitter::plan_flush(const UpdatePath& u, Reduction* r) {
+  int64_t count = 1;
+  for (size_t k = u.loops.size(); k-- > 0;) {
+    const int64_t inner = steps_of(*u.loops[k], analysis_.plan(u.loops[k]));
+    if (count * inner <= longest_sum) {
+      count *= inner;
+      continue;
+    }
+    auto& [steps, list] = flushes_[u.loops[k]];
+    const int64_t wish = std::max<int64_t>(1, block_of_sum / count);
+    steps = list.empty() ? wish : std::min(steps, wish);
+    if (std::find(list.begin(), list.end(), r) == list.end()) list.push_back(r);
+    return;
+  }
 }
 
 // Adds the sum of a block to the total and starts the next block.
@@ -208,7 +216,9 @@ void Emitter::flush(Reduction& r) {
   const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(r.type);
   llvm::Constant* nothing = ops_.constant(identity(r.op, t), t, vector ? int(vector->getNumElements()) : 1);
   for (size_t k = 0; k < r.totals.size(); ++k) {
-    b_.CreateStore(ops_.binary(r.op, t, b_.CreateLoad(r.type, inside.values[k]), b_.CreateLoad(r.type, r.totals[k])), r.totals[k]);
+    b_.CreateStore(
+        ops_.binary(r.op, t, b_.CreateLoad(r.type, inside.values[k]), b_.CreateLoad(r.type, r.totals[k])),
+        r.totals[k]);
     b_.CreateStore(nothing, inside.values[k]);
   }
   inside.changed = ++time_;
@@ -223,10 +233,12 @@ void Emitter::end_reduction(Reduction& r) {
   for (size_t o = 0; o < r.outside.values.size(); ++o) {
     if (!r.outside.values[o]) continue;
     llvm::SmallVector<Value, 16> parts;
-    for (int k = 0; k < r.copies; ++k) parts.push_back(b_.CreateLoad(r.type, from[o * size_t(r.copies) + size_t(k)]));
+    for (int k = 0; k < r.copies; ++k)
+      parts.push_back(b_.CreateLoad(r.type, from[o * size_t(r.copies) + size_t(k)]));
     while (parts.size() > 1) {
       const size_t half = (parts.size() + 1) / 2;
-      for (size_t k = 0; k + half < parts.size(); ++k) parts[k] = ops_.binary(r.op, t, parts[k], parts[k + half]);
+      for (size_t k = 0; k + half < parts.size(); ++k)
+        parts[k] = ops_.binary(r.op, t, parts[k], parts[k + half]);
       parts.resize(half);
     }
     Value sum = inside.lanes && !r.outside.lanes ? ops_.fold(r.op, t, parts[0]) : parts[0];

@@ -3,9 +3,6 @@
 
 #include <dlfcn.h>
 
-#include <cstring>
-#include <stdexcept>
-
 #include "base/error.h"
 
 namespace anvil::llvm_backend {
@@ -18,15 +15,16 @@ class Pages final : public llvm::RuntimeDyld::MemoryManager {
     if (block_.base()) llvm::sys::Memory::releaseMappedMemory(block_);
   }
   bool needsToReserveAllocationSpace() override { return true; }
-  void reserveAllocationSpace(uintptr_t code, SectionAlignment, uintptr_t constants, SectionAlignment, uintptr_t data,
-                              SectionAlignment) override {
+  void reserveAllocationSpace(uintptr_t code, SectionAlignment, uintptr_t constants, SectionAlignment,
+                              uintptr_t data, SectionAlignment) override {
     const size_t page = llvm::sys::Process::getPageSizeEstimate();
     // every section may waste one alignment (at most 64 bytes) and RuntimeDyld rounds each size
     const auto pages = [page](uintptr_t bytes) { return (bytes + 4096 + page - 1) / page * page; };
     code_bytes_ = pages(code);
     const size_t bytes = code_bytes_ + pages(constants) + pages(data);
     std::error_code error;
-    block_ = llvm::sys::Memory::allocateMappedMemory(bytes, nullptr, llvm::sys::Memory::MF_READ | llvm::sys::Memory::MF_WRITE, error);
+    block_ = llvm::sys::Memory::allocateMappedMemory(
+        bytes, nullptr, llvm::sys::Memory::MF_READ | llvm::sys::Memory::MF_WRITE, error);
     if (error) throw Error("memory", "No memory for " + std::to_string(bytes) + " bytes of machine code.");
     code_ = static_cast<uint8_t*>(block_.base());
     data_ = code_ + code_bytes_;
@@ -34,7 +32,8 @@ class Pages final : public llvm::RuntimeDyld::MemoryManager {
   uint8_t* allocateCodeSection(uintptr_t bytes, unsigned alignment, unsigned, llvm::StringRef) override {
     return take(code_, bytes, alignment);
   }
-  uint8_t* allocateDataSection(uintptr_t bytes, unsigned alignment, unsigned, llvm::StringRef, bool) override {
+  uint8_t* allocateDataSection(uintptr_t bytes, unsigned alignment, unsigned, llvm::StringRef,
+                               bool) override {
     return take(data_, bytes, alignment);
   }
   void registerEHFrames(uint8_t*, uint64_t, size_t) override {}  // generated code does not unwind
@@ -42,7 +41,8 @@ class Pages final : public llvm::RuntimeDyld::MemoryManager {
   bool finalizeMemory(std::string*) override {
     const llvm::sys::MemoryBlock code(block_.base(), code_bytes_);
     llvm::sys::Memory::InvalidateInstructionCache(block_.base(), code_bytes_);
-    return bool(llvm::sys::Memory::protectMappedMemory(code, llvm::sys::Memory::MF_READ | llvm::sys::Memory::MF_EXEC));
+    return bool(llvm::sys::Memory::protectMappedMemory(
+        code, llvm::sys::Memory::MF_READ | llvm::sys::Memory::MF_EXEC));
   }
 
  private:
@@ -50,7 +50,8 @@ class Pages final : public llvm::RuntimeDyld::MemoryManager {
     const uintptr_t mask = (alignment ? alignment : 16) - 1;
     uint8_t* p = reinterpret_cast<uint8_t*>((reinterpret_cast<uintptr_t>(from) + mask) & ~mask);
     from = p + bytes;
-    if (from > static_cast<uint8_t*>(block_.base()) + block_.allocatedSize()) throw InternalError("sections exceed the space reserved for them");
+    if (from > static_cast<uint8_t*>(block_.base()) + block_.allocatedSize())
+      throw InternalError("sections exceed the space reserved for them");
     return p;
   }
   llvm::sys::MemoryBlock block_;
@@ -87,8 +88,8 @@ std::string features(const Settings& settings) {
     const std::string name = feature.getKey().str();
     bool on = feature.getValue();
     const bool wide = name.starts_with("avx512") || name.starts_with("avx10") || name == "evex512";
-    const bool avx = name.starts_with("avx") || name.starts_with("fma") || name == "evex512" || name == "f16c" ||
-                     name == "xop" || name == "vaes" || name == "vpclmulqdq";
+    const bool avx = name.starts_with("avx") || name.starts_with("fma") || name == "evex512" ||
+                     name == "f16c" || name == "xop" || name == "vaes" || name == "vpclmulqdq";
     if (settings.vector_bytes < 64 && wide) on = false;
     if (settings.vector_bytes < 32 && avx) on = false;
     if (!settings.fma && name.starts_with("fma")) on = false;
@@ -130,10 +131,12 @@ std::unique_ptr<Code> Machine::link(llvm::Module& module, const char* entry) {
     llvm::legacy::PassManager passes;
     passes.add(llvm::createPromoteMemoryToRegisterPass());
     llvm::MCContext* context = nullptr;
-    if (target_->addPassesToEmitMC(passes, context, stream)) throw InternalError("LLVM cannot write objects for " + triple_.str());
+    if (target_->addPassesToEmitMC(passes, context, stream))
+      throw InternalError("LLVM cannot write objects for " + triple_.str());
     passes.run(module);
   }
-  auto object = llvm::object::ObjectFile::createObjectFile(llvm::MemoryBufferRef(llvm::StringRef(bytes.data(), bytes.size()), "anvil"));
+  auto object = llvm::object::ObjectFile::createObjectFile(
+      llvm::MemoryBufferRef(llvm::StringRef(bytes.data(), bytes.size()), "anvil"));
   if (!object) throw InternalError("LLVM wrote a broken object: " + llvm::toString(object.takeError()));
   auto code = std::make_unique<LinkedCode>();
   Resolver resolver(symbols_);
@@ -151,7 +154,8 @@ std::string Machine::assembly(llvm::Module& module) {
   llvm::SmallVector<char, 0> text;
   llvm::raw_svector_ostream stream(text);
   llvm::legacy::PassManager passes;
-  if (add_assembly_passes(*target_, passes, stream)) throw InternalError("LLVM cannot write assembly for " + triple_.str());
+  if (add_assembly_passes(*target_, passes, stream))
+    throw InternalError("LLVM cannot write assembly for " + triple_.str());
   passes.run(module);
   return std::string(text.data(), text.size());
 }

@@ -18,9 +18,12 @@ Emitter::Value Emitter::place(BufferId id) {
   const llvm::IRBuilder<>::InsertPointGuard guard(b_);
   b_.SetInsertPoint(entry_end_);
   const loops::Buffer& buffer = program_.buffers[size_t(b)];
-  if (registers_.count(b)) known = slot(ops_.memory_type(buffer.dtype), buffer.name);
-  else if (!analysis_.swapped().count(b)) known = initial(b);
-  else if (!(known = frame_slot(frame_pointers_, b))) b_.CreateStore(initial(b), known = slot(ptr_, buffer.name));
+  if (registers_.count(b))
+    known = slot(ops_.memory_type(buffer.dtype), buffer.name);
+  else if (!analysis_.swapped().count(b))
+    known = initial(b);
+  else if (!(known = frame_slot(frame_pointers_, b)))
+    b_.CreateStore(initial(b), known = slot(ptr_, buffer.name));
   return known;
 }
 
@@ -39,6 +42,12 @@ Emitter::Value Emitter::base(BufferId id, int* level) {
   if (Value v = remembered(key, 0, in)) return v;
   const At at(*this, *level);
   return remember(key, 0, *level, b_.CreateLoad(ptr_, known, program_.buffers[size_t(b)].name));
+}
+
+// Bytes, never elements: LLVM 14 takes two addresses of the same operands for the same
+// whatever their element types are (SCEVExpander::expandAddToGEP, with opaque pointers).
+Emitter::Value Emitter::advance(Value pointer, Value bytes, const llvm::Twine& name) {
+  return b_.CreateGEP(b_.getInt8Ty(), pointer, bytes, name);
 }
 
 Emitter::Value Emitter::pointer(BufferId b, const Affine& a, const Coordinate& c, int64_t displacement) {
@@ -60,11 +69,14 @@ Emitter::Value Emitter::pointer(BufferId b, const Affine& a, const Coordinate& c
     if (v.axis >= 0) displacement += t.factor * c[size_t(v.axis)] * axes_[size_t(v.axis)].width;
     const int coordinate = v.values.empty() ? 0 : project(v.axes, c);
     Value number = v.values.empty() ? v.start : v.values[size_t(coordinate)];
-    if (const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(number)) displacement += t.factor * constant->getSExtValue();
-    else parts.push_back({in.level, t.factor, number, {t.variable, t.factor, coordinate}, in.changed});
+    if (const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(number))
+      displacement += t.factor * constant->getSExtValue();
+    else
+      parts.push_back({in.level, t.factor, number, {t.variable, t.factor, coordinate}, in.changed});
   }
-  std::stable_sort(parts.begin(), parts.end(), [](const Part& x, const Part& y) { return x.level < y.level; });
-  llvm::Type* element = ops_.memory_type(program_.buffers[size_t(b)].dtype);
+  std::stable_sort(parts.begin(), parts.end(),
+                   [](const Part& x, const Part& y) { return x.level < y.level; });
+  const auto bytes = int64_t(size_of(program_.buffers[size_t(b)].dtype));
   int base_level = 0;
   Value p = base(b, &base_level);
   std::vector<int64_t> key{reinterpret_cast<int64_t>(p)};
@@ -76,12 +88,11 @@ Emitter::Value Emitter::pointer(BufferId b, const Affine& a, const Coordinate& c
     Entry& entry = scopes_[size_t(level)].pointers[key];
     if (!entry.value || entry.time < changed) {
       const At at(*this, level);
-      Value offset = part.factor == 1 ? part.variable : b_.CreateMul(part.variable, i64(part.factor));
-      entry = {b_.CreateGEP(element, p, offset), time_};
+      entry = {advance(p, b_.CreateMul(part.variable, i64(part.factor * bytes))), time_};
     }
     p = entry.value;
   }
-  return displacement == 0 ? p : b_.CreateGEP(element, p, i64(displacement));
+  return displacement == 0 ? p : advance(p, i64(displacement * bytes));
 }
 
 std::optional<int64_t> Emitter::lane_stride(const Affine& a) {
@@ -104,22 +115,30 @@ Emitter::Value Emitter::lane_pointer(BufferId b, const Affine& a, const Coordina
       rest.terms.push_back(t);
       continue;
     }
-    Value number = v.axis >= 0 ? b_.CreateAdd(v.start, i64(lane)) : b_.CreateExtractElement(v.values[size_t(project(v.axes, c))], uint64_t(lane));
+    Value number = v.axis >= 0
+                       ? b_.CreateAdd(v.start, i64(lane))
+                       : b_.CreateExtractElement(v.values[size_t(project(v.axes, c))], uint64_t(lane));
     offset = b_.CreateAdd(offset, b_.CreateMul(number, i64(t.factor)));
     if (v.axis >= 0) rest.constant += t.factor * c[size_t(v.axis)] * lanes();
   }
-  return b_.CreateGEP(ops_.memory_type(program_.buffers[size_t(b)].dtype), pointer(b, rest, c, 0), offset);
+  return advance(pointer(b, rest, c, 0),
+                 b_.CreateMul(offset, i64(int64_t(size_of(program_.buffers[size_t(b)].dtype)))));
 }
 
-Emitter::Value Emitter::load(BufferId b, DType t, const loops::Index& place, const Coordinate& c, const Info& in) {
+Emitter::Value Emitter::load(BufferId b, DType t, const loops::Index& place, const Coordinate& c,
+                             const Info& in) {
   const Affine offset = loops::linear(program_, b, place);
   const std::string& name = program_.buffers[size_t(b)].name;
   const llvm::Align align(size_of(t));
-  const auto number = [&](Value raw) { return is_bool(t) ? b_.CreateICmpNE(raw, llvm::Constant::getNullValue(raw->getType())) : raw; };
-  if (!in.lanes) return number(b_.CreateAlignedLoad(ops_.memory_type(t), pointer(b, offset, c, 0), align, name));
+  const auto number = [&](Value raw) {
+    return is_bool(t) ? b_.CreateICmpNE(raw, llvm::Constant::getNullValue(raw->getType())) : raw;
+  };
+  if (!in.lanes)
+    return number(b_.CreateAlignedLoad(ops_.memory_type(t), pointer(b, offset, c, 0), align, name));
   const int n = lanes();
   const std::optional<int64_t> stride = lane_stride(offset);
-  if (stride == 1) return number(b_.CreateAlignedLoad(ops_.memory_type(t, n), pointer(b, offset, c, 0), align, name));
+  if (stride == 1)
+    return number(b_.CreateAlignedLoad(ops_.memory_type(t, n), pointer(b, offset, c, 0), align, name));
   if (stride == -1) {
     Value raw = b_.CreateAlignedLoad(ops_.memory_type(t, n), pointer(b, offset, c, 1 - n), align, name);
     llvm::SmallVector<int, 64> backwards;
@@ -152,7 +171,8 @@ void Emitter::store(BufferId b, DType t, const loops::Index& place, const Coordi
     return;
   }
   for (int l = done; l < lanes(); ++l)
-    b_.CreateAlignedStore(b_.CreateExtractElement(x, uint64_t(l)), stride ? pointer(b, offset, c, *stride * l) : lane_pointer(b, offset, c, l), align);
+    b_.CreateAlignedStore(b_.CreateExtractElement(x, uint64_t(l)),
+                          stride ? pointer(b, offset, c, *stride * l) : lane_pointer(b, offset, c, l), align);
 }
 
 }  // namespace anvil::llvm_backend

@@ -25,26 +25,37 @@ Scalar identity(Op op, DType t) {
     case Op::minimum: return highest(t);
     case Op::maximum: return lowest(t);
     case Op::bit_and: return is_bool(t) ? Scalar(true) : is_unsigned_integer(t) ? highest(t) : Scalar(-1);
-    case Op::bit_or: case Op::bit_xor: return Scalar(0);
+    case Op::bit_or:
+    case Op::bit_xor: return Scalar(0);
     default: throw InternalError(std::string("no identity of ") + loops::name(op));
   }
 }
 
 llvm::Type* Operations::type(DType t, int lanes) const {
-  llvm::Type* element = is_bool(t) ? b.getInt1Ty() : t == DType::f32 ? b.getFloatTy() : t == DType::f64 ? b.getDoubleTy()
-                        : static_cast<llvm::Type*>(b.getIntNTy(unsigned(8 * size_of(t))));
+  llvm::Type* element = is_bool(t)        ? b.getInt1Ty()
+                        : t == DType::f32 ? b.getFloatTy()
+                        : t == DType::f64 ? b.getDoubleTy()
+                                          : static_cast<llvm::Type*>(b.getIntNTy(unsigned(8 * size_of(t))));
   return lanes == 1 ? element : llvm::FixedVectorType::get(element, unsigned(lanes));
 }
 
-llvm::Type* Operations::memory_type(DType t, int lanes) const { return type(is_bool(t) ? DType::i8 : t, lanes); }
+llvm::Type* Operations::memory_type(DType t, int lanes) const {
+  return type(is_bool(t) ? DType::i8 : t, lanes);
+}
 
 llvm::Constant* Operations::constant(Scalar x, DType t, int lanes) const {
   llvm::Constant* c = nullptr;
   // floats by their bits: the payload of a NaN may be R's NA
-  if (t == DType::f32) c = ConstantFP::get(b.getContext(), llvm::APFloat(x.as<float>()));
-  else if (t == DType::f64) c = ConstantFP::get(b.getContext(), llvm::APFloat(x.as<double>()));
-  else if (is_bool(t)) c = b.getInt1(x.as<bool>());
-  else c = visit(t, [&]<class T>() -> llvm::Constant* { return ConstantInt::get(type(t), static_cast<uint64_t>(x.as<T>())); });
+  if (t == DType::f32)
+    c = ConstantFP::get(b.getContext(), llvm::APFloat(x.as<float>()));
+  else if (t == DType::f64)
+    c = ConstantFP::get(b.getContext(), llvm::APFloat(x.as<double>()));
+  else if (is_bool(t))
+    c = b.getInt1(x.as<bool>());
+  else
+    c = visit(t, [&]<class T>() -> llvm::Constant* {
+      return ConstantInt::get(type(t), static_cast<uint64_t>(x.as<T>()), is_signed(t));
+    });
   return lanes == 1 ? c : llvm::ConstantVector::getSplat(llvm::ElementCount::getFixed(unsigned(lanes)), c);
 }
 
@@ -53,7 +64,9 @@ llvm::Type* Operations::like(llvm::Type* element, Value shape) {
   return vector ? llvm::FixedVectorType::get(element, vector->getNumElements()) : element;
 }
 
-Operations::Value Operations::intrinsic(llvm::Intrinsic::ID id, Value x) { return b.CreateIntrinsic(id, {x->getType()}, {x}); }
+Operations::Value Operations::intrinsic(llvm::Intrinsic::ID id, Value x) {
+  return b.CreateIntrinsic(id, {x->getType()}, {x});
+}
 
 Operations::Value Operations::unary(Op op, DType t, Value x) {
   const bool real = is_float(t);
@@ -64,7 +77,10 @@ Operations::Value Operations::unary(Op op, DType t, Value x) {
       if (real) return intrinsic(llvm::Intrinsic::fabs, x);
       return is_signed(t) ? b.CreateSelect(b.CreateICmpSLT(x, zero(x)), b.CreateNeg(x), x) : x;
     case Op::sign: {
-      const auto number = [&](int n) { return real ? ConstantFP::get(x->getType(), n) : ConstantInt::get(x->getType(), uint64_t(int64_t(n)), true); };
+      const auto number = [&](int n) {
+        return real ? ConstantFP::get(x->getType(), n)
+                    : ConstantInt::get(x->getType(), uint64_t(int64_t(n)), true);
+      };
       if (is_bool(t)) return x;
       if (real) {  // zeros and NaN stay what they are
         Value negative = b.CreateSelect(b.CreateFCmpOLT(x, zero(x)), number(-1), x);
@@ -95,12 +111,20 @@ Operations::Value Operations::binary(Op op, DType t, Value x, Value y) {
     case Op::mul: return real ? b.CreateFMul(x, y) : boolean ? b.CreateAnd(x, y) : b.CreateMul(x, y);
     case Op::divide: return real ? b.CreateFDiv(x, y) : integer_division(op, t, x, y);
     case Op::remainder: return integer_division(op, t, x, y);
-    case Op::minimum: case Op::maximum: return extremum(op, t, x, y);
+    case Op::minimum:
+    case Op::maximum: return extremum(op, t, x, y);
     case Op::bit_and: return b.CreateAnd(x, y);
     case Op::bit_or: return b.CreateOr(x, y);
     case Op::bit_xor: return b.CreateXor(x, y);
-    case Op::shift_left: case Op::shift_right_logical: case Op::shift_right_arithmetic: return shift(op, t, x, y);
-    case Op::eq: case Op::ne: case Op::lt: case Op::le: case Op::gt: case Op::ge: return compare(op, t, x, y);
+    case Op::shift_left:
+    case Op::shift_right_logical:
+    case Op::shift_right_arithmetic: return shift(op, t, x, y);
+    case Op::eq:
+    case Op::ne:
+    case Op::lt:
+    case Op::le:
+    case Op::gt:
+    case Op::ge: return compare(op, t, x, y);
     default: throw InternalError(std::string("not a binary operation: ") + loops::name(op));
   }
 }
@@ -116,7 +140,8 @@ Operations::Value Operations::integer_division(Op op, DType t, Value x, Value y)
     return divide ? b.CreateUDiv(x, d) : b.CreateURem(x, d);
   };
   if (const auto* c = llvm::dyn_cast<llvm::Constant>(y)) {
-    const auto* number = llvm::dyn_cast<ConstantInt>(c->getType()->isVectorTy() ? c->getSplatValue() : c);
+    const llvm::Constant* same = c->getType()->isVectorTy() ? c->getSplatValue() : c;
+    const auto* number = same ? llvm::dyn_cast<ConstantInt>(same) : nullptr;
     if (number && !number->isZero() && !(is_signed(t) && number->isMinusOne())) return quotient(y);
   }
   Value by_zero = b.CreateICmpEQ(y, zero(y));
@@ -136,16 +161,21 @@ Operations::Value Operations::shift(Op op, DType t, Value x, Value count) {
   Value width = ConstantInt::get(count->getType(), bits), last = ConstantInt::get(count->getType(), bits - 1);
   Value small = b.CreateICmpULT(count, width);
   if (is_bool(t)) small = b.CreateNot(count);
-  if (op == Op::shift_right_arithmetic && !is_bool(t)) return b.CreateAShr(x, b.CreateSelect(small, count, last));
+  if (op == Op::shift_right_arithmetic && !is_bool(t))
+    return b.CreateAShr(x, b.CreateSelect(small, count, last));
   if (is_bool(t)) return op == Op::shift_right_arithmetic ? x : b.CreateAnd(x, small);
-  return b.CreateSelect(small, op == Op::shift_left ? b.CreateShl(x, count) : b.CreateLShr(x, count), zero(x));
+  return b.CreateSelect(small, op == Op::shift_left ? b.CreateShl(x, count) : b.CreateLShr(x, count),
+                        zero(x));
 }
 
 Operations::Value Operations::compare(Op op, DType t, Value x, Value y) {
   const int i = int(op) - int(Op::eq);  // eq ne lt le gt ge
-  static constexpr CmpInst::Predicate real[] = {CmpInst::FCMP_OEQ, CmpInst::FCMP_UNE, CmpInst::FCMP_OLT, CmpInst::FCMP_OLE, CmpInst::FCMP_OGT, CmpInst::FCMP_OGE};
-  static constexpr CmpInst::Predicate with_sign[] = {CmpInst::ICMP_EQ, CmpInst::ICMP_NE, CmpInst::ICMP_SLT, CmpInst::ICMP_SLE, CmpInst::ICMP_SGT, CmpInst::ICMP_SGE};
-  static constexpr CmpInst::Predicate natural[] = {CmpInst::ICMP_EQ, CmpInst::ICMP_NE, CmpInst::ICMP_ULT, CmpInst::ICMP_ULE, CmpInst::ICMP_UGT, CmpInst::ICMP_UGE};
+  static constexpr CmpInst::Predicate real[] = {CmpInst::FCMP_OEQ, CmpInst::FCMP_UNE, CmpInst::FCMP_OLT,
+                                                CmpInst::FCMP_OLE, CmpInst::FCMP_OGT, CmpInst::FCMP_OGE};
+  static constexpr CmpInst::Predicate with_sign[] = {CmpInst::ICMP_EQ,  CmpInst::ICMP_NE,  CmpInst::ICMP_SLT,
+                                                     CmpInst::ICMP_SLE, CmpInst::ICMP_SGT, CmpInst::ICMP_SGE};
+  static constexpr CmpInst::Predicate natural[] = {CmpInst::ICMP_EQ,  CmpInst::ICMP_NE,  CmpInst::ICMP_ULT,
+                                                   CmpInst::ICMP_ULE, CmpInst::ICMP_UGT, CmpInst::ICMP_UGE};
   if (is_float(t)) return b.CreateFCmp(real[i], x, y);
   return b.CreateICmp(is_signed(t) ? with_sign[i] : natural[i], x, y);
 }
@@ -172,7 +202,8 @@ Operations::Value Operations::convert(Value x, DType from, DType to) {
     if (is_float(from)) return to == DType::f64 ? b.CreateFPExt(x, target) : b.CreateFPTrunc(x, target);
     return is_signed(from) ? b.CreateSIToFP(x, target) : b.CreateUIToFP(x, target);
   }
-  if (!is_float(from)) return is_signed(from) ? b.CreateSExtOrTrunc(x, target) : b.CreateZExtOrTrunc(x, target);
+  if (!is_float(from))
+    return is_signed(from) ? b.CreateSExtOrTrunc(x, target) : b.CreateZExtOrTrunc(x, target);
   // saturating; outside the range the instruction's result is not looked at. 2^bits is a
   // number of every float type, the largest integer is not.
   const int bits = int(8 * size_of(to)) - (is_signed(to) ? 1 : 0);
@@ -192,7 +223,9 @@ Operations::Value Operations::bitcast(Value x, DType from, DType to) {
   return is_bool(to) ? b.CreateICmpNE(x, zero(x)) : b.CreateZExt(x, like(type(to), x));
 }
 
-Operations::Value Operations::splat(Value x, int lanes) { return lanes == 1 ? x : b.CreateVectorSplat(unsigned(lanes), x); }
+Operations::Value Operations::splat(Value x, int lanes) {
+  return lanes == 1 ? x : b.CreateVectorSplat(unsigned(lanes), x);
+}
 
 Operations::Value Operations::fold(Op op, DType t, Value vector) {
   while (const auto* type = llvm::dyn_cast<llvm::FixedVectorType>(vector->getType())) {
@@ -201,7 +234,9 @@ Operations::Value Operations::fold(Op op, DType t, Value vector) {
     llvm::SmallVector<int, 32> first(size_t(half), 0), second(size_t(half), 0);
     std::iota(first.begin(), first.end(), 0);
     std::iota(second.begin(), second.end(), half);
-    if (half == 1) return binary(op, t, b.CreateExtractElement(vector, uint64_t(0)), b.CreateExtractElement(vector, uint64_t(1)));
+    if (half == 1)
+      return binary(op, t, b.CreateExtractElement(vector, uint64_t(0)),
+                    b.CreateExtractElement(vector, uint64_t(1)));
     vector = binary(op, t, b.CreateShuffleVector(vector, first), b.CreateShuffleVector(vector, second));
   }
   return vector;

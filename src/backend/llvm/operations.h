@@ -26,7 +26,7 @@ class Operations {
   Value bitcast(Value, DType from, DType to);
 
   Value splat(Value, int lanes);
-  Value fold(loops::Op, DType, Value vector);           // of all lanes, pairwise
+  Value fold(loops::Op, DType, Value vector);  // of all lanes, pairwise
 
  private:
   Value integer_division(loops::Op, DType, Value, Value);

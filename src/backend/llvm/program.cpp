@@ -13,7 +13,14 @@ constexpr double largest_function = 2000, part_of_large = 1000;  // instructions
 }  // namespace
 
 Emitter::Emitter(const Program& program, const Machine& machine, llvm::Module& module)
-    : program_(program), machine_(machine), module_(module), context_(module.getContext()), analysis_(program), b_(context_), ops_(b_), ptr_(pointer_type(context_)) {}
+    : program_(program),
+      machine_(machine),
+      module_(module),
+      context_(module.getContext()),
+      analysis_(program),
+      b_(context_),
+      ops_(b_),
+      ptr_(pointer_type(context_)) {}
 
 void Emitter::plan_functions() {
   std::vector<double> sizes;
@@ -52,7 +59,8 @@ void Emitter::plan_functions() {
       const LocalId l = let ? let->local : declare->local;
       if (users[l].size() > 1) frame_locals_.emplace(l, frame_size_++);
     }
-    if (const auto* bind = std::get_if<loops::Bind>(&s.is)) frame_parameters_.emplace(bind->parameter, frame_size_++);
+    if (const auto* bind = std::get_if<loops::Bind>(&s.is))
+      frame_parameters_.emplace(bind->parameter, frame_size_++);
   }
   for (BufferId b : analysis_.swapped())
     if (!registers_.count(b)) frame_pointers_.emplace(b, frame_size_++);
@@ -74,7 +82,9 @@ void Emitter::plan_registers(const std::vector<Facts>& statements, const std::ve
   for (size_t b = 0; b < fits.size(); ++b) {
     const loops::Buffer& buffer = program_.buffers[b];
     if (buffer.alias >= 0) fits[size_t(buffer.alias)] = fits[b] = false;
-    if (buffer.kind != loops::Buffer::Kind::temporary || elements(buffer.shape) != 1 || analysis_.called().count(int(b))) fits[b] = false;
+    if (buffer.kind != loops::Buffer::Kind::temporary || elements(buffer.shape) != 1 ||
+        analysis_.called().count(int(b)))
+      fits[b] = false;
   }
   for (bool again = true; again;) {
     again = false;
@@ -88,8 +98,9 @@ void Emitter::plan_registers(const std::vector<Facts>& statements, const std::ve
 void Emitter::begin_function(const std::string& name, bool with_frame) {
   std::vector<llvm::Type*> arguments(with_frame ? 4 : 3, ptr_);
   const bool internal = with_frame;
-  function_ = llvm::Function::Create(llvm::FunctionType::get(b_.getInt32Ty(), arguments, false),
-                                     internal ? llvm::Function::InternalLinkage : llvm::Function::ExternalLinkage, name, module_);
+  function_ = llvm::Function::Create(
+      llvm::FunctionType::get(b_.getInt32Ty(), arguments, false),
+      internal ? llvm::Function::InternalLinkage : llvm::Function::ExternalLinkage, name, module_);
   const char* names[] = {"buffers", "arena", "run", "frame"};
   for (unsigned i = 0; i < function_->arg_size(); ++i) function_->getArg(i)->setName(names[i]);
   function_->addFnAttr(llvm::Attribute::NoUnwind);
@@ -133,9 +144,10 @@ void Emitter::run(const char* entry) {
   }
   begin_function(entry, false);
   Value frame = slot(llvm::ArrayType::get(b_.getInt64Ty(), uint64_t(frame_size_)), "frame");
-  for (const auto& [b, place] : frame_pointers_) b_.CreateStore(initial(b), b_.CreateGEP(b_.getInt64Ty(), frame, i64(place)));
+  for (const auto& [b, place] : frame_pointers_) b_.CreateStore(initial(b), advance(frame, i64(8 * place)));
   for (llvm::Function* part : parts)
-    stop_unless_zero(b_.CreateCall(part, {function_->getArg(0), function_->getArg(1), function_->getArg(2), frame}));
+    stop_unless_zero(
+        b_.CreateCall(part, {function_->getArg(0), function_->getArg(1), function_->getArg(2), frame}));
   end_function();
 }
 
@@ -148,11 +160,14 @@ Emitter::Value Emitter::slot(llvm::Type* type, const llvm::Twine& name) {
 Emitter::Value Emitter::initial(BufferId b) {
   const loops::Buffer& buffer = program_.buffers[size_t(b)];
   if (buffer.kind == loops::Buffer::Kind::temporary) {
-    if (buffer.offset < 0 && elements(buffer.shape) > 0) throw InternalError("buffer " + buffer.name + " has no place in the arena");
-    return b_.CreateGEP(b_.getInt8Ty(), function_->getArg(1), i64(buffer.offset), buffer.name);
+    if (buffer.offset < 0 && elements(buffer.shape) > 0)
+      throw InternalError("buffer " + buffer.name + " has no place in the arena");
+    return advance(function_->getArg(1), i64(buffer.offset), buffer.name);
   }
-  const int before = buffer.kind == loops::Buffer::Kind::input ? 0 : buffer.kind == loops::Buffer::Kind::constant ? program_.inputs : program_.inputs + program_.constants;
-  return b_.CreateLoad(ptr_, b_.CreateGEP(ptr_, function_->getArg(0), i64(before + buffer.position)), buffer.name);
+  const int before = buffer.kind == loops::Buffer::Kind::input      ? 0
+                     : buffer.kind == loops::Buffer::Kind::constant ? program_.inputs
+                                                                    : program_.inputs + program_.constants;
+  return b_.CreateLoad(ptr_, advance(function_->getArg(0), i64(8 * (before + buffer.position))), buffer.name);
 }
 
 Emitter::Value Emitter::frame_slot(const std::map<int, int>& places, int id) {
@@ -160,7 +175,7 @@ Emitter::Value Emitter::frame_slot(const std::map<int, int>& places, int id) {
   if (found == places.end() || function_->arg_size() < 4) return nullptr;
   const llvm::IRBuilder<>::InsertPointGuard guard(b_);
   b_.SetInsertPoint(entry_end_);
-  return b_.CreateGEP(b_.getInt64Ty(), function_->getArg(3), i64(found->second));
+  return advance(function_->getArg(3), i64(8 * found->second));
 }
 
 // A local of this function, or one that an earlier function left in the frame.
@@ -172,8 +187,7 @@ Emitter::LocalState& Emitter::local_state(LocalId id) {
   LocalState l;
   l.constant = frame_constants_.count(id) > 0;
   if (l.constant) {
-    const llvm::IRBuilder<>::InsertPointGuard guard(b_);
-    b_.SetInsertPoint(entry_end_);
+    const At at(*this, 0);  // not at the start: it would occupy a register until its first use
     place = b_.CreateLoad(ops_.type(program_.locals[size_t(id)].dtype), place);
   }
   l.values.push_back(place);

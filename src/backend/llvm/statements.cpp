@@ -11,7 +11,6 @@ void Emitter::push_scope(const void* statement, llvm::Instruction* door, bool ma
   Scope scope;
   scope.statement = statement;
   scope.door = door;
-  scope.may_not_run = may_not_run;
   scope.outer_barrier = barrier_;
   scopes_.push_back(std::move(scope));
   if (may_not_run) barrier_ = int(scopes_.size()) - 1;
@@ -24,7 +23,8 @@ void Emitter::pop_scope() {
 
 void Emitter::touch(BufferId b) { buffer_changed_[analysis_.root(b)] = ++time_; }
 
-template <class F> void Emitter::each_coordinate(AxisMask axes, F&& f) {
+template <class F>
+void Emitter::each_coordinate(AxisMask axes, F&& f) {
   Coordinate c{};
   while (true) {
     f(static_cast<const Coordinate&>(c));
@@ -92,7 +92,8 @@ void Emitter::emit(const loops::Declare& s) {
   l.values.assign(size_t(copies), nullptr);
   each_coordinate(l.axes, [&](const Coordinate& c) {
     Value& place = l.values[size_t(project(l.axes, c))];
-    place = shared ? shared : slot(ops_.type(t, l.lanes ? lanes() : 1), program_.locals[size_t(s.local)].name);
+    place =
+        shared ? shared : slot(ops_.type(t, l.lanes ? lanes() : 1), program_.locals[size_t(s.local)].name);
     b_.CreateStore(spread(s.value, c, l.lanes), place);
   });
   l.changed = ++time_;
@@ -172,7 +173,8 @@ void Emitter::emit(const loops::While& s) {
 // Exchanges the places of two buffers; two numbers in registers exchange their values.
 void Emitter::emit(const loops::Swap& s) {
   Value first = place(s.first), second = place(s.second);
-  llvm::Type* type = registers_.count(s.first) ? ops_.memory_type(program_.buffers[size_t(s.first)].dtype) : ptr_;
+  llvm::Type* type =
+      registers_.count(s.first) ? ops_.memory_type(program_.buffers[size_t(s.first)].dtype) : ptr_;
   Value x = b_.CreateLoad(type, first), y = b_.CreateLoad(type, second);
   b_.CreateStore(y, first);
   b_.CreateStore(x, second);

@@ -11,7 +11,8 @@ using loops::Term;
 
 namespace {
 
-constexpr int splat_key = 1 << 24;  // of the memory of values: the splat of a value
+// Where splats of a value are remembered: loops differ in their number of lanes.
+int splat_key(int coordinate, int lanes) { return coordinate + (lanes << 20); }
 
 }  // namespace
 
@@ -98,7 +99,7 @@ Emitter::Value Emitter::spread(Expr e, const Coordinate& c, bool as_lanes) {
   if (e->op == Op::constant) return ops_.constant(e->constant, e->dtype, lanes());
   const Info in = info(e);
   if (in.lanes) return value(e, c);
-  const int key = project(in.axes, c) | splat_key;
+  const int key = splat_key(project(in.axes, c), lanes());
   if (Value v = remembered(e, key, in)) return v;
   Value scalar = value(e, c);
   const int level = home(in.level);
@@ -118,7 +119,8 @@ Emitter::Value Emitter::make(Expr e, const Coordinate& c, const Info& in, int le
     case Op::index: return index_value(e->place[0], e->dtype, c, in);
     case Op::local: {
       const LocalState& l = local_state(e->local);
-      return b_.CreateLoad(ops_.type(e->dtype, in.lanes ? lanes() : 1), l.values[size_t(project(in.axes, c))], program_.locals[size_t(e->local)].name);
+      return b_.CreateLoad(ops_.type(e->dtype, in.lanes ? lanes() : 1), l.values[size_t(project(in.axes, c))],
+                           program_.locals[size_t(e->local)].name);
     }
     case Op::convert:
       if (shortcut) return index_value(e->args[0]->place[0], e->dtype, c, in);
@@ -164,10 +166,13 @@ Emitter::Value Emitter::index_value(const Affine& a, DType to, const Coordinate&
     const VariableState& v = variable_state(term.variable);
     if (v.axis >= 0) {
       const Axis& axis = axes_[size_t(v.axis)];
-      same = b_.CreateAdd(same, b_.CreateMul(b_.CreateAdd(v.start, i64(int64_t(c[size_t(v.axis)]) * axis.width)), i64(term.factor)));
+      same =
+          b_.CreateAdd(same, b_.CreateMul(b_.CreateAdd(v.start, i64(int64_t(c[size_t(v.axis)]) * axis.width)),
+                                          i64(term.factor)));
       if (axis.width == 1) continue;
       llvm::SmallVector<llvm::Constant*, 64> steps;
-      for (int l = 0; l < axis.width; ++l) steps.push_back(llvm::ConstantInt::get(ops_.type(t), uint64_t(l * term.factor)));
+      for (int l = 0; l < axis.width; ++l)
+        steps.push_back(llvm::ConstantInt::get(ops_.type(t), uint64_t(l * term.factor)));
       Value ramp = llvm::ConstantVector::get(steps);
       varying = varying ? b_.CreateAdd(varying, ramp) : ramp;
     } else if (!v.values.empty()) {
@@ -176,7 +181,8 @@ Emitter::Value Emitter::index_value(const Affine& a, DType to, const Coordinate&
         same = b_.CreateAdd(same, b_.CreateMul(number, i64(term.factor)));
         continue;
       }
-      Value product = b_.CreateTrunc(b_.CreateMul(number, ops_.constant(Scalar(term.factor), DType::i64, n)), ops_.type(t, n));
+      Value product = b_.CreateTrunc(b_.CreateMul(number, ops_.constant(Scalar(term.factor), DType::i64, n)),
+                                     ops_.type(t, n));
       varying = varying ? b_.CreateAdd(varying, product) : product;
     } else {
       same = b_.CreateAdd(same, b_.CreateMul(v.start, i64(term.factor)));

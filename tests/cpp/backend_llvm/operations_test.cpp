@@ -5,19 +5,24 @@
 namespace anvil::test {
 namespace {
 
-constexpr DType dtypes[] = {DType::boolean, DType::i8, DType::i16, DType::i32, DType::i64, DType::ui8,
-                            DType::ui16, DType::ui32, DType::ui64, DType::f32, DType::f64};
+constexpr DType dtypes[] = {DType::boolean, DType::i8,   DType::i16,  DType::i32, DType::i64, DType::ui8,
+                            DType::ui16,    DType::ui32, DType::ui64, DType::f32, DType::f64};
 constexpr int64_t n = 77;
 
 // y[i] = f(x1[i], x2[i], x3[i]) once with the vector loop and once without.
-template <class F> void check(DType in, DType out, F&& f, double tolerance = 0) {
+template <class F>
+void check(DType in, DType out, F&& f, double tolerance = 0) {
   for (const int width : {1, 8}) {
     ProgramBuilder b;
-    const BufferId x1 = b.input(in, {n}), x2 = b.input(in, {n}), x3 = b.input(in, {n}), y = b.output(out, {n});
+    const BufferId x1 = b.input(in, {n}), x2 = b.input(in, {n}), x3 = b.input(in, {n}),
+                   y = b.output(out, {n});
     const Variable i = b.index();
     const Expr value = f(b, b.load(x1, {at(i)}), b.load(x2, {at(i)}), b.load(x3, {at(i)}));
     b.p.body.push_back(vector(i, 0, n, width, 1, {{Store{y, {at(i)}, value}}}));
-    expect_as_interpreted(b.p, {random_tensor(in, {n}, 1, true), random_tensor(in, {n}, 2, true), random_tensor(in, {n}, 3, true)}, tolerance);
+    expect_as_interpreted(
+        b.p,
+        {random_tensor(in, {n}, 1, true), random_tensor(in, {n}, 2, true), random_tensor(in, {n}, 3, true)},
+        tolerance);
   }
 }
 
@@ -27,18 +32,23 @@ TEST(Operations, Binary) {
       const Op op = Op(k);
       const bool bits = op >= Op::bit_and && op <= Op::shift_right_arithmetic;
       if (bits && is_float(t)) continue;
-      if (is_bool(t) && (op == Op::sub || op == Op::divide || op == Op::remainder || op == Op::power)) continue;
+      if (is_bool(t) && (op == Op::sub || op == Op::divide || op == Op::remainder || op == Op::power))
+        continue;
       const bool comparison = op >= Op::eq;
-      check(t, comparison ? DType::boolean : t, [op](ProgramBuilder& b, Expr x, Expr y, Expr) { return b.e().binary(op, x, y); });
+      check(t, comparison ? DType::boolean : t,
+            [op](ProgramBuilder& b, Expr x, Expr y, Expr) { return b.e().binary(op, x, y); });
     }
   }
 }
 
 TEST(Operations, BinaryWithConstants) {
   for (const DType t : {DType::i8, DType::i32, DType::ui16, DType::i64}) {
-    for (const Op op : {Op::divide, Op::remainder, Op::shift_left, Op::shift_right_logical, Op::shift_right_arithmetic})
+    for (const Op op :
+         {Op::divide, Op::remainder, Op::shift_left, Op::shift_right_logical, Op::shift_right_arithmetic})
       for (const int constant : {0, 1, -1, 3, 40, 64})
-        check(t, t, [op, t, constant](ProgramBuilder& b, Expr x, Expr, Expr) { return b.e().binary(op, x, b.number(Scalar(constant).rounded_to(t), t)); });
+        check(t, t, [op, t, constant](ProgramBuilder& b, Expr x, Expr, Expr) {
+          return b.e().binary(op, x, b.number(Scalar(constant).rounded_to(t), t));
+        });
   }
 }
 
@@ -49,7 +59,8 @@ TEST(Operations, Unary) {
       if ((op >= Op::sqrt || op == Op::sign) && !is_float(t) && !(op == Op::sign && !is_bool(t))) continue;
       if ((op == Op::bit_not || op == Op::popcnt) && is_float(t)) continue;
       if (is_bool(t) && op != Op::bit_not) continue;
-      check(t, op == Op::is_finite ? DType::boolean : t, [op](ProgramBuilder& b, Expr x, Expr, Expr) { return b.e().unary(op, x); });
+      check(t, op == Op::is_finite ? DType::boolean : t,
+            [op](ProgramBuilder& b, Expr x, Expr, Expr) { return b.e().unary(op, x); });
     }
   }
 }
@@ -67,7 +78,9 @@ TEST(Operations, Convert) {
 
 TEST(Operations, SelectAndFma) {
   for (const DType t : dtypes)
-    check(t, t, [](ProgramBuilder& b, Expr x, Expr y, Expr z) { return b.e().select(b.e().binary(Op::lt, x, y), y, z); });
+    check(t, t, [](ProgramBuilder& b, Expr x, Expr y, Expr z) {
+      return b.e().select(b.e().binary(Op::lt, x, y), y, z);
+    });
   for (const DType t : {DType::f32, DType::f64})
     check(t, t, [](ProgramBuilder& b, Expr x, Expr y, Expr z) { return b.e().fma(x, y, z); });
 }
@@ -81,7 +94,8 @@ TEST(Operations, ElementaryFunctionsInEveryWidth) {
         const BufferId x1 = b.input(t, {n}), x2 = b.input(t, {n}), y = b.output(t, {n});
         const Variable i = b.index();
         const Expr a = b.e().unary(Op::abs, b.load(x1, {at(i)}));
-        const Expr value = b.e().function(elementary::name(f), a, elementary::arity(f) == 2 ? b.load(x2, {at(i)}) : nullptr);
+        const Expr value =
+            b.e().function(elementary::name(f), a, elementary::arity(f) == 2 ? b.load(x2, {at(i)}) : nullptr);
         b.p.body.push_back(vector(i, 0, n, width, 1, {{Store{y, {at(i)}, value}}}));
         expect_as_interpreted(b.p, {random_tensor(t, {n}, 1), random_tensor(t, {n}, 2)});
       }
@@ -95,9 +109,26 @@ TEST(Operations, IndexAsNumber) {
       const BufferId y = b.output(t, {50, 3});
       const Variable i = b.index("i"), j = b.index("j");
       const Affine a = at(i) * 3 + at(j) * -7 + 5;
-      b.p.body.push_back(serial(j, 0, 3, {vector(i, 0, 50, width, 2, {{Store{y, {at(i), at(j)}, b.e().convert(b.e().index(a), t)}}})}));
+      b.p.body.push_back(serial(
+          j, 0, 3,
+          {vector(i, 0, 50, width, 2, {{Store{y, {at(i), at(j)}, b.e().convert(b.e().index(a), t)}}})}));
       expect_as_interpreted(b.p, {});
     }
+}
+
+// In a loop of one step the index is a vector of different constants.
+TEST(Operations, DivisionByAnIndex) {
+  for (const Op op : {Op::divide, Op::remainder}) {
+    ProgramBuilder b;
+    const BufferId x = b.input(DType::i32, {8}), y = b.output(DType::i32, {8});
+    const Variable i = b.index();
+    b.p.body = {vector(
+        i, 0, 8, 8, 1,
+        {{Store{y,
+                {at(i)},
+                b.e().binary(op, b.load(x, {at(i)}), b.e().convert(b.e().index(at(i) + -2), DType::i32))}}})};
+    expect_as_interpreted(b.p, {random_tensor(DType::i32, {8}, 1, true)});
+  }
 }
 
 TEST(Operations, ConstantsKeepTheirBits) {

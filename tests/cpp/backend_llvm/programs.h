@@ -44,7 +44,9 @@ struct ProgramBuilder {
   }
   BufferId input(DType t, Shape shape) { return buffer(Buffer::Kind::input, t, std::move(shape), "x"); }
   BufferId output(DType t, Shape shape) { return buffer(Buffer::Kind::output, t, std::move(shape), "y"); }
-  BufferId temporary(DType t, Shape shape) { return buffer(Buffer::Kind::temporary, t, std::move(shape), "t"); }
+  BufferId temporary(DType t, Shape shape) {
+    return buffer(Buffer::Kind::temporary, t, std::move(shape), "t");
+  }
   Variable index(std::string name = "i") {
     p.variables.push_back({name + std::to_string(p.variables.size()), false});
     return Variable(p.variables.size()) - 1;
@@ -92,8 +94,8 @@ inline std::vector<Tensor> outputs_of(const Program& p) {
     }
   return outputs;
 }
-inline void run_into(const runtime::Executable& executable, const std::vector<Tensor>& inputs, const std::vector<Tensor>& outputs,
-                     const std::function<bool()>& interrupted = {}) {
+inline void run_into(const runtime::Executable& executable, const std::vector<Tensor>& inputs,
+                     const std::vector<Tensor>& outputs, const std::function<bool()>& interrupted = {}) {
   std::vector<void*> buffers;
   for (const Tensor& t : inputs) buffers.push_back(t.data.get());
   for (const Tensor& t : outputs) buffers.push_back(t.data.get());
@@ -112,7 +114,9 @@ inline Tensor random_tensor(DType t, const Shape& shape, uint64_t seed, bool spe
   std::mt19937_64 random(seed);
   std::normal_distribution<double> normal;
   for (int64_t i = 0; i < elements(shape); ++i) {
-    Scalar s = is_float(t) ? Scalar(normal(random)) : is_bool(t) ? Scalar(random() % 2 == 0) : Scalar(int64_t(random() % 201) - 100);
+    Scalar s = is_float(t)  ? Scalar(normal(random))
+               : is_bool(t) ? Scalar(random() % 2 == 0)
+                            : Scalar(int64_t(random() % 201) - 100);
     if (special) {
       const uint64_t pick = random() % 12;
       if (is_float(t)) {
@@ -120,9 +124,12 @@ inline Tensor random_tensor(DType t, const Shape& shape, uint64_t seed, bool spe
         const double list[] = {0.0, -0.0, inf, -inf, std::nan(""), 0.5, -1.5, 2.5, 3e9, -1e300, 1e-310};
         if (pick < std::size(list)) s = list[pick];
       } else if (!is_bool(t)) {
-        const Scalar list[] = {Scalar(0), Scalar(-1), lowest(t), highest(t), Scalar(1), Scalar(7), Scalar(size_of(t) * 8)};
-        if (pick < std::size(list)) s = list[pick];
-        else s = Scalar(random());
+        const Scalar list[] = {
+            Scalar(0), Scalar(-1), lowest(t), highest(t), Scalar(1), Scalar(7), Scalar(size_of(t) * 8)};
+        if (pick < std::size(list))
+          s = list[pick];
+        else
+          s = Scalar(random());
       }
     }
     set_element(x, i, s.rounded_to(t));
@@ -141,13 +148,27 @@ inline void expect_equal(const Tensor& a, const Tensor& b, double tolerance, con
       if (std::isnan(u) && std::isnan(v)) continue;
       if (tolerance > 0 && std::abs(u - v) <= tolerance * (1 + std::abs(v))) continue;
     }
-    FAIL() << what << ": element " << i << " is " << x.text(a.type.dtype) << ", expected " << y.text(a.type.dtype);
+    FAIL() << what << ": element " << i << " is " << x.text(a.type.dtype) << ", expected "
+           << y.text(a.type.dtype);
   }
 }
-inline void expect_as_interpreted(const Program& p, const std::vector<Tensor>& inputs, double tolerance = 0) {
+inline void make_serial(Block& block) {
+  for (Stmt& s : block) {
+    if (auto* f = std::get_if<For>(&s.is)) f->kind = For::Kind::serial, make_serial(f->body);
+    if (auto* w = std::get_if<While>(&s.is)) make_serial(w->before), make_serial(w->body);
+    if (auto* i = std::get_if<If>(&s.is)) make_serial(i->yes), make_serial(i->no);
+  }
+}
+// As interpreted one step after the other, even where the schedule says otherwise.
+inline void expect_as_interpreted(Program& p, const std::vector<Tensor>& inputs, double tolerance = 0) {
   ASSERT_NO_THROW(verify(p)) << print(p);
-  const std::vector<Tensor> expected = interpret(p, inputs), got = run_native(p, inputs);
-  for (size_t i = 0; i < got.size(); ++i) expect_equal(got[i], expected[i], tolerance, "output " + std::to_string(i) + " of\n" + print(p));
+  const Block scheduled = p.body;
+  make_serial(p.body);
+  const std::vector<Tensor> expected = interpret(p, inputs);
+  p.body = scheduled;
+  const std::vector<Tensor> got = run_native(p, inputs);
+  for (size_t i = 0; i < got.size(); ++i)
+    expect_equal(got[i], expected[i], tolerance, "output " + std::to_string(i) + " of\n" + print(p));
 }
 
 }  // namespace anvil::test

@@ -9,6 +9,7 @@
 #include "backend/eigen/evaluate.h"
 #include "compiler/passes.h"
 #include "primitives/build.h"
+#include "runtime/run.h"
 #include "support/interpret_loops.h"
 
 namespace anvil::test {
@@ -99,7 +100,8 @@ inline loops::Program expect_passes_agree(const graph::Graph& g, const std::vect
     try {
       verify(p);
       bool placed = std::string(pass) == "buffers";
-      expect_equal(interpret(p, inputs, constants, nullptr, placed), expected, tolerance, pass);
+      runtime::Run run;
+      expect_equal(interpret(p, inputs, constants, &run, placed), expected, tolerance, pass);
     } catch (const std::exception& e) {
       ADD_FAILURE() << pass << ": " << e.what() << "\n" << print(p);
     }

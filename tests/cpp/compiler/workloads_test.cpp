@@ -96,6 +96,24 @@ TEST(Workloads, SumOfAMatrixIsOneLoop) {
   EXPECT_EQ(count<For>(p.body), 1);
 }
 
+TEST(Workloads, LargeProductsAreTiled) {
+  struct Case {
+    int64_t m, n, k;
+    bool left, right;  // transposed
+  };
+  for (Case c : {Case{120, 16, 512, false, false}, Case{77, 19, 787, true, true}, Case{300, 20, 164, false, true}}) {
+    Builder b;
+    Var x = b.input(DType::f32, c.left ? Shape{c.k, c.m} : Shape{c.m, c.k}), y = b.input(DType::f32, c.right ? Shape{c.n, c.k, 1} : Shape{c.k, c.n, 1});
+    b.output(dot_general(x, y, {c.left ? 0 : 1}, {c.right ? 1 : 0}, {}, {}));
+    loops::Program p = compiler::lower(*b.g);
+    compiler::tile_products(p, {16, 16});
+    verify(p);
+    EXPECT_GT(count<For>(p.body), 3);
+    std::vector<Tensor> inputs = numbers_for(*b.g);
+    expect_equal(interpret(p, inputs), eigen::evaluate(*b.g, inputs), 1e-3, "tile");
+  }
+}
+
 graph::GraphPtr mlp(int64_t batch, int64_t width) {
   Builder b;
   Var x = b.input(DType::f32, {batch, 10}), y = b.input(DType::f32, {batch, 1});
@@ -202,6 +220,21 @@ TEST(Workloads, StoringOneElementPerStepIsInPlace) {
   LoopInterpreter run(p, {});
   run.run();
   EXPECT_LT(run.steps, n * 12);
+}
+
+TEST(Workloads, GradientOfALoopUsesATape) {
+  for (Shape shape : {Shape{}, Shape{3}, Shape{20}}) {
+    Builder b;
+    Var x = b.input(DType::f64, shape), a = b.input(DType::f64, {});
+    auto r = while_loop(*b.g, {x, b.scalar(0, DType::i32)}, [](std::vector<Var>& s) { return s[1] < 6.0; },
+                        [&](std::vector<Var>& s) {
+                          return std::vector<Var>{sin(s[0] * broadcast_to_like(in(*s[0].graph, a), s[0])) * 1.5, s[1] + 1.0};
+                        });
+    b.output(shape.empty() ? r[0] : reduce_sum(r[0], {0}));
+    graph::GraphPtr g = transform::gradient(*b.g, {true, true}, true);
+    transform::optimize(*g);
+    expect_passes_agree(*g, numbers_for(*g), 1e-9);
+  }
 }
 
 TEST(Workloads, ChainGradientIsScalarAndFast) {

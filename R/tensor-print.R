@@ -1,0 +1,46 @@
+# The printed forms of tensors and raw buffers.
+
+type_text <- function(x, open = "[", sep = ", ", close = "]") {
+  paste0(as.character(dtype(x)), if (ambiguous(x)) "?", open, paste(shape(x), collapse = sep), close)
+}
+
+data_lines <- function(x, max_rows = getOption("anvil.print_max_rows", 30L), max_width = getOption("anvil.print_max_width", 85L),
+                       max_rows_slice = getOption("anvil.print_max_rows_slice", max_rows)) {
+  .Call(C_anvil_format_data, x, max_rows, max_width, max_rows_slice)
+}
+
+tensor_footer <- function(x, sep = ",") paste0("[ CPU", type_text(x, "{", sep, "}"), " ] ")
+
+print_lines <- function(...) cli::cat_line(c(...))
+
+#' Print a tensor
+#'
+#' @param x A tensor.
+#' @param header Whether to print the first line.
+#' @param max_rows,max_width,max_rows_slice How many rows of numbers and how wide;
+#'   -1 for no limit. By default the options `anvil.print_max_rows` (30),
+#'   `anvil.print_max_width` (85) and `anvil.print_max_rows_slice`.
+#' @param ... Not used.
+#' @return `x`, invisibly.
+#' @export
+#' @examples
+#' print(nv_tensor(1:100), max_rows = 3)
+print.AnvilTensor <- function(x, header = TRUE, max_rows = getOption("anvil.print_max_rows", 30L), max_width = getOption("anvil.print_max_width", 85L),
+                              max_rows_slice = getOption("anvil.print_max_rows_slice", max_rows), ...) {
+  print_lines(if (header) "AnvilTensor", data_lines(x, max_rows, max_width, max_rows_slice), tensor_footer(x))
+  invisible(x)
+}
+
+#' @export
+format.AnvilTensor <- function(x, ...) {
+  sprintf("AnvilTensor(dtype=%s%s, shape=%s)", as.character(dtype(x)), if (ambiguous(x)) "?" else "", paste(shape(x), collapse = "x"))
+}
+
+#' @export
+print.AnvilBuffer <- function(x, ...) {
+  print_lines("PJRTBuffer ", data_lines(x), tensor_footer(x, sep = "x"))
+  invisible(x)
+}
+
+#' @export
+str.AnvilTensor <- function(object, ...) cat(" ", format(object), "\n", sep = "")

@@ -1,0 +1,182 @@
+// Compiling a traced graph, and running it on the memory of R tensors.
+#include "r_compiled.h"
+
+#include <algorithm>
+
+#include "primitives/composite.h"
+#include "r_routines.h"
+
+namespace anvil::r {
+
+SEXP element_named(SEXP list, const char* name) {
+  SEXP labels = Rf_getAttrib(list, R_NamesSymbol);
+  for (R_xlen_t i = 0; labels != R_NilValue && i < XLENGTH(list); ++i)
+    if (std::string_view(CHAR(STRING_ELT(labels, i))) == name) return VECTOR_ELT(list, i);
+  return R_NilValue;
+}
+
+Tree tree_from(SEXP node) {
+  Tree tree;
+  if (Rf_inherits(node, "LeafNode")) {
+    tree.leaf = Rf_asInteger(element_named(node, "i")) - 1;
+    return tree;
+  }
+  if (Rf_inherits(node, "NullNode")) {
+    tree.kind = Tree::Kind::null;
+    return tree;
+  }
+  tree.kind = Tree::Kind::list;
+  SEXP nodes = element_named(node, "nodes");
+  for (R_xlen_t i = 0; i < XLENGTH(nodes); ++i) tree.children.push_back(tree_from(VECTOR_ELT(nodes, i)));
+  if (SEXP labels = element_named(node, "names"); labels != R_NilValue) tree.labels = Kept(labels);
+  return tree;
+}
+
+static Tree flat_tree(size_t n) {
+  Tree tree;
+  tree.kind = Tree::Kind::list;
+  for (size_t i = 0; i < n; ++i) tree.children.push_back({Tree::Kind::leaf, static_cast<R_xlen_t>(i), {}, {}});
+  return tree;
+}
+
+// Results that need no computation (inputs, constants, literals) are taken out, equal ones
+// are computed once; what is left is compiled.
+std::shared_ptr<Compiled> compile(const Graph& traced, Tree tree) {
+  auto c = std::make_shared<Compiled>();
+  c->tree = std::move(tree);
+  graph::Substitution map;
+  GraphPtr g = graph::clone(*primitives::expand(traced, true), map);
+  transform::inline_scalar_constants(*g);
+  transform::remove_unused_constants(*g);
+  transform::optimize(*g);
+  for (const ValuePtr& v : g->inputs) c->inputs.push_back(v->type);
+  std::vector<ValuePtr> computed;
+  for (size_t i = 0; i < g->outputs.size(); ++i) {
+    const ValuePtr& v = g->outputs[i];
+    Output out;
+    out.type = {v->type.dtype, v->type.shape, traced.outputs[i]->type.ambiguous};
+    out.tag = Kept(guarded([&] { return tag_of(out.type); }));
+    if (v->kind == Value::Kind::input) {
+      out.kind = Output::Kind::input;
+      out.index = static_cast<size_t>(std::find(g->inputs.begin(), g->inputs.end(), v) - g->inputs.begin());
+    } else if (v->kind != Value::Kind::result) {
+      out.kind = Output::Kind::fixed;
+      Shield<SEXP> tensor(tensor_from(v->kind == Value::Kind::constant ? v->constant : graph::full(v->type, v->literal)));
+      data_of(tensor);
+      out.data = Kept(R_ExternalPtrProtected(tensor));
+    } else {
+      auto found = std::find(computed.begin(), computed.end(), v);
+      out.index = static_cast<size_t>(found - computed.begin());
+      if (found == computed.end()) {
+        computed.push_back(v);
+        c->computed.push_back(out.type);
+      }
+    }
+    c->outputs.push_back(std::move(out));
+  }
+  g->outputs = computed;
+  if (computed.empty()) return c;
+  transform::remove_unused_constants(*g);
+  if (!llvm_backend::available()) {
+    call_r("inform_without_llvm", {});
+    c->interpreted = g;
+    return c;
+  }
+  for (const ValuePtr& v : g->constants)
+    if (v->kind == Value::Kind::constant) c->constants.push_back(v->constant);
+  c->native = llvm_backend::compile(compiler::compile(*g, llvm_backend::target()));
+  return c;
+}
+
+static SEXP unflatten(const Tree& tree, SEXP leaves) {  // may jump
+  if (tree.kind == Tree::Kind::leaf) return VECTOR_ELT(leaves, tree.leaf);
+  if (tree.kind == Tree::Kind::null) return R_NilValue;
+  SEXP list = PROTECT(Rf_allocVector(VECSXP, static_cast<R_xlen_t>(tree.children.size())));
+  for (size_t i = 0; i < tree.children.size(); ++i) SET_VECTOR_ELT(list, static_cast<R_xlen_t>(i), unflatten(tree.children[i], leaves));
+  if (tree.labels) Rf_setAttrib(list, R_NamesSymbol, tree.labels.get());
+  UNPROTECT(1);
+  return list;
+}
+
+static SEXP results_of(const Compiled& c, const std::vector<SEXP>& tensors, SEXP data, SEXP cls) {
+  auto result = [&](const Output& out) {  // may jump
+    SEXP held = out.kind == Output::Kind::computed ? VECTOR_ELT(data, static_cast<R_xlen_t>(out.index))
+                : out.kind == Output::Kind::input  ? R_ExternalPtrProtected(tensors[out.index])
+                                                   : out.data.get();
+    return wrap_tensor(held, out.tag.get(), cls);
+  };
+  if (c.tree.kind == Tree::Kind::leaf) return guarded([&] { return result(c.outputs[0]); });
+  return guarded([&] {
+    SEXP leaves = PROTECT(Rf_allocVector(VECSXP, static_cast<R_xlen_t>(c.outputs.size())));
+    for (size_t i = 0; i < c.outputs.size(); ++i) SET_VECTOR_ELT(leaves, static_cast<R_xlen_t>(i), result(c.outputs[i]));
+    SEXP x = unflatten(c.tree, leaves);
+    UNPROTECT(1);
+    return x;
+  });
+}
+
+SEXP run(const Compiled& c, const std::vector<SEXP>& tensors, SEXP cls) {
+  Shield<SEXP> data(guarded([&] {
+    SEXP list = PROTECT(Rf_allocVector(VECSXP, static_cast<R_xlen_t>(c.computed.size())));
+    for (size_t i = 0; i < c.computed.size(); ++i) SET_VECTOR_ELT(list, static_cast<R_xlen_t>(i), allocate_data(c.computed[i]));
+    UNPROTECT(1);
+    return list;
+  }));
+  auto memory = [&](size_t i) { return const_cast<void*>(DATAPTR_RO(VECTOR_ELT(data, static_cast<R_xlen_t>(i)))); };
+  if (c.interpreted) {
+    std::vector<Tensor> inputs;
+    for (SEXP x : tensors) inputs.push_back(borrow(x));
+    std::vector<Tensor> results = evaluate_graph(*c.interpreted, inputs);
+    for (size_t i = 0; i < results.size(); ++i) {
+      const Tensor& t = results[i];
+      std::copy_n(t.as<char>(), static_cast<size_t>(elements(t.type.shape)) * size_of(t.type.dtype), static_cast<char*>(memory(i)));
+    }
+  } else {
+    for (SEXP x : tensors) data_of(x);
+    if (!c.computed.empty()) {
+      std::vector<void*> buffers;
+      buffers.reserve(tensors.size() + c.constants.size() + c.computed.size());
+      for (SEXP x : tensors) buffers.push_back(data_of(x));
+      for (const Tensor& t : c.constants) buffers.push_back(t.data.get());
+      for (size_t i = 0; i < c.computed.size(); ++i) buffers.push_back(memory(i));
+      runtime::run(c.native, buffers.data(), interrupted);
+    }
+  }
+  return results_of(c, tensors, data, cls);
+}
+
+// --- programs without a traced function -----------------------------------------------------------
+
+SEXP anvil_compile(SEXP graph) {
+  return entry([&] {
+    const Graph& g = *graph_of(graph).graph;
+    auto compiled = std::make_unique<std::shared_ptr<Compiled>>(compile(g, flat_tree(g.outputs.size())));
+    SEXP x = guarded([&] { return own(compiled.get(), names.executable); });
+    compiled.release();
+    return x;
+  });
+}
+
+// inputs: tensors or raw buffers; gives a list of raw buffers
+SEXP anvil_execute(SEXP executable, SEXP inputs) {
+  return entry([&] {
+    auto* held = static_cast<std::shared_ptr<Compiled>*>(R_ExternalPtrAddr(executable));
+    if (held == nullptr) throw Error("argument", "This executable was saved in another session.", {"i Compile the program again."});
+    std::shared_ptr<Compiled> c = *held;
+    std::vector<SEXP> tensors;
+    for (R_xlen_t i = 0; i < XLENGTH(inputs); ++i) tensors.push_back(VECTOR_ELT(inputs, i));
+    if (tensors.size() != c->inputs.size())
+      throw Error("argument", "The program has " + std::to_string(c->inputs.size()) + " inputs.", {"x Got " + std::to_string(tensors.size()) + "."});
+    for (size_t i = 0; i < tensors.size(); ++i) {
+      std::string argument = "Input " + std::to_string(i + 1);
+      Class cls = class_of(tensors[i]);
+      if (cls != Class::tensor && cls != Class::buffer) throw Error("argument", argument + " must be a tensor or a raw buffer.", {"x Got " + describe(tensors[i]) + "."});
+      TensorType type = type_of(R_ExternalPtrTag(tensors[i]));
+      if (!graph::same_type(type, c->inputs[i]))
+        throw Error("argument", argument + " must be " + graph::text(c->inputs[i]) + ".", {"x Got " + graph::text(type) + "."});
+    }
+    return run(*c, tensors, names.buffer);
+  });
+}
+
+}  // namespace anvil::r

@@ -1,0 +1,38 @@
+// Compiled programs: native code with what it needs to run on R tensors and to give back
+// the structure that the traced function returned.
+#pragma once
+#include "r_common.h"
+
+namespace anvil::r {
+
+struct Tree {  // of results
+  enum class Kind : uint8_t { leaf, list, null } kind = Kind::leaf;
+  R_xlen_t leaf = 0;
+  std::vector<Tree> children;
+  Kept labels;
+};
+
+struct Output {
+  enum class Kind : uint8_t { computed, input, fixed } kind = Kind::computed;
+  size_t index = 0;  // of a computed result or of an input
+  TensorType type;
+  Kept tag, data;    // data: of a fixed result
+};
+
+struct Compiled {
+  runtime::Executable native;
+  GraphPtr interpreted;             // without LLVM: what Eigen evaluates
+  std::vector<TensorType> inputs;
+  std::vector<Tensor> constants;
+  std::vector<TensorType> computed;
+  std::vector<Output> outputs;
+  Tree tree;
+};
+
+SEXP element_named(SEXP list, const char* name);   // R_NilValue when there is none
+Tree tree_from(SEXP node);                          // of build_tree()
+std::shared_ptr<Compiled> compile(const Graph& traced, Tree);
+// Results are tensors or raw buffers, as `cls` says.
+SEXP run(const Compiled&, const std::vector<SEXP>& tensors, SEXP cls);
+
+}  // namespace anvil::r

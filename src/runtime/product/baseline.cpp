@@ -1,0 +1,11 @@
+// Products on any processor: tiles in registers of 16 bytes.
+#include "runtime/product/product.h"
+
+#define ANVIL_PRODUCT_ISA baseline
+#define ANVIL_PRODUCT_BYTES 16
+#if defined(__aarch64__)
+#define ANVIL_PRODUCT_COLUMNS 8
+#else
+#define ANVIL_PRODUCT_COLUMNS 4
+#endif
+#include "runtime/product/kernel.inc"

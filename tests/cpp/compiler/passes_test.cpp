@@ -1,0 +1,167 @@
+// What single passes do, in their printed form, and how long they take.
+#include <chrono>
+
+#include "compiler/graphs.h"
+#include "transform/reverse.h"
+#include "transform/simplify.h"
+
+namespace anvil::test {
+namespace {
+
+using namespace primitives;
+using loops::For;
+using loops::Store;
+
+// The program after the named pass, without its first line.
+std::string after(const graph::Graph& g, const std::string& pass, const compiler::Target& target = {64, 32}) {
+  for (const compiler::Stage& s : compiler::stages(g, target))
+    if (s.name == pass) return s.text.substr(s.text.find('\n') + 1);
+  return "no such pass";
+}
+
+TEST(Stages, NameEveryPass) {
+  Builder b;
+  b.output(b.input(DType::f32, {3}) + 1.0);
+  std::vector<std::string> names;
+  for (const compiler::Stage& s : compiler::stages(*b.g, {64, 32})) names.push_back(s.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"lower", "unroll", "inline", "tile", "layout", "merge", "contract", "collapse", "schedule", "buffers"}));
+}
+
+TEST(Lower, OneNestForEachValue) {
+  Builder b;
+  Var x = b.input(DType::f32, {3, 4});
+  b.output(reduce_sum(x * 2.0, {0}));
+  EXPECT_EQ(after(*b.g, "lower"),
+            "  t1: f32[3, 4] temporary\n"
+            "  for j in 0..4 {\n"
+            "    for i in 0..3 {\n"
+            "      t1[i, j] = x1[i, j] * 2\n"
+            "    }\n"
+            "  }\n"
+            "  for i in 0..4 {\n"
+            "    a1 = 0\n"
+            "    for p in 0..3 {\n"
+            "      a1 += t1[p, i]\n"
+            "    }\n"
+            "    out1[i] = a1\n"
+            "  }\n");
+}
+
+TEST(Inline, FunctionsAreComputedOnce) {
+  Builder b;
+  Var x = b.input(DType::f32, {30}), e = exp(x);
+  b.output(slice(e, {0}, {29}, {1}) + slice(e, {1}, {30}, {1}));
+  std::string text = after(*b.g, "inline");
+  EXPECT_NE(text.find("t1[i] = exp(x1[i])"), std::string::npos) << text;
+  EXPECT_NE(text.find("out1[i] = t1[i] + t1[i + 1]"), std::string::npos) << text;
+}
+
+TEST(Inline, LightProducersAreComputedAgain) {
+  Builder b;
+  Var x = b.input(DType::f32, {30}), e = x + 1.0;
+  b.output(slice(e, {0}, {29}, {1}) + slice(e, {1}, {30}, {1}));
+  EXPECT_NE(after(*b.g, "inline").find("out1[i] = (x1[i] + 1) + (x1[i + 1] + 1)"), std::string::npos) << after(*b.g, "inline");
+}
+
+TEST(Inline, AProductDoesNotRepeatItsOperands) {
+  Builder b;
+  Var x = b.input(DType::f32, {16, 16}), y = b.input(DType::f32, {16, 16});
+  b.output(dot_general(x + 1.0, transpose(y, {1, 0}), {1}, {0}, {}, {}));
+  std::string text = after(*b.g, "inline");
+  EXPECT_NE(text.find("a1 += t2[i, p] * x2[j, p]"), std::string::npos) << text;
+}
+
+TEST(Merge, KeepsTheOrderOfDependences) {
+  Builder b;  // the second nest needs all of the first: no common loop
+  Var x = b.input(DType::f32, {30}), e = exp(x);
+  b.output(e);
+  b.output(e * record("reverse", {e}, {{"dims", std::vector<int64_t>{0}, true}}));
+  EXPECT_EQ(count<For>(expect_passes_agree(*b.g, numbers_for(*b.g)).body), 2);
+}
+
+TEST(Layout, ATransposedResultIsMadeTransposed) {
+  Builder b;
+  Var x = b.input(DType::f32, {32, 20}), y = b.input(DType::f32, {32, 24}), w = b.input(DType::f32, {20, 24});
+  b.output(w - transpose(dot_general(y, x, {0}, {0}, {}, {}), {1, 0}));
+  loops::Program p = expect_passes_agree(*b.g, numbers_for(*b.g), 1e-4);
+  EXPECT_EQ(count<Store>(p.body), 2);  // of the packed operand and of the result
+}
+
+TEST(Schedule, ProductsAreBlocksOfRegisters) {
+  Builder b;
+  b.output(dot_general(b.input(DType::f32, {64, 64}), b.input(DType::f32, {64, 60}), {1}, {0}, {}, {}));
+  for (compiler::Target target : {compiler::Target{64, 32}, compiler::Target{32, 16}, compiler::Target{16, 16}}) {
+    loops::Program p = compiler::compile(*b.g, target);
+    const For& columns = std::get<For>(p.body.at(0).is);
+    const For& rows = std::get<For>(columns.body.at(0).is);
+    EXPECT_EQ(columns.kind, For::Kind::unroll);
+    EXPECT_EQ(rows.kind, For::Kind::vector);
+    EXPECT_EQ(rows.width * 4, target.vector_bytes);
+    EXPECT_GE(columns.copies * rows.copies, 8);
+    EXPECT_LT(columns.copies * rows.copies, target.registers);
+  }
+}
+
+TEST(Schedule, ScansAreSerial) {
+  Builder b;
+  b.output(cumsum(b.input(DType::f32, {100}), 0));
+  loops::Program p = expect_passes_agree(*b.g, numbers_for(*b.g));
+  EXPECT_EQ(std::get<For>(p.body.at(1).is).kind, For::Kind::serial);
+  Builder c;  // along rows of a matrix the columns are side by side
+  c.output(cumsum(c.input(DType::f32, {100, 7}), 1));
+  p = expect_passes_agree(*c.g, numbers_for(*c.g));
+  EXPECT_EQ(std::get<For>(p.body.at(0).is).kind, For::Kind::vector);
+}
+
+TEST(Schedule, VectorsFitTheTarget) {
+  Builder b;
+  Var x = b.input(DType::f32, {1000});
+  b.output(convert(x, DType::f64) * 2.0);
+  loops::Program p = compiler::compile(*b.g, {32, 16});
+  EXPECT_EQ(std::get<For>(p.body.at(0).is).width, 4);
+}
+
+TEST(Buffers, ShareMemoryOverTime) {
+  Builder b;
+  Var x = b.input(DType::f64, {100});
+  for (int k = 0; k < 6; ++k) x = exp(-abs(cumsum(x, 0)));
+  b.output(x);
+  loops::Program p = expect_passes_agree(*b.g, numbers_for(*b.g));
+  EXPECT_LE(p.arena_bytes, 3 * 832);
+}
+
+TEST(Empty, TensorsWithoutElements) {
+  Builder b;
+  Var x = b.input(DType::f64, {0, 3}), y = b.input(DType::f64, {3, 0});
+  b.output(x + 1.0);
+  b.output(reduce_sum(x, {0}));
+  b.output(reduce_max(x, {0, 1}));
+  b.output(dot_general(y, x, {1}, {0}, {}, {}));
+  expect_passes_agree(*b.g, numbers_for(*b.g));
+}
+
+TEST(Outputs, MayBeInputsAndLiteralsAndRepeated) {
+  Builder b;
+  Var x = b.input(DType::f64, {5}), y = x * 2.0;
+  b.output(x);
+  b.output(y);
+  b.output(y);
+  b.output(literal(x, 3));
+  expect_passes_agree(*b.g, numbers_for(*b.g));
+}
+
+TEST(Time, IsLinearInTheSizeOfTheGraph) {
+  Builder b;
+  Var v = b.input(DType::f64, {}), a = b.input(DType::f64, {}), x = v, w = b.input(DType::f32, {50});
+  for (int i = 0; i < 3000; ++i) x = sin(x * a), w = w * 1.01 + 0.5;
+  b.output(x);
+  graph::GraphPtr g = transform::gradient(*b.g, {true, false, false}, true);
+  g->outputs.push_back(w.value);
+  transform::optimize(*g);
+  auto start = std::chrono::steady_clock::now();
+  compiler::compile(*g, {64, 32});
+  EXPECT_LT(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(), 10);  // well under one when nothing else runs
+}
+
+}  // namespace
+}  // namespace anvil::test

@@ -1,0 +1,124 @@
+// The loop language: indices, the pool of expressions, the printed form, the verifier.
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "loops/program.h"
+
+namespace anvil::loops {
+namespace {
+
+TEST(Affine, AddsAndScales) {
+  Affine i = variable(0), j = variable(1);
+  Affine sum = i * 2 + j * 3 + 5;
+  EXPECT_EQ(sum.constant, 5);
+  EXPECT_EQ(factor(sum, 0), 2);
+  EXPECT_EQ(factor(sum, 1), 3);
+  EXPECT_EQ(factor(sum, 2), 0);
+  EXPECT_EQ(sum + j * -3 + i * -2, (Affine{5, {}}));
+  EXPECT_EQ((i + j) * 0, Affine{});
+}
+
+TEST(ExprPool, MakesEqualNodesOnce) {
+  ExprPool e;
+  Expr x = e.load(0, DType::f32, {variable(0)}), y = e.load(0, DType::f32, {variable(0) + 1});
+  EXPECT_NE(x, y);
+  EXPECT_EQ(x, e.load(0, DType::f32, {variable(0)}));
+  EXPECT_EQ(e.binary(Op::add, x, y), e.binary(Op::add, x, y));
+  EXPECT_NE(e.binary(Op::add, x, y), e.binary(Op::add, y, x));
+  EXPECT_NE(e.constant(0.0, DType::f64), e.constant(-0.0, DType::f64));
+  std::string name = "exp";
+  EXPECT_EQ(e.function("exp", x), e.function(name.c_str(), x));
+}
+
+TEST(ExprPool, FoldsOnlyWhatKeepsEveryBit) {
+  ExprPool e;
+  Expr x = e.load(0, DType::f64, {}), n = e.load(1, DType::i32, {});
+  Expr zero = e.constant(0.0, DType::f64), one = e.constant(1, DType::f64);
+  EXPECT_EQ(e.binary(Op::mul, x, one), x);
+  EXPECT_EQ(e.binary(Op::mul, one, x), x);
+  EXPECT_EQ(e.binary(Op::divide, x, one), x);
+  EXPECT_EQ(e.binary(Op::sub, x, zero), x);
+  EXPECT_NE(e.binary(Op::add, x, zero), x);                           // -0 + 0 is 0
+  EXPECT_NE(e.binary(Op::sub, x, e.constant(-0.0, DType::f64)), x);
+  EXPECT_EQ(e.binary(Op::add, n, e.constant(0, DType::i32)), n);
+  EXPECT_EQ(e.convert(x, DType::f64), x);
+  EXPECT_EQ(e.convert(e.constant(2.75, DType::f64), DType::i32), e.constant(2, DType::i32));
+  EXPECT_EQ(e.index({3, {}}), e.constant(3, DType::i64));
+  EXPECT_EQ(e.binary(Op::lt, x, one)->dtype, DType::boolean);
+}
+
+// out1[i, j] = x1[i, j] * 2 with a sum over i on the way
+Program example() {
+  Program p;
+  p.inputs = p.outputs = 1;
+  p.buffers.push_back({Buffer::Kind::input, DType::f32, {3, 4}, 0, -1, -1, "x1"});
+  p.buffers.push_back({Buffer::Kind::output, DType::f32, {3, 4}, 0, -1, -1, "out1"});
+  p.variables = {{"i", false, 0, 0}, {"j", false, 0, 0}};
+  p.locals = {{"a1", DType::f32}};
+  Index at = {variable(0), variable(1)};
+  Expr x = p.exprs.load(0, DType::f32, at);
+  For inner, outer;
+  inner.variable = 0, inner.end = 3;
+  inner.body.push_back({Update{0, Op::add, x}});
+  inner.body.push_back({Store{1, at, p.exprs.binary(Op::mul, p.exprs.binary(Op::add, x, x), p.exprs.binary(Op::add, x, x))}});
+  outer.variable = 1, outer.end = 4;
+  outer.body.push_back({Declare{0, p.exprs.constant(0, DType::f32)}});
+  outer.body.push_back({inner});
+  p.body.push_back({outer});
+  return p;
+}
+
+TEST(Print, ReadsLikeAProgram) {
+  Program p = example();
+  EXPECT_EQ(print(p),
+            "program(x1: f32[3, 4]) -> (out1: f32[3, 4])\n"
+            "  for j in 0..4 {\n"
+            "    a1 = 0\n"
+            "    for i in 0..3 {\n"
+            "      a1 += x1[i, j]\n"
+            "      %1 = x1[i, j] + x1[i, j]\n"
+            "      out1[i, j] = %1 * %1\n"
+            "    }\n"
+            "  }\n");
+}
+
+TEST(Print, LoopsOfOneNameAreTold) {
+  Program p = example();
+  p.variables[0].name = "j";
+  EXPECT_NE(print(p).find("for j2 in 0..3"), std::string::npos);
+  EXPECT_NE(print(p).find("x1[j2, j]"), std::string::npos);
+}
+
+TEST(Linear, IsColumnMajor) {
+  Program p = example();
+  EXPECT_EQ(linear(p, 0, {variable(0) + 1, variable(1)}), variable(0) + variable(1) * 3 + 1);
+}
+
+For& outer(Program& p) { return std::get<For>(p.body[0].is); }
+For& inner(Program& p) { return std::get<For>(outer(p).body[1].is); }
+
+TEST(Verify, AcceptsTheExample) { EXPECT_NO_THROW(verify(example())); }
+
+TEST(Verify, FindsBrokenPromises) {
+  auto broken = [](auto change) {
+    Program p = example();
+    change(p);
+    EXPECT_THROW(verify(p), InternalError);
+  };
+  broken([](Program& p) { outer(p).end = 5; });                                   // leaves the buffers
+  broken([](Program& p) { inner(p).begin = -1; });
+  broken([](Program& p) { inner(p).end = 0; });                                   // empty
+  broken([](Program& p) { inner(p).variable = 1; });                              // nested twice
+  broken([](Program& p) { outer(p).body.erase(outer(p).body.begin()); });         // not declared
+  broken([](Program& p) { p.locals[0].dtype = DType::f64; });
+  broken([](Program& p) { p.buffers[1].kind = Buffer::Kind::input; });            // a store to an input
+  broken([](Program& p) { p.buffers[1].dtype = DType::f64; });
+  broken([](Program& p) { p.buffers[0].shape = {3, 4, 1}; });                     // wrong rank
+  broken([](Program& p) { std::get<Update>(inner(p).body[0].is).op = Op::sub; });
+  broken([](Program& p) { inner(p).kind = For::Kind::vector, inner(p).width = 4; });
+  broken([](Program& p) { std::swap(p.body[0], outer(p).body[1]); });             // a variable outside its loop
+  broken([](Program& p) { p.body.push_back({Swap{0, 1}}); });
+}
+
+}  // namespace
+}  // namespace anvil::loops

@@ -1,0 +1,163 @@
+// Products, Cholesky factors and triangular systems, alone and in batches, against their
+// definitions.
+#include "runtime/linalg.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "runtime/functions.h"
+#include "runtime/product/product.h"
+#include "runtime/run.h"
+
+namespace anvil::runtime {
+namespace {
+
+template <class T>
+struct Linalg : testing::Test {
+  using Numbers = std::vector<T>;
+  static constexpr bool f64 = std::is_same_v<T, double>;
+  static constexpr double tolerance = f64 ? 1e-9 : 2e-3;
+  runtime::Run run;
+  std::mt19937 random{7};
+
+  Numbers draw(int64_t count) {
+    std::normal_distribution<T> normal;
+    Numbers x(static_cast<size_t>(count));
+    for (T& v : x) v = normal(random);
+    return x;
+  }
+  // Positive definite matrices of a batch.
+  Numbers definite(int64_t n, int64_t batch) {
+    Numbers m = draw(n * n * batch), a(m.size());
+    for (int64_t b = 0; b < batch; ++b)
+      for (int64_t i = 0; i < n; ++i)
+        for (int64_t j = 0; j < n; ++j) {
+          double sum = i == j ? 1 : 0;
+          for (int64_t k = 0; k < n; ++k)
+            sum += m[at(b, batch, n, i, k)] * m[at(b, batch, n, j, k)] / double(n);
+          a[at(b, batch, n, i, j)] = T(sum);
+        }
+    return a;
+  }
+  static size_t at(int64_t b, int64_t batch, int64_t rows, int64_t i, int64_t j) {
+    return size_t(b + batch * (i + rows * j));
+  }
+  int32_t call(const std::string& name, std::vector<void*> buffers, std::vector<int64_t> numbers) {
+    for (const NamedFunction& f : functions())
+      if (f.name == name + (f64 ? "_f64" : "_f32")) return f.function(&run, buffers.data(), numbers.data());
+    return -1;
+  }
+};
+using Floats = testing::Types<float, double>;
+TYPED_TEST_SUITE(Linalg, Floats);
+
+TYPED_TEST(Linalg, Products) {
+  for (const auto& [m, n, k] : {std::tuple{1, 1, 1}, {5, 3, 4}, {33, 65, 40}, {70, 100, 257}})
+    for (int flags = 0; flags < 4; ++flags) {
+      const bool ta = flags & 1, tb = flags & 2;
+      auto a = this->draw(m * k), b = this->draw(k * n), c = this->draw(m * n);
+      ASSERT_EQ(this->call("gemm", {c.data(), a.data(), b.data()}, {m, n, k, ta, tb}), 0);
+      for (int i = 0; i < m; ++i)
+        for (int j = 0; j < n; ++j) {
+          double sum = 0;
+          for (int l = 0; l < k; ++l)
+            sum +=
+                double(a[size_t(ta ? l + i * k : i + l * m)]) * double(b[size_t(tb ? j + l * n : l + j * k)]);
+          ASSERT_NEAR(c[size_t(i + j * m)], sum, this->tolerance)
+              << m << " " << n << " " << k << " " << flags;
+        }
+    }
+}
+
+// Every instruction set of this processor; blocks in all three directions have edges.
+TYPED_TEST(Linalg, ProductsOfEveryInstructionSet) {
+  const int64_t m = 1000, n = 27, k = 801;
+  const auto a = this->draw(m * k), b = this->draw(k * n);
+  for (const auto isa : {elementary::Isa::baseline, elementary::Isa::avx2, elementary::Isa::avx512}) {
+    if (isa > elementary::detected_isa()) continue;
+    auto c = this->draw(m * n);
+    ASSERT_TRUE(product::multiply<TypeParam>(c.data(), {a.data(), 1, m}, {b.data(), 1, k}, m, n, k, nullptr,
+                                             nullptr, isa));
+    for (int64_t i = 0; i < m; i += 7)
+      for (int64_t j = 0; j < n; ++j) {
+        double sum = 0;
+        for (int64_t l = 0; l < k; ++l) sum += double(a[size_t(i + l * m)]) * double(b[size_t(l + j * k)]);
+        ASSERT_NEAR(c[size_t(i + j * m)], sum, this->tolerance) << i << " " << j;
+      }
+    EXPECT_FALSE(product::multiply<TypeParam>(
+        c.data(), {a.data(), 1, m}, {b.data(), 1, k}, m, n, k, [](void*) { return true; }, nullptr, isa));
+  }
+}
+
+TYPED_TEST(Linalg, CholeskyFactors) {
+  for (const auto& [n, batch] : {std::pair{1, 1}, {3, 1}, {60, 1}, {8, 100}, {5, 37}, {40, 6}, {3, 3}})
+    for (const bool lower : {true, false}) {
+      auto a = this->definite(n, batch), l = this->draw(n * n * batch);
+      ASSERT_EQ(this->call("cholesky", {l.data(), a.data()}, {n, lower, batch}), 0);
+      for (int b = 0; b < batch; ++b)
+        for (int i = 0; i < n; ++i)
+          for (int j = 0; j < n; ++j) {
+            double sum = 0;
+            for (int k = 0; k < n; ++k)
+              sum += lower ? double(l[this->at(b, batch, n, i, k)]) * double(l[this->at(b, batch, n, j, k)])
+                           : double(l[this->at(b, batch, n, k, i)]) * double(l[this->at(b, batch, n, k, j)]);
+            ASSERT_NEAR(sum, a[this->at(b, batch, n, i, j)], this->tolerance);
+            if (lower ? i < j : i > j) {
+              ASSERT_EQ(l[this->at(b, batch, n, i, j)], 0);
+            }
+          }
+    }
+}
+
+TYPED_TEST(Linalg, MatricesThatAreNotPositiveDefinite) {
+  for (const int batch : {1, 20})
+    for (const int n : {4, 50}) {
+      auto a = this->definite(n, batch), l = a;
+      const int bad = batch / 2;
+      a[this->at(bad, batch, n, 2, 2)] = -1;
+      ASSERT_EQ(this->call("cholesky", {l.data(), a.data()}, {n, 1, batch}), 0);
+      for (int b = 0; b < batch; ++b)
+        for (int i = 0; i < n; ++i)
+          for (int j = 0; j <= i; ++j)
+            ASSERT_EQ(std::isnan(l[this->at(b, batch, n, i, j)]), b == bad) << i << " " << j;
+    }
+}
+
+TYPED_TEST(Linalg, TriangularSystems) {
+  for (const auto& [n, m, batch] :
+       {std::tuple{1, 1, 1}, {4, 3, 1}, {60, 7, 1}, {8, 5, 50}, {40, 2, 5}, {6, 1, 3}})
+    for (int flags = 0; flags < 16; ++flags) {
+      const bool left = flags & 1, lower = flags & 2, unit = flags & 4, transposed = flags & 8;
+      auto a = this->draw(n * n * batch), b = this->draw(n * m * batch), x = this->draw(n * m * batch);
+      for (int q = 0; q < batch; ++q)  // well conditioned
+        for (int i = 0; i < n; ++i)
+          for (int j = 0; j < n; ++j)
+            a[this->at(q, batch, n, i, j)] = TypeParam(i == j ? 2 + a[this->at(q, batch, n, i, j)] * 0.1
+                                                              : a[this->at(q, batch, n, i, j)] / n);
+      ASSERT_EQ(this->call("triangular_solve", {x.data(), a.data(), b.data()},
+                           {n, m, batch, left, lower, unit, transposed}),
+                0);
+      const int rows = left ? n : m, columns = left ? m : n;
+      const auto element = [&](int q, int i, int k) {  // of op(A)
+        const int r = transposed ? k : i, c = transposed ? i : k;
+        if (r == c && unit) return 1.0;
+        return (lower ? r >= c : r <= c) ? double(a[this->at(q, batch, n, r, c)]) : 0.0;
+      };
+      for (int q = 0; q < batch; ++q)
+        for (int i = 0; i < rows; ++i)
+          for (int j = 0; j < columns; ++j) {
+            double sum = 0;
+            for (int k = 0; k < n; ++k)
+              sum += left ? element(q, i, k) * double(x[this->at(q, batch, rows, k, j)])
+                          : double(x[this->at(q, batch, rows, i, k)]) * element(q, k, j);
+            ASSERT_NEAR(sum, b[this->at(q, batch, rows, i, j)], this->tolerance)
+                << n << " " << m << " " << batch << " flags " << flags;
+          }
+    }
+}
+
+}  // namespace
+}  // namespace anvil::runtime

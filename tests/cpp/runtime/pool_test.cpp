@@ -1,0 +1,107 @@
+#include "runtime/pool.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include "base/error.h"
+
+namespace anvil::runtime {
+namespace {
+
+TEST(Pool, DataIsAlignedBehindAnyLead) {
+  for (const size_t bytes :
+       {size_t(0), size_t(1), size_t(100), size_t(5000), size_t(1) << 20, size_t(9) << 20})
+    for (const size_t lead : {0, 8, 48, 56, 64, 100}) {
+      char* p = static_cast<char*>(take(bytes + lead, lead));
+      EXPECT_EQ((reinterpret_cast<uintptr_t>(p) + lead) % 64, 0u);
+      std::memset(p, 1, bytes + lead);
+      give(p);
+    }
+  give(nullptr);
+}
+
+TEST(Pool, BlocksAreUsedAgain) {
+  trim_pool();
+  for (const size_t bytes : {size_t(300), size_t(70000), size_t(20) << 20}) {
+    void* first = take(bytes);
+    give(first);
+    EXPECT_GE(pool_statistics().kept, bytes);
+    EXPECT_EQ(take(bytes), first);
+    give(first);
+  }
+  const PoolStatistics before = pool_statistics();
+  trim_pool();
+  EXPECT_EQ(pool_statistics().kept, 0u);
+  EXPECT_EQ(pool_statistics().used, before.used);
+}
+
+TEST(Pool, BlocksDoNotOverlapAndWasteLittle) {
+  trim_pool();
+  const size_t used = pool_statistics().used;
+  std::vector<std::pair<char*, size_t>> blocks;
+  size_t total = 0;
+  for (size_t bytes = 1000; bytes < 10'000'000; bytes = bytes * 13 / 10) {
+    char* p = static_cast<char*>(take(bytes));
+    std::memset(p, int(blocks.size()), bytes);
+    blocks.emplace_back(p, bytes);
+    total += bytes;
+  }
+  EXPECT_LT(double(pool_statistics().used - used), 1.3 * double(total));
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    EXPECT_EQ(blocks[i].first[0], char(i));
+    EXPECT_EQ(blocks[i].first[blocks[i].second - 1], char(i));
+    give(blocks[i].first);
+  }
+  EXPECT_EQ(pool_statistics().used, used);
+}
+
+TEST(Pool, KeepsNoMoreThanItsLimit) {
+  set_pool_limit(1 << 20);
+  std::vector<void*> blocks;
+  for (int i = 0; i < 8; ++i) blocks.push_back(take(500'000));
+  for (void* p : blocks) give(p);
+  EXPECT_LE(pool_statistics().kept, size_t(1) << 20);
+  set_pool_limit(size_t(1) << 32);
+}
+
+TEST(Pool, NoMemoryIsAnError) {
+  try {
+    give(take(size_t(1) << 46));
+    GTEST_SKIP() << "the system promises any memory";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.kind, "memory");
+  }
+  EXPECT_THROW(take(~size_t(0) - 10), Error);
+}
+
+TEST(Pool, ThreadsAndForkedChildren) {
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([] {
+      for (int i = 0; i < 5000; ++i) {
+        char* p = static_cast<char*>(take(size_t(200 + i * 7)));
+        p[0] = 1;
+        give(p);
+      }
+    });
+  for (int i = 0; i < 10; ++i) {
+    const pid_t child = fork();
+    if (child == 0) {
+      give(take(1000));
+      _exit(0);
+    }
+    int status = 1;
+    waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+  }
+  for (std::thread& t : threads) t.join();
+}
+
+}  // namespace
+}  // namespace anvil::runtime

@@ -1,0 +1,19 @@
+f64 <- function(x, ...) nv_tensor(x, dtype = "f64", ...)
+value <- function(x) as_array(x)
+# The shape of an R value as tensors have it, for comparisons with as_array().
+flat <- function(x) as.vector(as_array(x))
+
+# What f gives at once and compiled, which must be the same in value and type.
+both <- function(f, ...) {
+  at_once <- f(...)
+  compiled <- jit(f)(...)
+  testthat::expect_identical(as.character(dtype(at_once)), as.character(dtype(compiled)))
+  testthat::expect_identical(shape(at_once), shape(compiled))
+  testthat::expect_equal(as_array(at_once), as_array(compiled), tolerance = if (dtype(at_once) == "f32") 1e-6 else 1e-14)
+  as_array(compiled)
+}
+
+all_dtypes <- c("bool", "i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64", "f32", "f64")
+number_dtypes <- setdiff(all_dtypes, "bool")
+float_dtypes <- c("f32", "f64")
+type_of <- function(x) paste0(as.character(dtype(x)), if (ambiguous(x)) "?", "[", paste(shape(x), collapse = ","), "]")

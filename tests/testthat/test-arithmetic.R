@@ -1,0 +1,107 @@
+test_that("operators agree with R", {
+  set.seed(1)
+  a <- matrix(rnorm(6), 2)
+  b <- matrix(runif(6, 0.5, 2), 2)
+  for (op in c("+", "-", "*", "/", "%%", "%/%")) {
+    f <- match.fun(op)
+    expect_equal(both(f, f64(a), f64(b)), f(a, b), label = op)
+    expect_equal(both(function(x) f(x, 0.75), f64(a)), f(a, 0.75), label = op)
+    expect_equal(both(function(x) f(2, x), f64(b)), f(2, b), label = op)
+  }
+  expect_equal(both(`^`, f64(b), f64(a)), b^a)
+  expect_equal(both(`-`, f64(a)), -a)
+  expect_equal(value(+f64(a)), a)
+  expect_equal(both(nv_abs, f64(a)), abs(a))
+  expect_equal(both(nv_sign, f64(a)), sign(a))
+  expect_equal(both(nv_max, f64(a), f64(b)), pmax(a, b))
+  expect_equal(both(nv_min, f64(a), f64(b)), pmin(a, b))
+})
+
+test_that("every dtype adds, subtracts and multiplies in itself", {
+  for (dtype in number_dtypes) {
+    x <- nv_tensor(c(3L, 5L, 7L), dtype = dtype)
+    y <- nv_tensor(c(2L, 5L, 3L), dtype = dtype)
+    expect_equal(both(nv_add, x, y), array(c(5, 10, 10)), ignore_attr = FALSE, label = dtype)
+    expect_equal(both(nv_mul, x, y), array(c(6, 25, 21)), label = dtype)
+    expect_equal(both(nv_max, x, y), array(c(3, 5, 7)), label = dtype)
+    expect_equal(both(nv_mod, x, y), array(c(1, 0, 1)), label = dtype)
+    expect_equal(both(nv_floor_div, x, y), array(c(1, 1, 2)), label = dtype)
+    expect_equal(as.character(dtype(x + y)), dtype)
+  }
+  yes <- nv_tensor(c(TRUE, TRUE, FALSE))
+  expect_equal(flat(yes + nv_tensor(c(FALSE, TRUE, FALSE))), c(TRUE, TRUE, FALSE))
+})
+
+test_that("%% and %/% follow R for all signs", {
+  grid <- expand.grid(a = c(-7, -3, -1, 0, 1, 5, 8), b = c(-3, -1, 1, 2, 5))
+  expect_equal(as.vector(both(`%%`, f64(grid$a), f64(grid$b))), grid$a %% grid$b)
+  expect_equal(as.vector(both(`%/%`, f64(grid$a), f64(grid$b))), grid$a %/% grid$b)
+  a <- as.integer(grid$a)
+  b <- as.integer(grid$b)
+  expect_identical(as.vector(both(`%%`, nv_tensor(a), nv_tensor(b))), a %% b)
+  expect_identical(as.vector(both(`%/%`, nv_tensor(a), nv_tensor(b))), a %/% b)
+  # golden
+  expect_equal(flat(nv_mod(nv_tensor(c(1L, -1L)), nv_tensor(c(-3L, 3L)))), c(-2L, 2L))
+  expect_equal(flat(jit(function() nv_remainder(1, -3))()), 1)
+})
+
+test_that("%% and %/% follow R at the edges of floats", {
+  a <- c(5, -5, 5, -5, Inf, NaN, 0.3, -0.1, 5, 0)
+  b <- c(Inf, Inf, -Inf, -Inf, 5, 1, 0.1, 3, 0, 0)
+  expect_equal(as.vector(both(`%%`, f64(a), f64(b))), a %% b)
+  expect_equal(as.vector(both(`%/%`, f64(a[-7]), f64(b[-7]))), a[-7] %/% b[-7])
+  x <- f64(c(1e15 + 0.5, -7.25, 1))
+  y <- f64(c(0.1, 0.3, 0.1))
+  expect_equal(flat(y * (x %/% y) + x %% y), flat(x))
+})
+
+test_that("%% does not overflow", {
+  top <- .Machine$integer.max
+  expect_identical(as.vector(both(`%%`, nv_tensor(c(top, -top)), nv_tensor(c(top - 1L, top)))), c(top, -top) %% c(top - 1L, top))
+})
+
+test_that("integer division by zero and of the smallest integer does not trap", {
+  lowest <- nv_tensor(c(5L, NA, NA))
+  by <- nv_tensor(c(0L, -1L, 0L))
+  expect_equal(as.vector(both(nv_div, lowest, by)), c(-1L, NA, -1L))
+  expect_equal(as.vector(both(nv_remainder, lowest, by)), c(5L, 0L, NA))
+  expect_equal(as.vector(both(nv_mod, lowest, by)), c(5L, 0L, NA))
+  expect_equal(as.vector(both(nv_floor_div, lowest, by)), c(-1L, NA, -1L))
+})
+
+test_that("integers divided by integers stay integers", {
+  expect_identical(as.vector(both(`/`, nv_tensor(c(7L, -7L)), nv_tensor(2:3))), c(3L, -2L))
+  expect_equal(as.vector(both(function(x) x / 2, nv_tensor(7L))), 3.5)
+})
+
+test_that("literals adapt, and keep their digits", {
+  expect_equal(type_of(nv_tensor(1L, "i16") * 2L), "i16[1]")
+  expect_equal(type_of(nv_tensor(1:4) + 1), "f32?[4]")
+  expect_equal(type_of(nv_tensor(1:2) + f64(1:2)), "f64[2]")
+  expect_equal(flat(f64(0) + 0.1), 0.1)
+  expect_equal(flat(jit(function(x) x + 0.1)(f64(0))), 0.1)
+  expect_equal(flat(f64(c(0, 0)) + array(c(0.1, 0.2))), c(0.1, 0.2))
+  expect_equal(type_of(nv_mul(2, 3L)), "f32?[]")
+})
+
+test_that("ties share the derivative of extremes, and %% has that of R's formula", {
+  g <- gradient(function(x, y) sum(nv_max(x, y)))(f64(c(1, 2, 3)), f64(c(2, 2, 2)))
+  expect_equal(flat(g$x), c(0, 0.5, 1))
+  expect_equal(flat(g$y), c(1, 0.5, 0))
+  g <- gradient(function(x, y) sum(x %% y))(f64(c(7, -7)), f64(c(3, 3)))
+  expect_equal(flat(g$x), c(1, 1))
+  expect_equal(flat(g$y), -(c(7, -7) %/% 3))
+})
+
+test_that("mistakes are explained", {
+  expect_snapshot(error = TRUE, {
+    nv_tensor(1:4) + nv_tensor(1:2)
+    nv_add(nv_tensor(1:4), 1:4)
+    nv_add(nv_tensor(1:4), "a")
+    nv_sub(nv_tensor(TRUE), nv_tensor(FALSE))
+    nv_tensor(1L, "ui8") + -2L
+    -nv_tensor(TRUE)
+    nv_abs(nv_tensor(1L, "ui8"))
+  })
+  expect_error(nv_tensor(1:4) + nv_tensor(1:2), class = "anvil_error_shape")
+})

@@ -1,0 +1,186 @@
+m <- matrix(1:12, 3)
+x <- nv_tensor(m)
+a <- array(1:60, 3:5)
+
+test_that("single numbers drop, ranges and vectors keep", {
+  expect_equal(both(function(x) x[2, ], x), array(m[2, ]))
+  expect_equal(both(function(x) x[2, 3], x), m[2, 3])
+  expect_equal(both(function(x) x[1:2, ], x), m[1:2, ])
+  expect_equal(both(function(x) x[2:2, ], x), m[2, , drop = FALSE])
+  expect_equal(both(function(x) x[3:1, ], x), m[3:1, ])
+  expect_equal(both(function(x) x[array(c(1, 3)), 2:3], x), m[c(1, 3), 2:3])
+  expect_equal(both(function(x) x[list(2, 2), ], x), m[c(2, 2), ])
+  expect_equal(both(function(x) x[list(2), ], x), m[2, , drop = FALSE])
+  expect_equal(both(function(x) x[, array(c(4, 1, 1, 3))], x), m[, c(4, 1, 1, 3)])
+  expect_equal(both(function(x) x[array(c(3, 1)), array(c(4, 2))], x), m[c(3, 1), c(4, 2)])
+  expect_equal(both(function(x) x[1, , drop = FALSE], x), m[1, , drop = FALSE])
+  expect_equal(both(function(x) x[(1:2), seq_len(1)], x), m[1:2, 1, drop = FALSE])
+  expect_equal(both(function(x) x[nv_seq(2, 3), ], x), m[2:3, ])
+  expect_equal(both(function(x) x[c(TRUE, FALSE, TRUE), ], x), m[c(TRUE, FALSE, TRUE), ])
+  expect_equal(both(function(x) x[-1, array(-(1:2))], x), m[-1, -(1:2)])
+  expect_equal(both(function(x) x[2, 2:4, 5:1], nv_tensor(a)), a[2, 2:4, 5:1])
+  expect_equal(both(function(x) x[, array(c(1, 4, 2)), 3], nv_tensor(a)), a[, c(1, 4, 2), 3])
+})
+
+test_that("indices may be left out", {
+  expect_equal(value(x[]), m)
+  expect_equal(value(x[2]), array(m[2, ]))
+  expect_equal(value(x[, ]), m)
+  expect_equal(value(nv_scalar(3)[]), 3)
+  expect_equal(value(nv_tensor(1:10)[3:5]), array(3:5))
+  expect_equal(shape(x[array(integer()), ]), c(0L, 4L))
+  expect_equal(shape(x[c(FALSE, FALSE, FALSE), ]), c(0L, 4L))
+})
+
+test_that("bounds of ranges may be variables", {
+  from <- 2
+  n <- shape(x)[1]
+  expect_equal(value(x[from:n, ]), m[2:3, ])
+  f <- function(x, k) x[(k - 1):k, k]
+  expect_equal(value(f(x, 2)), array(m[1:2, 2]))
+})
+
+test_that("scalar tensors index at run time and are clamped", {
+  pick <- function(x, i, j) x[i, j]
+  expect_equal(both(pick, x, nv_scalar(2L), nv_scalar(3L)), m[2, 3])
+  expect_equal(both(function(x, i) x[i, ], x, nv_scalar(3L)), array(m[3, ]))
+  expect_equal(both(function(x, i) x[i, 2:3], x, nv_scalar(3L)), array(m[3, 2:3]))
+  expect_equal(both(function(x, i) x[i, array(c(1, 3))], x, nv_scalar(3L)), array(m[3, c(1, 3)]))
+  expect_equal(both(function(x, i) x[4:1, i, 2], nv_tensor(a[, , ] |> aperm(c(2, 1, 3))), nv_scalar(3L)), array(a[3, 4:1, 2]))
+  expect_equal(both(function(x, i) x[array(c(3, 1, 2)), i], x, nv_scalar(4L)), array(m[c(3, 1, 2), 4]))
+  expect_equal(flat(x[nv_scalar(100L), nv_scalar(-100L)]), m[3, 1])
+  for (dtype in c("i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64")) {
+    expect_equal(both(pick, x, nv_scalar(2L, dtype), nv_scalar(3L)), m[2, 3], label = dtype)
+    expect_equal(both(pick, x, nv_scalar(2L, dtype), nv_scalar(3L, dtype)), m[2, 3], label = dtype)
+    expect_equal(both(function(x, i) x[i, 1:2], x, nv_scalar(100L, dtype)), array(m[3, 1:2]), label = dtype)
+  }
+  long <- nv_tensor(1:300)
+  expect_equal(both(function(x, i) x[i], long, nv_scalar(200L, "ui8")), 200L)
+})
+
+test_that("integer tensors with data are vectors of indices", {
+  y <- nv_tensor(matrix(1:12, 3, byrow = TRUE))
+  expect_equal(value(y[nv_tensor(-1L), nv_tensor(100L)]), matrix(4L))
+  expect_equal(value(y[nv_tensor(c(2L, 2L)), ]), value(y)[c(2, 2), ])
+  rows <- nv_tensor(c(3L, 1L))
+  expect_equal(value(jit(function(x) x[rows, ])(x)), m[c(3, 1), ])
+})
+
+test_that("assignment agrees with R", {
+  check <- function(set, ...) {
+    expected <- set(m, ...)
+    actual <- both(function(x) set(x, ...), x)
+    expect_equal(actual, expected)
+  }
+  check(function(x) { x[1, ] <- 0L; x })
+  check(function(x) { x[2, 3] <- 100L; x })
+  check(function(x) { x[, 2:3] <- -1L; x })
+  check(function(x) { x[] <- 7L; x })
+  check(function(x) { x[2:3, 3:4] <- array(21:24, c(2, 2)); x })
+  check(function(x) { x[3:2, 4:3] <- array(21:24, c(2, 2)); x })
+  check(function(x) { x[1, ] <- array(21:24); x })
+  check(function(x) { x[array(c(1, 3)), array(c(4, 2))] <- array(21:24, c(2, 2)); x })
+  check(function(x) { x[array(c(3, 1, 2)), 1] <- array(31:33); x })
+  check(function(x) { x[array(c(1, 3)), 1:2] <- array(21:24, c(2, 2)); x })
+  check(function(x) { x[-1, c(TRUE, FALSE, FALSE, TRUE)] <- array(21:24, c(2, 2)); x })
+  check(function(x) { x[array(c(2, 2)), 1] <- array(5:6); x })
+  check(function(x) { x[1, ] <- x[2, ]; x })
+  expect_equal(value(x), m)
+})
+
+test_that("assignment at run-time indices clamps", {
+  set <- function(x, i) {
+    x[i, 2:3] <- 0L
+    x
+  }
+  expected <- m
+  expected[3, 2:3] <- 0L
+  expect_equal(both(set, x, nv_scalar(3L)), expected)
+  expect_equal(both(set, x, nv_scalar(30L, "ui64")), expected)
+})
+
+test_that("values take the dtype of the left side", {
+  set <- function(x, value) {
+    x[1] <- value
+    x
+  }
+  expect_equal(type_of(set(nv_tensor(1:2, "i16"), 1L)), "i16[2]")
+  expect_equal(flat(set(nv_tensor(1:2), 5)), c(5L, 2L))
+  expect_equal(flat(set(f64(1:2), 0.1)), c(0.1, 2))
+  expect_equal(flat(set(f64(1:2), 3L)), c(3, 2))
+  expect_equal(flat(set(f64(1:2), nv_scalar(0.5))), c(0.5, 2))
+  expect_equal(flat(set(nv_tensor(c(TRUE, TRUE)), FALSE)), c(FALSE, TRUE))
+  expect_equal(type_of(set(nv_tensor(1:2, "f32"), TRUE)), "f32[2]")
+  expect_equal(type_of(set(nv_tensor(1:2, ambiguous = TRUE), 1L)), "i32?[2]")
+  for (dtype in all_dtypes) expect_equal(as.numeric(flat(set(nv_tensor(c(1L, 1L), dtype), nv_scalar(0L, dtype)))), c(0, 1))
+})
+
+test_that("derivatives go through parts and assignments", {
+  g <- gradient(function(x) sum(x[2:3, array(c(1, 4, 4))]^2))(f64(m))
+  expected <- matrix(0, 3, 4)
+  expected[2:3, 1] <- 2 * m[2:3, 1]
+  expected[2:3, 4] <- 4 * m[2:3, 4]
+  expect_equal(value(g$x), expected)
+  f <- function(x, v) {
+    x[1:2, 3] <- v
+    sum(x * x)
+  }
+  g <- gradient(f)(f64(m), f64(c(10, 20)))
+  expect_equal(flat(g$v), c(20, 40))
+  expect_equal(value(g$x)[1:2, 3], c(0, 0))
+  expect_equal(value(g$x)[3, ], 2 * m[3, ])
+  g <- gradient(function(x, i) x[i], wrt = "x")(f64(1:3), nv_scalar(9L))
+  expect_equal(flat(g$x), c(0, 0, 1))
+})
+
+test_that("a stencil in a loop", {
+  f <- jit(function(T) {
+    nv_while(list(T = T, i = nv_scalar(0L)), function(T, i) i < 3L, function(T, i) {
+      T[2:9] <- T[2:9] + 0.1 * (T[1:8] - 2 * T[2:9] + T[3:10])
+      list(T = T, i = i + 1L)
+    })$T
+  })
+  v <- c(1, rep(0, 9))
+  w <- v
+  for (i in 1:3) w[2:9] <- w[2:9] + 0.1 * (w[1:8] - 2 * w[2:9] + w[3:10])
+  expect_equal(flat(f(f64(v))), w)
+})
+
+test_that("mistakes in indices are explained", {
+  v <- nv_tensor(1:10)
+  expect_snapshot(error = TRUE, {
+    v[11]
+    v[0]
+    v[1.5]
+    v[NA]
+    v["a"]
+    v[0:3]
+    v[8:12]
+    v[c(1, 3)]
+    v[list()]
+    v[list(1:2)]
+    v[array(c(1, 11))]
+    v[c(TRUE, FALSE)]
+    v[1, 2]
+    v[1, ]
+    v[nv_scalar(1)]
+    v[nv_tensor(matrix(1L))]
+    jit(function(x, i) x[i])(v, nv_tensor(1:2))
+  })
+})
+
+test_that("mistakes in assignments are explained", {
+  v <- nv_tensor(1:10)
+  expect_snapshot(error = TRUE, {
+    v[11] <- 1L
+    v[1:2] <- nv_tensor(1:3)
+    x[1:2, 1:2] <- nv_tensor(1:3)
+    v[1] <- 1.5
+    v[1] <- nv_scalar(1)
+    v[1:2] <- 1:2
+    v[1] <- "a"
+    u <- nv_tensor(1L, "ui8")
+    u[1] <- -2L
+    v[1, 1] <- 1L
+  })
+})
