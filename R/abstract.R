@@ -10,7 +10,7 @@
 #' @param ambiguous A flag.
 #' @param data For `ConcreteTensor()` an `AnvilTensor`, for `LiteralTensor()` an R
 #'   number or flag.
-#' @param x,e1,e2 For `to_abstract()` any tensor, box or R value; otherwise types.
+#' @param x,e1,e2 Tensors, boxes, types or R values.
 #' @param ambiguity Whether types must agree in `ambiguous`, too.
 #' @param pure Whether to drop data.
 #' @return An object of class `AbstractTensor`, for `eq_type()` and `neq_type()` a

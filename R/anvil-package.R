@@ -17,5 +17,4 @@
 #' @keywords internal
 #' @useDynLib anvil, .registration = TRUE
 #' @importFrom Rcpp evalCpp
-#' @import methods
 "_PACKAGE"

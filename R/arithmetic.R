@@ -90,7 +90,7 @@ nv_floor_div <- function(lhs, rhs) {
 # The truncated remainder, and where it must be completed: it is not zero and has not the
 # sign of the divisor. Nowhere for unsigned integers.
 floored <- function(lhs, rhs) {
-  operands <- .Call(C_anvil_promote, list(lhs, rhs), TRUE)
+  operands <- .Call(C_anvil_promote, list(lhs = lhs, rhs = rhs), TRUE)
   lhs <- operands[[1L]]
   rhs <- operands[[2L]]
   code <- type_tag(lhs)[1L]

@@ -69,7 +69,7 @@ print.DebugBox <- function(x, ...) {
   if (name == "tensor") {
     return(concrete(x)$tensor)
   }
-  abort_anvil("argument", sprintf("A tensor has no field `%s`.", name))
+  abort_anvil("argument", sprintf("A tensor has no field `%s`.", name), field_hint(name))
 }
 
 #' @export
@@ -79,7 +79,3 @@ print.DebugBox <- function(x, ...) {
 
 #' @export
 str.AnvilBox <- function(object, ...) cat(" ", format(object), "\n", sep = "")
-
-methods::setOldClass(c("GraphBox", "AnvilBox"))
-methods::setOldClass(c("DebugBox", "AnvilBox"))
-methods::setMethod("show", "AnvilBox", function(object) print(object))

@@ -32,8 +32,13 @@ user_call <- function() {
   while (i > 0L && !own(i)) {
     i <- i - 1L
   }
-  while (i > 1L && own(i - 1L)) {
-    i <- i - 1L
+  # what lapply() and the like call for the package is the package's
+  between <- function(i) is_base_helper(sys.function(i))
+  repeat {
+    outer <- i - 1L
+    while (outer > 0L && between(outer)) outer <- outer - 1L
+    if (outer < 1L || !own(outer)) break
+    i <- outer
   }
   if (i < 1L) {
     return(NULL)
@@ -41,12 +46,24 @@ user_call <- function() {
   readable_call(sys.call(i), sys.frame(i))
 }
 
-# A method of a group generic is called by an operator: show that.
+is_base_helper <- function(f) identical(environment(f), .BaseNamespaceEnv) && !identical(f, base::eval)
+
+# A method of a group generic is called by an operator, one of `[<-` by an assignment: show that.
 readable_call <- function(call, frame) {
   attr(call, "srcref") <- NULL
+  if (length(call) > 1L && identical(call[[2L]], quote(`*tmp*`))) {
+    target <- as.list(call)[-1L]
+    target[[1L]] <- quote(x)
+    target[names(target) == "value"] <- NULL
+    head <- sub("<-.*$", "", as.character(call[[1L]]))
+    return(call("<-", as.call(c(as.name(head), target)), quote(...)))
+  }
   generic <- frame[[".Generic"]]
   if (is.character(generic) && length(generic) == 1L) {
     call[[1L]] <- as.name(generic)
+    # sum() and others hand on values
+    inlined <- vapply(as.list(call), inherits, NA, c("AnvilTensor", "AnvilBox"))
+    call[inlined] <- list(quote(x))
   }
   call
 }

@@ -11,15 +11,20 @@
 #' as_dtype("f32")
 #' as_dtype("f32") == "f32"
 #' as.character(as_dtype("pred"))
-as_dtype <- function(x) {
+as_dtype <- function(x) as_dtype_argument(x, "x")
+
+# As the argument of another function that is called `name`.
+as_dtype_argument <- function(x, name = "dtype") {
   if (is_dtype(x)) {
     return(x)
   }
   code <- dtype_code(x)
   if (is.na(code)) {
     got <- if (is.character(x) && length(x) == 1L) paste0("\"", x, "\"") else paste0("<", described_class(x), ">")
-    abort_anvil("dtype", "`x` is not a dtype.", c(
+    meant <- c(double = "f64", float = "f32", numeric = "f64", integer = "i32", int = "i32", logical = "bool")
+    abort_anvil("dtype", sprintf("`%s` is not a dtype.", name), c(
       paste0("x Got ", got, "."),
+      if (is.character(x) && length(x) == 1L && x %in% names(meant)) sprintf("i Did you mean \"%s\"?", meant[[x]]),
       "i The dtypes are bool, i8, i16, i32, i64, ui8, ui16, ui32, ui64, f32 and f64."
     ))
   }
@@ -34,10 +39,17 @@ dtype_code <- function(x) {
   if (is.character(x) && length(x) == 1L) .Call(C_anvil_dtype_code, as.character(x)) else NA_integer_
 }
 
-dtype_from_code <- function(code) {
-  kind <- c("BooleanType", rep("IntegerType", 4L), rep("UnsignedType", 4L), rep("FloatType", 2L))[code + 1L]
-  structure(.Call(C_anvil_dtype_name, code), class = c(kind, "AnvilDtype"))
-}
+# The numbers of the dtypes, as type_tag() has them.
+dtype_codes <- c(bool = 0L, i8 = 1L, i16 = 2L, i32 = 3L, i64 = 4L, ui8 = 5L, ui16 = 6L, ui32 = 7L, ui64 = 8L, f32 = 9L, f64 = 10L)
+
+dtype_objects <- Map(
+  function(name, kind) structure(name, class = c(kind, "AnvilDtype")),
+  unname(names(dtype_codes)),
+  rep(c("BooleanType", "IntegerType", "UnsignedType", "FloatType"), c(1L, 4L, 4L, 2L)),
+  USE.NAMES = FALSE
+)
+
+dtype_from_code <- function(code) dtype_objects[[code + 1L]]
 
 is_float_dtype <- function(x) inherits(x, "FloatType")
 is_integer_dtype <- function(x) inherits(x, c("IntegerType", "UnsignedType"))

@@ -15,13 +15,17 @@
 #'   [nv_movement] and [nv_concatenate()];
 #' * `dim()`, `length()`, `is.finite()`, `is.infinite()`, `is.nan()`, `is.na()` and `anyNA()`.
 #'
+#' Before R 4.3, `%*%` is a function of this package, and before R 4.4 so are `crossprod()` and
+#' `tcrossprod()`. They leave everything but tensors to R.
+#'
 #' At least one operand of an operator must be a tensor. `%*%`, `rbind()` and `cbind()` work with the
 #' tensor in any place, the others look at their first argument.
 #'
 #' `na.rm = TRUE`, `round(x, digits)` and functions that are not listed are errors. Functions of
 #' R that are not generic do not know tensors: instead of `ifelse()`, `pmax()` and `rowSums()` use
-#' [nv_ifelse()], [nv_max()] and the reductions. Some, such as `apply()` and `outer()`, take the data out
-#' of a tensor as an R array; inside of a trace they are errors.
+#' [nv_ifelse()], [nv_max()] and the reductions. Some, such as `apply()`, `outer()` and `svd()`, take the
+#' data out of a tensor as an R array; inside of a trace they are errors. So does [as_array()], for
+#' `sort()`, `order()`, `quantile()`, `which.max()`, `solve()` and what else is not there.
 #'
 #' @name anvil_generics
 #' @examples
@@ -80,14 +84,16 @@ unsupported <- function(generic, hint = character()) {
 }
 
 # --- products of matrices -----------------------------------------------------------
-# S3 methods of %*% exist since R 4.3, of crossprod() since R 4.4.
+# S3 methods of %*% exist since R 4.3, of crossprod() since R 4.4. Before, the package has functions
+# of these names, which leave everything but tensors to R. (S4 methods are no way: they want the S4
+# bit, and R's deparse() takes the class off external pointers that have it.)
 
 #' @rawNamespace
 #' if (getRversion() >= "4.3.0") {
 #'   S3method(matrixOps, AnvilTensor, matrix_ops_tensor)
 #'   S3method(matrixOps, AnvilBox, matrix_ops_tensor)
 #' } else {
-#'   exportMethods("%*%")
+#'   export("%*%")
 #' }
 #' if (getRversion() >= "4.4.0") {
 #'   S3method(crossprod, AnvilTensor, crossprod_tensor)
@@ -95,28 +101,22 @@ unsupported <- function(generic, hint = character()) {
 #'   S3method(tcrossprod, AnvilTensor, tcrossprod_tensor)
 #'   S3method(tcrossprod, AnvilBox, tcrossprod_tensor)
 #' } else {
-#'   exportMethods(crossprod, tcrossprod)
+#'   export(crossprod, tcrossprod)
 #' }
 matrix_ops_tensor <- function(x, y) nv_matmul(x, y)
 crossprod_tensor <- function(x, y = NULL, ...) nv_crossprod(x, y)
 tcrossprod_tensor <- function(x, y = NULL, ...) nv_tcrossprod(x, y)
 
+either_tensor <- function(x, y) {
+  (is.object(x) && inherits(x, c("AnvilTensor", "AnvilBox"))) || (is.object(y) && inherits(y, c("AnvilTensor", "AnvilBox")))
+}
+
 if (getRversion() < "4.3.0") {
-  local({
-    tensors <- c("AnvilTensor", "AnvilBox")
-    either <- expand.grid(x = c(tensors, "ANY"), y = c(tensors, "ANY"), stringsAsFactors = FALSE)[-9L, ]
-    for (k in seq_len(nrow(either))) {
-      methods::setMethod("%*%", signature(either$x[k], either$y[k]), function(x, y) nv_matmul(x, y), where = topenv())
-    }
-  })
+  `%*%` <- function(x, y) if (either_tensor(x, y)) nv_matmul(x, y) else base::`%*%`(x, y)
 }
 if (getRversion() < "4.4.0") {
-  local({
-    for (class in c("AnvilTensor", "AnvilBox")) {
-      methods::setMethod("crossprod", signature(class), crossprod_tensor, where = topenv())
-      methods::setMethod("tcrossprod", signature(class), tcrossprod_tensor, where = topenv())
-    }
-  })
+  crossprod <- function(x, y = NULL, ...) if (either_tensor(x, y)) nv_crossprod(x, y) else base::crossprod(x, y, ...)
+  tcrossprod <- function(x, y = NULL, ...) if (either_tensor(x, y)) nv_tcrossprod(x, y) else base::tcrossprod(x, y, ...)
 }
 
 # --- mathematics ----------------------------------------------------------------------
@@ -194,6 +194,10 @@ reduce_generic <- function(generic, operands) {
   dims <- NULL
   drop <- TRUE
   if (!is.null(names(operands))) {
+    unknown <- setdiff(names(operands), c("", "dims", "drop"))
+    if (length(unknown)) {
+      abort_anvil("argument", sprintf("`%s()` of tensors has no argument `%s`.", generic, unknown[1L]), "i Its arguments are `dims` and `drop`; anything else is one more operand, without a name.")
+    }
     dims <- operands[["dims"]]
     drop <- operands[["drop"]] %||% TRUE
     operands <- unname(operands[!(names(operands) %in% c("dims", "drop"))])

@@ -143,7 +143,8 @@ index_by_vector <- function(index, size) {
   } else if (length(index) > 0L && is_whole(index) && all(index < 0)) {
     index <- seq_len(size)[-check_index(-index, size)]
   }
-  index_by_places(check_index(index, size))
+  index <- check_index(index, size)
+  index_by_places(index)
 }
 
 index_by_places <- function(index) {
@@ -158,7 +159,10 @@ index_by_places <- function(index) {
 index_by_tensor <- function(index, size) {
   tag <- type_tag(index)
   if (!is_integer_code(tag[1L])) {
-    abort_anvil("index", "Dynamic indices must be integers.", sprintf("x Got %s.", type_text(index)))
+    abort_anvil("index", "Dynamic indices must be integers.", c(
+      sprintf("x Got %s.", type_text(index)),
+      if (tag[1L] == 0L) "i The shape of the result would depend on data: use `nv_ifelse()`, or a logical R vector."
+    ))
   }
   if (length(tag) == 2L) {
     return(list(index = index))

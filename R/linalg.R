@@ -11,8 +11,7 @@
 #'
 #' @param lhs,rhs Tensors or R matrices.
 #' @return A box.
-#' @aliases crossprod,AnvilTensor-method crossprod,AnvilBox-method
-#'   tcrossprod,AnvilTensor-method tcrossprod,AnvilBox-method
+#' @aliases %*% crossprod tcrossprod
 #' @export
 #' @examples
 #' a <- nv_tensor(matrix(1:6, 2))
@@ -33,7 +32,7 @@ nv_tcrossprod <- function(lhs, rhs = NULL) matrix_product(lhs, if (is.null(rhs))
 # Summed over the dimension that stands `left` before the last one of lhs, `right` before the
 # last one of rhs.
 matrix_product <- function(lhs, rhs, left, right) {
-  operands <- .Call(C_anvil_promote, list(lhs, rhs), FALSE)
+  operands <- .Call(C_anvil_promote, list(lhs = lhs, rhs = rhs), FALSE)
   rank <- c(rank_of(operands[[1L]]), rank_of(operands[[2L]]))
   if (rank[1L] < 2L || rank[1L] != rank[2L]) {
     few <- which(rank < 2L)[1L]
@@ -181,7 +180,7 @@ nv_chol <- function(operand, lower = FALSE) record("cholesky", list(operand), li
 #' @export
 nv_triangular_solve <- function(a, b, left_side = TRUE, lower = TRUE, unit_diagonal = FALSE, transpose_a = FALSE) {
   check_flag(left_side, "left_side")
-  operands <- .Call(C_anvil_promote, list(a, b), FALSE)
+  operands <- .Call(C_anvil_promote, list(a = a, b = b), FALSE)
   sizes <- sizes_of(operands[[2L]])
   is_vector <- length(sizes) > 0L && length(sizes) == rank_of(operands[[1L]]) - 1L
   if (is_vector) {

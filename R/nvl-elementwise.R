@@ -260,9 +260,9 @@ nvl_clamp <- function(min_val, operand, max_val) record("clamp", list(min_val, o
 #' @param ambiguous Whether the new dtype yields to others.
 #' @export
 nvl_convert <- function(operand, dtype, ambiguous = FALSE) {
-  record("convert", list(operand), list(dtype = as_dtype(dtype), ambiguous = ambiguous))
+  record("convert", list(operand), list(dtype = as_dtype_argument(dtype), ambiguous = ambiguous))
 }
 
 #' @rdname nvl_elementwise
 #' @export
-nvl_bitcast_convert <- function(operand, dtype) record("bitcast_convert", list(operand), list(dtype = as_dtype(dtype)))
+nvl_bitcast_convert <- function(operand, dtype) record("bitcast_convert", list(operand), list(dtype = as_dtype_argument(dtype)))

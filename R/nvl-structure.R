@@ -34,13 +34,13 @@ NULL
 #' @rdname nvl_structure
 #' @export
 nvl_fill <- function(value, shape, dtype, ambiguous = FALSE) {
-  record("fill", list(), list(value = value, dtype = as_dtype(dtype), shape = shape, ambiguous = ambiguous))
+  record("fill", list(), list(value = value, dtype = as_dtype_argument(dtype), shape = shape, ambiguous = ambiguous))
 }
 
 #' @rdname nvl_structure
 #' @export
 nvl_iota <- function(dim, dtype, shape, start = 1L, ambiguous = FALSE) {
-  record("iota", list(), list(dim = dim, dtype = as_dtype(dtype), shape = shape, start = start, ambiguous = ambiguous))
+  record("iota", list(), list(dim = dim, dtype = as_dtype_argument(dtype), shape = shape, start = start, ambiguous = ambiguous))
 }
 
 #' @rdname nvl_structure
@@ -134,7 +134,7 @@ nvl_triangular_solve <- function(a, b, left_side, lower, unit_diagonal, transpos
 #' @rdname nvl_structure
 #' @export
 nvl_rng_bit_generator <- function(initial_state, rng_algorithm = "THREE_FRY", dtype, shape) {
-  record("rng_bit_generator", list(initial_state), list(rng_algorithm = rng_algorithm, dtype = as_dtype(dtype), shape = shape))
+  record("rng_bit_generator", list(initial_state), list(rng_algorithm = rng_algorithm, dtype = as_dtype_argument(dtype), shape = shape))
 }
 
 #' @rdname nv_if

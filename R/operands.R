@@ -1,9 +1,6 @@
 # Small tools for composite nv_* functions: what an operand is, and checks of arguments that
 # are R values. Checks of tensors are the core's.
 
-# The numbers of the dtypes, as type_tag() has them.
-dtype_codes <- c(bool = 0L, i8 = 1L, i16 = 2L, i32 = 3L, i64 = 4L, ui8 = 5L, ui16 = 6L, ui32 = 7L, ui64 = 8L, f32 = 9L, f64 = 10L)
-
 is_float_code <- function(code) code >= dtype_codes[["f32"]]
 is_integer_code <- function(code) code > dtype_codes[["bool"]] && code < dtype_codes[["f32"]]
 
@@ -11,15 +8,7 @@ sizes_of <- function(x) type_tag(x)[-(1:2)]
 rank_of <- function(x) length(type_tag(x)) - 2L
 
 # The name of a dtype that came as argument `dtype`.
-dtype_text <- function(dtype) {
-  if (!is_dtype(dtype) && is.na(dtype_code(dtype))) {
-    abort_anvil("dtype", "`dtype` must be a dtype or the name of one.", c(
-      sprintf("x Got %s.", describe_value(dtype)),
-      sprintf("i The dtypes are %s.", paste(names(dtype_codes), collapse = ", "))
-    ))
-  }
-  as.character(as_dtype(dtype))
-}
+dtype_text <- function(dtype) as.character(as_dtype_argument(dtype))
 
 convert_to <- function(x, code) record("convert", list(x), list(dtype = names(dtype_codes)[code + 1L], ambiguous = FALSE))
 
@@ -47,16 +36,23 @@ check_whole_number <- function(x, name, lower = -.Machine$integer.max, upper = .
     } else if (lower != -.Machine$integer.max) {
       sprintf(" of at least %.0f", lower)
     }
-    abort_anvil("argument", sprintf("`%s` must be a whole number%s.", name, range %||% ""), sprintf("x Got %s.", describe_value(x)))
+    abort_anvil("argument", sprintf("`%s` must be a whole number%s.", name, range %||% ""), got_value(x))
   }
   if (upper > .Machine$integer.max) as.double(x) else as.integer(x)
 }
 
 check_sizes <- function(shape, name = "shape", lower = 0L) {
   if (!is.null(shape) && (!is_whole(shape) || any(shape < lower))) {
-    abort_anvil("argument", sprintf("`%s` must hold whole numbers of at least %d.", name, lower), sprintf("x Got %s.", describe_value(shape)))
+    abort_anvil("argument", sprintf("`%s` must hold whole numbers of at least %d.", name, lower), got_value(shape))
   }
   as.integer(shape)
+}
+
+got_value <- function(x) {
+  c(
+    sprintf("x Got %s.", describe_value(x)),
+    if (inherits(x, "GraphBox")) "i It must be known when the program is traced: name the argument that it comes from in `static`."
+  )
 }
 
 # A value as it would be typed when it is short, else its class and length.

@@ -78,6 +78,7 @@ as.integer.AnvilBox <- as.integer.AnvilTensor
 
 #' @export
 as.logical.AnvilTensor <- function(x, ...) {
+  refuse_ifelse()
   vector_as(x, as.logical, function(t) inherits(t, "BooleanType"), "as.logical()")
 }
 #' @export
@@ -104,9 +105,13 @@ as.character.AnvilTensor <- function(x, ...) as.character(as_array(x))
 #' @export
 `$.AnvilTensor` <- function(x, name) {
   if (name != "tensor") {
-    abort_anvil("argument", sprintf("An AnvilTensor has no field `%s`.", name), "i `x$tensor` is its raw buffer.")
+    abort_anvil("argument", sprintf("An AnvilTensor has no field `%s`.", name), field_hint(name))
   }
   .Call(C_anvil_rewrap, x, "AnvilBuffer")
+}
+
+field_hint <- function(name) {
+  if (name %in% c("shape", "dtype", "ndims", "device", "dim", "length")) sprintf("i Use `%s(x)`.", name) else "i `x$tensor` is its raw buffer."
 }
 
 #' @export
@@ -114,7 +119,7 @@ as.character.AnvilTensor <- function(x, ...) as.character(as_array(x))
   if (is.character(i)) `$.AnvilTensor`(x, i) else abort_anvil("argument", "`[[` is not defined for tensors.", "i Use `[`.")
 }
 
-#' @export
+#' @exportS3Method all.equal AnvilTensor
 all.equal.AnvilTensor <- function(target, current, ...) {
   if (!is_tensor(current)) {
     return("current is not an AnvilTensor")

@@ -55,7 +55,7 @@ nv_tensor <- function(data, dtype = NULL, device = NULL, shape = NULL, ambiguous
 }
 
 new_tensor <- function(data, dtype, shape, ambiguous, check = FALSE) {
-  .Call(C_anvil_tensor, data, if (!is.null(dtype)) dtype_code(as_dtype(dtype)), shape, ambiguous, check)
+  .Call(C_anvil_tensor, data, if (!is.null(dtype)) dtype_code(as_dtype_argument(dtype)), shape, ambiguous, check)
 }
 
 #' @rdname nv_tensor
@@ -104,7 +104,7 @@ unchanged_tensor <- function(x, dtype, shape, ambiguous, byrow = FALSE) {
   refuse <- function(what, from, to) {
     abort_anvil("argument", sprintf("Cannot change the %s of an existing AnvilTensor.", what), sprintf("x It is %s, not %s.", from, to))
   }
-  if (!is.null(dtype) && as_dtype(dtype) != dtype(x)) {
+  if (!is.null(dtype) && as_dtype_argument(dtype) != dtype(x)) {
     refuse("dtype", format(dtype(x)), format(as_dtype(dtype)))
   }
   if (!is.null(shape) && !identical(as.integer(shape), shape(x))) {
@@ -207,7 +207,7 @@ make_tag <- function(dtype, shape, ambiguous = FALSE) {
   if (length(shape) > 0L && !(is.numeric(shape) && all(is.finite(shape)) && all(shape == trunc(shape)) && all(shape >= 0))) {
     abort_anvil("shape", "`shape` must hold sizes of at least 0.", paste0("x Got ", paste(format(shape), collapse = ", "), "."))
   }
-  c(dtype_code(as_dtype(dtype)), as.integer(isTRUE(ambiguous)), as.integer(shape))
+  c(dtype_code(as_dtype_argument(dtype)), as.integer(isTRUE(ambiguous)), as.integer(shape))
 }
 
 shape2string <- function(shape, parenthesize = TRUE) {
@@ -223,6 +223,3 @@ length.AnvilTensor <- function(x) {
   n <- prod(shape(x))
   if (n <= .Machine$integer.max) as.integer(n) else n
 }
-
-methods::setOldClass("AnvilTensor")
-methods::setMethod("show", "AnvilTensor", function(object) print(object))

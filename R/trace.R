@@ -96,6 +96,12 @@ explain_control_flow <- function(e) {
   if (head %in% c("&&", "||") && grepl(head, conditionMessage(e), fixed = TRUE)) {
     abort_anvil("trace", sprintf("R's `%s` cannot use the value of a traced tensor.", head), sprintf("i Use `%s`.", substr(head, 1L, 1L)), call = conditionCall(e))
   }
+  if (head %in% c(":", "seq_len") && conditionMessage(e) %in% gettext("NA/NaN argument", "argument must be coercible to non-negative integer", domain = "R")) {
+    abort_anvil("trace", sprintf("R's `%s` needs numbers that are known while tracing.", head), c(
+      "i A traced tensor has no value yet: name the argument that it comes from in `static`.",
+      if (head == ":") "i Of an index, only the size must be known: `x[i]` takes a scalar tensor."
+    ), call = conditionCall(e))
+  }
   if (head == "for") {
     abort_anvil("trace", "R's `for` cannot run over a traced tensor.", "i Loop over `seq_len(shape(x)[1])`, or use `nv_while()`.", call = conditionCall(e))
   }

@@ -257,7 +257,10 @@ SEXP anvil_promote(SEXP operands, SEXP mode) {
   return entry([&] {
     Recording recording;
     if (XLENGTH(operands) == 0) return operands;
-    std::vector<ValuePtr> values = recording.promoted(operands, {}, Rf_asInteger(mode) > 0);
+    std::vector<std::string> labels;
+    SEXP given = Rf_getAttrib(operands, R_NamesSymbol);
+    for (R_xlen_t i = 0; i < Rf_xlength(given); ++i) labels.emplace_back(CHAR(STRING_ELT(given, i)));
+    std::vector<ValuePtr> values = recording.promoted(operands, labels, Rf_asInteger(mode) > 0);
     return as_list(recording.finish(values), values.size());
   });
 }

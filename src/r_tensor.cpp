@@ -29,19 +29,10 @@ SEXP tag_of(const TensorType& type) {
   return tag;
 }
 
-// Before R 4.3, `%*%` only looks for methods of objects with the S4 bit.
-static SEXP with_class(SEXP x, SEXP cls) {
-  Rf_setAttrib(x, R_ClassSymbol, cls);
-#if R_VERSION < R_Version(4, 3, 0)
-  SET_S4_OBJECT(x);
-#endif
-  return x;
-}
-
 SEXP wrap_tensor(SEXP data, SEXP tag, SEXP cls) {
   void* address = data == R_NilValue ? nullptr : const_cast<void*>(DATAPTR_RO(data));
   SEXP x = PROTECT(R_MakeExternalPtr(address, tag, data));
-  with_class(x, cls);
+  Rf_setAttrib(x, R_ClassSymbol, cls);
   UNPROTECT(1);
   return x;
 }
@@ -59,12 +50,24 @@ void* pool_alloc(R_allocator_t*, size_t bytes) {
 void pool_free(R_allocator_t*, void* p) { runtime::give(static_cast<char*>(p) - offset); }
 }  // namespace
 
+// R does not see what results cost: new pages take several times what it takes to fill
+// them. A collection gives old results back to the pool; where the pool has no block left,
+// it is worth its time for every 128 MB of results, and with much memory in use for more.
+static void collect_before(size_t bytes) {
+  static size_t since = 0;
+  since += bytes;
+  if (since < std::max(size_t(128) << 20, runtime::pool_statistics().used / 2) || !runtime::would_be_fresh(bytes)) return;
+  since = 0;
+  R_gc();
+}
+
 SEXP allocate_data(const TensorType& type) {
   R_xlen_t n = static_cast<R_xlen_t>(elements(type.shape));
   SEXPTYPE kind = type.dtype == DType::f64 ? REALSXP : type.dtype == DType::i32 ? INTSXP : RAWSXP;
   size_t bytes = static_cast<size_t>(n) * size_of(type.dtype);
   R_xlen_t length = kind == RAWSXP ? static_cast<R_xlen_t>(bytes) : n;
   if (bytes < large) return Rf_allocVector(kind, length);
+  collect_before(bytes);
   R_allocator_t allocator{pool_alloc, pool_free, nullptr, nullptr};
   return Rf_allocVector3(kind, length, &allocator);
 }
@@ -196,8 +199,15 @@ int64_t count_missing(SEXP x) {
 }  // namespace
 
 SEXP make_tensor(SEXP data, const DType* dtype, const Shape& shape, bool ambiguous, bool check) {
-  if (!is_data(data))
-    throw Error("argument", "`data` must be a logical, integer or double vector or array.", {"x Got " + describe(data) + "."});
+  if (!is_data(data)) {
+    std::vector<std::string> details = {"x Got " + describe(data) + "."};
+    if (Rf_inherits(data, "factor")) details.push_back("i Use `as.integer()` for the numbers of the levels, or `model.matrix()` for indicators.");
+    else if (Rf_inherits(data, "data.frame")) details.push_back("i Use `as.matrix()` if all columns are numbers, else `model.matrix()`.");
+    else if (TYPEOF(data) == VECSXP) details.push_back("i Use `unlist()`. Functions take and return lists of tensors as they are.");
+    else if (TYPEOF(data) == STRSXP) details.push_back("i Use `as.numeric()` if the strings are numbers, else `match()`.");
+    else if (data == R_NilValue) details.push_back("i Use `nv_empty()`, or `numeric()` for a tensor without elements.");
+    throw Error("argument", "`data` must be a logical, integer or double vector or array.", details);
+  }
   TensorType type{dtype ? *dtype : default_dtype(data), shape, ambiguous};
   int64_t n = elements(shape), length = XLENGTH(data);
   if (length != n && length != 1)
@@ -366,7 +376,6 @@ SEXP anvil_invalidate(SEXP x) {
   return R_NilValue;
 }
 
-SEXP anvil_dtype_name(SEXP code) { return entry([&] { return guarded([&] { return string(std::string(name(dtype_of_code(code)))); }); }); }
 SEXP anvil_dtype_code(SEXP text) {
   return entry([&] {
     auto dtype = parse_dtype(text_of(text));

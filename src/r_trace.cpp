@@ -19,9 +19,6 @@ SEXP new_box(Descriptor& d, const ValuePtr& v) {  // may jump
   d.boxes.push_back(v);
   SEXP box = PROTECT(R_MakeExternalPtr(&d.boxes.back(), R_NilValue, d.handle));
   Rf_setAttrib(box, R_ClassSymbol, names.graph_box);
-#if R_VERSION < R_Version(4, 3, 0)
-  SET_S4_OBJECT(box);
-#endif
   UNPROTECT(1);
   return box;
 }
@@ -93,9 +90,6 @@ static SEXP new_debug_box(SEXP tensor, SEXP tag) {
     box = PROTECT(PROTECT(R_MakeExternalPtr(address, tag, tensor)));
   }
   Rf_setAttrib(box, R_ClassSymbol, names.debug_box);
-#if R_VERSION < R_Version(4, 3, 0)
-  SET_S4_OBJECT(box);
-#endif
   UNPROTECT(2);
   return box;
 }

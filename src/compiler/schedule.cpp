@@ -129,7 +129,7 @@ class Scheduler {
     find_sums(f.body, f.variable, -1, sums);
     int most;
     if (facts.function) {
-      most = 1;
+      most = sums.locals.empty() ? 1 : 2;  // a call spills the sums: two chains hide the way through memory
     } else if (sums.locals.size() > 0) {
       int room = target_.registers / 4 / static_cast<int>(sums.locals.size());
       most = std::clamp(facts.ops > 24 ? std::min(room, 2) : room, 1, 8);

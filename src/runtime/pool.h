@@ -11,6 +11,7 @@ namespace anvil::runtime {
 // Error("memory") when there is none, after giving kept blocks back to the system.
 void* take(size_t bytes, size_t lead = 0);
 void give(void*) noexcept;  // null is ignored
+bool would_be_fresh(size_t bytes);  // whether such a block would come from the system
 
 struct PoolStatistics {
   size_t used = 0;              // bytes in blocks that are taken

@@ -91,7 +91,7 @@ void check_output(const Graph& g) {
   const TensorType& type = g.outputs[0]->type;
   if (!type.shape.empty())
     throw Error("gradient", "The function to differentiate must return a scalar.",
-                {"x Got shape " + in_parentheses(type.shape) + "."});
+                {"x Got shape " + in_parentheses(type.shape) + ".", "i Reduce it, for example with `sum()`."});
   if (!is_float(type.dtype))
     throw Error("gradient", "The function to differentiate must return a float scalar.",
                 {"x Got dtype " + std::string(name(type.dtype)) + "."});

@@ -41,3 +41,48 @@ test_that("every operator and function works in a trace as outside", {
     with(list(x = c(0.5, 0.25)), -x + x * 2 - x / 3 + x^2 + x %% 0.3 + x %/% 0.3))
   expect_equal(as.vector(both(function(x) rev(cumsum(round(exp(x) * 10))), v)), rev(cumsum(round(exp(c(0.5, 0.25)) * 10))))
 })
+
+test_that("generic functions without a meaning for tensors say what to use", {
+  x <- nv_tensor(matrix(c(2, 1, 1, 2), 2))
+  v <- nv_tensor(c(3, 1, 2))
+  for (f in list(sort, order, stats::median, stats::quantile, unique, duplicated, diff, summary, rep)) {
+    expect_error(f(v), "not defined for tensors", class = "anvil_error_argument")
+    expect_error(f(v + 1), "not defined for tensors", class = "anvil_error_argument")
+    expect_error(jit(function(x) f(x))(v), "not defined for tensors", class = "anvil_error_argument")
+  }
+  for (f in list(solve, qr, det, scale)) {
+    expect_error(f(x), "not defined for tensors", class = "anvil_error_argument")
+  }
+  expect_error(solve(x, v), "nv_triangular_solve", class = "anvil_error_argument")
+  expect_error(which.max(v))
+  expect_error(ifelse(v > 1, 1, 0), "nv_ifelse", class = "anvil_error_argument")
+  expect_error(ifelse(nv_tensor(TRUE), v, 0), "nv_ifelse", class = "anvil_error_argument")
+  expect_error(ifelse(TRUE, v, 0), "nv_ifelse", class = "anvil_error_argument")
+  expect_identical(ifelse(as.logical(v > 1), 1, 0), c(1, 0, 1))
+  expect_error(names(v) <- c("a", "b", "c"), "no names", class = "anvil_error_argument")
+  expect_error(length(v) <- 2, "length", class = "anvil_error_argument")
+  expect_error(v[[1]] <- 2, class = "anvil_error_argument")
+  expect_error(v$a <- 2, class = "anvil_error_argument")
+})
+
+test_that("products of matrices are R's where no tensor is", {
+  m <- matrix(c(1, 2, 3, 4), 2)
+  expect_identical(m %*% m, base::`%*%`(m, m))
+  expect_identical(crossprod(m), base::crossprod(m))
+  expect_identical(tcrossprod(m, 2 * m), base::tcrossprod(m, 2 * m))
+  expect_equal(value(m %*% f64(m)), m %*% m)
+  expect_equal(value(f64(m) %*% m), m %*% m)
+  expect_equal(value(crossprod(m, f64(m))), crossprod(m))
+})
+
+test_that("R's deparse() leaves tensors as they are", {
+  x <- nv_tensor(c(1, 2))
+  box <- x + 1
+  deparse(as.call(list(quote(f), x, box)))
+  failing <- function(x, y) stop("no")
+  try(do.call(failing, list(x, box)), silent = TRUE)
+  expect_s3_class(x, "AnvilTensor")
+  expect_s3_class(box, "DebugBox")
+  e <- tryCatch(sum(x, dims = 3), error = identity)
+  expect_identical(conditionCall(e)[1:3], quote(sum(x, dims = 3)))
+})

@@ -184,3 +184,32 @@ test_that("mistakes in assignments are explained", {
     v[1, 1] <- 1L
   })
 })
+
+test_that("the functions behind the brackets can be called as such", {
+  m <- matrix(1:12, 3)
+  x <- nv_tensor(m)
+  expect_identical(value(nv_subset(x, 1:2, )), m[1:2, ])
+  expect_identical(value(nv_subset(x, 2, drop = FALSE)), m[2, , drop = FALSE])
+  expect_identical(value(nv_subset(x, array(c(1, 3)), array(c(4, 1)))), m[c(1, 3), c(4, 1)])
+  part <- function(x, i) nv_subset(x, i, array(1:2))
+  expect_identical(flat(part(x, 3)), m[3, 1:2])
+  expect_identical(flat(jit(part)(x, nv_scalar(3L))), m[3, 1:2])
+  changed <- nv_subset_assign(x, 2, , value = 0L)
+  expect_identical(value(changed), replace(m, cbind(2, 1:4), 0L))
+  expect_identical(value(x), m)
+  assign_row <- function(x, i, value) nv_subset_assign(x, i, value = value)
+  expect_identical(value(assign_row(x, 1, nv_tensor(4:1))), rbind(4:1, m[-1, ]))
+  expect_identical(value(jit(assign_row)(x, nv_scalar(1L), nv_tensor(4:1))), rbind(4:1, m[-1, ]))
+  e <- tryCatch(nv_subset_assign(x, 9, value = 1L), error = identity)
+  expect_identical(conditionCall(e), quote(nv_subset_assign(x, 9, value = 1L)))
+  expect_identical(conditionCall(tryCatch(nv_subset(x, 0), error = identity)), quote(nv_subset(x, 0)))
+})
+
+test_that("errors of assignments show an assignment", {
+  x <- nv_tensor(matrix(1:12, 3))
+  shown <- function(expr) conditionCall(tryCatch(expr, error = identity))
+  expect_identical(shown(x[9, ] <- 1L), quote(x[9, ] <- ...))
+  expect_identical(shown(dim(x) <- 7), quote(dim(x) <- ...))
+  expect_identical(shown(x[[1]] <- 7), quote(x[[1]] <- ...))
+  expect_identical(shown(x$a <- 7), quote(x$a <- ...))
+})

@@ -8,12 +8,6 @@ test_that("primitives are found by either name", {
   expect_error(prim("mul")[["colour"]], "no rule", class = "anvil_error_argument")
 })
 
-test_that("every primitive of the registry has its strict function", {
-  keys <- setdiff(names(prim()), c("while_record", "tape_scan"))
-  keys <- Filter(function(key) is.null(own_primitives[[key]]), keys)
-  expect_identical(setdiff(paste0("nvl_", keys), getNamespaceExports("anvil")), character())
-})
-
 test_that("backward rules are functions of boxes", {
   rule <- prim("mul")[["backward"]]
   grads <- rule(list(nv_scalar(2), nv_scalar(3)), list(nv_scalar(6)), list(nv_scalar(10)), .required = c(TRUE, FALSE))

@@ -104,6 +104,8 @@ void Emitter::begin_function(const std::string& name, bool with_frame) {
   const char* names[] = {"buffers", "arena", "run", "frame"};
   for (unsigned i = 0; i < function_->arg_size(); ++i) function_->getArg(i)->setName(names[i]);
   function_->addFnAttr(llvm::Attribute::NoUnwind);
+  // vectors that are saved around calls should not straddle cache lines
+  function_->addFnAttr(llvm::Attribute::getWithStackAlignment(b_.getContext(), llvm::Align(64)));
   function_->addFnAttr("prefer-vector-width", std::to_string(8 * machine_.settings().vector_bytes));
   bases_.clear(), variables_.clear(), locals_.clear(), buffer_changed_.clear(), infos_.clear();
   scopes_.clear(), axes_.clear(), flushes_.clear();

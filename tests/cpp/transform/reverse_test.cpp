@@ -103,7 +103,7 @@ TEST(Gradient, NamesWhatIsWrong) {
   auto vector = trace({f64({2})}, [](Graph&, const Vars& x) { return x; });
   EXPECT_EQ(failure(vector).kind, "gradient");
   EXPECT_EQ(failure(vector).message, "The function to differentiate must return a scalar.");
-  EXPECT_EQ(failure(vector).details, std::vector<std::string>{"x Got shape (2)."});
+  EXPECT_EQ(failure(vector).details, (std::vector<std::string>{"x Got shape (2).", "i Reduce it, for example with `sum()`."}));
   auto two = trace({f64_scalar}, [](Graph&, const Vars& x) { return Vars{x[0], x[0]}; });
   EXPECT_EQ(failure(two).message, "The function to differentiate must return a single output.");
   auto whole = trace({f64_scalar}, [](Graph&, const Vars& x) { return Vars{convert(x[0], DType::i32)}; });

@@ -1,0 +1,91 @@
+# What somebody meets who does not know the package yet: the messages name the argument and say
+# what to do.
+
+x <- nv_tensor(c(1, 2, 3))
+m <- nv_tensor(matrix(1:6, 2), "f32")
+n <- nv_scalar(3L)
+f <- jit(function(x, n) x * n)
+one <- function(body) jit(function(n) nv_while(list(i = 0L), function(i) i < n, body))(n)
+
+test_that("making tensors", {
+  expect_snapshot(error = TRUE, {
+    nv_tensor("a")
+    nv_tensor(factor("a"))
+    nv_tensor(iris)
+    nv_tensor(list(1, 2))
+    nv_tensor(NULL)
+    nv_tensor(1:6, shape = c(2, 2))
+    nv_tensor(1:3, dtype = "double")
+    nv_tensor(1:3, dtype = "f16")
+    nv_scalar(1:3)
+    x$shape
+  })
+})
+
+test_that("operators", {
+  expect_snapshot(error = TRUE, {
+    x + c(1, 2, 3)
+    nv_tensor(1:4) + nv_tensor(1:2)
+    x + "a"
+    m %*% m
+    m %*% x
+    m %*% c(1, 2, 3)
+    x & x
+    sum(m, dims = 3)
+    sum(m, axis = 1)
+    mean(m, 3)
+    nv_concatenate(x, m)
+    nv_ifelse(x, 1, 0)
+  })
+})
+
+test_that("indices", {
+  expect_snapshot(error = TRUE, {
+    x[4]
+    x[0]
+    x[c(1, 2)]
+    x[x > 1]
+    x["a"]
+    m[1, 2, 3]
+    x[4] <- 1
+    x[1:2] <- x
+  })
+})
+
+test_that("compiled functions", {
+  expect_snapshot(error = TRUE, {
+    f(x, 2)
+    f(x, "a")
+    jit(function(x, op) if (op == "add") x + x else x)(x, "add")
+    jit(function(x) x, static = "y")
+    jit(function(x) if (sum(x) > 1) x else -x)(x)
+    jit(function(x) sum(x) > 1 && TRUE)(x)
+    jit(function(x) as.numeric(x))(x)
+    jit(function(n) nv_fill(1, n))(n)
+    jit(function(x, n) nv_reshape(x, c(n, 1)))(x, n)
+    jit(function(x, n) x[1:n])(x, n)
+    jit(function(n) seq_len(n))(n)
+    jit(function(x) "a")(x)
+  })
+})
+
+test_that("gradients", {
+  expect_snapshot(error = TRUE, {
+    gradient(function(x) x * 2)(x)
+    gradient(function(x) sum(x))(c(1, 2))
+    gradient(function(x) sum(x))(nv_tensor(1:3))
+    gradient(function(x) sum(x), wrt = "y")
+  })
+})
+
+test_that("loops and branches", {
+  expect_snapshot(error = TRUE, {
+    one(function(i) list(i = i + 0.5))
+    one(function(i) list(j = i + 1L))
+    one(function(i) i + 1L)
+    one(function(i) list(i = nv_broadcast_to(i, 2)))
+    nv_while(list(0L), function(i) i < 3L, function(i) list(i + 1L))
+    nv_if(x > 0, x, -x)
+    jit(function(x) nv_if(sum(x) > 0, x, sum(x)))(x)
+  })
+})
