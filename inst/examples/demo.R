@@ -8,15 +8,16 @@ output <- Sys.getenv("ANVIL_DEMO_OUTPUT", "demo-output")
 dir.create(output, showWarnings = FALSE, recursive = TRUE)
 
 milliseconds <- function(expr) {
-  start <- proc.time()[["elapsed"]]
+  start <- as.numeric(Sys.time())
   force(expr)
-  1000 * (proc.time()[["elapsed"]] - start)
+  1000 * (as.numeric(Sys.time()) - start)
 }
+readable <- function(ms) if (ms < 1) sprintf("%.0f us", 1000 * ms) else sprintf("%.1f ms", ms)
 report_times <- function(first, later, base, what) {
   cli::cli_ul(c(
-    sprintf("first call (trace, differentiate, compile, run): %.0f ms", first),
-    sprintf("later calls: %.1f ms", later),
-    sprintf("the same work in base R: %.1f ms (%s)", base, what)
+    paste("first call (trace, differentiate, compile, run):", readable(first)),
+    paste("later calls:", readable(later)),
+    sprintf("the same work in base R: %s (%s)", readable(base), what)
   ))
 }
 f64 <- function(x) nv_tensor(x, dtype = "f64")

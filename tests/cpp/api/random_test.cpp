@@ -90,7 +90,7 @@ std::string shrunk(const Graph& g, const std::vector<Tensor>& inputs) {
 }
 
 TEST(Random, CompiledProgramsAgreeWithEigen) {
-  int64_t first = setting("ANVIL_FUZZ_SEED", 1), count = setting("ANVIL_FUZZ_COUNT", 400);
+  int64_t first = setting("ANVIL_FUZZ_SEED", 1), count = setting("ANVIL_FUZZ_COUNT", 1500);
   int64_t dropped = 0;
   for (int64_t seed = first; seed < first + count; ++seed) {
     RandomProgram p(static_cast<uint64_t>(seed), {});
@@ -105,7 +105,7 @@ TEST(Random, CompiledProgramsAgreeWithEigen) {
 }
 
 TEST(Random, CompiledGradientsAgreeWithEigen) {
-  int64_t first = setting("ANVIL_FUZZ_SEED", 1), count = setting("ANVIL_FUZZ_COUNT", 400) / 4;
+  int64_t first = setting("ANVIL_FUZZ_SEED", 1), count = setting("ANVIL_FUZZ_COUNT", 1500) / 4;
   for (int64_t seed = first; seed < first + count; ++seed) {
     RandomProgram p(static_cast<uint64_t>(seed), {.float_only = true, .calls = 6});
     Var sum{&p.graph, nullptr};

@@ -34,7 +34,7 @@ TEST(DotGeneral, IntegersWrapAndBoolsAreLogical) {
   expect_values(dot({{0}, {0}}), {ones, tensor(DType::boolean, {2}, {0, 0})}, {}, {0});
 }
 
-TEST(DotGeneral, LargePlainProductsCallTheBlas) {
+TEST(DotGeneral, LargePlainProductsCallTheRuntime) {
   Tensor a = spread_values(DType::f64, {64, 80}), b = spread_values(DType::f64, {80, 70}, -1, 1, 1);
   Tensor at = spread_values(DType::f64, {80, 64}), bt = spread_values(DType::f64, {70, 80}, -1, 1, 1);
   evaluate(dot({{1}, {0}}), {a, b});

@@ -9,6 +9,7 @@
 #include "primitives/lowering.h"
 #include "primitives/primitive.h"
 #include "runtime/functions.h"
+#include "runtime/run.h"
 #include "runtime/scalar.h"
 
 namespace anvil::test {
@@ -113,7 +114,8 @@ class Interpreter : public primitives::Lowering {
     for (const ValuePtr& v : operands) buffers.push_back(tensor(v).data.get());
     for (const runtime::NamedFunction& f : runtime::functions())
       if (std::string_view(f.name) == function) {
-        if (f.function(nullptr, buffers.data(), numbers.data()) != 0)
+        runtime::Run run;
+        if (f.function(&run, buffers.data(), numbers.data()) != 0)
           throw InternalError("loop rule: a function of the runtime failed");
         return;
       }
