@@ -31,22 +31,23 @@ using Rcpp::Shield;
 struct Unwind {};  // an R jump on its way through C++ frames
 
 SEXP continuation();
-[[noreturn]] void raise();                       // the remembered error, as an R condition
+[[noreturn]] void raise();  // the remembered error, as an R condition
 void remember(const std::string& kind, const std::string& message, const std::vector<std::string>& details) noexcept;
 
 // The body calls R and throws nothing; a jump out of it arrives as Unwind.
-template <class F> SEXP guarded(F&& body) {
+template <class F>
+SEXP guarded(F&& body) {
   std::jmp_buf jump;
   if (setjmp(jump)) throw Unwind{};
-  return R_UnwindProtect(
-      [](void* f) -> SEXP { return (*static_cast<std::remove_reference_t<F>*>(f))(); }, &body,
-      [](void* j, Rboolean jumping) {
-        if (jumping) std::longjmp(*static_cast<std::jmp_buf*>(j), 1);
-      },
-      &jump, continuation());
+  return R_UnwindProtect([](void* f) -> SEXP { return (*static_cast<std::remove_reference_t<F>*>(f))(); }, &body,
+                         [](void* j, Rboolean jumping) {
+                           if (jumping) std::longjmp(*static_cast<std::jmp_buf*>(j), 1);
+                         },
+                         &jump, continuation());
 }
 
-template <class F> SEXP entry(F&& body) {
+template <class F>
+SEXP entry(F&& body) {
   bool unwinding = false;
   try {
     return body();
@@ -72,11 +73,11 @@ SEXP call_r(const char* function, std::initializer_list<SEXP> arguments);  // a 
 enum class Class : uint8_t { other, tensor, buffer, graph_box, debug_box, abstract };
 Class class_of(SEXP);
 
-struct Names {                                    // objects that live as long as the package
-  SEXP environment;                               // its namespace
+struct Names {       // objects that live as long as the package
+  SEXP environment;  // its namespace
   SEXP tensor, buffer, graph_box, debug_box, graph, descriptor, graph_value, graph_literal, cache, executable;
   SEXP box_symbol, default_dtypes, check_nan, generic;
-  SEXP parent_frame, sys_call;                    // calls of these functions
+  SEXP parent_frame, sys_call;  // calls of these functions
 };
 extern Names names;
 
@@ -96,15 +97,16 @@ class Kept {
   std::shared_ptr<const Handle> handle_;
 };
 
-std::string text_of(SEXP string);                 // of a character vector of length 1
+std::string text_of(SEXP string);  // of a character vector of length 1
 std::vector<int64_t> integers_of(SEXP, const char* argument);
-SEXP string(const std::string&);                  // may jump
-SEXP strings(const std::vector<std::string>&);    // may jump
+SEXP string(const std::string&);                              // may jump
+SEXP strings(const std::vector<std::string>&);                // may jump
 SEXP integers(const std::vector<int64_t>&, int64_t add = 0);  // may jump
-std::string describe(SEXP);                       // "<numeric> of length 3"
+std::string describe(SEXP);                                   // "<numeric> of length 3"
 
 // An external pointer that owns a C++ object.
-template <class T> SEXP own(T* object, SEXP cls, SEXP kept = R_NilValue) {
+template <class T>
+SEXP own(T* object, SEXP cls, SEXP kept = R_NilValue) {
   SEXP x = PROTECT(R_MakeExternalPtr(object, R_NilValue, kept));
   R_RegisterCFinalizerEx(
       x,
@@ -131,33 +133,33 @@ SEXP holder_of(const Tensor&);                    // the AnvilTensor behind `hol
 SEXP tensor_from(const Tensor&);                  // the held object, or a copy of the data
 // R data as a tensor; `dtype` nullptr: the default of the R type. Converts while it copies.
 SEXP make_tensor(SEXP data, const DType* dtype, const Shape& shape, bool ambiguous, bool check);
-DType default_dtype(SEXP data);                   // Error("dtype") when there is none
-Shape shape_of_data(SEXP data);                   // its dim, or its length
-bool is_data(SEXP);                               // logical, integer, double or integer64, no other class
-Scalar scalar_of(SEXP data);                      // the first element
+DType default_dtype(SEXP data);  // Error("dtype") when there is none
+Shape shape_of_data(SEXP data);  // its dim, or its length
+bool is_data(SEXP);              // logical, integer, double or integer64, no other class
+Scalar scalar_of(SEXP data);     // the first element
 
 // --- boxes and the trace (r_trace.cpp, r_record.cpp) ---------------------------------------
 
-struct Locations {                                // who made the calls of a trace
+struct Locations {  // who made the calls of a trace
   std::vector<Kept> list;
 };
 struct GraphHolder {
   GraphPtr graph;
   std::shared_ptr<Locations> locations;
 };
-const GraphHolder& graph_of(SEXP);                // Error("argument") when it is none
+const GraphHolder& graph_of(SEXP);  // Error("argument") when it is none
 SEXP wrap_graph(GraphPtr, std::shared_ptr<Locations>, SEXP fields);
 bool tracing();
-SEXP abstract_of(const ValuePtr&);                // R's AbstractTensor, ConcreteTensor or LiteralTensor
+SEXP abstract_of(const ValuePtr&);  // R's AbstractTensor, ConcreteTensor or LiteralTensor
 SEXP debug_result(const ValuePtr&, const Tensor*);
-SEXP concrete_of(SEXP debug_box);                 // its AnvilTensor, or R_NilValue
+SEXP concrete_of(SEXP debug_box);  // its AnvilTensor, or R_NilValue
 SEXP abstract_tag_of(SEXP debug_box);
 
 // The operands of one call: boxed into the current descriptor, or, outside of a trace,
 // inputs of a graph that is evaluated at once and thrown away.
 class Recording {
  public:
-  explicit Recording(SEXP frame = nullptr);       // of the R function that records, to find the user's call
+  explicit Recording(SEXP frame = nullptr);  // of the R function that records, to find the user's call
   ~Recording();
   Recording(const Recording&) = delete;
   Recording& operator=(const Recording&) = delete;
@@ -171,7 +173,7 @@ class Recording {
   void locate();
   std::unique_ptr<Debug> debug_;
   SEXP frame_;
-  size_t first_ = 0;                              // call of the graph that this recording may make
+  size_t first_ = 0;  // call of the graph that this recording may make
 };
 
 // Evaluates a graph on R tensors with Eigen; composites are expanded first.

@@ -61,7 +61,8 @@ std::shared_ptr<Compiled> compile(const Graph& traced, Tree tree) {
       out.index = static_cast<size_t>(std::find(g->inputs.begin(), g->inputs.end(), v) - g->inputs.begin());
     } else if (v->kind != Value::Kind::result) {
       out.kind = Output::Kind::fixed;
-      Shield<SEXP> tensor(tensor_from(v->kind == Value::Kind::constant ? v->constant : graph::full(v->type, v->literal)));
+      Shield<SEXP> tensor(
+          tensor_from(v->kind == Value::Kind::constant ? v->constant : graph::full(v->type, v->literal)));
       data_of(tensor);
       out.data = Kept(R_ExternalPtrProtected(tensor));
     } else {
@@ -92,7 +93,8 @@ static SEXP unflatten(const Tree& tree, SEXP leaves) {  // may jump
   if (tree.kind == Tree::Kind::leaf) return VECTOR_ELT(leaves, tree.leaf);
   if (tree.kind == Tree::Kind::null) return R_NilValue;
   SEXP list = PROTECT(Rf_allocVector(VECSXP, static_cast<R_xlen_t>(tree.children.size())));
-  for (size_t i = 0; i < tree.children.size(); ++i) SET_VECTOR_ELT(list, static_cast<R_xlen_t>(i), unflatten(tree.children[i], leaves));
+  for (size_t i = 0; i < tree.children.size(); ++i)
+    SET_VECTOR_ELT(list, static_cast<R_xlen_t>(i), unflatten(tree.children[i], leaves));
   if (tree.labels) Rf_setAttrib(list, R_NamesSymbol, tree.labels.get());
   UNPROTECT(1);
   return list;
@@ -108,7 +110,8 @@ static SEXP results_of(const Compiled& c, const std::vector<SEXP>& tensors, SEXP
   if (c.tree.kind == Tree::Kind::leaf) return guarded([&] { return result(c.outputs[0]); });
   return guarded([&] {
     SEXP leaves = PROTECT(Rf_allocVector(VECSXP, static_cast<R_xlen_t>(c.outputs.size())));
-    for (size_t i = 0; i < c.outputs.size(); ++i) SET_VECTOR_ELT(leaves, static_cast<R_xlen_t>(i), result(c.outputs[i]));
+    for (size_t i = 0; i < c.outputs.size(); ++i)
+      SET_VECTOR_ELT(leaves, static_cast<R_xlen_t>(i), result(c.outputs[i]));
     SEXP x = unflatten(c.tree, leaves);
     UNPROTECT(1);
     return x;
@@ -118,7 +121,8 @@ static SEXP results_of(const Compiled& c, const std::vector<SEXP>& tensors, SEXP
 SEXP run(const Compiled& c, const std::vector<SEXP>& tensors, SEXP cls) {
   Shield<SEXP> data(guarded([&] {
     SEXP list = PROTECT(Rf_allocVector(VECSXP, static_cast<R_xlen_t>(c.computed.size())));
-    for (size_t i = 0; i < c.computed.size(); ++i) SET_VECTOR_ELT(list, static_cast<R_xlen_t>(i), allocate_data(c.computed[i]));
+    for (size_t i = 0; i < c.computed.size(); ++i)
+      SET_VECTOR_ELT(list, static_cast<R_xlen_t>(i), allocate_data(c.computed[i]));
     UNPROTECT(1);
     return list;
   }));
@@ -129,7 +133,8 @@ SEXP run(const Compiled& c, const std::vector<SEXP>& tensors, SEXP cls) {
     std::vector<Tensor> results = evaluate_graph(*c.interpreted, inputs);
     for (size_t i = 0; i < results.size(); ++i) {
       const Tensor& t = results[i];
-      std::copy_n(t.as<char>(), static_cast<size_t>(elements(t.type.shape)) * size_of(t.type.dtype), static_cast<char*>(memory(i)));
+      std::copy_n(t.as<char>(), static_cast<size_t>(elements(t.type.shape)) * size_of(t.type.dtype),
+                  static_cast<char*>(memory(i)));
     }
   } else {
     for (SEXP x : tensors) data_of(x);
@@ -161,19 +166,24 @@ SEXP anvil_compile(SEXP graph) {
 SEXP anvil_execute(SEXP executable, SEXP inputs) {
   return entry([&] {
     auto* held = static_cast<std::shared_ptr<Compiled>*>(R_ExternalPtrAddr(executable));
-    if (held == nullptr) throw Error("argument", "This executable was saved in another session.", {"i Compile the program again."});
+    if (held == nullptr)
+      throw Error("argument", "This executable was saved in another session.", {"i Compile the program again."});
     std::shared_ptr<Compiled> c = *held;
     std::vector<SEXP> tensors;
     for (R_xlen_t i = 0; i < XLENGTH(inputs); ++i) tensors.push_back(VECTOR_ELT(inputs, i));
     if (tensors.size() != c->inputs.size())
-      throw Error("argument", "The program has " + std::to_string(c->inputs.size()) + " inputs.", {"x Got " + std::to_string(tensors.size()) + "."});
+      throw Error("argument", "The program has " + std::to_string(c->inputs.size()) + " inputs.",
+                  {"x Got " + std::to_string(tensors.size()) + "."});
     for (size_t i = 0; i < tensors.size(); ++i) {
       std::string argument = "Input " + std::to_string(i + 1);
       Class cls = class_of(tensors[i]);
-      if (cls != Class::tensor && cls != Class::buffer) throw Error("argument", argument + " must be a tensor or a raw buffer.", {"x Got " + describe(tensors[i]) + "."});
+      if (cls != Class::tensor && cls != Class::buffer)
+        throw Error("argument", argument + " must be a tensor or a raw buffer.",
+                    {"x Got " + describe(tensors[i]) + "."});
       TensorType type = type_of(R_ExternalPtrTag(tensors[i]));
       if (!graph::same_type(type, c->inputs[i]))
-        throw Error("argument", argument + " must be " + graph::text(c->inputs[i]) + ".", {"x Got " + graph::text(type) + "."});
+        throw Error("argument", argument + " must be " + graph::text(c->inputs[i]) + ".",
+                    {"x Got " + graph::text(type) + "."});
     }
     return run(*c, tensors, names.buffer);
   });

@@ -16,12 +16,12 @@ struct Output {
   enum class Kind : uint8_t { computed, input, fixed } kind = Kind::computed;
   size_t index = 0;  // of a computed result or of an input
   TensorType type;
-  Kept tag, data;    // data: of a fixed result
+  Kept tag, data;  // data: of a fixed result
 };
 
 struct Compiled {
   runtime::Executable native;
-  GraphPtr interpreted;             // without LLVM: what Eigen evaluates
+  GraphPtr interpreted;  // without LLVM: what Eigen evaluates
   std::vector<TensorType> inputs;
   std::vector<Tensor> constants;
   std::vector<TensorType> computed;
@@ -29,8 +29,8 @@ struct Compiled {
   Tree tree;
 };
 
-SEXP element_named(SEXP list, const char* name);   // R_NilValue when there is none
-Tree tree_from(SEXP node);                          // of build_tree()
+SEXP element_named(SEXP list, const char* name);  // R_NilValue when there is none
+Tree tree_from(SEXP node);                        // of build_tree()
 std::shared_ptr<Compiled> compile(const Graph& traced, Tree);
 // Results are tensors or raw buffers, as `cls` says.
 SEXP run(const Compiled&, const std::vector<SEXP>& tensors, SEXP cls);

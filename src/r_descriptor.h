@@ -17,26 +17,26 @@ struct Descriptor {
   Descriptor* parent = nullptr;
   SEXP handle = R_NilValue;
   bool live = true;
-  bool types_only = false;                             // outermost: nothing of it will be run
+  bool types_only = false;  // outermost: nothing of it will be run
   std::shared_ptr<Locations> locations;
-  std::deque<ValuePtr> boxes;                          // addresses stay
-  std::unordered_set<const Value*> listed;             // among the graph's constants
-  std::unordered_map<SEXP, ValuePtr> tensors;          // outermost: captured tensors
+  std::deque<ValuePtr> boxes;                  // addresses stay
+  std::unordered_set<const Value*> listed;     // among the graph's constants
+  std::unordered_map<SEXP, ValuePtr> tensors;  // outermost: captured tensors
   std::vector<Kept> kept;
 };
 
 extern std::vector<Descriptor*> stack;
 
-Descriptor& current();                             // Error("trace") when there is none
-SEXP new_box(Descriptor&, const ValuePtr&);        // may jump
-void capture(const ValuePtr& constant);            // lists it in every graph from here to the outermost one
+Descriptor& current();                       // Error("trace") when there is none
+SEXP new_box(Descriptor&, const ValuePtr&);  // may jump
+void capture(const ValuePtr& constant);      // lists it in every graph from here to the outermost one
 ValuePtr captured_tensor(SEXP tensor);
-ValuePtr unknown_value(SEXP debug_box);            // a debug box without data, where only types matter
+ValuePtr unknown_value(SEXP debug_box);  // a debug box without data, where only types matter
 const ValuePtr& value_of(SEXP box);
-ValuePtr unboxed(SEXP box);                        // for use in the current graph; Error("trace") when its trace has ended
+ValuePtr unboxed(SEXP box);  // for use in the current graph; Error("trace") when its trace has ended
 
-bool is_literal(SEXP);                             // a single number or flag
-bool is_array(SEXP);                               // R data with dimensions
+bool is_literal(SEXP);  // a single number or flag
+bool is_array(SEXP);    // R data with dimensions
 [[noreturn]] void not_a_tensor(SEXP, const std::string& name);
 
 }  // namespace anvil::r

@@ -10,9 +10,12 @@ namespace anvil::r {
 
 const GraphHolder& graph_of(SEXP x) {
   if (TYPEOF(x) != EXTPTRSXP || !Rf_inherits(x, "AnvilGraph"))
-    throw Error("argument", "`graph` must be an AnvilGraph.", {"x Got " + describe(x) + ".", "i `trace_fn()` makes one."});
+    throw Error("argument", "`graph` must be an AnvilGraph.",
+                {"x Got " + describe(x) + ".", "i `trace_fn()` makes one."});
   auto* holder = static_cast<GraphHolder*>(R_ExternalPtrAddr(x));
-  if (holder == nullptr) throw Error("argument", "This graph was saved in another session and cannot be used.", {"i Trace the function again."});
+  if (holder == nullptr)
+    throw Error("argument", "This graph was saved in another session and cannot be used.",
+                {"i Trace the function again."});
   return *holder;
 }
 
@@ -70,7 +73,8 @@ static SEXP calls_of(const GraphHolder& holder, SEXP graph) {
     Shield<SEXP> name(guarded([&] { return string(primitives::primitive_of(c).key); }));
     Shield<SEXP> inputs(nodes(c.inputs, graph)), outputs(nodes(c.outputs, graph));
     Shield<SEXP> params(guarded([&] { return params_to(c, holder.locations); }));
-    bool located = holder.locations && c.location >= 0 && static_cast<size_t>(c.location) < holder.locations->list.size();
+    bool located =
+        holder.locations && c.location >= 0 && static_cast<size_t>(c.location) < holder.locations->list.size();
     SEXP where = located ? holder.locations->list[static_cast<size_t>(c.location)].get() : R_NilValue;
     SET_VECTOR_ELT(list, static_cast<R_xlen_t>(i), call_r("primitive_call", {name, inputs, params, outputs, where}));
   }
@@ -104,9 +108,11 @@ SEXP anvil_gradient(SEXP graph, SEXP wrt, SEXP with_value, SEXP fields) {
     if (marked.size() != holder.graph->inputs.size()) throw InternalError("one flag per input was expected");
     GraphPtr expanded = primitives::expand(*holder.graph, false);
     try {
-      return wrap_graph(transform::gradient(*expanded, marked, Rf_asLogical(with_value) == TRUE), holder.locations, fields);
+      return wrap_graph(transform::gradient(*expanded, marked, Rf_asLogical(with_value) == TRUE), holder.locations,
+                        fields);
     } catch (const Error& e) {
-      if (e.location < 0 || !holder.locations || static_cast<size_t>(e.location) >= holder.locations->list.size()) throw;
+      if (e.location < 0 || !holder.locations || static_cast<size_t>(e.location) >= holder.locations->list.size())
+        throw;
       Shield<SEXP> where(call_r("location_text", {holder.locations->list[static_cast<size_t>(e.location)].get()}));
       std::vector<std::string> details = e.details;
       details.push_back("i It was called by " + text_of(where) + ".");
@@ -123,12 +129,18 @@ SEXP anvil_simplify(SEXP graph, SEXP passes) {
     GraphPtr g = graph::clone(*holder.graph, map);
     for (R_xlen_t i = 0; i < XLENGTH(passes); ++i) {
       std::string pass = CHAR(STRING_ELT(passes, i));
-      if (pass == "inline_scalars") transform::inline_scalar_constants(*g);
-      else if (pass == "unused_constants") transform::remove_unused_constants(*g);
-      else if (pass == "dead_calls") transform::remove_dead_calls(*g);
-      else if (pass == "equal_calls") transform::merge_equal_calls(*g);
-      else if (pass == "optimize") transform::optimize(*g);
-      else throw Error("argument", "There is no pass named `" + pass + "`.");
+      if (pass == "inline_scalars")
+        transform::inline_scalar_constants(*g);
+      else if (pass == "unused_constants")
+        transform::remove_unused_constants(*g);
+      else if (pass == "dead_calls")
+        transform::remove_dead_calls(*g);
+      else if (pass == "equal_calls")
+        transform::merge_equal_calls(*g);
+      else if (pass == "optimize")
+        transform::optimize(*g);
+      else
+        throw Error("argument", "There is no pass named `" + pass + "`.");
     }
     return wrap_graph(g, holder.locations, R_ExternalPtrProtected(graph));
   });
@@ -141,10 +153,13 @@ SEXP anvil_evaluate(SEXP graph, SEXP inputs) {
     std::vector<Tensor> given;
     for (R_xlen_t i = 0; i < XLENGTH(inputs); ++i) given.push_back(hold(VECTOR_ELT(inputs, i)));
     if (given.size() != holder.graph->inputs.size())
-      throw Error("argument", "The graph has " + std::to_string(holder.graph->inputs.size()) + " inputs.", {"x Got " + std::to_string(given.size()) + "."});
+      throw Error("argument", "The graph has " + std::to_string(holder.graph->inputs.size()) + " inputs.",
+                  {"x Got " + std::to_string(given.size()) + "."});
     for (size_t i = 0; i < given.size(); ++i)
       if (!graph::same_type(given[i].type, holder.graph->inputs[i]->type))
-        throw Error("argument", "Input " + std::to_string(i + 1) + " must be " + graph::text(holder.graph->inputs[i]->type) + ".", {"x Got " + graph::text(given[i].type) + "."});
+        throw Error("argument",
+                    "Input " + std::to_string(i + 1) + " must be " + graph::text(holder.graph->inputs[i]->type) + ".",
+                    {"x Got " + graph::text(given[i].type) + "."});
     std::vector<Tensor> results = evaluate_graph(*holder.graph, given);
     Shield<SEXP> list(guarded([&] { return Rf_allocVector(VECSXP, static_cast<R_xlen_t>(results.size())); }));
     for (size_t i = 0; i < results.size(); ++i) {
@@ -159,7 +174,8 @@ SEXP anvil_evaluate(SEXP graph, SEXP inputs) {
 SEXP anvil_stablehlo(SEXP graph, SEXP constants_as_inputs) {
   return entry([&] {
     const GraphHolder& holder = graph_of(graph);
-    stablehlo::Written written = stablehlo::write(*primitives::expand(*holder.graph, true), Rf_asLogical(constants_as_inputs) == TRUE);
+    stablehlo::Written written =
+        stablehlo::write(*primitives::expand(*holder.graph, true), Rf_asLogical(constants_as_inputs) == TRUE);
     Shield<SEXP> text(guarded([&] { return string(written.text); }));
     Shield<SEXP> constants(nodes(written.constants, graph));
     return guarded([&] {
@@ -184,8 +200,10 @@ SEXP anvil_inspect(SEXP graph, SEXP level) {
     GraphPtr g = graph::clone(*primitives::expand(*graph_of(graph).graph, true), map);
     transform::optimize(*g);
     loops::Program program = compiler::compile(*g, llvm_backend::target());
-    if (wanted == "loops") text = loops::print(program);
-    else text = llvm_backend::text(program, wanted == "asm" ? llvm_backend::Text::assembly : llvm_backend::Text::llvm);
+    if (wanted == "loops")
+      text = loops::print(program);
+    else
+      text = llvm_backend::text(program, wanted == "asm" ? llvm_backend::Text::assembly : llvm_backend::Text::llvm);
     return guarded([&] { return string(text); });
   });
 }

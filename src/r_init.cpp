@@ -112,7 +112,8 @@ SEXP string(const std::string& s) {
 SEXP strings(const std::vector<std::string>& list) {
   SEXP x = PROTECT(Rf_allocVector(STRSXP, static_cast<R_xlen_t>(list.size())));
   for (size_t i = 0; i < list.size(); ++i)
-    SET_STRING_ELT(x, static_cast<R_xlen_t>(i), Rf_mkCharLenCE(list[i].data(), static_cast<int>(list[i].size()), CE_UTF8));
+    SET_STRING_ELT(x, static_cast<R_xlen_t>(i),
+                   Rf_mkCharLenCE(list[i].data(), static_cast<int>(list[i].size()), CE_UTF8));
   UNPROTECT(1);
   return x;
 }
@@ -177,16 +178,15 @@ void set_blas() {
 #endif
 }
 
-template <class F> DL_FUNC routine(F* f) { return reinterpret_cast<DL_FUNC>(reinterpret_cast<void (*)()>(f)); }
+template <class F>
+DL_FUNC routine(F* f) {
+  return reinterpret_cast<DL_FUNC>(reinterpret_cast<void (*)()>(f));
+}
 
 #define ANVIL_ROUTINE(name, arguments) {"C_" #name, routine(name), arguments},
-const R_CallMethodDef routines[] = {
-    {"C_anvil_attach", routine(anvil_attach), 1},
-    ANVIL_ROUTINES(ANVIL_ROUTINE)
-    {nullptr, nullptr, 0}};
-const R_ExternalMethodDef external_routines[] = {
-    ANVIL_EXTERNAL_ROUTINES(ANVIL_ROUTINE)
-    {nullptr, nullptr, 0}};
+const R_CallMethodDef routines[] = {{"C_anvil_attach", routine(anvil_attach), 1},
+                                    ANVIL_ROUTINES(ANVIL_ROUTINE){nullptr, nullptr, 0}};
+const R_ExternalMethodDef external_routines[] = {ANVIL_EXTERNAL_ROUTINES(ANVIL_ROUTINE){nullptr, nullptr, 0}};
 #undef ANVIL_ROUTINE
 
 }  // namespace

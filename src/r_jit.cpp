@@ -20,7 +20,7 @@ namespace {
 struct Key {
   std::vector<int64_t> words;
   std::vector<SEXP> statics;
-  std::vector<SEXP> labels;      // vectors whose strings stand in `words` by their addresses
+  std::vector<SEXP> labels;  // vectors whose strings stand in `words` by their addresses
   bool operator==(const Key& o) const {
     if (words != o.words) return false;
     for (size_t i = 0; i < statics.size(); ++i)
@@ -42,8 +42,9 @@ struct Slot {
 
 class Cache {
  public:
-  explicit Cache(SEXP spec) : limit_(static_cast<size_t>(std::max(1.0, std::min(1e9, Rf_asReal(element_named(spec, "cache_size")))))),
-                              convert_(Rf_asLogical(element_named(spec, "convert")) == TRUE) {
+  explicit Cache(SEXP spec)
+      : limit_(static_cast<size_t>(std::max(1.0, std::min(1e9, Rf_asReal(element_named(spec, "cache_size")))))),
+        convert_(Rf_asLogical(element_named(spec, "convert")) == TRUE) {
     auto strings_in = [](SEXP x) {
       std::vector<SEXP> list;
       for (R_xlen_t i = 0; i < XLENGTH(x); ++i) list.push_back(STRING_ELT(x, i));
@@ -89,7 +90,7 @@ class Cache {
  private:
   size_t limit_;
   bool convert_;
-  std::vector<SEXP> static_, donate_;   // kept by the cache's own R object
+  std::vector<SEXP> static_, donate_;  // kept by the cache's own R object
   std::list<Slot> slots_;
   std::unordered_multimap<size_t, std::list<Slot>::iterator> index_;
 };
@@ -99,10 +100,13 @@ Cache& cache_of(SEXP x) {
   if (auto* cache = static_cast<Cache*>(R_ExternalPtrAddr(x))) return *cache;
   auto cache = std::make_unique<Cache>(R_ExternalPtrProtected(x));
   guarded([&] {
-    R_RegisterCFinalizerEx(x, [](SEXP p) {
-      delete static_cast<Cache*>(R_ExternalPtrAddr(p));
-      R_ClearExternalPtr(p);
-    }, FALSE);
+    R_RegisterCFinalizerEx(
+        x,
+        [](SEXP p) {
+          delete static_cast<Cache*>(R_ExternalPtrAddr(p));
+          R_ClearExternalPtr(p);
+        },
+        FALSE);
     return R_NilValue;
   });
   R_SetExternalPtrAddr(x, cache.get());
@@ -115,10 +119,10 @@ class Arguments {
  public:
   explicit Arguments(const Cache& cache) : cache_(cache) {}
   Key key;
-  std::vector<SEXP> tensors;     // the leaves, in order
+  std::vector<SEXP> tensors;  // the leaves, in order
   std::vector<SEXP> donated;
   std::vector<Kept> converted;
-  bool abstract = false;         // some argument is a debug box without data
+  bool abstract = false;  // some argument is a debug box without data
 
   void add(SEXP args) {
     SEXP labels = Rf_getAttrib(args, R_NamesSymbol);
@@ -136,7 +140,8 @@ class Arguments {
       path_.push_back({name, i});
       leaf_or_list(x);
       path_.pop_back();
-      if (cache_.donates() && cache_.is_donated(name)) donated.insert(donated.end(), tensors.begin() + static_cast<std::ptrdiff_t>(first), tensors.end());
+      if (cache_.donates() && cache_.is_donated(name))
+        donated.insert(donated.end(), tensors.begin() + static_cast<std::ptrdiff_t>(first), tensors.end());
     }
   }
 
@@ -190,14 +195,20 @@ class Arguments {
     std::string path;
     for (size_t i = 0; i < path_.size(); ++i) {
       std::string name = CHAR(path_[i].first);
-      if (i == 0) path = name.empty() ? "..." + std::to_string(path_[i].second + 1) : name;
-      else path += name.empty() ? "[[" + std::to_string(path_[i].second + 1) + "]]" : "$" + name;
+      if (i == 0)
+        path = name.empty() ? "..." + std::to_string(path_[i].second + 1) : name;
+      else
+        path += name.empty() ? "[[" + std::to_string(path_[i].second + 1) + "]]" : "$" + name;
     }
     std::vector<std::string> details = {"x Got " + describe(x) + "."};
     std::string argument = CHAR(path_[0].first);
-    if (is_data(x)) details.push_back("i Make a tensor of it with `nv_tensor()` or `nv_scalar()`, or let `jit(convert = TRUE)` do so.");
-    if (class_of(x) == Class::abstract) details.push_back("i An AbstractTensor has a type, but no data.");
-    else if (!argument.empty()) details.push_back("i If it is to be known when the function is compiled, name `" + argument + "` in `static`.");
+    if (is_data(x))
+      details.push_back(
+          "i Make a tensor of it with `nv_tensor()` or `nv_scalar()`, or let `jit(convert = TRUE)` do so.");
+    if (class_of(x) == Class::abstract)
+      details.push_back("i An AbstractTensor has a type, but no data.");
+    else if (!argument.empty())
+      details.push_back("i If it is to be known when the function is compiled, name `" + argument + "` in `static`.");
     throw Error("argument", "`" + path + "` must be an AnvilTensor.", details);
   }
 

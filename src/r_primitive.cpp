@@ -14,12 +14,15 @@ using Kind = ParamSpec::Kind;
 // Strings are unique in R, so their addresses find primitives; the strings found are kept.
 const Primitive& primitive_named(SEXP name) {
   static std::unordered_map<SEXP, const Primitive*> known;
-  if (TYPEOF(name) != STRSXP || XLENGTH(name) != 1) throw Error("argument", "The name of a primitive must be a string.");
+  if (TYPEOF(name) != STRSXP || XLENGTH(name) != 1)
+    throw Error("argument", "The name of a primitive must be a string.");
   SEXP key = STRING_ELT(name, 0);
   auto it = known.find(key);
   if (it != known.end()) return *it->second;
   const Primitive* p = primitives::registry().find(CHAR(key));
-  if (p == nullptr) throw Error("argument", "There is no primitive named `" + std::string(CHAR(key)) + "`.", {"i `prim()` lists all of them."});
+  if (p == nullptr)
+    throw Error("argument", "There is no primitive named `" + std::string(CHAR(key)) + "`.",
+                {"i `prim()` lists all of them."});
   guarded([&] {
     R_PreserveObject(key);
     return R_NilValue;
@@ -34,7 +37,8 @@ namespace {
 
 int64_t integer_of(SEXP x, const std::string& name) {
   std::vector<int64_t> list = integers_of(x, name.c_str());
-  if (list.size() != 1) throw Error("argument", "`" + name + "` must be a single whole number.", {"x Got " + describe(x) + "."});
+  if (list.size() != 1)
+    throw Error("argument", "`" + name + "` must be a single whole number.", {"x Got " + describe(x) + "."});
   return list[0];
 }
 std::vector<int64_t> minus_one(std::vector<int64_t> list) {
@@ -44,10 +48,13 @@ std::vector<int64_t> minus_one(std::vector<int64_t> list) {
 
 graph::Param convert(const ParamSpec& spec, SEXP x) {
   const std::string& name = spec.name;
-  auto wrong = [&](const char* what) { return Error("argument", "`" + name + "` must be " + what + ".", {"x Got " + describe(x) + "."}); };
+  auto wrong = [&](const char* what) {
+    return Error("argument", "`" + name + "` must be " + what + ".", {"x Got " + describe(x) + "."});
+  };
   switch (spec.kind) {
     case Kind::flag:
-      if (TYPEOF(x) != LGLSXP || Rf_isObject(x) || XLENGTH(x) != 1 || LOGICAL_ELT(x, 0) == NA_LOGICAL) throw wrong("`TRUE` or `FALSE`");
+      if (TYPEOF(x) != LGLSXP || Rf_isObject(x) || XLENGTH(x) != 1 || LOGICAL_ELT(x, 0) == NA_LOGICAL)
+        throw wrong("`TRUE` or `FALSE`");
       return {name, LOGICAL_ELT(x, 0) != 0};
     case Kind::integer: return {name, integer_of(x, name)};
     case Kind::real:
@@ -90,7 +97,8 @@ graph::Param convert_any(const std::string& name, SEXP x) {
   if (TYPEOF(x) == INTSXP && single) return as(Kind::integer);
   if (TYPEOF(x) == REALSXP && single) return as(Kind::real);
   if (TYPEOF(x) == INTSXP || TYPEOF(x) == REALSXP) return as(Kind::sizes);
-  throw Error("argument", "Parameter `" + name + "` must be a flag, a number, a string, a dtype or whole numbers.", {"x Got " + describe(x) + "."});
+  throw Error("argument", "Parameter `" + name + "` must be a flag, a number, a string, a dtype or whole numbers.",
+              {"x Got " + describe(x) + "."});
 }
 
 }  // namespace
@@ -106,7 +114,8 @@ Params params_from(const Primitive& p, SEXP list) {
     return R_xlen_t(-1);
   };
   if (primitives::is_composite(p)) {
-    for (R_xlen_t i = 0; i < n; ++i) params.items.push_back(convert_any(CHAR(STRING_ELT(given, i)), VECTOR_ELT(list, i)));
+    for (R_xlen_t i = 0; i < n; ++i)
+      params.items.push_back(convert_any(CHAR(STRING_ELT(given, i)), VECTOR_ELT(list, i)));
     return params;
   }
   params.items.reserve(p.parameters.size());
@@ -124,7 +133,9 @@ static SEXP param_value(const graph::Param& p, const std::shared_ptr<Locations>&
     const std::shared_ptr<Locations>& locations;
     SEXP operator()(bool x) const { return Rf_ScalarLogical(x); }
     SEXP operator()(int64_t x) const { return Rf_ScalarInteger(static_cast<int>(x + add)); }
-    SEXP operator()(const Scalar& x) const { return x.is_real() ? Rf_ScalarReal(x.as<double>()) : Rf_ScalarInteger(x.as<int32_t>()); }
+    SEXP operator()(const Scalar& x) const {
+      return x.is_real() ? Rf_ScalarReal(x.as<double>()) : Rf_ScalarInteger(x.as<int32_t>());
+    }
     SEXP operator()(const std::string& x) const { return string(x); }
     SEXP operator()(DType x) const {
       SEXP s = PROTECT(string(std::string(name(x))));
@@ -177,7 +188,8 @@ SEXP anvil_primitive_info(SEXP name) {
     for (const ParamSpec& spec : p->parameters) (spec.kind == Kind::graph ? graphs : parameters).push_back(spec.name);
     bool control = p->family == "control";
     return guarded([&] {
-      static const char* fields[] = {"key", "name", "family", "operands", "parameters", "graphs", "backward", "zero", "hlo", ""};
+      static const char* fields[] = {"key",    "name",     "family", "operands", "parameters",
+                                     "graphs", "backward", "zero",   "hlo",      ""};
       SEXP list = PROTECT(Rf_mkNamed(VECSXP, fields));
       SET_VECTOR_ELT(list, 0, string(p->key));
       SET_VECTOR_ELT(list, 1, string(p->name));
@@ -208,14 +220,18 @@ SEXP anvil_reverse(SEXP name, SEXP inputs, SEXP outputs, SEXP grads, SEXP rest) 
       return found;
     };
     graph::Call call{&p, values(inputs, "inputs"), params_from(p, params), values(outputs, "outputs"), -1};
-    primitives::ReverseStep step{recording.graph(), call, values(grads, "grads"), {}, std::vector<ValuePtr>(call.inputs.size())};
+    primitives::ReverseStep step{
+        recording.graph(), call, values(grads, "grads"), {}, std::vector<ValuePtr>(call.inputs.size())};
     std::vector<int64_t> flags;
     for (size_t i = 0; i < call.inputs.size(); ++i) {
       bool all = required == R_NilValue || TYPEOF(required) != LGLSXP || static_cast<R_xlen_t>(i) >= XLENGTH(required);
       step.required.push_back(all || LOGICAL_ELT(required, static_cast<R_xlen_t>(i)) == TRUE);
     }
-    if (p.reverse) p.reverse(step);
-    else if (!p.zero_derivative) throw Error("gradient", "No reverse rule for primitive " + p.name + ".", {"x Cannot compute gradient through this primitive."});
+    if (p.reverse)
+      p.reverse(step);
+    else if (!p.zero_derivative)
+      throw Error("gradient", "No reverse rule for primitive " + p.name + ".",
+                  {"x Cannot compute gradient through this primitive."});
     std::vector<ValuePtr> found;
     for (const ValuePtr& v : step.results)
       if (v) found.push_back(v);
@@ -224,7 +240,9 @@ SEXP anvil_reverse(SEXP name, SEXP inputs, SEXP outputs, SEXP grads, SEXP rest) 
       SEXP list = PROTECT(Rf_allocVector(VECSXP, static_cast<R_xlen_t>(step.results.size())));
       R_xlen_t next = 0;
       for (size_t i = 0; i < step.results.size(); ++i)
-        if (step.results[i]) SET_VECTOR_ELT(list, static_cast<R_xlen_t>(i), found.size() == 1 ? static_cast<SEXP>(boxes) : VECTOR_ELT(boxes, next++));
+        if (step.results[i])
+          SET_VECTOR_ELT(list, static_cast<R_xlen_t>(i),
+                         found.size() == 1 ? static_cast<SEXP>(boxes) : VECTOR_ELT(boxes, next++));
       UNPROTECT(1);
       return list;
     });
@@ -241,14 +259,18 @@ void run_r_rule(const Kept& rule, primitives::ReverseStep& step) {
   auto locations = std::make_shared<Locations>();
   std::vector<ValuePtr> results = run_rule_in_trace(rule.get(), step, locations);
   if (results.size() != step.call.inputs.size())
-    throw Error("gradient", "The backward rule of `" + step.call.primitive->name + "` must return a list with one entry per input.",
-                {"x Got " + std::to_string(results.size()) + " for " + std::to_string(step.call.inputs.size()) + " inputs."});
+    throw Error(
+        "gradient",
+        "The backward rule of `" + step.call.primitive->name + "` must return a list with one entry per input.",
+        {"x Got " + std::to_string(results.size()) + " for " + std::to_string(step.call.inputs.size()) + " inputs."});
   for (size_t i = 0; i < results.size(); ++i) {
     if (!step.required[i] || !results[i]) continue;
     if (!graph::same_type(results[i]->type, step.call.inputs[i]->type))
-      throw Error("gradient", "The backward rule of `" + step.call.primitive->name + "` must return gradients of the inputs' types.",
-                  {"x Entry " + std::to_string(i + 1) + " is " + graph::text(results[i]->type) + ", the input is " +
-                   graph::text(step.call.inputs[i]->type) + "."});
+      throw Error(
+          "gradient",
+          "The backward rule of `" + step.call.primitive->name + "` must return gradients of the inputs' types.",
+          {"x Entry " + std::to_string(i + 1) + " is " + graph::text(results[i]->type) + ", the input is " +
+           graph::text(step.call.inputs[i]->type) + "."});
     step.results[i] = results[i];
   }
 }
@@ -265,8 +287,10 @@ SEXP anvil_register(SEXP name, SEXP rule, SEXP overwrite) {
     const Primitive* taken = primitives::registry().find(text);
     if (taken != nullptr && !primitives::is_composite(*taken))
       throw Error("argument", "`" + text + "` is a primitive of the package and cannot be replaced.");
-    if (Rf_asLogical(overwrite) == TRUE) primitives::registry().replace(std::move(p));
-    else primitives::registry().add(std::move(p));
+    if (Rf_asLogical(overwrite) == TRUE)
+      primitives::registry().replace(std::move(p));
+    else
+      primitives::registry().add(std::move(p));
     return R_NilValue;
   });
 }

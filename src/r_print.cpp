@@ -127,7 +127,8 @@ class DataPrinter {
       DType t = tensor_.type.dtype;
       if (is_float(t)) return float_cell(x.as<double>(), style);
       if (is_bool(t)) return std::string(x.as<bool>() ? "1" : "0");
-      return whole_number(t == DType::ui64 ? static_cast<double>(x.as<uint64_t>()) : static_cast<double>(x.as<int64_t>()));
+      return whole_number(t == DType::ui64 ? static_cast<double>(x.as<uint64_t>())
+                                           : static_cast<double>(x.as<int64_t>()));
     };
     int64_t first = 0;
     while (first < columns_) {

@@ -13,8 +13,10 @@ namespace anvil::r {
     throw Error("argument", argument + " must be a tensor, not an AbstractTensor.",
                 {"i For debugging, `debug_box()` makes a box of a given type; `eq_type()` compares types."});
   std::vector<std::string> details = {"x Got " + describe(x) + "."};
-  if (is_data(x)) details.push_back("i Vectors do not become tensors by themselves: use `array(x)` or `nv_tensor(x)`.");
-  else if (class_of(x) == Class::buffer) details.push_back("i Use `nv_tensor()` to make a tensor of the buffer.");
+  if (is_data(x))
+    details.push_back("i Vectors do not become tensors by themselves: use `array(x)` or `nv_tensor(x)`.");
+  else if (class_of(x) == Class::buffer)
+    details.push_back("i Use `nv_tensor()` to make a tensor of the buffer.");
   throw Error("argument", argument + " must be a tensor or a single number.", details);
 }
 
@@ -24,16 +26,20 @@ bool is_array(SEXP x) { return is_data(x) && Rf_getAttrib(x, R_DimSymbol) != R_N
 namespace {
 
 ValuePtr literal_of(SEXP x) {
-  if ((TYPEOF(x) == LGLSXP && LOGICAL_ELT(x, 0) == NA_LOGICAL) || (TYPEOF(x) == INTSXP && INTEGER_ELT(x, 0) == NA_INTEGER))
+  if ((TYPEOF(x) == LGLSXP && LOGICAL_ELT(x, 0) == NA_LOGICAL) ||
+      (TYPEOF(x) == INTSXP && INTEGER_ELT(x, 0) == NA_INTEGER))
     throw Error("missing", "Tensors know NaN, but no NA.", {"i Use `NaN` or `NA_real_`."});
   return graph::make_literal(scalar_of(x), {default_dtype(x), {}, TYPEOF(x) != LGLSXP});
 }
 
-SEXP array_tensor(SEXP x, const DType* dtype) { return make_tensor(x, dtype, shape_of_data(x), TYPEOF(x) != LGLSXP, false); }
+SEXP array_tensor(SEXP x, const DType* dtype) {
+  return make_tensor(x, dtype, shape_of_data(x), TYPEOF(x) != LGLSXP, false);
+}
 
 bool is_own(SEXP frame) {
   SEXP around = frame;
-  while (around != R_EmptyEnv && around != R_GlobalEnv && around != R_BaseEnv && around != names.environment) around = ENCLOS(around);
+  while (around != R_EmptyEnv && around != R_GlobalEnv && around != R_BaseEnv && around != names.environment)
+    around = ENCLOS(around);
   return around == names.environment && frame != names.environment;
 }
 
@@ -61,10 +67,11 @@ int location_of_call(Locations& locations, SEXP frame) {
 
 bool has_nan(const Tensor& t) {
   bool found = false;
-  if (is_float(t.type.dtype)) visit_float(t.type.dtype, [&]<class T>() {
-    const T* p = t.as<T>();
-    for (int64_t i = 0, n = elements(t.type.shape); i < n && !found; ++i) found = p[i] != p[i];
-  });
+  if (is_float(t.type.dtype))
+    visit_float(t.type.dtype, [&]<class T>() {
+      const T* p = t.as<T>();
+      for (int64_t i = 0, n = elements(t.type.shape); i < n && !found; ++i) found = p[i] != p[i];
+    });
   return found;
 }
 
@@ -82,7 +89,8 @@ std::vector<Tensor> evaluate_graph(const Graph& g, const std::vector<Tensor>& in
       if (has_nan(t)) return eigen::evaluate(*primitives::expand(g, true), inputs, options);
     options.observe = [](const graph::Call& call, const Tensor& t) {
       if (has_nan(t))
-        throw Error("nan", "`" + call.primitive->name + "` produced NaN.", {"i It is the first call that did: no operand has one."});
+        throw Error("nan", "`" + call.primitive->name + "` produced NaN.",
+                    {"i It is the first call that did: no operand has one."});
     };
   }
   return eigen::evaluate(*primitives::expand(g, true), inputs, options);
@@ -113,8 +121,10 @@ struct Recording::Debug {
 };
 
 Recording::Recording(SEXP frame) : frame_(frame) {
-  if (tracing()) first_ = graph().calls.size();
-  else debug_ = std::make_unique<Debug>();
+  if (tracing())
+    first_ = graph().calls.size();
+  else
+    debug_ = std::make_unique<Debug>();
 }
 Recording::~Recording() = default;
 Graph& Recording::graph() { return debug_ ? debug_->graph : *current().graph; }
@@ -139,7 +149,9 @@ ValuePtr Recording::operand(SEXP x, const std::string& name) {
       SEXP tensor = concrete_of(x);
       if (tensor != R_NilValue) return debug_ ? debug_->input(tensor) : captured_tensor(tensor);
       if (!debug_ && stack.front()->types_only) return unknown_value(x);
-      if (!debug_) throw Error("trace", "A debug box without data cannot be used inside of a trace.", {"i Make it an argument of the traced function."});
+      if (!debug_)
+        throw Error("trace", "A debug box without data cannot be used inside of a trace.",
+                    {"i Make it an argument of the traced function."});
       return debug_->unknown(type_of(abstract_tag_of(x)));
     }
     default: break;
@@ -225,7 +237,9 @@ SEXP anvil_record(SEXP, SEXP, SEXP args, SEXP frame) {
     std::vector<ValuePtr> values;
     values.reserve(static_cast<size_t>(XLENGTH(operands)));
     for (R_xlen_t i = 0; i < XLENGTH(operands); ++i)
-      values.push_back(recording.operand(VECTOR_ELT(operands, i), p.operands.empty() ? "" : p.operands[std::min(static_cast<size_t>(i), p.operands.size() - 1)]));
+      values.push_back(recording.operand(
+          VECTOR_ELT(operands, i),
+          p.operands.empty() ? "" : p.operands[std::min(static_cast<size_t>(i), p.operands.size() - 1)]));
     return recording.finish(primitives::record(recording.graph(), p, std::move(values), params_from(p, params)));
   });
 }

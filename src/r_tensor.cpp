@@ -56,7 +56,8 @@ void pool_free(R_allocator_t*, void* p) { runtime::give(static_cast<char*>(p) - 
 static void collect_before(size_t bytes) {
   static size_t since = 0;
   since += bytes;
-  if (since < std::max(size_t(128) << 20, runtime::pool_statistics().used / 2) || !runtime::would_be_fresh(bytes)) return;
+  if (since < std::max(size_t(128) << 20, runtime::pool_statistics().used / 2) || !runtime::would_be_fresh(bytes))
+    return;
   since = 0;
   R_gc();
 }
@@ -140,7 +141,8 @@ DType default_dtype(SEXP data) {
   SEXP fields = Rf_getAttrib(option, R_NamesSymbol);
   for (R_xlen_t i = 0; TYPEOF(option) == STRSXP && fields != R_NilValue && i < XLENGTH(option); ++i)
     if (std::strcmp(CHAR(STRING_ELT(fields, i)), real ? "float" : "int") == 0)
-      if (auto dtype = parse_dtype(CHAR(STRING_ELT(option, i))); dtype && (real ? is_float(*dtype) : is_integer(*dtype)))
+      if (auto dtype = parse_dtype(CHAR(STRING_ELT(option, i)));
+          dtype && (real ? is_float(*dtype) : is_integer(*dtype)))
         return *dtype;
   return real ? DType::f32 : DType::i32;
 }
@@ -161,13 +163,15 @@ Scalar scalar_of(SEXP x) {
 
 namespace {
 
-template <class To> To from_integer(int x) {
+template <class To>
+To from_integer(int x) {
   if constexpr (std::is_floating_point_v<To>)
     if (x == NA_INTEGER) return static_cast<To>(NA_REAL);
   return convert_number<To>(x);
 }
 
-template <class To> void copy_elements(SEXP from, int64_t n, To* to) {
+template <class To>
+void copy_elements(SEXP from, int64_t n, To* to) {
   bool recycle = XLENGTH(from) == 1;
   auto fill = [&](auto element) {
     for (int64_t i = 0; i < n; ++i) to[i] = element(recycle ? 0 : i);
@@ -190,8 +194,10 @@ template <class To> void copy_elements(SEXP from, int64_t n, To* to) {
 int64_t count_missing(SEXP x) {
   int64_t n = 0;
   for (R_xlen_t i = 0; i < XLENGTH(x); ++i) {
-    if (TYPEOF(x) == REALSXP) n += is_integer64(x) ? std::bit_cast<int64_t>(REAL_ELT(x, i)) == INT64_MIN : ISNA(REAL_ELT(x, i)) != 0;
-    else n += (TYPEOF(x) == LGLSXP ? LOGICAL_ELT(x, i) : INTEGER_ELT(x, i)) == NA_INTEGER;
+    if (TYPEOF(x) == REALSXP)
+      n += is_integer64(x) ? std::bit_cast<int64_t>(REAL_ELT(x, i)) == INT64_MIN : ISNA(REAL_ELT(x, i)) != 0;
+    else
+      n += (TYPEOF(x) == LGLSXP ? LOGICAL_ELT(x, i) : INTEGER_ELT(x, i)) == NA_INTEGER;
   }
   return n;
 }
@@ -201,21 +207,29 @@ int64_t count_missing(SEXP x) {
 SEXP make_tensor(SEXP data, const DType* dtype, const Shape& shape, bool ambiguous, bool check) {
   if (!is_data(data)) {
     std::vector<std::string> details = {"x Got " + describe(data) + "."};
-    if (Rf_inherits(data, "factor")) details.push_back("i Use `as.integer()` for the numbers of the levels, or `model.matrix()` for indicators.");
-    else if (Rf_inherits(data, "data.frame")) details.push_back("i Use `as.matrix()` if all columns are numbers, else `model.matrix()`.");
-    else if (TYPEOF(data) == VECSXP) details.push_back("i Use `unlist()`. Functions take and return lists of tensors as they are.");
-    else if (TYPEOF(data) == STRSXP) details.push_back("i Use `as.numeric()` if the strings are numbers, else `match()`.");
-    else if (data == R_NilValue) details.push_back("i Use `nv_empty()`, or `numeric()` for a tensor without elements.");
+    if (Rf_inherits(data, "factor"))
+      details.push_back("i Use `as.integer()` for the numbers of the levels, or `model.matrix()` for indicators.");
+    else if (Rf_inherits(data, "data.frame"))
+      details.push_back("i Use `as.matrix()` if all columns are numbers, else `model.matrix()`.");
+    else if (TYPEOF(data) == VECSXP)
+      details.push_back("i Use `unlist()`. Functions take and return lists of tensors as they are.");
+    else if (TYPEOF(data) == STRSXP)
+      details.push_back("i Use `as.numeric()` if the strings are numbers, else `match()`.");
+    else if (data == R_NilValue)
+      details.push_back("i Use `nv_empty()`, or `numeric()` for a tensor without elements.");
     throw Error("argument", "`data` must be a logical, integer or double vector or array.", details);
   }
   TensorType type{dtype ? *dtype : default_dtype(data), shape, ambiguous};
   int64_t n = elements(shape), length = XLENGTH(data);
   if (length != n && length != 1)
-    throw Error("shape", "`data` has length " + std::to_string(length) + ", but the shape " + in_parentheses(shape) + " has " +
-                             std::to_string(n) + " elements.",
+    throw Error("shape",
+                "`data` has length " + std::to_string(length) + ", but the shape " + in_parentheses(shape) + " has " +
+                    std::to_string(n) + " elements.",
                 {"i Only data of length 1 are repeated."});
   for (int64_t size : shape)
-    if (size > INT32_MAX) throw Error("shape", "A dimension of a tensor has at most 2^31 - 1 elements.", {"x Got " + std::to_string(size) + "."});
+    if (size > INT32_MAX)
+      throw Error("shape", "A dimension of a tensor has at most 2^31 - 1 elements.",
+                  {"x Got " + std::to_string(size) + "."});
   if (check)
     if (int64_t missing = count_missing(data))
       throw Error("missing", "`data` has " + std::to_string(missing) + " missing value" + (missing == 1 ? "." : "s."),
@@ -243,8 +257,10 @@ SEXP anvil_tensor(SEXP data, SEXP dtype, SEXP shape, SEXP ambiguous, SEXP check)
     DType wanted = dtype == R_NilValue ? DType::f32 : dtype_of_code(dtype);
     Shape sizes = shape != R_NilValue ? integers_of(shape, "shape") : is_data(data) ? shape_of_data(data) : Shape{};
     for (int64_t size : sizes)
-      if (size < 0) throw Error("shape", "`shape` must hold sizes of at least 0.", {"x Got " + in_parentheses(sizes) + "."});
-    return make_tensor(data, dtype == R_NilValue ? nullptr : &wanted, sizes, Rf_asLogical(ambiguous) == TRUE, Rf_asLogical(check) == TRUE);
+      if (size < 0)
+        throw Error("shape", "`shape` must hold sizes of at least 0.", {"x Got " + in_parentheses(sizes) + "."});
+    return make_tensor(data, dtype == R_NilValue ? nullptr : &wanted, sizes, Rf_asLogical(ambiguous) == TRUE,
+                       Rf_asLogical(check) == TRUE);
   });
 }
 
@@ -252,7 +268,8 @@ SEXP anvil_empty(SEXP tag, SEXP) {
   return entry([&] {
     TensorType type = type_of(tag);
     for (int64_t size : type.shape)
-      if (size < 0) throw Error("shape", "`shape` must hold sizes of at least 0.", {"x Got " + in_parentheses(type.shape) + "."});
+      if (size < 0)
+        throw Error("shape", "`shape` must hold sizes of at least 0.", {"x Got " + in_parentheses(type.shape) + "."});
     elements(type.shape);
     return guarded([&] {
       SEXP data = PROTECT(allocate_data(type));
@@ -270,7 +287,9 @@ SEXP anvil_empty(SEXP tag, SEXP) {
 static SEXP wide_integers(const Tensor& t, int64_t n) {
   constexpr int64_t exact = int64_t(1) << 53;
   bool fits = true, beyond = false;
-  auto value = [&](int64_t i) { return t.type.dtype == DType::i64 ? t.as<int64_t>()[i] : std::bit_cast<int64_t>(t.as<uint64_t>()[i]); };
+  auto value = [&](int64_t i) {
+    return t.type.dtype == DType::i64 ? t.as<int64_t>()[i] : std::bit_cast<int64_t>(t.as<uint64_t>()[i]);
+  };
   for (int64_t i = 0; i < n; ++i) {
     int64_t x = value(i);
     if (t.type.dtype != DType::i64 && x < 0) beyond = true;
@@ -299,18 +318,21 @@ SEXP anvil_as_array(SEXP tensor) {
       SEXP x = PROTECT(Rf_allocVector(kind, static_cast<R_xlen_t>(n)));
       visit(dtype, [&]<class T>() {
         const T* from = t.as<T>();
-        if (kind == REALSXP) std::copy(from, from + n, REAL(x));
-        else std::copy(from, from + n, INTEGER(x));
+        if (kind == REALSXP)
+          std::copy(from, from + n, REAL(x));
+        else
+          std::copy(from, from + n, INTEGER(x));
       });
       UNPROTECT(1);
       return x;
     }));
-    if (!t.type.shape.empty()) guarded([&] {
-      SEXP dim = PROTECT(integers(t.type.shape));
-      Rf_setAttrib(values, R_DimSymbol, dim);
-      UNPROTECT(1);
-      return R_NilValue;
-    });
+    if (!t.type.shape.empty())
+      guarded([&] {
+        SEXP dim = PROTECT(integers(t.type.shape));
+        Rf_setAttrib(values, R_DimSymbol, dim);
+        UNPROTECT(1);
+        return R_NilValue;
+      });
     return static_cast<SEXP>(values);
   });
 }
@@ -332,10 +354,14 @@ SEXP anvil_as_raw(SEXP tensor, SEXP row_major) {
   return entry([&] {
     Tensor t = borrow(tensor);
     size_t size = size_of(t.type.dtype);
-    SEXP x = guarded([&] { return Rf_allocVector(RAWSXP, static_cast<R_xlen_t>(elements(t.type.shape) * static_cast<int64_t>(size))); });
+    SEXP x = guarded([&] {
+      return Rf_allocVector(RAWSXP, static_cast<R_xlen_t>(elements(t.type.shape) * static_cast<int64_t>(size)));
+    });
     char* to = reinterpret_cast<char*>(RAW(x));
-    if (Rf_asLogical(row_major) == TRUE) reorder(t.as<char>(), to, t.type.shape, size, true);
-    else if (XLENGTH(x) > 0) std::memcpy(to, t.data.get(), static_cast<size_t>(XLENGTH(x)));
+    if (Rf_asLogical(row_major) == TRUE)
+      reorder(t.as<char>(), to, t.type.shape, size, true);
+    else if (XLENGTH(x) > 0)
+      std::memcpy(to, t.data.get(), static_cast<size_t>(XLENGTH(x)));
     return x;
   });
 }
@@ -345,14 +371,17 @@ SEXP anvil_from_raw(SEXP bytes, SEXP tag, SEXP row_major, SEXP cls) {
     TensorType type = type_of(tag);
     size_t size = size_of(type.dtype), needed = static_cast<size_t>(elements(type.shape)) * size;
     if (TYPEOF(bytes) != RAWSXP || static_cast<size_t>(XLENGTH(bytes)) != needed)
-      throw Error("shape", "`data` must hold the " + std::to_string(needed) + " bytes of a tensor " + graph::text(type) + ".",
+      throw Error("shape",
+                  "`data` must hold the " + std::to_string(needed) + " bytes of a tensor " + graph::text(type) + ".",
                   {"x Got " + describe(bytes) + "."});
     return guarded([&] {
       SEXP data = PROTECT(allocate_data(type));
       char* to = static_cast<char*>(const_cast<void*>(DATAPTR_RO(data)));
       const char* from = reinterpret_cast<const char*>(RAW_RO(bytes));
-      if (Rf_asLogical(row_major) == TRUE) reorder(from, to, type.shape, size, false);
-      else if (needed > 0) std::memcpy(to, from, needed);
+      if (Rf_asLogical(row_major) == TRUE)
+        reorder(from, to, type.shape, size, false);
+      else if (needed > 0)
+        std::memcpy(to, from, needed);
       if (is_bool(type.dtype))
         for (size_t i = 0; i < needed; ++i) to[i] = to[i] != 0;
       SEXP x = wrap_tensor(data, tag, cls);

@@ -138,7 +138,8 @@ SEXP anvil_pop(SEXP handle) {
   });
 }
 
-std::vector<ValuePtr> run_rule_in_trace(SEXP rule, primitives::ReverseStep& step, const std::shared_ptr<Locations>& locations) {
+std::vector<ValuePtr> run_rule_in_trace(SEXP rule, primitives::ReverseStep& step,
+                                        const std::shared_ptr<Locations>& locations) {
   Shield<SEXP> handle(anvil_push(names.descriptor, R_NilValue));
   struct Pop {
     SEXP handle;
@@ -183,7 +184,9 @@ SEXP anvil_input(SEXP x) {
     switch (class_of(x)) {
       case Class::graph_box: type = value_of(x)->type; break;
       case Class::tensor: type = type_of(R_ExternalPtrTag(x)); break;
-      case Class::debug_box: type = type_of(TYPEOF(x) == LGLSXP ? R_ExternalPtrTag(concrete_of(x)) : abstract_tag_of(x)); break;
+      case Class::debug_box:
+        type = type_of(TYPEOF(x) == LGLSXP ? R_ExternalPtrTag(concrete_of(x)) : abstract_tag_of(x));
+        break;
       case Class::abstract: {
         Shield<SEXP> tag(call_r("abstract_tag", {x}));
         type = type_of(tag);

@@ -13,9 +13,9 @@ namespace anvil {
 
 enum class DType : uint8_t { boolean, i8, i16, i32, i64, ui8, ui16, ui32, ui64, f32, f64, tape };
 
-std::string_view name(DType);                         // "bool", "i8", ..., "ui64", "f32", "f64"
-std::optional<DType> parse_dtype(std::string_view);   // also "i1" and "pred" for bool
-size_t size_of(DType);                                // bytes of one element (bool: 1)
+std::string_view name(DType);                        // "bool", "i8", ..., "ui64", "f32", "f64"
+std::optional<DType> parse_dtype(std::string_view);  // also "i1" and "pred" for bool
+size_t size_of(DType);                               // bytes of one element (bool: 1)
 
 constexpr bool is_bool(DType t) { return t == DType::boolean; }
 constexpr bool is_float(DType t) { return t == DType::f32 || t == DType::f64; }
@@ -25,16 +25,23 @@ constexpr bool is_integer(DType t) { return is_signed_integer(t) || is_unsigned_
 constexpr bool is_numeric(DType t) { return is_float(t) || is_integer(t); }
 
 // The dtype of a C++ type; bool is stored as one byte, 0 or 1.
-template <class T> constexpr DType dtype_of() {
-  if constexpr (std::is_same_v<T, bool>) return DType::boolean;
-  else if constexpr (std::is_same_v<T, float>) return DType::f32;
-  else if constexpr (std::is_same_v<T, double>) return DType::f64;
-  else if constexpr (std::is_signed_v<T>) return sizeof(T) == 1 ? DType::i8 : sizeof(T) == 2 ? DType::i16 : sizeof(T) == 4 ? DType::i32 : DType::i64;
-  else return sizeof(T) == 1 ? DType::ui8 : sizeof(T) == 2 ? DType::ui16 : sizeof(T) == 4 ? DType::ui32 : DType::ui64;
+template <class T>
+constexpr DType dtype_of() {
+  if constexpr (std::is_same_v<T, bool>)
+    return DType::boolean;
+  else if constexpr (std::is_same_v<T, float>)
+    return DType::f32;
+  else if constexpr (std::is_same_v<T, double>)
+    return DType::f64;
+  else if constexpr (std::is_signed_v<T>)
+    return sizeof(T) == 1 ? DType::i8 : sizeof(T) == 2 ? DType::i16 : sizeof(T) == 4 ? DType::i32 : DType::i64;
+  else
+    return sizeof(T) == 1 ? DType::ui8 : sizeof(T) == 2 ? DType::ui16 : sizeof(T) == 4 ? DType::ui32 : DType::ui64;
 }
 
 // visit(dtype, []<class T>() { ... })
-template <class F> auto visit(DType t, F&& f) {
+template <class F>
+auto visit(DType t, F&& f) {
   switch (t) {
     case DType::boolean: return f.template operator()<bool>();
     case DType::i8: return f.template operator()<int8_t>();
@@ -51,7 +58,8 @@ template <class F> auto visit(DType t, F&& f) {
   }
   return f.template operator()<double>();
 }
-template <class F> auto visit_float(DType t, F&& f) {
+template <class F>
+auto visit_float(DType t, F&& f) {
   return t == DType::f32 ? f.template operator()<float>() : f.template operator()<double>();
 }
 

@@ -33,14 +33,18 @@ std::string Scalar::text(DType t) const {
 
 Scalar lowest(DType t) {
   return visit(t, []<class T>() {
-    if constexpr (std::is_floating_point_v<T>) return Scalar(-std::numeric_limits<T>::infinity());
-    else return Scalar(std::numeric_limits<T>::min());
+    if constexpr (std::is_floating_point_v<T>)
+      return Scalar(-std::numeric_limits<T>::infinity());
+    else
+      return Scalar(std::numeric_limits<T>::min());
   });
 }
 Scalar highest(DType t) {
   return visit(t, []<class T>() {
-    if constexpr (std::is_floating_point_v<T>) return Scalar(std::numeric_limits<T>::infinity());
-    else return Scalar(std::numeric_limits<T>::max());
+    if constexpr (std::is_floating_point_v<T>)
+      return Scalar(std::numeric_limits<T>::infinity());
+    else
+      return Scalar(std::numeric_limits<T>::max());
   });
 }
 

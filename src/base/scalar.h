@@ -14,8 +14,10 @@
 namespace anvil {
 
 // Float to integer as generated code does it: towards zero, saturating, NaN is 0.
-template <class To, class From> constexpr To convert_number(From x) {
-  if constexpr (std::is_same_v<To, bool>) return x != From(0);
+template <class To, class From>
+constexpr To convert_number(From x) {
+  if constexpr (std::is_same_v<To, bool>)
+    return x != From(0);
   else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
     if (x != x) return To(0);
     constexpr From low = static_cast<From>(std::numeric_limits<To>::min());
@@ -24,7 +26,8 @@ template <class To, class From> constexpr To convert_number(From x) {
     if (x <= low) return std::numeric_limits<To>::min();
     if (x >= beyond) return std::numeric_limits<To>::max();
     return static_cast<To>(x);
-  } else return static_cast<To>(x);
+  } else
+    return static_cast<To>(x);
 }
 
 class Scalar {
@@ -36,7 +39,8 @@ class Scalar {
   template <class I, class = std::enable_if_t<std::is_integral_v<I>>>
   Scalar(I x) : kind_(std::is_signed_v<I> ? Kind::integer : Kind::natural), integer_(static_cast<int64_t>(x)) {}
 
-  template <class T> T as() const {
+  template <class T>
+  T as() const {
     if (kind_ == Kind::real) return convert_number<T>(real_);
     if (kind_ == Kind::natural) return convert_number<T>(static_cast<uint64_t>(integer_));
     return convert_number<T>(integer_);
@@ -51,7 +55,9 @@ class Scalar {
                                                     : integer_ == o.integer_);
   }
   size_t hash() const {
-    return (kind_ == Kind::real ? std::bit_cast<uint64_t>(real_) : static_cast<uint64_t>(integer_)) * 0x9e3779b97f4a7c15u + static_cast<size_t>(kind_);
+    return (kind_ == Kind::real ? std::bit_cast<uint64_t>(real_) : static_cast<uint64_t>(integer_)) *
+               0x9e3779b97f4a7c15u +
+           static_cast<size_t>(kind_);
   }
   // As R prints it: 15 significant digits, "1e+06", "TRUE" for bool, "NaN", "Inf".
   std::string text(DType) const;
@@ -63,7 +69,7 @@ class Scalar {
   double real_ = 0;
 };
 
-Scalar lowest(DType);    // -Inf, FALSE, smallest integer
-Scalar highest(DType);   // Inf, TRUE, largest integer
+Scalar lowest(DType);   // -Inf, FALSE, smallest integer
+Scalar highest(DType);  // Inf, TRUE, largest integer
 
 }  // namespace anvil

@@ -9,8 +9,8 @@ namespace anvil {
 
 using Shape = std::vector<int64_t>;
 
-int64_t elements(const Shape&);                 // product of the sizes; fails when it passes 2^62
-std::vector<int64_t> strides(const Shape&);     // column-major, in elements
+int64_t elements(const Shape&);              // product of the sizes; fails when it passes 2^62
+std::vector<int64_t> strides(const Shape&);  // column-major, in elements
 // "2x3" with separator "x", "(2,3)" for messages.
 std::string join(const Shape&, const char* separator);
 std::string in_parentheses(const Shape&);

@@ -21,7 +21,8 @@ constexpr int64_t alignment = 64;
 
 class Planner {
  public:
-  explicit Planner(Program& p) : program_(p), home_(p.buffers.size(), -1), interval_(p.buffers.size()), group_(p.buffers.size()) {
+  explicit Planner(Program& p)
+      : program_(p), home_(p.buffers.size(), -1), interval_(p.buffers.size()), group_(p.buffers.size()) {
     std::iota(group_.begin(), group_.end(), 0);
     nodes_.push_back({-1, 0, 0, 0});
   }
@@ -70,7 +71,8 @@ class Planner {
     return a;
   }
 
-  template <class F> void walk(const Block& block, int parent, F&& f) {
+  template <class F>
+  void walk(const Block& block, int parent, F&& f) {
     for (const Stmt& s : block) {
       int id = static_cast<int>(nodes_.size());
       nodes_.push_back({parent, nodes_[static_cast<size_t>(parent)].depth + 1, clock_++, 0});
@@ -92,7 +94,8 @@ class Planner {
     for (size_t b = 0; b < home_.size(); ++b)
       if (home_[b] >= 0) order.push_back(static_cast<BufferId>(b));
     auto interval = [&](BufferId b) -> const Interval& { return interval_[static_cast<size_t>(find(b))]; };
-    std::stable_sort(order.begin(), order.end(), [&](BufferId a, BufferId b) { return interval(a).begin < interval(b).begin; });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](BufferId a, BufferId b) { return interval(a).begin < interval(b).begin; });
     struct Placed {
       int64_t offset, size;
       bool operator<(const Placed& o) const { return offset < o.offset; }

@@ -39,9 +39,12 @@ class Collapser {
       int64_t fi = loops::factor(place[d], inner.variable), fo = loops::factor(place[d], outer.variable);
       if (fi == 0 && fo == 0) continue;
       if (place[d].terms.size() != 1) return {false, false, 0, 0};
-      if (fi == 1 && !has_fast && place[d].constant == 0 && shape[d] == inner.end) p.fast = d, has_fast = true;
-      else if (fo == 1 && !has_slow) p.slow = d, has_slow = true;
-      else return {false, false, 0, 0};
+      if (fi == 1 && !has_fast && place[d].constant == 0 && shape[d] == inner.end)
+        p.fast = d, has_fast = true;
+      else if (fo == 1 && !has_slow)
+        p.slow = d, has_slow = true;
+      else
+        return {false, false, 0, 0};
     }
     p.used = has_fast || has_slow;
     if (has_fast != has_slow || (p.used && p.fast > p.slow)) return {false, false, 0, 0};
@@ -52,14 +55,19 @@ class Collapser {
   const Shape& shape(BufferId b) const { return program_.buffers[static_cast<size_t>(b)].shape; }
 
   bool fits(const Stmt& s, const loops::For& outer, const loops::For& inner) const {
-    if (!std::holds_alternative<loops::For>(s.is) && !std::holds_alternative<loops::Store>(s.is) && !std::holds_alternative<loops::Let>(s.is) &&
-        !std::holds_alternative<loops::Declare>(s.is) && !std::holds_alternative<loops::Update>(s.is))
+    if (!std::holds_alternative<loops::For>(s.is) && !std::holds_alternative<loops::Store>(s.is) &&
+        !std::holds_alternative<loops::Let>(s.is) && !std::holds_alternative<loops::Declare>(s.is) &&
+        !std::holds_alternative<loops::Update>(s.is))
       return false;
     bool ok = true;
-    each_access(s, [&](BufferId b, const Index* place, Access) { ok = ok && place && pair(shape(b), *place, outer, inner).fits; });
+    each_access(s, [&](BufferId b, const Index* place, Access) {
+      ok = ok && place && pair(shape(b), *place, outer, inner).fits;
+    });
     each_expression(s, [&](Expr e) {
       each_node(e, [&](Expr x) {
-        if (x->op == Op::index && (loops::factor(x->place[0], outer.variable) || loops::factor(x->place[0], inner.variable))) ok = false;
+        if (x->op == Op::index &&
+            (loops::factor(x->place[0], outer.variable) || loops::factor(x->place[0], inner.variable)))
+          ok = false;
       });
     });
     each_block(s, [&](const Block& b) {
@@ -95,9 +103,11 @@ class Collapser {
     }
     return {view(b, to), at};
   }
-  template <class R> void join(Stmt& s, const loops::For& outer, const loops::For& inner, R& rewriter) {
+  template <class R>
+  void join(Stmt& s, const loops::For& outer, const loops::For& inner, R& rewriter) {
     each_expression(s, [&](Expr& e) { e = rewriter(e); });
-    if (auto store = std::get_if<loops::Store>(&s.is)) std::tie(store->buffer, store->place) = joined(store->buffer, store->place, outer, inner);
+    if (auto store = std::get_if<loops::Store>(&s.is))
+      std::tie(store->buffer, store->place) = joined(store->buffer, store->place, outer, inner);
     each_block(s, [&](Block& b) {
       for (Stmt& t : b) join(t, outer, inner, rewriter);
     });

@@ -10,13 +10,15 @@
 namespace anvil::compiler {
 
 struct Target {
-  int vector_bytes = 32;      // bytes of a vector register that generated code should use
-  int registers = 16;         // of that size
+  int vector_bytes = 32;  // bytes of a vector register that generated code should use
+  int registers = 16;     // of that size
 };
 loops::Program compile(const graph::Graph&, const Target&);
 
 // The program after each pass, for nv_inspect() and tests: "lower", "inline", "merge", ...
-struct Stage { std::string name, text; };
+struct Stage {
+  std::string name, text;
+};
 std::vector<Stage> stages(const graph::Graph&, const Target&);
 
 }  // namespace anvil::compiler

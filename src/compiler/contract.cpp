@@ -36,10 +36,10 @@ class Contractor {
  private:
   struct Temporary {
     bool fixed = false;
-    int home = -1;                  // the innermost statement around all accesses, 0 for the program
+    int home = -1;  // the innermost statement around all accesses, 0 for the program
     int stores = 0;
     int first_store = -1, first_access = -1;  // statements, in order of the program
-    Index place;                    // per dimension what all accesses have in common, see `varies`
+    Index place;                              // per dimension what all accesses have in common, see `varies`
     std::vector<bool> varies, kept;
     bool local = false, declared = false;
     LocalId id = -1;
@@ -119,7 +119,8 @@ class Contractor {
       bool once = t.stores == 1 && t.first_store <= t.first_access && store.parent == t.home;
       t.declared = !once;
       // the blocks of an If do not see each other
-      while (t.declared && t.home > 0 && std::holds_alternative<loops::If>(nodes_[static_cast<size_t>(t.home)].stmt->is))
+      while (t.declared && t.home > 0 &&
+             std::holds_alternative<loops::If>(nodes_[static_cast<size_t>(t.home)].stmt->is))
         t.home = nodes_[static_cast<size_t>(t.home)].parent;
       if (t.declared) declarations_[child_of(t.home, t.first_access)].push_back(b);
     } else {
@@ -147,7 +148,8 @@ class Contractor {
     if (t.local) return program_.exprs.local(t.id, load->dtype);
     return program_.exprs.load(load->buffer, load->dtype, contracted(t, load->place));
   }
-  template <class R> void apply(Block& block, R& rewriter) {
+  template <class R>
+  void apply(Block& block, R& rewriter) {
     Block result;
     result.reserve(block.size());
     for (Stmt& s : block) {
@@ -169,7 +171,8 @@ class Contractor {
             store->place = contracted(t, store->place);
           } else if (!t.declared) {
             s.is = loops::Let{t.id, store->value};
-          } else if (declared != declarations_.end() && std::count(declared->second.begin(), declared->second.end(), store->buffer)) {
+          } else if (declared != declarations_.end() &&
+                     std::count(declared->second.begin(), declared->second.end(), store->buffer)) {
             s.is = loops::Declare{t.id, store->value};
           } else {
             s.is = loops::Update{t.id, Op::local, store->value};
@@ -234,7 +237,8 @@ class Forwarder {
     Block result;
     result.reserve(b.size());
     for (Stmt& s : b) {
-      bool compound = std::holds_alternative<loops::For>(s.is) || std::holds_alternative<loops::While>(s.is) || std::holds_alternative<loops::If>(s.is);
+      bool compound = std::holds_alternative<loops::For>(s.is) || std::holds_alternative<loops::While>(s.is) ||
+                      std::holds_alternative<loops::If>(s.is);
       if (compound) forget_changed(s);  // before: a later iteration sees the change
       if (!known_.empty()) {
         Rewriter rewriter(program_.exprs, [this](Expr e) -> Expr {
@@ -256,10 +260,12 @@ class Forwarder {
         Expr load = program_.exprs.load(store->buffer, store->value->dtype, store->place);
         if (loads_.count(load)) {
           // a local that changes later would forward another value than the stored one
-          bool stays = store->value->op == Op::constant || (store->value->op == Op::local && !updated(store->value->local));
+          bool stays =
+              store->value->op == Op::constant || (store->value->op == Op::local && !updated(store->value->local));
           if (!stays) {
             auto local = static_cast<LocalId>(program_.locals.size());
-            program_.locals.push_back({program_.buffers[static_cast<size_t>(store->buffer)].name + "_" + std::to_string(local), load->dtype});
+            program_.locals.push_back(
+                {program_.buffers[static_cast<size_t>(store->buffer)].name + "_" + std::to_string(local), load->dtype});
             result.push_back({loops::Let{local, store->value}});
             store->value = program_.exprs.local(local, load->dtype);
           }

@@ -108,8 +108,10 @@ void Lowerer::replace_state(const Graph& body, const std::vector<BufferId>& stat
       // a temporary of this body that holds nothing else can itself become the state
       bool free = now >= 0 && now == root(now) && owners_[static_cast<size_t>(now)].region == regions_.back().id &&
                   std::count(state.begin(), state.end(), now) == 0 && taken.insert(now).second;
-      if (free) next[k] = now;
-      else copy(next[k], v);
+      if (free)
+        next[k] = now;
+      else
+        copy(next[k], v);
     }
     moved.push_back(k);
   }
@@ -170,7 +172,8 @@ void Lowerer::lower_while(const graph::Call& c, bool record) {
 
 std::vector<Expr> Lowerer::record_numbers(const std::vector<graph::TensorType>& layout) {
   std::vector<Expr> numbers = {number(static_cast<int64_t>(layout.size()))};
-  for (const auto& type : layout) numbers.push_back(number(elements(type.shape) * static_cast<int64_t>(size_of(type.dtype))));
+  for (const auto& type : layout)
+    numbers.push_back(number(elements(type.shape) * static_cast<int64_t>(size_of(type.dtype))));
   return numbers;
 }
 
@@ -188,7 +191,8 @@ void Lowerer::lower_tape_scan(const graph::Call& c) {
     runtime_call("tape_new", {tape}, {number(size)});
     place(c.outputs[t], tape);
   }
-  BufferId length = make_buffer(Buffer::Kind::temporary, count_type), counter = make_buffer(Buffer::Kind::temporary, count_type);
+  BufferId length = make_buffer(Buffer::Kind::temporary, count_type),
+           counter = make_buffer(Buffer::Kind::temporary, count_type);
   BufferId total = make_buffer(Buffer::Kind::temporary, count_type);
   runtime_call("tape_length", {length, buffer_of(c.inputs[0])}, {});
   loops::ExprPool& e = exprs();

@@ -10,7 +10,8 @@ namespace {
 
 bool computes(Expr e) { return e->op != Op::index && !(e->op == Op::convert && e->args[0]->op == Op::index); }
 
-void collect(const Block& block, LoopFacts& f, std::unordered_set<LocalId>& made, std::unordered_set<LocalId>& updated) {
+void collect(const Block& block, LoopFacts& f, std::unordered_set<LocalId>& made,
+             std::unordered_set<LocalId>& updated) {
   for (const Stmt& s : block) {
     std::unordered_set<Expr> seen;
     each_expression(s, [&](Expr e) {
@@ -21,10 +22,14 @@ void collect(const Block& block, LoopFacts& f, std::unordered_set<LocalId>& made
       });
     });
     if (std::holds_alternative<loops::Store>(s.is) || std::holds_alternative<loops::Update>(s.is)) f.ops += 1;
-    if (auto d = std::get_if<loops::Declare>(&s.is)) made.insert(d->local);
-    else if (auto l = std::get_if<loops::Let>(&s.is)) made.insert(l->local);
-    else if (auto u = std::get_if<loops::Update>(&s.is)) updated.insert(u->local);
-    else if (!std::holds_alternative<loops::Store>(s.is) && !std::holds_alternative<loops::For>(s.is)) f.simple = false;
+    if (auto d = std::get_if<loops::Declare>(&s.is))
+      made.insert(d->local);
+    else if (auto l = std::get_if<loops::Let>(&s.is))
+      made.insert(l->local);
+    else if (auto u = std::get_if<loops::Update>(&s.is))
+      updated.insert(u->local);
+    else if (!std::holds_alternative<loops::Store>(s.is) && !std::holds_alternative<loops::For>(s.is))
+      f.simple = false;
     each_block(s, [&](const Block& b) { collect(b, f, made, updated); });
   }
 }
@@ -70,9 +75,13 @@ int64_t step(const Program& p, BufferId b, const Index& place, Variable v) {
 
 double weight(Expr e) {
   switch (e->op) {
-    case Op::constant: case Op::local: return 0;
-    case Op::function: case Op::power: return 14;
-    case Op::divide: case Op::remainder: case Op::sqrt: return 4;
+    case Op::constant:
+    case Op::local: return 0;
+    case Op::function:
+    case Op::power: return 14;
+    case Op::divide:
+    case Op::remainder:
+    case Op::sqrt: return 4;
     default: return 1;
   }
 }
@@ -104,13 +113,16 @@ class Cost {
   }
   double statement(const Stmt& s) {
     double sum = 0;
-    if (auto f = std::get_if<loops::For>(&s.is)) return 1 + static_cast<double>(f->end - f->begin) * (0.5 + block(f->body));
+    if (auto f = std::get_if<loops::For>(&s.is))
+      return 1 + static_cast<double>(f->end - f->begin) * (0.5 + block(f->body));
     varies_.clear();
     std::unordered_set<Expr> seen;
     each_expression(s, [&](Expr e) {
       each_node(e, seen, [&](Expr x) {
-        if (x->op == Op::load) sum += access(x->buffer, x->place, false);
-        else sum += weight(x) * (width_ == 1 || varies(x) ? 1 : 0.3);
+        if (x->op == Op::load)
+          sum += access(x->buffer, x->place, false);
+        else
+          sum += weight(x) * (width_ == 1 || varies(x) ? 1 : 0.3);
       });
       if (auto l = std::get_if<loops::Let>(&s.is); l && varies(e)) lanes_.insert(l->local);
       if (auto d = std::get_if<loops::Declare>(&s.is)) lanes_.insert(d->local);
@@ -167,13 +179,16 @@ bool independent(const Program& p, const loops::For& loop) {
       Touch& t = it->second;
       if (fresh) t.view = b, t.place = *place, t.varies.assign(place->size(), false);
       t.written = t.written || kind == Access::write;
-      if (t.view != b) t.same_view = false;
-      else for (size_t d = 0; d < place->size(); ++d) t.varies[d] = t.varies[d] || !(t.place[d] == (*place)[d]);
+      if (t.view != b)
+        t.same_view = false;
+      else
+        for (size_t d = 0; d < place->size(); ++d) t.varies[d] = t.varies[d] || !(t.place[d] == (*place)[d]);
     });
   std::unordered_set<Variable> inside;
   collect_variables(loop.body, inside);
   auto fixed = [&](const Affine& a) {
-    return std::none_of(a.terms.begin(), a.terms.end(), [&](const loops::Term& t) { return inside.count(t.variable) > 0; });
+    return std::none_of(a.terms.begin(), a.terms.end(),
+                        [&](const loops::Term& t) { return inside.count(t.variable) > 0; });
   };
   for (const auto& [b, t] : touched) {
     if (!t.written) continue;

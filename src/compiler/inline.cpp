@@ -15,7 +15,7 @@
 namespace anvil::compiler {
 namespace {
 
-constexpr int most_nodes = 80;    // of an expression that moves
+constexpr int most_nodes = 80;  // of an expression that moves
 constexpr int light_ops = 4, light_loads = 2;
 
 // for each buffer: where it changes, and who reads it
@@ -25,17 +25,17 @@ struct Use {
   double visits;
 };
 struct Facts {
-  std::vector<int> writes;        // positions of statements
+  std::vector<int> writes;  // positions of statements
   std::vector<Use> uses;
-  bool whole = false;             // a runtime function or a swap has it
-  bool viewed = false;            // it has an alias, or is one
-  bool moved = false;             // decided: into its consumers
-  Expr value = nullptr;           // of a producer
+  bool whole = false;               // a runtime function or a swap has it
+  bool viewed = false;              // it has an alias, or is one
+  bool moved = false;               // decided: into its consumers
+  Expr value = nullptr;             // of a producer
   std::vector<Variable> variables;  // of its dimensions, -1 where the size is 1
 };
 struct Statement {
-  int parent;                     // the statement whose block contains it, -1 for the program
-  int end;                        // position after everything inside
+  int parent;  // the statement whose block contains it, -1 for the program
+  int end;     // position after everything inside
 };
 
 class Inliner {
@@ -59,7 +59,8 @@ class Inliner {
     for (const Stmt& s : block) {
       int id = static_cast<int>(statements_.size());
       statements_.push_back({parent, 0});
-      if (std::holds_alternative<loops::For>(s.is)) collect_nest(s, id, 1);
+      if (std::holds_alternative<loops::For>(s.is))
+        collect_nest(s, id, 1);
       else {
         collect_own(s, id, 1);
         each_block(s, [&](const Block& b) { collect(b, id); });
@@ -100,14 +101,16 @@ class Inliner {
     if (store == nullptr) return false;
     const loops::Buffer& b = program_.buffers[static_cast<size_t>(store->buffer)];
     Facts& f = facts(store->buffer);
-    if (b.kind != loops::Buffer::Kind::temporary || f.whole || f.viewed || f.writes.size() != 1 || f.writes[0] != id) return false;
+    if (b.kind != loops::Buffer::Kind::temporary || f.whole || f.viewed || f.writes.size() != 1 || f.writes[0] != id)
+      return false;
     f.variables.assign(b.shape.size(), -1);
     size_t found = 0;
     for (size_t d = 0; d < b.shape.size(); ++d) {
       const Affine& at = store->place[d];
       if (b.shape[d] == 1) continue;
       if (at.terms.size() != 1 || at.constant != 0 || at.terms[0].factor != 1) return false;
-      auto loop = std::find_if(loops.begin(), loops.end(), [&](const loops::For* l) { return l->variable == at.terms[0].variable; });
+      auto loop = std::find_if(loops.begin(), loops.end(),
+                               [&](const loops::For* l) { return l->variable == at.terms[0].variable; });
       if (loop == loops.end() || (*loop)->begin != 0 || (*loop)->end != b.shape[d]) return false;
       f.variables[d] = at.terms[0].variable;
       ++found;
@@ -123,9 +126,13 @@ class Inliner {
     Cost c;
     each_node(value, [&](Expr e) {
       ++c.nodes;
-      if (e->op == Op::load) ++c.loads;
-      else if (e->op == Op::function || e->op == Op::divide || e->op == Op::remainder || e->op == Op::power || e->op == Op::sqrt) c.heavy = true;
-      else if (e->argument_count() > 0 && e->op != Op::convert && e->op != Op::bitcast) ++c.ops;
+      if (e->op == Op::load)
+        ++c.loads;
+      else if (e->op == Op::function || e->op == Op::divide || e->op == Op::remainder || e->op == Op::power ||
+               e->op == Op::sqrt)
+        c.heavy = true;
+      else if (e->argument_count() > 0 && e->op != Op::convert && e->op != Op::bitcast)
+        ++c.ops;
     });
     return c;
   }
@@ -135,8 +142,10 @@ class Inliner {
     int last = use.statement;  // the statement around the use that stands beside the producer
     int parent = statements_[static_cast<size_t>(producer)].parent;
     bool inner = statements_[static_cast<size_t>(last)].parent != parent;
-    while (statements_[static_cast<size_t>(last)].parent != parent) last = statements_[static_cast<size_t>(last)].parent;
-    int end = inner ? statements_[static_cast<size_t>(last)].end : last;  // exclusive; the user's own stores are looked at below
+    while (statements_[static_cast<size_t>(last)].parent != parent)
+      last = statements_[static_cast<size_t>(last)].parent;
+    int end = inner ? statements_[static_cast<size_t>(last)].end
+                    : last;  // exclusive; the user's own stores are looked at below
     bool ok = true;
     each_node(value, [&](Expr e) {
       if (e->op != Op::load || !ok) return;

@@ -25,7 +25,8 @@ constexpr int64_t least_rows = 8, least_columns = 4;
 // The loops of a nest, outermost first, up to the first body of several statements.
 std::vector<For*> outer_loops(Stmt& s) {
   std::vector<For*> list;
-  for (For* f = std::get_if<For>(&s.is); f != nullptr; f = f->body.size() == 1 ? std::get_if<For>(&f->body[0].is) : nullptr)
+  for (For* f = std::get_if<For>(&s.is); f != nullptr;
+       f = f->body.size() == 1 ? std::get_if<For>(&f->body[0].is) : nullptr)
     list.push_back(f);
   return list;
 }
@@ -46,7 +47,8 @@ class Transposer {
     bool any = false;
     for (size_t b = 0; b < facts_.size(); ++b) {
       Facts& f = facts_[b];
-      f.turned = !f.fixed && f.store && f.read && !std::is_sorted(f.order.begin(), f.order.end()) && turn(static_cast<BufferId>(b));
+      f.turned = !f.fixed && f.store && f.read && !std::is_sorted(f.order.begin(), f.order.end()) &&
+                 turn(static_cast<BufferId>(b));
       any = any || f.turned;
     }
     if (!any) return;
@@ -60,9 +62,9 @@ class Transposer {
  private:
   struct Facts {
     bool fixed = false, read = false, turned = false;
-    Stmt* nest = nullptr;             // of its only store
+    Stmt* nest = nullptr;  // of its only store
     loops::Store* store = nullptr;
-    std::vector<size_t> order;        // dimensions by the loops of the readers, innermost first
+    std::vector<size_t> order;  // dimensions by the loops of the readers, innermost first
   };
 
   void collect(Block& block) {
@@ -84,14 +86,17 @@ class Transposer {
         f.store = &std::get<loops::Store>(s.is);
       } else {
         auto order = summing ? std::nullopt : read_order(*place, loops);
-        if (!order || (f.read && *order != f.order)) f.fixed = true;
-        else f.order = *order, f.read = true;
+        if (!order || (f.read && *order != f.order))
+          f.fixed = true;
+        else
+          f.order = *order, f.read = true;
       }
     });
     auto loop = std::get_if<For>(&s.is);
     if (loop == nullptr) return;
     loops.push_back(loop);
-    bool sums = std::any_of(loop->body.begin(), loop->body.end(), [](const Stmt& t) { return std::holds_alternative<loops::Update>(t.is); });
+    bool sums = std::any_of(loop->body.begin(), loop->body.end(),
+                            [](const Stmt& t) { return std::holds_alternative<loops::Update>(t.is); });
     for (Stmt& inner : loop->body) walk(nest, inner, loops, summing || sums);
     loops.pop_back();
   }
@@ -105,7 +110,8 @@ class Transposer {
         continue;
       }
       if (a.terms.size() != 1 || a.terms[0].factor != 1 || a.constant != 0) return std::nullopt;
-      auto it = std::find_if(loops.begin(), loops.end(), [&](const For* f) { return f->variable == a.terms[0].variable; });
+      auto it =
+          std::find_if(loops.begin(), loops.end(), [&](const For* f) { return f->variable == a.terms[0].variable; });
       if (it == loops.end()) return std::nullopt;
       depth.push_back({-static_cast<int>(it - loops.begin()), d});
     }
@@ -130,7 +136,9 @@ class Transposer {
     if (wanted.size() < 2 || loops.size() < wanted.size()) return false;
     loops.resize(wanted.size());  // the rest are sums
     for (For* l : loops)
-      if (std::none_of(wanted.begin(), wanted.end(), [&](auto& w) { return w.first == l->variable && w.second == l->end && l->begin == 0; })) return false;
+      if (std::none_of(wanted.begin(), wanted.end(),
+                       [&](auto& w) { return w.first == l->variable && w.second == l->end && l->begin == 0; }))
+        return false;
     for (size_t k = 0; k < loops.size(); ++k) {
       auto& [variable, size] = wanted[wanted.size() - 1 - k];
       loops[k]->variable = variable;
@@ -143,7 +151,8 @@ class Transposer {
     for (size_t d : facts_[static_cast<size_t>(b)].order) at.push_back(place[d]);
     return at;
   }
-  template <class R> void apply(Block& block, R& rewriter) {
+  template <class R>
+  void apply(Block& block, R& rewriter) {
     for (Stmt& s : block) {
       each_expression(s, [&](Expr& e) { e = rewriter(e); });
       if (auto store = std::get_if<loops::Store>(&s.is); store && facts_[static_cast<size_t>(store->buffer)].turned) {
@@ -169,8 +178,10 @@ class Packer {
   void block(Block& b) {
     Block result;
     for (Stmt& s : b) {
-      if (!std::holds_alternative<For>(s.is)) each_block(s, [this](Block& inner) { block(inner); });
-      else pack(s, result);
+      if (!std::holds_alternative<For>(s.is))
+        each_block(s, [this](Block& inner) { block(inner); });
+      else
+        pack(s, result);
       result.push_back(std::move(s));
     }
     b = std::move(result);

@@ -41,7 +41,8 @@ BufferId Lowerer::make_buffer(Buffer::Kind kind, const graph::TensorType& type, 
   b.shape = type.shape;
   b.position = position;
   constexpr const char* prefixes[] = {"x", "c", "out", "t"};
-  b.name = prefixes[static_cast<size_t>(kind)] + std::to_string(kind == Buffer::Kind::temporary ? ++temporaries_ : position + 1);
+  b.name = prefixes[static_cast<size_t>(kind)] +
+           std::to_string(kind == Buffer::Kind::temporary ? ++temporaries_ : position + 1);
   program_.buffers.push_back(std::move(b));
   owners_.push_back({kind == Buffer::Kind::temporary && !regions_.empty() ? regions_.back().id : -1, -1});
   return static_cast<BufferId>(program_.buffers.size()) - 1;
@@ -168,7 +169,8 @@ void Lowerer::map(const ValuePtr& result, std::function<Expr(const Index&)> elem
 
 static bool is_identity(Op op, Scalar x, DType t) {
   switch (op) {
-    case Op::add: case Op::bit_or: return x == Scalar(0).rounded_to(t);
+    case Op::add:
+    case Op::bit_or: return x == Scalar(0).rounded_to(t);
     case Op::mul: return x == Scalar(1).rounded_to(t);
     case Op::maximum: return x == lowest(t).rounded_to(t);
     case Op::minimum: return x == highest(t).rounded_to(t);
@@ -201,7 +203,8 @@ void Lowerer::reduce(const ValuePtr& result, const Shape& extents, Op op, Scalar
   nest(shape, &Lowerer::dimension, std::move(body));
 }
 
-void Lowerer::scan(const ValuePtr& result, int64_t axis, Op op, Scalar initial, std::function<Expr(const Index&)> element) {
+void Lowerer::scan(const ValuePtr& result, int64_t axis, Op op, Scalar initial,
+                   std::function<Expr(const Index&)> element) {
   const Shape& shape = result->type.shape;
   BufferId to = result_buffer(result);
   if (elements(shape) == 0) return;
@@ -262,7 +265,8 @@ void Lowerer::parts(const ValuePtr& result, std::vector<Part> parts, const Value
     for (const Part& part : parts) store_box(buffer_of(base), part);
     BufferId b = buffer_of(base);
     auto target = regions_.back().targets.find(result.get());
-    bool state = target != regions_.back().targets.end() && program_.buffers[static_cast<size_t>(target->second)].kind == Buffer::Kind::temporary;
+    bool state = target != regions_.back().targets.end() &&
+                 program_.buffers[static_cast<size_t>(target->second)].kind == Buffer::Kind::temporary;
     if (!state) bind(result, b);  // the next state of a loop may stay where the state is
     return;
   }
@@ -334,7 +338,8 @@ void Lowerer::lower_calls(const Graph& g, const std::vector<BufferId>& targets) 
   for (const graph::Call& c : g.calls)
     for (const auto& v : c.outputs) made.insert(v.get());
   for (size_t k = 0; k < targets.size(); ++k)
-    if (targets[k] >= 0 && made.count(g.outputs[k].get())) regions_.back().targets.emplace(g.outputs[k].get(), targets[k]);
+    if (targets[k] >= 0 && made.count(g.outputs[k].get()))
+      regions_.back().targets.emplace(g.outputs[k].get(), targets[k]);
   for (size_t n = 0; n < g.calls.size(); ++n) {
     regions_.back().position = static_cast<int>(n);
     lower_call(g.calls[n]);

@@ -44,7 +44,8 @@ class Lowerer final : public primitives::Lowering {
   void map(const ValuePtr& result, std::function<Expr(const Index&)> element) override;
   void reduce(const ValuePtr& result, const Shape& extents, Op, Scalar initial,
               std::function<Expr(const Index&, const Index&)> element) override;
-  void scan(const ValuePtr& result, int64_t axis, Op, Scalar initial, std::function<Expr(const Index&)> element) override;
+  void scan(const ValuePtr& result, int64_t axis, Op, Scalar initial,
+            std::function<Expr(const Index&)> element) override;
   void parts(const ValuePtr& result, std::vector<Part>, const ValuePtr& base) override;
   void alias(const ValuePtr& result, const ValuePtr& operand) override;
   Affine parameter(Expr value, int64_t low, int64_t high) override;
@@ -69,10 +70,10 @@ class Lowerer final : public primitives::Lowering {
 
   // ---- lower.cpp ----
   BufferId make_buffer(loops::Buffer::Kind, const graph::TensorType&, int position = -1);
-  BufferId result_buffer(const ValuePtr&);           // the target of a value or a new temporary
-  BufferId buffer_of(const ValuePtr&);               // memory with the value; literals are written to a temporary
-  void bind(const ValuePtr&, BufferId);              // says where a value is; copies when it has a target elsewhere
-  void place(const ValuePtr&, BufferId);             // says where a value is
+  BufferId result_buffer(const ValuePtr&);  // the target of a value or a new temporary
+  BufferId buffer_of(const ValuePtr&);      // memory with the value; literals are written to a temporary
+  void bind(const ValuePtr&, BufferId);     // says where a value is; copies when it has a target elsewhere
+  void place(const ValuePtr&, BufferId);    // says where a value is
   BufferId root(BufferId) const;
   Variable dimension(size_t d);
   Variable reduced(size_t d);
@@ -109,11 +110,11 @@ class Lowerer final : public primitives::Lowering {
 
   loops::Program program_;
   Block* block_ = nullptr;
-  Block* parameters_ = nullptr;                      // of the body that is being made, null between nests
+  Block* parameters_ = nullptr;  // of the body that is being made, null between nests
   std::vector<Region> regions_;
   int next_region_ = 0;
   std::unordered_map<const Value*, BufferId> places_;
-  std::vector<Ownership> owners_;                    // by root buffer
+  std::vector<Ownership> owners_;  // by root buffer
   std::vector<Variable> dimensions_, reduced_;
   int temporaries_ = 0;
 };

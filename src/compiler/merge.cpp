@@ -32,9 +32,9 @@ constexpr int64_t small_extent = 8;
 // What a statement with all inside it does to one buffer, local or parameter.
 struct Touch {
   bool reads = false, writes = false;
-  bool uniform = true;         // all accesses are through `view`; `place` says where
+  bool uniform = true;  // all accesses are through `view`; `place` says where
   BufferId view = -1;
-  Index place;                 // per dimension the common index; `varies` marks those without
+  Index place;  // per dimension the common index; `varies` marks those without
   std::vector<bool> varies;
 };
 
@@ -74,14 +74,14 @@ void add(Summary& to, const Summary& from) {
 }
 
 struct Node {
-  Stmt stmt;                                   // a loop has its body in `children`
+  Stmt stmt;  // a loop has its body in `children`
   std::vector<std::unique_ptr<Node>> children;
   Summary summary;
   int statements = 1;
   bool is_loop = false;
-  int product = 0;                             // 1 for the sum of a product, 2 for the loop around it, ...; 0: none inside
-  bool reduces = false;                        // updates a local made outside
-  bool carried = false;                        // and reads it as well: a scan
+  int product = 0;       // 1 for the sum of a product, 2 for the loop around it, ...; 0: none inside
+  bool reduces = false;  // updates a local made outside
+  bool carried = false;  // and reads it as well: a scan
   int64_t extent() const {
     auto& f = std::get<loops::For>(stmt.is);
     return f.end - f.begin;
@@ -146,8 +146,8 @@ class Merger {
     if (own_update)
       for (const NodePtr& c : n.children)
         if (auto u = std::get_if<loops::Update>(&c->stmt.is))
-          if (u->op == Op::add && u->value->op == Op::mul && u->value->args[0] != u->value->args[1] && has_load(u->value->args[0], v) &&
-              has_load(u->value->args[1], v))
+          if (u->op == Op::add && u->value->op == Op::mul && u->value->args[0] != u->value->args[1] &&
+              has_load(u->value->args[0], v) && has_load(u->value->args[1], v))
             n.product = std::max(n.product, 1);
   }
   static bool has_load(Expr e, Variable v) {
@@ -178,7 +178,8 @@ class Merger {
     std::unordered_set<Expr> seen;
     auto parameters = [&](const Affine& a) {
       for (const loops::Term& t : a.terms)
-        if (program_.variables[static_cast<size_t>(t.variable)].parameter) add(out, key(Space::parameter, t.variable), false, -1, nullptr);
+        if (program_.variables[static_cast<size_t>(t.variable)].parameter)
+          add(out, key(Space::parameter, t.variable), false, -1, nullptr);
     };
     each_expression(s, [&](Expr e) {
       each_node(e, seen, [&](Expr x) {
@@ -187,21 +188,24 @@ class Merger {
         for (const Affine& a : x->place) parameters(a);
       });
     });
-    std::visit([&](const auto& x) {
-      using T = std::decay_t<decltype(x)>;
-      if constexpr (std::is_same_v<T, loops::Store>) {
-        add(out, key(Space::buffer, root(program_, x.buffer)), true, x.buffer, &x.place);
-        for (const Affine& a : x.place) parameters(a);
-      } else if constexpr (std::is_same_v<T, loops::Let> || std::is_same_v<T, loops::Declare> || std::is_same_v<T, loops::Update>) {
-        add(out, key(Space::local, x.local), true, -1, nullptr);
-      } else if constexpr (std::is_same_v<T, loops::Bind>) {
-        add(out, key(Space::parameter, x.parameter), true, -1, nullptr);
-      } else if constexpr (std::is_same_v<T, loops::Call>) {
-        for (BufferId b : x.buffers) add(out, key(Space::buffer, root(program_, b)), true, -1, nullptr);
-      } else if constexpr (std::is_same_v<T, loops::Swap>) {
-        for (BufferId b : {x.first, x.second}) add(out, key(Space::buffer, b), true, -1, nullptr);
-      }
-    }, s.is);
+    std::visit(
+        [&](const auto& x) {
+          using T = std::decay_t<decltype(x)>;
+          if constexpr (std::is_same_v<T, loops::Store>) {
+            add(out, key(Space::buffer, root(program_, x.buffer)), true, x.buffer, &x.place);
+            for (const Affine& a : x.place) parameters(a);
+          } else if constexpr (std::is_same_v<T, loops::Let> || std::is_same_v<T, loops::Declare> ||
+                               std::is_same_v<T, loops::Update>) {
+            add(out, key(Space::local, x.local), true, -1, nullptr);
+          } else if constexpr (std::is_same_v<T, loops::Bind>) {
+            add(out, key(Space::parameter, x.parameter), true, -1, nullptr);
+          } else if constexpr (std::is_same_v<T, loops::Call>) {
+            for (BufferId b : x.buffers) add(out, key(Space::buffer, root(program_, b)), true, -1, nullptr);
+          } else if constexpr (std::is_same_v<T, loops::Swap>) {
+            for (BufferId b : {x.first, x.second}) add(out, key(Space::buffer, b), true, -1, nullptr);
+          }
+        },
+        s.is);
     each_block(s, [&](const Block& b) {
       for (const Stmt& inner : b) {
         Summary part;
@@ -213,7 +217,8 @@ class Merger {
   }
 
   // ---- dependences ----
-  template <class F> static bool any_shared(const Summary& a, const Summary& b, F&& f) {
+  template <class F>
+  static bool any_shared(const Summary& a, const Summary& b, F&& f) {
     const Summary &small = a.size() < b.size() ? a : b, &large = a.size() < b.size() ? b : a;
     for (const auto& [k, t] : small) {
       auto it = large.find(k);
@@ -249,7 +254,8 @@ class Merger {
     if (a.carried || b.carried) return false;
     bool tiny = a.extent() <= small_extent && b.extent() <= small_extent;
     if (!tiny && (a.product == 3 || b.product == 3) && !around_product(a, b)) return false;
-    return any_shared(a.summary, b.summary, [](int k, const Touch&, const Touch&) { return k % 3 == static_cast<int>(Space::buffer); });
+    return any_shared(a.summary, b.summary,
+                      [](int k, const Touch&, const Touch&) { return k % 3 == static_cast<int>(Space::buffer); });
   }
   // A product of matrices is blocked in two loops. What joins it must fit into the inner
   // one, element by element.
@@ -277,7 +283,8 @@ class Merger {
     size_t first = list.size() > furthest ? list.size() - furthest : 0, place = list.size();
     for (; place > first; --place) {
       Node& x = *list[place - 1];
-      if (n->is_loop && x.is_loop && same_steps(x, *n) && worthwhile(x, *n) && legal(x, *n)) return join(x, std::move(n));
+      if (n->is_loop && x.is_loop && same_steps(x, *n) && worthwhile(x, *n) && legal(x, *n))
+        return join(x, std::move(n));
       if (conflict(x, *n)) break;
     }
     // Statements other than loops go as far forward as they can, out of the way.
@@ -299,7 +306,8 @@ class Merger {
     auto rewriter = variable_rewriter(program_.exprs, map);
     rename(n, a, b, map, rewriter);
   }
-  template <class R> void rename(Node& n, Variable a, Variable b, const VariableMap& map, R& rewriter) {
+  template <class R>
+  void rename(Node& n, Variable a, Variable b, const VariableMap& map, R& rewriter) {
     if (auto f = std::get_if<loops::For>(&n.stmt.is)) {
       f->variable = f->variable == a ? b : f->variable == b ? a : f->variable;
       for (NodePtr& c : n.children) rename(*c, a, b, map, rewriter);

@@ -145,7 +145,7 @@ class Scheduler {
   struct Sums {
     std::unordered_set<LocalId> locals;
     std::unordered_set<Expr> by_v, by_u, by_both;
-    double steps = 0;   // of the loops between v and the sums
+    double steps = 0;  // of the loops between v and the sums
   };
   static void find_sums(const Block& b, Variable v, Variable u, Sums& sums, double steps = 1) {
     for (const Stmt& s : b) {
@@ -158,9 +158,12 @@ class Scheduler {
         if (e->op != Op::load) return;
         bool on_v = false, on_u = false;
         for (const Affine& a : e->place) on_v = on_v || loops::factor(a, v), on_u = on_u || loops::factor(a, u);
-        if (on_v && on_u) sums.by_both.insert(e);
-        else if (on_v) sums.by_v.insert(e);
-        else if (on_u) sums.by_u.insert(e);
+        if (on_v && on_u)
+          sums.by_both.insert(e);
+        else if (on_v)
+          sums.by_v.insert(e);
+        else if (on_u)
+          sums.by_u.insert(e);
       });
     }
   }
@@ -169,7 +172,9 @@ class Scheduler {
     find_sums(v.body, v.variable, u.variable, sums);
     bool v_sums = !loop_facts(v).updated.empty();
     LoopFacts facts = loop_facts(u);
-    if (sums.locals.empty() || sums.by_v.empty() || facts.function || !facts.updated.empty() || !independent(program_, u)) return false;
+    if (sums.locals.empty() || sums.by_v.empty() || facts.function || !facts.updated.empty() ||
+        !independent(program_, u))
+      return false;
     double accumulators = static_cast<double>(sums.locals.size()), loads_v = static_cast<double>(sums.by_v.size()),
            loads_u = static_cast<double>(sums.by_u.size()), loads_both = static_cast<double>(sums.by_both.size());
     double best = 0;
@@ -178,7 +183,8 @@ class Scheduler {
       for (int m = 1; m <= 8 && int64_t(m) * v.width <= extent(v); ++m) {
         double block = static_cast<double>(m) * n;
         if (block > 32 || accumulators * block + std::max(1.0, loads_v) * m + 1 > target_.registers) continue;
-        double step = std::max({4.0, 0.5 * accumulators * block, 0.5 * (loads_v * m + loads_u * n + loads_both * block)});
+        double step =
+            std::max({4.0, 0.5 * accumulators * block, 0.5 * (loads_v * m + loads_u * n + loads_both * block)});
         double blocks_v = ceil_div(extent(v), int64_t(m) * v.width), blocks_u = ceil_div(extent(u), n);
         double cost = v_sums ? blocks_u * (blocks_v * step + accumulators * n * (m + 12))
                              : blocks_u * blocks_v * (sums.steps * step + 3 * block + 4);
@@ -223,7 +229,8 @@ class Scheduler {
     for (const Stmt& s : f.body)
       if (!std::holds_alternative<loops::Store>(s.is) && !std::holds_alternative<loops::Update>(s.is)) return false;
     double ops = loop_facts(f).ops;
-    return (in_vector && ops <= most_unrolled_ops) || (extent(f) <= tiny_steps && ops * static_cast<double>(extent(f)) <= tiny_ops);
+    return (in_vector && ops <= most_unrolled_ops) ||
+           (extent(f) <= tiny_steps && ops * static_cast<double>(extent(f)) <= tiny_ops);
   }
 
   // ---- the finished form ----
@@ -234,7 +241,9 @@ class Scheduler {
       if (auto f = std::get_if<For>(&s.is)) f->reduction = !loop_facts(*f).updated.empty();
       auto u = std::get_if<loops::Update>(&s.is);
       if (u && u->op == Op::add && u->value->op == Op::mul && is_float(u->value->dtype))
-        *u = {u->local, Op::local, program_.exprs.fma(u->value->args[0], u->value->args[1], program_.exprs.local(u->local, u->value->dtype))};
+        *u = {
+            u->local, Op::local,
+            program_.exprs.fma(u->value->args[0], u->value->args[1], program_.exprs.local(u->local, u->value->dtype))};
     }
   }
   // Every loop gets a variable of its own.

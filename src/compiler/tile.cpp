@@ -45,8 +45,10 @@ class Tiler {
     for (Stmt& s : b) {
       if (!std::holds_alternative<For>(s.is)) each_block(s, [this](Block& inner) { block(inner); });
       Product m;
-      if (match(s, m)) tile(m, result);
-      else result.push_back(std::move(s));
+      if (match(s, m))
+        tile(m, result);
+      else
+        result.push_back(std::move(s));
     }
     b = std::move(result);
   }
@@ -60,7 +62,9 @@ class Tiler {
   };
 
   bool depends(Expr load, const For* f) const { return step(load, f) != 0; }
-  int64_t step(Expr load, const For* f) const { return loops::factor(linear(program_, load->buffer, load->place), f->variable); }
+  int64_t step(Expr load, const For* f) const {
+    return loops::factor(linear(program_, load->buffer, load->place), f->variable);
+  }
 
   bool match(const Stmt& s, Product& m) const {
     m.columns = std::get_if<For>(&s.is);
@@ -70,19 +74,26 @@ class Tiler {
     m.declare = std::get_if<loops::Declare>(&m.rows->body[0].is);
     m.depth = std::get_if<For>(&m.rows->body[1].is);
     m.store = std::get_if<loops::Store>(&m.rows->body[2].is);
-    if (!m.declare || !m.depth || !m.store || m.depth->body.size() != 1 || m.store->value->op != Op::local) return false;
+    if (!m.declare || !m.depth || !m.store || m.depth->body.size() != 1 || m.store->value->op != Op::local)
+      return false;
     auto update = std::get_if<loops::Update>(&m.depth->body[0].is);
-    if (!update || update->op != Op::add || update->value->op != Op::mul || !is_float(update->value->dtype)) return false;
+    if (!update || update->op != Op::add || update->value->op != Op::mul || !is_float(update->value->dtype))
+      return false;
     m.left = update->value->args[0], m.right = update->value->args[1];
     if (m.left->op != Op::load || m.right->op != Op::load) return false;
     if (depends(m.left, m.columns)) std::swap(m.left, m.right);
-    if (depends(m.left, m.columns) || depends(m.right, m.rows) || !depends(m.left, m.depth) || !depends(m.right, m.depth)) return false;
+    if (depends(m.left, m.columns) || depends(m.right, m.rows) || !depends(m.left, m.depth) ||
+        !depends(m.right, m.depth))
+      return false;
     for (const For* f : {m.rows, m.columns, m.depth})
       if (f->begin != 0) return false;
     auto size = static_cast<int64_t>(size_of(m.left->dtype));
-    return m.rows->end >= 2 * panel(m) && m.columns->end >= 16 && m.depth->end >= 64 && m.rows->end * m.depth->end * size > least_bytes;
+    return m.rows->end >= 2 * panel(m) && m.columns->end >= 16 && m.depth->end >= 64 &&
+           m.rows->end * m.depth->end * size > least_bytes;
   }
-  int64_t panel(const Product& m) const { return 2 * target_.vector_bytes / static_cast<int64_t>(size_of(m.left->dtype)); }
+  int64_t panel(const Product& m) const {
+    return 2 * target_.vector_bytes / static_cast<int64_t>(size_of(m.left->dtype));
+  }
 
   // ---- making statements ----
   Variable variable(const char* id) {
@@ -102,7 +113,9 @@ class Tiler {
     return b;
   }
   static Affine at(Variable v, int64_t end) { return end == 1 ? Affine{} : loops::variable(v); }
-  Expr moved(Expr load, const VariableMap& map) { return program_.exprs.load(load->buffer, load->dtype, substitute(map, load->place)); }
+  Expr moved(Expr load, const VariableMap& map) {
+    return program_.exprs.load(load->buffer, load->dtype, substitute(map, load->place));
+  }
   BufferId temporary(DType t, Shape shape, BufferId of) {
     loops::Buffer b;
     b.dtype = t;
@@ -113,8 +126,8 @@ class Tiler {
   }
 
   // One block of the sums: rows and columns as loops give them, over `depth` steps.
-  Block kernel(const Product& m, const VariableMap& map, Variable rows, int64_t row_count, Variable columns, int64_t column_count, Variable depth,
-               int64_t depth_count, Expr left, Expr right, bool first) {
+  Block kernel(const Product& m, const VariableMap& map, Variable rows, int64_t row_count, Variable columns,
+               int64_t column_count, Variable depth, int64_t depth_count, Expr left, Expr right, bool first) {
     DType t = m.left->dtype;
     auto sum = static_cast<LocalId>(program_.locals.size());
     program_.locals.push_back({"a" + std::to_string(sum + 1), t});
@@ -133,7 +146,8 @@ class Tiler {
     bool once = depths.size() == 1 && depths[0].count == 1;
     if (!once) {
       Block zero = {{loops::Store{m.store->buffer, m.store->place, m.declare->value}}};
-      for (Stmt& s : loop(m.columns->variable, m.columns->end, loop(m.rows->variable, rows, std::move(zero)))) out.push_back(std::move(s));
+      for (Stmt& s : loop(m.columns->variable, m.columns->end, loop(m.rows->variable, rows, std::move(zero))))
+        out.push_back(std::move(s));
     }
     for (const Range& depth : depths) {
       Variable k = variable("k");
@@ -146,26 +160,32 @@ class Tiler {
       Index packed = {loops::variable(r), loops::variable(m.depth->variable), at(q, panels)};
       map[m.rows->variable] = loops::variable(r) + at(q, panels) * height;
       Block store = {{loops::Store{a, packed, moved(m.left, map)}}};
-      for (Stmt& s : loop(q, panels, loop(m.depth->variable, depth.size, loop(r, height, std::move(store))))) body.push_back(std::move(s));
+      for (Stmt& s : loop(q, panels, loop(m.depth->variable, depth.size, loop(r, height, std::move(store)))))
+        body.push_back(std::move(s));
       // the right operand, where the depth is not what lies together
       BufferId b = -1;
       if (step(m.right, m.depth) != 1) {
         b = temporary(m.right->dtype, {depth.size, m.columns->end}, m.right->buffer);
         Index place = {loops::variable(m.depth->variable), loops::variable(m.columns->variable)};
         Block copy = {{loops::Store{b, place, moved(m.right, map)}}};
-        for (Stmt& s : loop(m.depth->variable, depth.size, loop(m.columns->variable, m.columns->end, std::move(copy)))) body.push_back(std::move(s));
+        for (Stmt& s : loop(m.depth->variable, depth.size, loop(m.columns->variable, m.columns->end, std::move(copy))))
+          body.push_back(std::move(s));
       }
       for (const Range& columns : blocks(m.columns->end, block_columns)) {
         Variable c = variable("c");
         Affine column = loops::variable(m.columns->variable) + at(c, columns.count) * columns.size + columns.begin;
         map[m.columns->variable] = column;
         map[m.rows->variable] = loops::variable(r) + at(q, panels) * height;
-        Expr right = b < 0 ? moved(m.right, map) : program_.exprs.load(b, m.right->dtype, {loops::variable(m.depth->variable), column});
+        Expr right = b < 0 ? moved(m.right, map)
+                           : program_.exprs.load(b, m.right->dtype, {loops::variable(m.depth->variable), column});
         Expr left = program_.exprs.load(a, m.left->dtype, packed);
-        Block inner = loop(q, panels, kernel(m, map, r, height, m.columns->variable, columns.size, m.depth->variable, depth.size, left, right, once));
+        Block inner = loop(q, panels,
+                           kernel(m, map, r, height, m.columns->variable, columns.size, m.depth->variable, depth.size,
+                                  left, right, once));
         if (int64_t rest = rows - panels * height; rest > 0) {
           map[m.rows->variable] = at(r, rest) + panels * height;
-          Block last = kernel(m, map, r, rest, m.columns->variable, columns.size, m.depth->variable, depth.size, moved(m.left, map), right, once);
+          Block last = kernel(m, map, r, rest, m.columns->variable, columns.size, m.depth->variable, depth.size,
+                              moved(m.left, map), right, once);
           for (Stmt& s : last) inner.push_back(std::move(s));
         }
         for (Stmt& s : loop(c, columns.count, std::move(inner))) body.push_back(std::move(s));

@@ -21,31 +21,45 @@ using loops::Stmt;
 using loops::Variable;
 
 // f(expression) for the expressions that a statement has itself, without its blocks.
-template <class S, class F> void each_expression(S& stmt, F&& f) {
-  std::visit([&](auto& s) {
-    using T = std::decay_t<decltype(s)>;
-    if constexpr (std::is_same_v<T, loops::If> || std::is_same_v<T, loops::While>) f(s.condition);
-    else if constexpr (std::is_same_v<T, loops::Call>) for (auto& e : s.numbers) f(e);
-    else if constexpr (!std::is_same_v<T, loops::For> && !std::is_same_v<T, loops::Swap>) f(s.value);
-  }, stmt.is);
+template <class S, class F>
+void each_expression(S& stmt, F&& f) {
+  std::visit(
+      [&](auto& s) {
+        using T = std::decay_t<decltype(s)>;
+        if constexpr (std::is_same_v<T, loops::If> || std::is_same_v<T, loops::While>)
+          f(s.condition);
+        else if constexpr (std::is_same_v<T, loops::Call>)
+          for (auto& e : s.numbers) f(e);
+        else if constexpr (!std::is_same_v<T, loops::For> && !std::is_same_v<T, loops::Swap>)
+          f(s.value);
+      },
+      stmt.is);
 }
 // f(block) for the blocks inside a statement, in the order in which they run.
-template <class S, class F> void each_block(S& stmt, F&& f) {
-  std::visit([&](auto& s) {
-    using T = std::decay_t<decltype(s)>;
-    if constexpr (std::is_same_v<T, loops::For>) f(s.body);
-    else if constexpr (std::is_same_v<T, loops::If>) f(s.yes), f(s.no);
-    else if constexpr (std::is_same_v<T, loops::While>) f(s.before), f(s.body);
-  }, stmt.is);
+template <class S, class F>
+void each_block(S& stmt, F&& f) {
+  std::visit(
+      [&](auto& s) {
+        using T = std::decay_t<decltype(s)>;
+        if constexpr (std::is_same_v<T, loops::For>)
+          f(s.body);
+        else if constexpr (std::is_same_v<T, loops::If>)
+          f(s.yes), f(s.no);
+        else if constexpr (std::is_same_v<T, loops::While>)
+          f(s.before), f(s.body);
+      },
+      stmt.is);
 }
 
 // f(node) for each node of an expression once, operands first.
-template <class F> void each_node(Expr e, std::unordered_set<Expr>& seen, F&& f) {
+template <class F>
+void each_node(Expr e, std::unordered_set<Expr>& seen, F&& f) {
   if (!seen.insert(e).second) return;
   for (int i = 0, n = e->argument_count(); i < n; ++i) each_node(e->args[static_cast<size_t>(i)], seen, f);
   f(e);
 }
-template <class F> void each_node(Expr e, F&& f) {
+template <class F>
+void each_node(Expr e, F&& f) {
   std::unordered_set<Expr> seen;
   each_node(e, seen, f);
 }
@@ -53,7 +67,8 @@ template <class F> void each_node(Expr e, F&& f) {
 enum class Access : uint8_t { read, write, whole };  // whole: by a runtime function or a swap
 // f(buffer, index or null, kind) for what a statement itself accesses, without its blocks:
 // first what it reads.
-template <class F> void each_access(const Stmt& stmt, F&& f) {
+template <class F>
+void each_access(const Stmt& stmt, F&& f) {
   std::unordered_set<Expr> seen;
   each_expression(stmt, [&](Expr e) {
     each_node(e, seen, [&](Expr x) {
@@ -69,7 +84,8 @@ template <class F> void each_access(const Stmt& stmt, F&& f) {
   }
 }
 // The same for a statement with everything inside it.
-template <class F> void each_access_inside(const Stmt& stmt, F&& f) {
+template <class F>
+void each_access_inside(const Stmt& stmt, F&& f) {
   each_access(stmt, f);
   each_block(stmt, [&](const Block& b) {
     for (const Stmt& s : b) each_access_inside(s, f);
@@ -91,7 +107,8 @@ Index substitute(const VariableMap&, const Index&);
 
 // Rebuilds expressions: leaf(e) gives the replacement of a load, index or local, or null to
 // keep it. Each node is rebuilt once as long as the rewriter lives.
-template <class Leaf> class Rewriter {
+template <class Leaf>
+class Rewriter {
  public:
   Rewriter(loops::ExprPool& pool, Leaf leaf) : pool_(pool), leaf_(std::move(leaf)) {}
   Expr operator()(Expr e) {
@@ -103,7 +120,8 @@ template <class Leaf> class Rewriter {
         if (Expr replaced = leaf_(e)) result = replaced;
     } else {
       loops::Node copy = *e;
-      for (int i = 0, n = e->argument_count(); i < n; ++i) copy.args[static_cast<size_t>(i)] = (*this)(e->args[static_cast<size_t>(i)]);
+      for (int i = 0, n = e->argument_count(); i < n; ++i)
+        copy.args[static_cast<size_t>(i)] = (*this)(e->args[static_cast<size_t>(i)]);
       if (copy.args != e->args) result = pool_.node(std::move(copy));
     }
     done_.emplace(e, result);
@@ -125,7 +143,8 @@ inline auto variable_rewriter(loops::ExprPool& pool, const VariableMap& map) {
   });
 }
 // Replaces expressions and places in a statement and everything inside it.
-template <class R> void rewrite(Stmt& stmt, R& rewriter, const VariableMap& map) {
+template <class R>
+void rewrite(Stmt& stmt, R& rewriter, const VariableMap& map) {
   each_expression(stmt, [&](Expr& e) { e = rewriter(e); });
   if (auto s = std::get_if<loops::Store>(&stmt.is)) s->place = substitute(map, s->place);
   each_block(stmt, [&](Block& b) {

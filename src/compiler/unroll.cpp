@@ -25,7 +25,8 @@ class Unroller {
     for (size_t b = 0; b < p.buffers.size(); ++b) {
       const loops::Buffer& buffer = p.buffers[b];
       Facts& f = buffers_[b];
-      f.small = buffer.kind == loops::Buffer::Kind::temporary && !buffer.shape.empty() && elements(buffer.shape) <= most_elements && elements(buffer.shape) > 0;
+      f.small = buffer.kind == loops::Buffer::Kind::temporary && !buffer.shape.empty() &&
+                elements(buffer.shape) <= most_elements && elements(buffer.shape) > 0;
       if (buffer.alias >= 0) f.small = buffers_[static_cast<size_t>(buffer.alias)].small = false;
     }
   }
@@ -35,7 +36,8 @@ class Unroller {
     for (Facts& f : buffers_) f.small = f.small && f.in_loop;
     if (std::none_of(buffers_.begin(), buffers_.end(), [](const Facts& f) { return f.small; })) return;
     // A nest that is too long, or works on other temporaries as well, keeps all its buffers.
-    while (settle()) {}
+    while (settle()) {
+    }
     double nodes = 0;
     for (const Nest& n : nests_)
       if (wanted(n)) nodes += n.nodes;
@@ -50,7 +52,7 @@ class Unroller {
   };
   struct Nest {
     const Stmt* stmt;
-    bool possible;              // short, and every small buffer is accessed at places that become constant
+    bool possible;  // short, and every small buffer is accessed at places that become constant
     double nodes;
     std::vector<BufferId> buffers;
   };
@@ -70,7 +72,8 @@ class Unroller {
         buffers_[static_cast<size_t>(b)].in_loop = buffers_[static_cast<size_t>(b)].in_loop || in_loop;
         for (const Affine& a : *place)
           for (const loops::Term& t : a.terms)
-            if (program_.variables[static_cast<size_t>(t.variable)].parameter) buffers_[static_cast<size_t>(b)].small = false;
+            if (program_.variables[static_cast<size_t>(t.variable)].parameter)
+              buffers_[static_cast<size_t>(b)].small = false;
       });
       std::sort(n.buffers.begin(), n.buffers.end());
       n.buffers.erase(std::unique(n.buffers.begin(), n.buffers.end()), n.buffers.end());
@@ -80,17 +83,21 @@ class Unroller {
   void access(BufferId b, const Index* place, bool in_loop) {
     Facts& f = buffers_[static_cast<size_t>(b)];
     f.in_loop = f.in_loop || in_loop;
-    if (place == nullptr) f.small = false;
-    else for (const Affine& a : *place) f.small = f.small && a.terms.empty();
+    if (place == nullptr)
+      f.small = false;
+    else
+      for (const Affine& a : *place) f.small = f.small && a.terms.empty();
   }
   // How often the innermost statements run; adds the nodes that would be written out.
   double steps(const Stmt& s, double times, double& nodes) {
     if (auto f = std::get_if<loops::For>(&s.is)) {
       double sum = 0;
-      for (const Stmt& inner : f->body) sum = std::max(sum, steps(inner, times * static_cast<double>(f->end - f->begin), nodes));
+      for (const Stmt& inner : f->body)
+        sum = std::max(sum, steps(inner, times * static_cast<double>(f->end - f->begin), nodes));
       return sum;
     }
-    if (!std::holds_alternative<loops::Store>(s.is) && !std::holds_alternative<loops::Declare>(s.is) && !std::holds_alternative<loops::Update>(s.is))
+    if (!std::holds_alternative<loops::Store>(s.is) && !std::holds_alternative<loops::Declare>(s.is) &&
+        !std::holds_alternative<loops::Update>(s.is))
       return static_cast<double>(most_steps) + 1;
     double own = 1;
     each_expression(s, [&](Expr e) { each_node(e, [&](Expr) { own += 1; }); });
@@ -98,14 +105,15 @@ class Unroller {
     return times;
   }
   bool wanted(const Nest& n) const {
-    return n.possible && std::any_of(n.buffers.begin(), n.buffers.end(), [this](BufferId b) { return buffers_[static_cast<size_t>(b)].small; });
+    return n.possible && std::any_of(n.buffers.begin(), n.buffers.end(),
+                                     [this](BufferId b) { return buffers_[static_cast<size_t>(b)].small; });
   }
   bool settle() {
     bool changed = false;
     for (const Nest& n : nests_) {
       bool all_small = std::all_of(n.buffers.begin(), n.buffers.end(), [this](BufferId b) {
-        return program_.buffers[static_cast<size_t>(b)].kind != loops::Buffer::Kind::temporary || program_.buffers[static_cast<size_t>(b)].shape.empty() ||
-               buffers_[static_cast<size_t>(b)].small;
+        return program_.buffers[static_cast<size_t>(b)].kind != loops::Buffer::Kind::temporary ||
+               program_.buffers[static_cast<size_t>(b)].shape.empty() || buffers_[static_cast<size_t>(b)].small;
       });
       if (n.possible && all_small) continue;
       for (BufferId b : n.buffers)
@@ -118,7 +126,8 @@ class Unroller {
   std::pair<BufferId, Index> part(BufferId b, const Index& place) {
     Facts& f = buffers_[static_cast<size_t>(b)];
     int64_t at = linear(program_, b, place).constant;
-    if (f.parts.empty()) f.parts.assign(static_cast<size_t>(elements(program_.buffers[static_cast<size_t>(b)].shape)), -1);
+    if (f.parts.empty())
+      f.parts.assign(static_cast<size_t>(elements(program_.buffers[static_cast<size_t>(b)].shape)), -1);
     BufferId& id = f.parts[static_cast<size_t>(at)];
     if (id < 0) {
       loops::Buffer copy = program_.buffers[static_cast<size_t>(b)];
@@ -129,7 +138,9 @@ class Unroller {
     }
     return {id, {}};
   }
-  bool is_small(BufferId b) const { return static_cast<size_t>(b) < buffers_.size() && buffers_[static_cast<size_t>(b)].small; }
+  bool is_small(BufferId b) const {
+    return static_cast<size_t>(b) < buffers_.size() && buffers_[static_cast<size_t>(b)].small;
+  }
 
   void rewrite_block(Block& block) {
     Block result;

@@ -52,7 +52,8 @@ class Params {
   Params() = default;
   Params(std::initializer_list<Param> list) : items(list) {}
   const Param* find(std::string_view name) const;
-  template <class T> const T& get(std::string_view name) const {
+  template <class T>
+  const T& get(std::string_view name) const {
     const Param* p = find(name);
     if (p == nullptr || !std::holds_alternative<T>(p->value))
       throw InternalError("missing parameter " + std::string(name));

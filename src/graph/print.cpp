@@ -22,7 +22,8 @@ class Printer {
   }
   std::string use(const ValuePtr& v) const {
     if (v->kind == Value::Kind::literal) {
-      std::string s = v->literal.text(v->type.dtype) + ":" + std::string(name(v->type.dtype)) + (v->type.ambiguous ? "?" : "");
+      std::string s =
+          v->literal.text(v->type.dtype) + ":" + std::string(name(v->type.dtype)) + (v->type.ambiguous ? "?" : "");
       return v->type.shape.empty() ? s : s + "[" + in_parentheses(v->type.shape) + "]";
     }
     auto it = names_.find(v.get());
@@ -33,7 +34,8 @@ class Printer {
   }
   std::string call(const Call& c) const {
     std::string s;
-    if (c.outputs.size() == 1) s = definition(c.outputs[0]);
+    if (c.outputs.size() == 1)
+      s = definition(c.outputs[0]);
     else {
       std::string ids, types;
       for (size_t i = 0; i < c.outputs.size(); ++i) {

@@ -17,18 +17,21 @@ struct TensorType {
   bool operator==(const TensorType&) const = default;
 };
 inline bool same_type(const TensorType& a, const TensorType& b) { return a.dtype == b.dtype && a.shape == b.shape; }
-std::string text(const TensorType&);          // f32?[2, 3]
-std::string hlo_text(const TensorType&);      // tensor<2x3xf32>
+std::string text(const TensorType&);      // f32?[2, 3]
+std::string hlo_text(const TensorType&);  // tensor<2x3xf32>
 
 struct Tensor {
   TensorType type;
   std::shared_ptr<void> data;
-  template <class T> T* as() const { return static_cast<T*>(data.get()); }
+  template <class T>
+  T* as() const {
+    return static_cast<T*>(data.get());
+  }
   explicit operator bool() const { return data != nullptr; }
 };
-Tensor allocate(const TensorType&);            // uninitialised, 64-byte aligned
+Tensor allocate(const TensorType&);  // uninitialised, 64-byte aligned
 Tensor full(const TensorType&, Scalar value);
-Scalar element(const Tensor&, int64_t i);      // column-major position
+Scalar element(const Tensor&, int64_t i);  // column-major position
 void set_element(const Tensor&, int64_t i, Scalar);
 
 }  // namespace anvil::graph

@@ -18,8 +18,10 @@ Affine operator+(const Affine& a, const Affine& b) {
   Affine sum{a.constant + b.constant, {}};
   auto x = a.terms.begin(), y = b.terms.begin();
   while (x != a.terms.end() || y != b.terms.end()) {
-    if (y == b.terms.end() || (x != a.terms.end() && x->variable < y->variable)) sum.terms.push_back(*x++);
-    else if (x == a.terms.end() || y->variable < x->variable) sum.terms.push_back(*y++);
+    if (y == b.terms.end() || (x != a.terms.end() && x->variable < y->variable))
+      sum.terms.push_back(*x++);
+    else if (x == a.terms.end() || y->variable < x->variable)
+      sum.terms.push_back(*y++);
     else {
       if (int64_t f = x->factor + y->factor) sum.terms.push_back({x->variable, f});
       ++x, ++y;
@@ -43,10 +45,12 @@ int64_t factor(const Affine& a, Variable v) {
 }
 
 const char* name(Op op) {
-  constexpr const char* names[] = {
-      "constant", "load", "index", "local", "+", "-", "*", "/", "%", "power", "min", "max", "&", "|", "^", "<<", ">>>", ">>",
-      "==", "!=", "<", "<=", ">", ">=", "-", "~", "abs", "sign", "popcnt", "sqrt", "floor", "ceil", "trunc", "round_even",
-      "round_away", "is_finite", "convert", "bitcast", "select", "fma", "function"};
+  constexpr const char* names[] = {"constant",  "load",    "index",   "local",  "+",     "-",          "*",
+                                   "/",         "%",       "power",   "min",    "max",   "&",          "|",
+                                   "^",         "<<",      ">>>",     ">>",     "==",    "!=",         "<",
+                                   "<=",        ">",       ">=",      "-",      "~",     "abs",        "sign",
+                                   "popcnt",    "sqrt",    "floor",   "ceil",   "trunc", "round_even", "round_away",
+                                   "is_finite", "convert", "bitcast", "select", "fma",   "function"};
   static_assert(std::size(names) == static_cast<size_t>(Op::function) + 1);
   return names[static_cast<size_t>(op)];
 }
@@ -75,8 +79,9 @@ struct Hash {
 };
 struct Equal {
   bool operator()(Expr a, Expr b) const {
-    return a->op == b->op && a->dtype == b->dtype && a->args == b->args && a->buffer == b->buffer && a->local == b->local &&
-           a->place == b->place && a->constant == b->constant && std::strcmp(a->name, b->name) == 0;
+    return a->op == b->op && a->dtype == b->dtype && a->args == b->args && a->buffer == b->buffer &&
+           a->local == b->local && a->place == b->place && a->constant == b->constant &&
+           std::strcmp(a->name, b->name) == 0;
   }
 };
 

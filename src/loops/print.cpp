@@ -27,9 +27,11 @@ class Printer {
     indent_ = 1;
     for (size_t i = 0; i < program_.buffers.size(); ++i) {
       const Buffer& b = program_.buffers[i];
-      if (b.alias >= 0) line(b.name + ": " + type_text(b.dtype, b.shape) + " = " + program_.buffers[static_cast<size_t>(b.alias)].name);
+      if (b.alias >= 0)
+        line(b.name + ": " + type_text(b.dtype, b.shape) + " = " + program_.buffers[static_cast<size_t>(b.alias)].name);
       else if (b.kind == Buffer::Kind::temporary && used(static_cast<BufferId>(i)))
-        line(b.name + ": " + type_text(b.dtype, b.shape) + " temporary" + (b.offset >= 0 ? " at " + std::to_string(b.offset) : ""));
+        line(b.name + ": " + type_text(b.dtype, b.shape) + " temporary" +
+             (b.offset >= 0 ? " at " + std::to_string(b.offset) : ""));
     }
     block(program_.body);
     return text_;
@@ -67,18 +69,27 @@ class Printer {
   }
   void mark(const Block& b, std::unordered_set<Expr>& seen) {
     for (const Stmt& s : b) {
-      if (auto f = std::get_if<For>(&s.is)) mark(f->body, seen);
-      else if (auto st = std::get_if<Store>(&s.is)) mark(st->buffer), mark(st->value, seen);
-      else if (auto l = std::get_if<Let>(&s.is)) mark(l->value, seen);
-      else if (auto d = std::get_if<Declare>(&s.is)) mark(d->value, seen);
-      else if (auto u = std::get_if<Update>(&s.is)) mark(u->value, seen);
-      else if (auto bind = std::get_if<Bind>(&s.is)) mark(bind->value, seen);
-      else if (auto i = std::get_if<If>(&s.is)) mark(i->condition, seen), mark(i->yes, seen), mark(i->no, seen);
-      else if (auto w = std::get_if<While>(&s.is)) mark(w->before, seen), mark(w->condition, seen), mark(w->body, seen);
+      if (auto f = std::get_if<For>(&s.is))
+        mark(f->body, seen);
+      else if (auto st = std::get_if<Store>(&s.is))
+        mark(st->buffer), mark(st->value, seen);
+      else if (auto l = std::get_if<Let>(&s.is))
+        mark(l->value, seen);
+      else if (auto d = std::get_if<Declare>(&s.is))
+        mark(d->value, seen);
+      else if (auto u = std::get_if<Update>(&s.is))
+        mark(u->value, seen);
+      else if (auto bind = std::get_if<Bind>(&s.is))
+        mark(bind->value, seen);
+      else if (auto i = std::get_if<If>(&s.is))
+        mark(i->condition, seen), mark(i->yes, seen), mark(i->no, seen);
+      else if (auto w = std::get_if<While>(&s.is))
+        mark(w->before, seen), mark(w->condition, seen), mark(w->body, seen);
       else if (auto c = std::get_if<Call>(&s.is)) {
         for (BufferId id : c->buffers) mark(id);
         for (Expr e : c->numbers) mark(e, seen);
-      } else if (auto swap = std::get_if<Swap>(&s.is)) mark(swap->first), mark(swap->second);
+      } else if (auto swap = std::get_if<Swap>(&s.is))
+        mark(swap->first), mark(swap->second);
     }
   }
 
@@ -136,16 +147,32 @@ class Printer {
     switch (e->op) {
       case Op::constant: return e->constant.text(e->dtype);
       case Op::load: return place(e->buffer, e->place);
-      case Op::index: return top || (e->place[0].terms.size() == 1 && e->place[0].constant == 0) ? affine(e->place[0]) : "(" + affine(e->place[0]) + ")";
+      case Op::index:
+        return top || (e->place[0].terms.size() == 1 && e->place[0].constant == 0) ? affine(e->place[0])
+                                                                                   : "(" + affine(e->place[0]) + ")";
       case Op::local: return local_name(e->local);
-      case Op::add: case Op::sub: case Op::mul: case Op::divide: case Op::remainder:
-      case Op::bit_and: case Op::bit_or: case Op::bit_xor:
-      case Op::shift_left: case Op::shift_right_logical: case Op::shift_right_arithmetic:
-      case Op::eq: case Op::ne: case Op::lt: case Op::le: case Op::gt: case Op::ge: {
+      case Op::add:
+      case Op::sub:
+      case Op::mul:
+      case Op::divide:
+      case Op::remainder:
+      case Op::bit_and:
+      case Op::bit_or:
+      case Op::bit_xor:
+      case Op::shift_left:
+      case Op::shift_right_logical:
+      case Op::shift_right_arithmetic:
+      case Op::eq:
+      case Op::ne:
+      case Op::lt:
+      case Op::le:
+      case Op::gt:
+      case Op::ge: {
         std::string s = operand(e->args[0], false) + " " + name(e->op) + " " + operand(e->args[1], false);
         return top ? s : "(" + s + ")";
       }
-      case Op::negate: case Op::bit_not: return name(e->op) + operand(e->args[0], false);
+      case Op::negate:
+      case Op::bit_not: return name(e->op) + operand(e->args[0], false);
       case Op::convert: return std::string(anvil::name(e->dtype)) + arguments(e);
       case Op::bitcast: return "bitcast_" + std::string(anvil::name(e->dtype)) + arguments(e);
       case Op::function: return e->name + arguments(e);
@@ -188,8 +215,10 @@ class Printer {
   void statement(const For& f) {
     name_variable(f.variable);
     open_.push_back(f.variable);
-    std::string s = "for " + variable_text(f.variable) + " in " + std::to_string(f.begin) + ".." + std::to_string(f.end);
-    if (f.kind == For::Kind::vector) s += " vector " + std::to_string(f.width) + (f.copies > 1 ? " x " + std::to_string(f.copies) : "");
+    std::string s =
+        "for " + variable_text(f.variable) + " in " + std::to_string(f.begin) + ".." + std::to_string(f.end);
+    if (f.kind == For::Kind::vector)
+      s += " vector " + std::to_string(f.width) + (f.copies > 1 ? " x " + std::to_string(f.copies) : "");
     if (f.kind == For::Kind::unroll) s += " unroll " + std::to_string(f.copies);
     line(s + (f.reduction ? " reduction {" : " {"));
     nested(f.body);
@@ -243,12 +272,14 @@ class Printer {
     std::vector<std::string> numbers;
     for (Expr e : s.numbers) numbers.push_back(prepared(e));
     std::string text = "call " + s.function + "(";
-    for (size_t i = 0; i < s.buffers.size(); ++i) text += (i ? ", " : "") + program_.buffers[static_cast<size_t>(s.buffers[i])].name;
+    for (size_t i = 0; i < s.buffers.size(); ++i)
+      text += (i ? ", " : "") + program_.buffers[static_cast<size_t>(s.buffers[i])].name;
     for (size_t i = 0; i < numbers.size(); ++i) text += (i ? ", " : "; ") + numbers[i];
     line(text + ")");
   }
   void statement(const Swap& s) {
-    line("swap " + program_.buffers[static_cast<size_t>(s.first)].name + ", " + program_.buffers[static_cast<size_t>(s.second)].name);
+    line("swap " + program_.buffers[static_cast<size_t>(s.first)].name + ", " +
+         program_.buffers[static_cast<size_t>(s.second)].name);
   }
 
   const Program& program_;

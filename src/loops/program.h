@@ -16,16 +16,16 @@ struct Buffer {
   Kind kind = Kind::temporary;
   DType dtype = DType::f32;
   Shape shape;
-  int position = -1;           // input, constant, output: which one
-  BufferId alias = -1;         // the same memory as another buffer, seen in another shape
-  int64_t offset = -1;         // temporary: bytes from the start of the arena, set by the buffers pass
-  std::string name;            // "x1", "c1", "t3", "out1": for people
+  int position = -1;    // input, constant, output: which one
+  BufferId alias = -1;  // the same memory as another buffer, seen in another shape
+  int64_t offset = -1;  // temporary: bytes from the start of the arena, set by the buffers pass
+  std::string name;     // "x1", "c1", "t3", "out1": for people
 };
 
 struct VariableInfo {
-  std::string name;            // "i", "j"; parameters print as "$n"
+  std::string name;  // "i", "j"; parameters print as "$n"
   bool parameter = false;
-  int64_t low = 0, high = 0;   // parameter: every value that it can take
+  int64_t low = 0, high = 0;  // parameter: every value that it can take
 };
 struct LocalInfo {
   std::string name;
@@ -40,9 +40,9 @@ struct For {
   Variable variable;
   int64_t begin = 0, end = 0;
   Kind kind = Kind::serial;
-  int width = 1;               // vector: lanes
-  int copies = 1;              // vector, unroll: how many are in flight at once (register blocking)
-  bool reduction = false;      // the body updates a local declared outside
+  int width = 1;           // vector: lanes
+  int copies = 1;          // vector, unroll: how many are in flight at once (register blocking)
+  bool reduction = false;  // the body updates a local declared outside
   Block body;
 };
 struct Store {
@@ -50,22 +50,40 @@ struct Store {
   Index place;
   Expr value;
 };
-struct Let { LocalId local; Expr value; };                 // assigned here and never again
-struct Declare { LocalId local; Expr value; };             // a local that updates may change
-struct Update {                                            // local = local op value; op add, mul, minimum, maximum, bit_and, bit_or
+struct Let {
   LocalId local;
-  Op op;                                                   // Op::local: plain assignment; of fma(a, b, local): a sum of products
+  Expr value;
+};  // assigned here and never again
+struct Declare {
+  LocalId local;
+  Expr value;
+};               // a local that updates may change
+struct Update {  // local = local op value; op add, mul, minimum, maximum, bit_and, bit_or
+  LocalId local;
+  Op op;  // Op::local: plain assignment; of fma(a, b, local): a sum of products
   Expr value;
 };
-struct Bind { Variable parameter; Expr value; };           // $n = value, an i64
-struct If { Expr condition; Block yes, no; };
-struct While { Block before; Expr condition; Block body; };  // before runs ahead of every test
-struct Call {                                              // of a function of the runtime, see runtime/functions.h
-  std::string function;
-  std::vector<BufferId> buffers;                           // outputs first
-  std::vector<Expr> numbers;                               // each an i64
+struct Bind {
+  Variable parameter;
+  Expr value;
+};  // $n = value, an i64
+struct If {
+  Expr condition;
+  Block yes, no;
 };
-struct Swap { BufferId first, second; };                   // exchange the memory of two buffers of one type
+struct While {
+  Block before;
+  Expr condition;
+  Block body;
+};             // before runs ahead of every test
+struct Call {  // of a function of the runtime, see runtime/functions.h
+  std::string function;
+  std::vector<BufferId> buffers;  // outputs first
+  std::vector<Expr> numbers;      // each an i64
+};
+struct Swap {
+  BufferId first, second;
+};  // exchange the memory of two buffers of one type
 
 struct Stmt {
   std::variant<For, Store, Let, Declare, Update, Bind, If, While, Call, Swap> is;
@@ -81,7 +99,7 @@ struct Program {
   int inputs = 0, constants = 0, outputs = 0;
 };
 
-Affine linear(const Program&, BufferId, const Index&);     // offset of an access, in elements
+Affine linear(const Program&, BufferId, const Index&);  // offset of an access, in elements
 std::string print(const Program&);
 std::string print(const Program&, Expr);
 // Throws InternalError: unknown buffers and locals, a variable used outside its loop, an

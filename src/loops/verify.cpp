@@ -23,7 +23,8 @@ namespace {
 
 class Verifier {
  public:
-  explicit Verifier(const Program& p) : program_(p), ranges_(p.variables.size()), locals_(p.locals.size(), State::unknown) {}
+  explicit Verifier(const Program& p)
+      : program_(p), ranges_(p.variables.size()), locals_(p.locals.size(), State::unknown) {}
 
   void run() {
     for (const Buffer& b : program_.buffers) buffer(b);
@@ -48,7 +49,8 @@ class Verifier {
     require(static_cast<size_t>(b.alias) < program_.buffers.size(), "buffer " + b.name + " is an alias of nothing");
     const Buffer& root = program_.buffers[static_cast<size_t>(b.alias)];
     require(root.alias < 0, "buffer " + b.name + " is an alias of an alias");
-    require(root.dtype == b.dtype && elements(root.shape) == elements(b.shape), "buffer " + b.name + " does not fit what it is an alias of");
+    require(root.dtype == b.dtype && elements(root.shape) == elements(b.shape),
+            "buffer " + b.name + " does not fit what it is an alias of");
   }
   const Buffer& known(BufferId id) const {
     require(id >= 0 && static_cast<size_t>(id) < program_.buffers.size(), "unknown buffer");
@@ -62,10 +64,12 @@ class Verifier {
     Range r{a.constant, a.constant, true};
     Variable last = -1;
     for (const Term& t : a.terms) {
-      require(t.variable > last && t.factor != 0 && static_cast<size_t>(t.variable) < ranges_.size(), "malformed index");
+      require(t.variable > last && t.factor != 0 && static_cast<size_t>(t.variable) < ranges_.size(),
+              "malformed index");
       last = t.variable;
       const Range& v = ranges_[static_cast<size_t>(t.variable)];
-      require(v.visible, "variable " + program_.variables[static_cast<size_t>(t.variable)].name + " is used outside its loop");
+      require(v.visible,
+              "variable " + program_.variables[static_cast<size_t>(t.variable)].name + " is used outside its loop");
       r.low += t.factor * (t.factor > 0 ? v.low : v.high);
       r.high += t.factor * (t.factor > 0 ? v.high : v.low);
     }
@@ -76,8 +80,9 @@ class Verifier {
     require(place.size() == b.shape.size(), "an access of " + b.name + " has the wrong number of indices");
     for (size_t d = 0; d < place.size(); ++d) {
       Range r = range(place[d]);
-      require(r.low >= 0 && r.high < b.shape[d], "an access of " + b.name + " leaves it: dimension " + std::to_string(d) + ", " +
-                                                     std::to_string(r.low) + ".." + std::to_string(r.high));
+      require(r.low >= 0 && r.high < b.shape[d], "an access of " + b.name + " leaves it: dimension " +
+                                                     std::to_string(d) + ", " + std::to_string(r.low) + ".." +
+                                                     std::to_string(r.high));
     }
   }
 
@@ -106,17 +111,25 @@ class Verifier {
         break;
       case Op::local:
         expect(known_local(e->local).dtype == e->dtype);
-        require(locals_[static_cast<size_t>(e->local)] != State::unknown, "local " + known_local(e->local).name + " is read before it is made");
+        require(locals_[static_cast<size_t>(e->local)] != State::unknown,
+                "local " + known_local(e->local).name + " is read before it is made");
         break;
-      case Op::eq: case Op::ne: case Op::lt: case Op::le: case Op::gt: case Op::ge:
-        expect(n == 2 && type(0) == type(1) && e->dtype == DType::boolean);
-        break;
+      case Op::eq:
+      case Op::ne:
+      case Op::lt:
+      case Op::le:
+      case Op::gt:
+      case Op::ge: expect(n == 2 && type(0) == type(1) && e->dtype == DType::boolean); break;
       case Op::convert: expect(n == 1); break;
       case Op::bitcast: expect(n == 1 && size_of(type(0)) == size_of(e->dtype)); break;
       case Op::is_finite: expect(n == 1 && e->dtype == DType::boolean && is_float(type(0))); break;
       case Op::select: expect(n == 3 && type(0) == DType::boolean && type(1) == e->dtype && type(2) == e->dtype); break;
-      case Op::fma: expect(n == 3 && is_float(e->dtype) && type(0) == e->dtype && type(1) == e->dtype && type(2) == e->dtype); break;
-      case Op::function: expect(n >= 1 && n <= 2 && is_float(e->dtype) && type(0) == e->dtype && type(n - 1) == e->dtype); break;
+      case Op::fma:
+        expect(n == 3 && is_float(e->dtype) && type(0) == e->dtype && type(1) == e->dtype && type(2) == e->dtype);
+        break;
+      case Op::function:
+        expect(n >= 1 && n <= 2 && is_float(e->dtype) && type(0) == e->dtype && type(n - 1) == e->dtype);
+        break;
       default:
         expect(n == (e->op >= Op::negate ? 1 : 2));
         for (int i = 0; i < n; ++i) expect(type(i) == e->dtype);
@@ -149,7 +162,8 @@ class Verifier {
     require(!r.visible, "two nested loops over " + id);
     require(f.begin < f.end, "empty loop over " + id);
     if (f.kind != For::Kind::serial)
-      require(f.width >= 1 && f.copies >= 1 && f.end - f.begin >= int64_t(f.width) * f.copies, "too few steps in the loop over " + id);
+      require(f.width >= 1 && f.copies >= 1 && f.end - f.begin >= int64_t(f.width) * f.copies,
+              "too few steps in the loop over " + id);
     r = {f.begin, f.end - 1, true};
     block(f.body);
     ranges_[static_cast<size_t>(f.variable)].visible = false;
@@ -167,10 +181,17 @@ class Verifier {
   void statement(const Update& s) {
     expression(s.value);
     const LocalInfo& l = known_local(s.local);
-    require(locals_[static_cast<size_t>(s.local)] == State::variable, "update of " + l.name + ", which is not declared");
+    require(locals_[static_cast<size_t>(s.local)] == State::variable,
+            "update of " + l.name + ", which is not declared");
     require(l.dtype == s.value->dtype, "update of " + l.name + " with another dtype");
     switch (s.op) {
-      case Op::local: case Op::add: case Op::mul: case Op::minimum: case Op::maximum: case Op::bit_and: case Op::bit_or: break;
+      case Op::local:
+      case Op::add:
+      case Op::mul:
+      case Op::minimum:
+      case Op::maximum:
+      case Op::bit_and:
+      case Op::bit_or: break;
       default: fail(std::string("update with ") + name(s.op));
     }
   }
@@ -206,7 +227,8 @@ class Verifier {
   }
   void statement(const Swap& s) {
     const Buffer &a = known(s.first), &b = known(s.second);
-    require(a.kind == Buffer::Kind::temporary && b.kind == Buffer::Kind::temporary && a.alias < 0 && b.alias < 0, "swap of buffers with a fixed place");
+    require(a.kind == Buffer::Kind::temporary && b.kind == Buffer::Kind::temporary && a.alias < 0 && b.alias < 0,
+            "swap of buffers with a fixed place");
     require(a.dtype == b.dtype && a.shape == b.shape && s.first != s.second, "swap of different buffers");
   }
 

@@ -15,12 +15,12 @@ struct Var {
 };
 
 Var record(const char* primitive, const std::vector<Var>& operands, Params = {});  // a primitive with one result
-Var literal(Var like, Scalar);                                   // dtype and shape of `like`
+Var literal(Var like, Scalar);                                                     // dtype and shape of `like`
 Var literal(graph::Graph&, Scalar, const TensorType&);
 Var zeros_like(Var);
 
-#define ANVIL_VAR_OPERATOR(symbol)                              \
-  Var operator symbol(Var, Var);                                \
+#define ANVIL_VAR_OPERATOR(symbol)                                               \
+  Var operator symbol(Var, Var);                                                 \
   inline Var operator symbol(Var a, double b) { return a symbol literal(a, b); } \
   inline Var operator symbol(double a, Var b) { return literal(b, a) symbol b; }
 ANVIL_VAR_OPERATOR(+)
@@ -39,17 +39,19 @@ Var operator&(Var, Var);
 Var operator|(Var, Var);
 Var operator!(Var);
 
+// clang-format off
 // Elementwise functions by name, so that a derivative reads as in a textbook.
 Var exp(Var); Var log(Var); Var sin(Var); Var cos(Var); Var sinh(Var); Var cosh(Var);
 Var sqrt(Var); Var abs(Var); Var sign(Var); Var trunc(Var); Var round(Var); Var is_finite(Var);  // round: half to even
 Var digamma(Var); Var pow(Var, Var); Var maximum(Var, Var); Var minimum(Var, Var);
 Var polygamma(Var n, Var x);
+// clang-format on
 Var select(Var condition, Var yes, Var no);
 Var convert(Var, DType);
 
 // Shape and structure.
 Var broadcast_in_dim(Var, Shape, std::vector<int64_t> dims);
-Var broadcast_to_like(Var scalar_or_same, Var like);             // a scalar spread over like's shape, or unchanged
+Var broadcast_to_like(Var scalar_or_same, Var like);  // a scalar spread over like's shape, or unchanged
 Var reshape(Var, Shape);
 Var transpose(Var, std::vector<int64_t> permutation);
 Var reverse(Var, std::vector<int64_t> dims);
@@ -70,6 +72,6 @@ Var triangular_solve(Var a, Var b, bool left, bool lower, bool unit_diagonal, bo
 Var operand(ReverseStep&, size_t i);
 Var result(ReverseStep&, size_t i = 0);
 Var cotangent(ReverseStep&, size_t i = 0);
-void set(ReverseStep&, size_t operand, Var);                     // keeps it only when required
+void set(ReverseStep&, size_t operand, Var);  // keeps it only when required
 
 }  // namespace anvil::primitives

@@ -15,7 +15,8 @@ constexpr const char* family = "composite";
 
 std::vector<TensorType> infer_composite(const std::vector<TensorType>& operands, const Params& params) {
   const Graph& definition = *params.graph("definition");
-  if (definition.inputs.size() != operands.size()) throw InternalError("a composite has another number of operands than its definition");
+  if (definition.inputs.size() != operands.size())
+    throw InternalError("a composite has another number of operands than its definition");
   std::vector<TensorType> results;
   for (const ValuePtr& v : definition.outputs) results.push_back(v->type);
   return results;
@@ -53,7 +54,8 @@ GraphPtr rewrite(const Graph& g, graph::Substitution& map, bool all) {
       if (copy->calls[i].location < 0) copy->calls[i].location = c.location;
     for (size_t i = 0; i < results.size(); ++i) map[c.outputs[i].get()] = results[i];
     for (const ValuePtr& v : definition.constants)
-      if (v->kind == graph::Value::Kind::constant && std::find(copy->constants.begin(), copy->constants.end(), v) == copy->constants.end())
+      if (v->kind == graph::Value::Kind::constant &&
+          std::find(copy->constants.begin(), copy->constants.end(), v) == copy->constants.end())
         copy->constants.push_back(v);
   }
   for (const ValuePtr& v : g.outputs) copy->outputs.push_back(substitute(map, v));

@@ -40,8 +40,8 @@ void check_pairs(const char* what, const Pairs& dims, const Types& t) {
                 "Can't perform dot general where shape(lhs) = " + in_parentheses(t[0].shape) + " and shape(rhs) = " +
                     in_parentheses(t[1].shape) + " because the sizes of the " + what + " don't match.",
                 {"x The " + std::string(what) + " are " + one_based(dims[0]) + " of `lhs`, with sizes " +
-                 in_parentheses(take(t[0].shape, dims[0])) + ", and " + one_based(dims[1]) +
-                 " of `rhs`, with sizes " + in_parentheses(take(t[1].shape, dims[1])) + "."});
+                 in_parentheses(take(t[0].shape, dims[0])) + ", and " + one_based(dims[1]) + " of `rhs`, with sizes " +
+                 in_parentheses(take(t[1].shape, dims[1])) + "."});
 }
 
 Types infer_dot(const Types& t, const Params& params) {

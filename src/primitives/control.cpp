@@ -10,9 +10,7 @@ namespace {
 using graph::Graph;
 using Types = std::vector<TensorType>;
 
-std::string counted(size_t n, const char* what) {
-  return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
-}
+std::string counted(size_t n, const char* what) { return std::to_string(n) + " " + what + (n == 1 ? "" : "s"); }
 
 void check_state(const Types& state, const std::vector<ValuePtr>& next) {
   if (next.size() != state.size())
@@ -24,12 +22,11 @@ void check_state(const Types& state, const std::vector<ValuePtr>& next) {
     if (same_type(expected, got)) continue;
     bool dtype = expected.dtype != got.dtype;
     std::string element = "state element " + std::to_string(i + 1);
-    throw Error(
-        dtype ? "dtype" : "shape", "`body` must return the types of the state that it gets.",
-        {"x Expected " + text(expected) + " for " + element + ", but `body` returns " + text(got) + ".",
-         dtype ? "i Give `init` the dtype " + std::string(name(got.dtype)) +
-                     ", or convert the result of `body` with `nv_convert()`."
-               : "i A state cannot change its shape from one iteration to the next."});
+    throw Error(dtype ? "dtype" : "shape", "`body` must return the types of the state that it gets.",
+                {"x Expected " + text(expected) + " for " + element + ", but `body` returns " + text(got) + ".",
+                 dtype ? "i Give `init` the dtype " + std::string(name(got.dtype)) +
+                             ", or convert the result of `body` with `nv_convert()`."
+                       : "i A state cannot change its shape from one iteration to the next."});
   }
 }
 
@@ -56,15 +53,14 @@ void check_inputs(const char* graph_name, const Graph& g, const Types& expected)
                                 ", but the state has " + counted(expected.size(), "element") + ".");
   for (size_t i = 0; i < expected.size(); ++i)
     if (!same_type(g.inputs[i]->type, expected[i]))
-      throw InternalError(std::string("graph: input ") + std::to_string(i + 1) + " of " + graph_name +
-                          " is " + text(g.inputs[i]->type) + ", the state is " + text(expected[i]));
+      throw InternalError(std::string("graph: input ") + std::to_string(i + 1) + " of " + graph_name + " is " +
+                          text(g.inputs[i]->type) + ", the state is " + text(expected[i]));
 }
 
 Types infer_while(const Types& state, const Params& params) {
   const Graph &condition = *params.graph("cond_graph"), &body = *params.graph("body_graph");
   if (state.empty())
-    throw Error("argument", "`init` must have at least one element.",
-                {"i A loop without a state can never end."});
+    throw Error("argument", "`init` must have at least one element.", {"i A loop without a state can never end."});
   check_condition(condition, state);
   check_inputs("cond", condition, state);
   check_inputs("body", body, state);
@@ -74,11 +70,9 @@ Types infer_while(const Types& state, const Params& params) {
 
 Types infer_if(const Types& operands, const Params& params) {
   if (!operands[0].shape.empty())
-    throw Error("shape", "`pred` must be a scalar.",
-                {"x Got shape " + in_parentheses(operands[0].shape) + "."});
+    throw Error("shape", "`pred` must be a scalar.", {"x Got shape " + in_parentheses(operands[0].shape) + "."});
   const Graph &yes = *params.graph("true_graph"), &no = *params.graph("false_graph");
-  if (!yes.inputs.empty() || !no.inputs.empty())
-    throw Error("argument", "`true` and `false` must take no arguments.");
+  if (!yes.inputs.empty() || !no.inputs.empty()) throw Error("argument", "`true` and `false` must take no arguments.");
   if (yes.outputs.size() != no.outputs.size())
     throw Error("argument", "true and false branches must have the same output structure.",
                 {"x `true` returns " + counted(yes.outputs.size(), "value") + ", `false` " +
@@ -90,8 +84,7 @@ Types infer_if(const Types& operands, const Params& params) {
       bool dtype = a.dtype != b.dtype;
       throw Error(
           dtype ? "dtype" : "shape", "true and false branches must return the same types.",
-          {"x Output " + std::to_string(i + 1) + " is " + text(a) + " in `true` and " + text(b) +
-               " in `false`.",
+          {"x Output " + std::to_string(i + 1) + " is " + text(a) + " in `true` and " + text(b) + " in `false`.",
            dtype ? "i Convert one of them with `nv_convert()`." : "i Broadcast or reshape one of them."});
     }
     results.push_back({a.dtype, a.shape, a.ambiguous && b.ambiguous});
@@ -155,8 +148,7 @@ Primitive control(std::string name, std::vector<std::string> operands, std::vect
 std::vector<TensorType> record_layout(const graph::Call& call, size_t output) {
   std::vector<TensorType> layout;
   if (call.primitive->name == "while_record") {
-    for (int64_t field : call.params.ints("fields"))
-      layout.push_back(call.inputs.at(static_cast<size_t>(field))->type);
+    for (int64_t field : call.params.ints("fields")) layout.push_back(call.inputs.at(static_cast<size_t>(field))->type);
     return layout;
   }
   size_t carried = call.inputs.size() - call.params.ints("field_counts").size(), field = carried;
@@ -168,12 +160,10 @@ std::vector<TensorType> record_layout(const graph::Call& call, size_t output) {
 }
 
 void register_control(Registry& r) {
-  Primitive branch =
-      control("if", {"pred"}, {"true_graph", "false_graph"}, infer_if, {"stablehlo.if", {}, "if"});
+  Primitive branch = control("if", {"pred"}, {"true_graph", "false_graph"}, infer_if, {"stablehlo.if", {}, "if"});
   branch.group = Group::boolean;
   r.add(std::move(branch));
-  r.add(
-      control("while", {"..."}, {"cond_graph", "body_graph"}, infer_while, {"stablehlo.while", {}, "while"}));
+  r.add(control("while", {"..."}, {"cond_graph", "body_graph"}, infer_while, {"stablehlo.while", {}, "while"}));
   Primitive record = control("while_record", {"..."}, {"cond_graph", "body_graph"}, infer_while_record, {});
   record.parameters.push_back({"fields", ParamSpec::Kind::axes});
   r.add(std::move(record));

@@ -50,6 +50,8 @@ Var power_by_exponent(Var a, Var b, Var y, Var g) {
   return factor * log(select(base_is_zero & not_negative, literal(a, 1), a));
 }
 
+// One statement a primitive, laid out by hand.
+// clang-format off
 void register_arithmetic(Registry& r) {
   r.add(binary("add", "add", "add", any, [](auto a, auto b) { return a + b; },
                [](Var, Var, Var, Var g) { return g; },
@@ -158,6 +160,7 @@ void register_functions(Registry& r) {
   r.add(function("atanh", "chlo.atanh", Function::atanh,
                  [](Var x, Var, Var g) { return g / one_minus_square(x); }, inside_one));
 }
+// clang-format on
 
 }  // namespace
 

@@ -13,7 +13,8 @@
 
 namespace anvil::primitives {
 
-template <Group G> using GroupTag = std::integral_constant<Group, G>;
+template <Group G>
+using GroupTag = std::integral_constant<Group, G>;
 inline constexpr GroupTag<Group::any> any;
 inline constexpr GroupTag<Group::numeric> numeric;
 inline constexpr GroupTag<Group::floating> floating;
@@ -52,7 +53,8 @@ void evaluate(const Formula& f, const std::vector<const Tensor*>& operands, cons
 }
 
 // Sets `elementwise` and `lower` from a formula of N arguments of one dtype.
-template <size_t N, Group G, class Formula> void set_formula(Primitive& p, GroupTag<G>, Formula f) {
+template <size_t N, Group G, class Formula>
+void set_formula(Primitive& p, GroupTag<G>, Formula f) {
   p.elementwise = [f](const std::vector<const Tensor*>& operands, const Tensor& out, const Params&) {
     visit(operands[0]->type.dtype, [&]<class T>() {
       if constexpr (contains(G, dtype_of<T>())) evaluate<T, N>(f, operands, out);
@@ -70,14 +72,18 @@ void set_function(Primitive&, elementary::Function);
 
 // ---- reverse rules ----------------------------------------------------------------------
 // d(x, y, g) is the operand's cotangent, from operand x, result y = f(x) and cotangent g.
-template <class Derivative> void set_derivative(Primitive& p, Derivative d) {
-  if constexpr (std::is_same_v<Derivative, Flat>) p.zero_derivative = true;
-  else p.reverse = [d](ReverseStep& s) {
-    if (s.required[0]) set(s, 0, d(operand(s, 0), result(s), cotangent(s)));
-  };
+template <class Derivative>
+void set_derivative(Primitive& p, Derivative d) {
+  if constexpr (std::is_same_v<Derivative, Flat>)
+    p.zero_derivative = true;
+  else
+    p.reverse = [d](ReverseStep& s) {
+      if (s.required[0]) set(s, 0, d(operand(s, 0), result(s), cotangent(s)));
+    };
 }
 // Likewise da(a, b, y, g) and db(a, b, y, g); one of them may be flat.
-template <class Left, class Right> void set_derivatives(Primitive& p, Left da, Right db) {
+template <class Left, class Right>
+void set_derivatives(Primitive& p, Left da, Right db) {
   p.reverse = [da, db](ReverseStep& s) {
     if constexpr (!std::is_same_v<Left, Flat>)
       if (s.required[0]) set(s, 0, da(operand(s, 0), operand(s, 1), result(s), cotangent(s)));

@@ -8,10 +8,12 @@
 
 namespace anvil::primitives {
 
-template <class T> struct Number {
+template <class T>
+struct Number {
   T value;
 };
-template <class T> Number(T) -> Number<T>;
+template <class T>
+Number(T) -> Number<T>;
 
 struct Expression {
   loops::ExprPool* pool;
@@ -22,11 +24,17 @@ struct Expression {
 Expression apply(loops::Op op, Expression x);
 Expression apply(loops::Op op, Expression a, Expression b);
 
-#define ANVIL_FORMULA_1(spelling, op)                                                            \
-  template <class T> auto spelling(Number<T> x) { return Number{scalar::op(x.value)}; }         \
+#define ANVIL_FORMULA_1(spelling, op)   \
+  template <class T>                    \
+  auto spelling(Number<T> x) {          \
+    return Number{scalar::op(x.value)}; \
+  }                                     \
   inline Expression spelling(Expression x) { return apply(loops::Op::op, x); }
-#define ANVIL_FORMULA_2(spelling, op)                                                                          \
-  template <class T> auto spelling(Number<T> a, Number<T> b) { return Number{scalar::op(a.value, b.value)}; } \
+#define ANVIL_FORMULA_2(spelling, op)            \
+  template <class T>                             \
+  auto spelling(Number<T> a, Number<T> b) {      \
+    return Number{scalar::op(a.value, b.value)}; \
+  }                                              \
   inline Expression spelling(Expression a, Expression b) { return apply(loops::Op::op, a, b); }
 ANVIL_FORMULA_2(operator+, add)
 ANVIL_FORMULA_2(operator-, sub)
@@ -62,7 +70,8 @@ ANVIL_FORMULA_1(is_finite, is_finite)
 #undef ANVIL_FORMULA_1
 #undef ANVIL_FORMULA_2
 
-template <class T> Number<T> select(Number<bool> condition, Number<T> yes, Number<T> no) {
+template <class T>
+Number<T> select(Number<bool> condition, Number<T> yes, Number<T> no) {
   return {scalar::select(condition.value, yes.value, no.value)};
 }
 inline Expression select(Expression condition, Expression yes, Expression no) {

@@ -108,8 +108,7 @@ Index corner(Lowering& l, const graph::Call& c, size_t first, const Shape& part)
     const ValuePtr& start = c.inputs[first + d];
     Expr one_based = l.load(start, {});
     if (start->type.dtype == DType::ui64)  // so that the largest stay large as i64
-      one_based =
-          e.binary(loops::Op::minimum, one_based, e.constant(std::numeric_limits<int64_t>::max(), DType::ui64));
+      one_based = e.binary(loops::Op::minimum, one_based, e.constant(std::numeric_limits<int64_t>::max(), DType::ui64));
     one_based = e.binary(loops::Op::maximum, e.convert(one_based, DType::i64), e.constant(1, DType::i64));
     at[d] = l.parameter(e.binary(loops::Op::sub, one_based, e.constant(1, DType::i64)), 0, whole[d] - part[d]);
   }

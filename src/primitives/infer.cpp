@@ -94,8 +94,7 @@ Ints other_axes(size_t rank, const Ints& a, const Ints& b) {
 
 Ints inverse(const Ints& permutation) {
   Ints result(permutation.size());
-  for (size_t i = 0; i < permutation.size(); ++i)
-    result[static_cast<size_t>(permutation[i])] = static_cast<int64_t>(i);
+  for (size_t i = 0; i < permutation.size(); ++i) result[static_cast<size_t>(permutation[i])] = static_cast<int64_t>(i);
   return result;
 }
 

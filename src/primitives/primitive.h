@@ -23,7 +23,21 @@ using graph::ValuePtr;
 // A parameter as R passes it. Index kinds are 1-based in R, 0-based here. `limits` are
 // R's inclusive ends, which are numerically the exclusive ones here.
 struct ParamSpec {
-  enum class Kind : uint8_t { flag, integer, real, string, dtype, shape, axis, axes, axis_pairs, starts, limits, sizes, graph };
+  enum class Kind : uint8_t {
+    flag,
+    integer,
+    real,
+    string,
+    dtype,
+    shape,
+    axis,
+    axes,
+    axis_pairs,
+    starts,
+    limits,
+    sizes,
+    graph
+  };
   std::string name;
   Kind kind;
 };
@@ -32,19 +46,21 @@ struct ParamSpec {
 // data; operators with a form of their own name it in `form` (backend/stablehlo has one
 // routine for each: "compare", "reduce", "dot_general", "if", "while", ...).
 struct HloAttribute {
-  std::string name;             // in the text: "broadcast_dimensions"
-  std::string parameter;        // ours
+  std::string name;       // in the text: "broadcast_dimensions"
+  std::string parameter;  // ours
   enum class Kind : uint8_t { i64_array, i64, boolean } kind;
 };
 struct HloForm {
-  std::string op;               // "stablehlo.add", "chlo.erf"
+  std::string op;  // "stablehlo.add", "chlo.erf"
   std::vector<HloAttribute> attributes;
-  std::string form;             // empty: the generic form
+  std::string form;  // empty: the generic form
 };
 
 // Where tests draw the operands of an elementwise primitive from. With low == high there is
 // nothing to differentiate by.
-struct Domain { double low = -10, high = 10; };
+struct Domain {
+  double low = -10, high = 10;
+};
 
 enum class Group : uint8_t { any, numeric, floating, integer, signed_or_float, integer_or_bool, boolean };
 constexpr bool contains(Group group, DType t) {
@@ -65,33 +81,33 @@ class Lowering;  // primitives/lowering.h
 struct ReverseStep;
 
 struct Primitive : graph::Operation {
-  std::string key;                           // R's name: nvl_<key>, prim("<key>")
-  std::string family;                        // "elementwise", "reduce", ...
-  std::vector<std::string> operands;         // names for messages; a last "..." stands for any number
-  Group group = Group::any;                  // dtypes of the (first) operand
+  std::string key;                    // R's name: nvl_<key>, prim("<key>")
+  std::string family;                 // "elementwise", "reduce", ...
+  std::vector<std::string> operands;  // names for messages; a last "..." stands for any number
+  Group group = Group::any;           // dtypes of the (first) operand
   std::vector<ParamSpec> parameters;
 
   // Types of the results; throws Error("shape" | "dtype" | "argument", ...).
   std::function<std::vector<TensorType>(const std::vector<TensorType>& operands, const Params&)> infer;
   // Cotangents of the operands, made of primitives. Empty: see zero_derivative.
   std::function<void(ReverseStep&)> reverse;
-  bool zero_derivative = false;              // derivative zero or none (integers, comparisons, fill): a stated property
+  bool zero_derivative = false;  // derivative zero or none (integers, comparisons, fill): a stated property
   HloForm hlo;
   // Loops of one call. Empty for control flow, which the compiler lowers itself.
   std::function<void(Lowering&, const graph::Call&)> lower;
   // Elementwise primitives: all elements at once, operands of one shape, for the Eigen
   // evaluator. The scalar formula is the one that `lower` uses.
   std::function<void(const std::vector<const Tensor*>& operands, const Tensor& out, const Params&)> elementwise;
-  std::vector<Domain> domain;                // elementwise: one per operand
+  std::vector<Domain> domain;  // elementwise: one per operand
 };
 
 // One step of reverse mode: the call, what flows in, and where to record.
 struct ReverseStep {
   graph::Graph& graph;
   const graph::Call& call;
-  std::vector<ValuePtr> cotangents;          // one per result; never null: zeros are filled in
-  std::vector<bool> required;                // one per operand
-  std::vector<ValuePtr> results;             // one per operand, null where not required or zero
+  std::vector<ValuePtr> cotangents;  // one per result; never null: zeros are filled in
+  std::vector<bool> required;        // one per operand
+  std::vector<ValuePtr> results;     // one per operand, null where not required or zero
 };
 
 class Registry {
@@ -99,9 +115,9 @@ class Registry {
   // The primitive of a printed name or of a key ("divide" and "div"); null when unknown.
   const Primitive* find(std::string_view name) const;
   const Primitive& at(std::string_view name) const;  // InternalError when unknown
-  std::vector<const Primitive*> all() const;          // in order of registration
-  void add(Primitive);                                // Error("argument") when the name is taken
-  void replace(Primitive);                            // in place: graphs that use it see the new rules
+  std::vector<const Primitive*> all() const;         // in order of registration
+  void add(Primitive);                               // Error("argument") when the name is taken
+  void replace(Primitive);                           // in place: graphs that use it see the new rules
 
  private:
   std::vector<std::unique_ptr<Primitive>> list_;
@@ -125,7 +141,8 @@ inline const Primitive& primitive_of(const graph::Call& c) { return static_cast<
 
 // Infers the types, appends the call to `graph` and gives its results. Everything that
 // records goes through here: tracing, reverse rules, the StableHLO reader.
-std::vector<ValuePtr> record(graph::Graph&, const Primitive&, std::vector<ValuePtr> operands, Params = {}, int location = -1);
+std::vector<ValuePtr> record(graph::Graph&, const Primitive&, std::vector<ValuePtr> operands, Params = {},
+                             int location = -1);
 
 // verify_structure() and a second inference of every call.
 void verify(const graph::Graph&);

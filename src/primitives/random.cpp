@@ -59,9 +59,7 @@ Expr bits_at(Lowering& l, const ValuePtr& state, const runtime::BitLayout& layou
     if (layout.stride[d] != 1) half = e.binary(Op::mul, half, constant(e, layout.stride[d]));
     second = e.binary(Op::ne, e.binary(Op::bit_and, position, constant(e, 1)), constant(e, 0));
   }
-  Expr block = half == nullptr      ? e.index(affine)
-               : affine == Affine{} ? half
-                                    : e.binary(Op::add, e.index(affine), half);
+  Expr block = half == nullptr ? e.index(affine) : affine == Affine{} ? half : e.binary(Op::add, e.index(affine), half);
   Expr counter = e.binary(Op::add, l.load(state, {Affine{1, {}}}), e.convert(block, DType::ui64));
   Expr key = l.load(state, {Affine{}});
   auto low = [&](Expr x) { return Word{&e, e.convert(x, DType::ui32)}; };

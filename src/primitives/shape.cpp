@@ -13,8 +13,9 @@ Index origin(const ValuePtr& v) { return Index(v->type.shape.size()); }
 // ---- constants --------------------------------------------------------------------------
 
 Primitive make_fill() {
-  Primitive p = make_primitive("shape", "fill", {},
-                               {{"value", Kind::real}, {"dtype", Kind::dtype}, {"shape", Kind::shape}, {"ambiguous", Kind::flag}});
+  Primitive p = make_primitive(
+      "shape", "fill", {},
+      {{"value", Kind::real}, {"dtype", Kind::dtype}, {"shape", Kind::shape}, {"ambiguous", Kind::flag}});
   p.infer = [](const Types&, const Params& params) {
     check_shape(params.ints("shape"));
     return Types{{params.dtype("dtype"), params.ints("shape"), params.flag("ambiguous")}};
@@ -29,8 +30,11 @@ Primitive make_fill() {
 }
 
 Primitive make_iota() {
-  std::vector<ParamSpec> parameters = {{"dim", Kind::axis}, {"dtype", Kind::dtype}, {"shape", Kind::shape},
-                                       {"start", Kind::integer}, {"ambiguous", Kind::flag}};
+  std::vector<ParamSpec> parameters = {{"dim", Kind::axis},
+                                       {"dtype", Kind::dtype},
+                                       {"shape", Kind::shape},
+                                       {"start", Kind::integer},
+                                       {"ambiguous", Kind::flag}};
   Primitive p = make_primitive("shape", "iota", {}, parameters);
   p.infer = [](const Types&, const Params& params) {
     DType dtype = params.dtype("dtype");
@@ -69,10 +73,11 @@ Types infer_broadcast(const Types& t, const Params& params) {
   for (size_t d = 0; d < from.size(); ++d) {
     int64_t size = to[static_cast<size_t>(dims[d])];
     if (from[d] == 1 || from[d] == size) continue;
-    throw Error("shape", "`operand` of shape " + in_parentheses(from) + " can't be broadcast to " + in_parentheses(to) + ".",
-                {"x Dimension " + std::to_string(d + 1) + " of `operand` has size " + std::to_string(from[d]) +
-                     ", dimension " + std::to_string(dims[d] + 1) + " of `shape` has size " + std::to_string(size) + ".",
-                 "i A dimension that is broadcast must have size 1."});
+    throw Error(
+        "shape", "`operand` of shape " + in_parentheses(from) + " can't be broadcast to " + in_parentheses(to) + ".",
+        {"x Dimension " + std::to_string(d + 1) + " of `operand` has size " + std::to_string(from[d]) + ", dimension " +
+             std::to_string(dims[d] + 1) + " of `shape` has size " + std::to_string(size) + ".",
+         "i A dimension that is broadcast must have size 1."});
   }
   return {{t[0].dtype, to, t[0].ambiguous}};
 }
@@ -161,10 +166,10 @@ Primitive make_reshape() {
     const Shape& shape = params.ints("shape");
     check_shape(shape);
     if (elements(shape) != elements(t[0].shape))
-      throw Error("shape", "Size of output must equal to size of operand.",
-                  {"x `operand` has shape " + in_parentheses(t[0].shape) + " (" +
-                   std::to_string(elements(t[0].shape)) + " elements), `shape` is " + in_parentheses(shape) + " (" +
-                   std::to_string(elements(shape)) + " elements)."});
+      throw Error(
+          "shape", "Size of output must equal to size of operand.",
+          {"x `operand` has shape " + in_parentheses(t[0].shape) + " (" + std::to_string(elements(t[0].shape)) +
+           " elements), `shape` is " + in_parentheses(shape) + " (" + std::to_string(elements(shape)) + " elements)."});
     return Types{{t[0].dtype, shape, t[0].ambiguous}};
   };
   p.reverse = [](ReverseStep& step) { set(step, 0, reshape(cotangent(step), operand(step, 0).shape())); };
@@ -291,8 +296,9 @@ Types infer_pad(const Types& t, const Params& params) {
                   {"x Got " + std::to_string(interior[d]) + " in dimension " + std::to_string(d + 1) + "."});
     result.shape[d] = low[d] + n + std::max<int64_t>(n - 1, 0) * interior[d] + high[d];
     if (result.shape[d] < 0)
-      throw Error("shape", "Negative `edge_padding_low` and `edge_padding_high` must not crop more than there is.",
-                  {"x Dimension " + std::to_string(d + 1) + " would have size " + std::to_string(result.shape[d]) + "."});
+      throw Error(
+          "shape", "Negative `edge_padding_low` and `edge_padding_high` must not crop more than there is.",
+          {"x Dimension " + std::to_string(d + 1) + " would have size " + std::to_string(result.shape[d]) + "."});
   }
   return {result};
 }

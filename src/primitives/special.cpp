@@ -15,6 +15,8 @@ Var bell(Var x) { return two_over_root_pi * exp(-(x * x)); }
 
 }  // namespace
 
+// One statement a primitive, laid out by hand.
+// clang-format off
 void register_special(Registry& r) {
   r.add(function("erf", "chlo.erf", Function::erf, [](Var x, Var, Var g) { return g * bell(x); }, {-3, 3}));
   r.add(function("erfc", "chlo.erfc", Function::erfc, [](Var x, Var, Var g) { return -(g * bell(x)); }, {-3, 3}));
@@ -28,5 +30,6 @@ void register_special(Registry& r) {
   r.add(function("polygamma", "chlo.polygamma", Function::polygamma, flat,
                  [](Var n, Var x, Var, Var g) { return g * polygamma(n + 1.0, x); }, {1, 1}, gamma_domain));
 }
+// clang-format on
 
 }  // namespace anvil::primitives

@@ -18,7 +18,7 @@ using Entry = int32_t (*)(void* const* buffers, char* arena, Run* run);
 struct Executable {
   Entry entry = nullptr;
   int64_t arena_bytes = 0;
-  std::shared_ptr<void> code;    // keeps the machine code alive
+  std::shared_ptr<void> code;  // keeps the machine code alive
 };
 
 // Runs it: takes an arena from the pool, calls the entry; throws Error("interrupt") or the failure.

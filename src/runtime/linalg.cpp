@@ -45,9 +45,8 @@ int32_t call_gemm(Run* run, void* const* p, const int64_t* d) {
   const bool transpose_a = d[3] != 0, transpose_b = d[4] != 0;
   const int32_t status = guarded(run, [&] {
     const auto *a = static_cast<const T*>(p[1]), *b = static_cast<const T*>(p[2]);
-    product::multiply<T>(
-        static_cast<T*>(p[0]), transpose_a ? product::View<T>{a, k, 1} : product::View<T>{a, 1, m},
-        transpose_b ? product::View<T>{b, n, 1} : product::View<T>{b, 1, k}, m, n, k, ask, &question);
+    product::multiply<T>(static_cast<T*>(p[0]), transpose_a ? product::View<T>{a, k, 1} : product::View<T>{a, 1, m},
+                         transpose_b ? product::View<T>{b, n, 1} : product::View<T>{b, 1, k}, m, n, k, ask, &question);
   });
   return status != done ? status : asked;
 }
@@ -108,8 +107,7 @@ struct System {
 };
 
 template <class T>
-void solve_lanes(const System& s, T* x, const T* a, const T* b, int64_t count, Lanes<T>* matrix,
-                 Lanes<T>* column) {
+void solve_lanes(const System& s, T* x, const T* a, const T* b, int64_t count, Lanes<T>* matrix, Lanes<T>* column) {
   for (int64_t i = 0; i < s.n; ++i)
     for (int64_t k = 0; k < s.n; ++k)
       if (s.forward() ? k <= i : k >= i) matrix[i * s.n + k] = load(a + s.a(i, k), count);
@@ -144,8 +142,8 @@ void scatter(T* to, const T* from, int64_t count, int64_t batch) {
 
 // f(inputs of matrix b, output of matrix b), dense; copies only where a batch is interleaved.
 template <class T, class F>
-void one_by_one(int64_t batch, T* out, int64_t out_size, const T* a, int64_t a_size, const T* b,
-                int64_t b_size, F&& f) {
+void one_by_one(int64_t batch, T* out, int64_t out_size, const T* a, int64_t a_size, const T* b, int64_t b_size,
+                F&& f) {
   if (batch == 1) {
     f(out, a, b);
     return;
@@ -216,8 +214,7 @@ int32_t call_cholesky(Run* run, void* const* p, const int64_t* d) {
 
 template <class T, unsigned triangle>
 void solve_with(const ConstMatrix<T>& a, Matrix<T>& x, bool left, bool transposed) {
-  constexpr unsigned other =
-      (triangle & Eigen::UnitDiag) | (triangle & Eigen::Lower ? Eigen::Upper : Eigen::Lower);
+  constexpr unsigned other = (triangle & Eigen::UnitDiag) | (triangle & Eigen::Lower ? Eigen::Upper : Eigen::Lower);
   const auto view = a.template triangularView<triangle>();
   const auto flipped = a.transpose().template triangularView<other>();
   if (left && transposed)
@@ -238,8 +235,8 @@ void solve_dense(const System& s, T* x, const T* a, const T* b) {
     if (blas().dtrsm && s.n >= large && fits_int(std::max(s.n, s.m))) {
       const int m = int(rows), n = int(columns), lda = int(s.n);
       const double one = 1;
-      blas().dtrsm(s.left ? "L" : "R", s.lower ? "L" : "U", s.transposed ? "T" : "N", s.unit ? "U" : "N", &m,
-                   &n, &one, a, &lda, x, &m);
+      blas().dtrsm(s.left ? "L" : "R", s.lower ? "L" : "U", s.transposed ? "T" : "N", s.unit ? "U" : "N", &m, &n, &one,
+                   a, &lda, x, &m);
       return;
     }
   }
@@ -281,11 +278,7 @@ int32_t gemm_f32(Run* run, void* const* p, const int64_t* d) { return call_gemm<
 int32_t gemm_f64(Run* run, void* const* p, const int64_t* d) { return call_gemm<double>(run, p, d); }
 int32_t cholesky_f32(Run* run, void* const* p, const int64_t* d) { return call_cholesky<float>(run, p, d); }
 int32_t cholesky_f64(Run* run, void* const* p, const int64_t* d) { return call_cholesky<double>(run, p, d); }
-int32_t triangular_solve_f32(Run* run, void* const* p, const int64_t* d) {
-  return call_solve<float>(run, p, d);
-}
-int32_t triangular_solve_f64(Run* run, void* const* p, const int64_t* d) {
-  return call_solve<double>(run, p, d);
-}
+int32_t triangular_solve_f32(Run* run, void* const* p, const int64_t* d) { return call_solve<float>(run, p, d); }
+int32_t triangular_solve_f64(Run* run, void* const* p, const int64_t* d) { return call_solve<double>(run, p, d); }
 
 }  // namespace anvil::runtime

@@ -63,9 +63,7 @@ void* map(size_t bytes) {
   return reinterpret_cast<void*>(aligned);
 }
 
-void* from_system(size_t bytes) {
-  return bytes >= mapped_from ? map(bytes) : std::aligned_alloc(alignment, bytes);
-}
+void* from_system(size_t bytes) { return bytes >= mapped_from ? map(bytes) : std::aligned_alloc(alignment, bytes); }
 void to_system(Header* h) {
   if (h->bytes >= mapped_from)
     munmap(h, h->bytes);
@@ -76,8 +74,7 @@ void to_system(Header* h) {
 class Pool {
  public:
   Pool() : limit_(machine_memory() / 4) {
-    pthread_atfork([] { pool().mutex_.lock(); }, [] { pool().mutex_.unlock(); },
-                   [] { pool().mutex_.unlock(); });
+    pthread_atfork([] { pool().mutex_.lock(); }, [] { pool().mutex_.unlock(); }, [] { pool().mutex_.unlock(); });
   }
   static Pool& pool() {
     static Pool& only = *new Pool;  // never destroyed: other static objects may hold blocks

@@ -8,8 +8,7 @@ namespace anvil::runtime {
 
 int32_t poll(Run* run) {
   bool stop = false;
-  const int32_t status =
-      guarded(run, [&] { stop = run->interrupted && *run->interrupted && (*run->interrupted)(); });
+  const int32_t status = guarded(run, [&] { stop = run->interrupted && *run->interrupted && (*run->interrupted)(); });
   return status != done ? status : stop ? Status::interrupted : done;
 }
 

@@ -18,14 +18,12 @@ Tape::Tape(int64_t record_bytes)
 
 char* Tape::place(int64_t record) const {
   const auto k = std::bit_width(static_cast<uint64_t>(record / first_chunk_ + 1)) - 1;
-  return chunks_[static_cast<size_t>(k)].data() +
-         (record - first_chunk_ * ((int64_t(1) << k) - 1)) * record_bytes_;
+  return chunks_[static_cast<size_t>(k)].data() + (record - first_chunk_ * ((int64_t(1) << k) - 1)) * record_bytes_;
 }
 
 char* Tape::append() {
   const int64_t capacity = first_chunk_ * ((int64_t(1) << chunks_.size()) - 1);
-  if (length_ == capacity)
-    chunks_.emplace_back(static_cast<size_t>((first_chunk_ << chunks_.size()) * record_bytes_));
+  if (length_ == capacity) chunks_.emplace_back(static_cast<size_t>((first_chunk_ << chunks_.size()) * record_bytes_));
   return place(length_++);
 }
 
@@ -41,8 +39,7 @@ uint64_t Tapes::add(int64_t record_bytes) {
 }
 
 Tape& Tapes::at(uint64_t handle) {
-  if (handle == 0 || handle > tapes_.size())
-    throw InternalError("there is no tape " + std::to_string(handle));
+  if (handle == 0 || handle > tapes_.size()) throw InternalError("there is no tape " + std::to_string(handle));
   return tapes_[handle - 1];
 }
 

@@ -25,9 +25,8 @@ class Algebra {
       }
       makers_[call.outputs[0].get()] = &call;
     }
-    std::erase_if(g.calls, [this](const Call& c) {
-      return c.outputs.size() == 1 && map_.count(c.outputs[0].get()) != 0;
-    });
+    std::erase_if(g.calls,
+                  [this](const Call& c) { return c.outputs.size() == 1 && map_.count(c.outputs[0].get()) != 0; });
     substitute_all(map_, g.outputs);
     substitute_all(map_, g.constants);
   }
@@ -41,8 +40,7 @@ class Algebra {
     if (name == "mul") return is(call, 1, 1) ? call.inputs[0] : is(call, 0, 1) ? call.inputs[1] : nullptr;
     if (name == "divide") return is(call, 1, 1) ? call.inputs[0] : nullptr;
     if (name == "sub") return is(call, 1, 0.0) ? call.inputs[0] : nullptr;
-    if (name == "add")
-      return is(call, 1, -0.0) ? call.inputs[0] : is(call, 0, -0.0) ? call.inputs[1] : nullptr;
+    if (name == "add") return is(call, 1, -0.0) ? call.inputs[0] : is(call, 0, -0.0) ? call.inputs[1] : nullptr;
     if (name == "power") return power(call);
     if (name == "negate") return before_negation(call.inputs[0]);
     if (name == "transpose") return transpose(call);
@@ -78,8 +76,8 @@ class Algebra {
   // A call that makes equal elements of equal elements: an elementwise one is evaluated once,
   // by the formula that would run.
   static ValuePtr fold(const Call& call) {
-    static const std::unordered_set<std::string_view> moving = {
-        "broadcast_in_dim", "reshape", "transpose", "reverse", "static_slice", "dynamic_slice"};
+    static const std::unordered_set<std::string_view> moving = {"broadcast_in_dim", "reshape",      "transpose",
+                                                                "reverse",          "static_slice", "dynamic_slice"};
     const auto& primitive = primitives::primitive_of(call);
     const graph::TensorType& type = call.outputs[0]->type;
     if (primitive.name == "fill")
@@ -88,8 +86,7 @@ class Algebra {
       auto value = splat(call.inputs[0]);
       return value ? graph::make_literal(*value, type) : nullptr;
     }
-    if (!primitive.elementwise || call.inputs.empty() || primitive.name == "bitcast_convert" ||
-        has_effect(call))
+    if (!primitive.elementwise || call.inputs.empty() || primitive.name == "bitcast_convert" || has_effect(call))
       return nullptr;
     std::vector<graph::Tensor> operands;
     for (const ValuePtr& v : call.inputs) {
@@ -136,8 +133,7 @@ class Algebra {
     const Ints& dims = call.params.ints("broadcast_dimensions");
     if (const Call* inner = maker(call.inputs[0], "broadcast_in_dim")) {
       Ints composed;
-      for (int64_t d : inner->params.ints("broadcast_dimensions"))
-        composed.push_back(dims[static_cast<size_t>(d)]);
+      for (int64_t d : inner->params.ints("broadcast_dimensions")) composed.push_back(dims[static_cast<size_t>(d)]);
       for (graph::Param& p : call.params.items)
         if (p.name == "broadcast_dimensions") p.value = composed;
       call.inputs[0] = inner->inputs[0];

@@ -62,8 +62,8 @@ struct KeyEqual {
     };
     return a.hash == b.hash && x.primitive == y.primitive &&
            std::equal(x.inputs.begin(), x.inputs.end(), y.inputs.begin(), y.inputs.end(), equal) &&
-           std::equal(x.params.items.begin(), x.params.items.end(), y.params.items.begin(),
-                      y.params.items.end(), same_param);
+           std::equal(x.params.items.begin(), x.params.items.end(), y.params.items.begin(), y.params.items.end(),
+                      same_param);
   }
 };
 Key key_of(const Call& call) {
@@ -94,8 +94,7 @@ class Merger {
       if (!has_effect(call) && subgraphs(call).empty()) {
         auto seen = table_.find(key_of(call));
         if (seen != table_.end() && (seen->second == depth_ || !moves_data(call))) {
-          for (size_t i = 0; i < call.outputs.size(); ++i)
-            map_[call.outputs[i].get()] = seen->first.call->outputs[i];
+          for (size_t i = 0; i < call.outputs.size(); ++i) map_[call.outputs[i].get()] = seen->first.call->outputs[i];
           continue;
         }
         kept.push_back(std::move(call));

@@ -101,15 +101,11 @@ void check_output(const Graph& g) {
 ValuePtr finish(const ValuePtr& cotangent, const TensorType& type, Graph& to) {
   if (!cotangent)
     return record(to, registry().at("fill"), {},
-                  {{"value", Scalar(0)},
-                   {"dtype", type.dtype},
-                   {"shape", type.shape},
-                   {"ambiguous", type.ambiguous}})
+                  {{"value", Scalar(0)}, {"dtype", type.dtype}, {"shape", type.shape}, {"ambiguous", type.ambiguous}})
         .at(0);
   if (cotangent->type == type) return cotangent;
   if (cotangent->kind == Value::Kind::literal) return graph::make_literal(cotangent->literal, type);
-  return record(to, registry().at("convert"), {cotangent},
-                {{"dtype", type.dtype}, {"ambiguous", type.ambiguous}})
+  return record(to, registry().at("convert"), {cotangent}, {{"dtype", type.dtype}, {"ambiguous", type.ambiguous}})
       .at(0);
 }
 

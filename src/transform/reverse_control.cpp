@@ -103,8 +103,8 @@ void Pullback::reverse_if(const Call& call) {
     remove_dead_calls(*back);
     list_constants(*back);
   }
-  auto results = record(to_, registry().at("if"), {call.inputs[0]},
-                        {{"true_graph", backward[0]}, {"false_graph", backward[1]}});
+  auto results =
+      record(to_, registry().at("if"), {call.inputs[0]}, {{"true_graph", backward[0]}, {"false_graph", backward[1]}});
   for (size_t i = 0; i < found.size(); ++i) accumulate(found[i], results[i]);
 }
 
@@ -132,12 +132,11 @@ struct Pullback::Backward {
   ValueList fields,
       states;  // inputs: records of the operand tapes, carried elements at the start of the step
   std::vector<ValueList>
-      new_fields;  // inputs: for each new tape the cotangents of its record, none where they are zero
+      new_fields;                 // inputs: for each new tape the cotangents of its record, none where they are zero
   ValueList carry_in, carry_out;  // cotangents of the chosen carried elements after and before the step
   ValueList captured, captured_in, captured_out;  // outer values, the sums of their cotangents
-  std::vector<ValueList>
-      tape_out;               // for each operand tape the cotangents of its record, none where they are zero
-  std::vector<bool> carries;  // what has to be chosen, at least
+  std::vector<ValueList> tape_out;  // for each operand tape the cotangents of its record, none where they are zero
+  std::vector<bool> carries;        // what has to be chosen, at least
 };
 
 Pullback::Backward Pullback::backward_body(const Loop& loop, const std::vector<bool>& carries) const {
@@ -165,8 +164,8 @@ Pullback::Backward Pullback::backward_body(const Loop& loop, const std::vector<b
     b.new_fields.emplace_back();
     auto layout = record_layout(loop.call, loop.carried + t);
     for (size_t k = 0; k < layout.size(); ++k) {
-      ValuePtr recorded = loop.is_scan() ? outputs[next++]
-                                         : b.states[static_cast<size_t>(loop.call.params.ints("fields")[k])];
+      ValuePtr recorded =
+          loop.is_scan() ? outputs[next++] : b.states[static_cast<size_t>(loop.call.params.ints("fields")[k])];
       if (!is_float(layout[k].dtype) || !cotangent(loop.call.outputs[loop.carried + t])) continue;
       b.new_fields[t].push_back(new_input(layout[k]));
       inner.seed(recorded, b.new_fields[t].back());
@@ -231,8 +230,7 @@ void Pullback::reverse_loop(const Call& call) {
   Recorded recorded = record_carries(loop, needed);
 
   // The operand tapes are read in the other direction, what this loop wrote from its end.
-  ValueList operands(call.inputs.begin(),
-                     call.inputs.begin() + static_cast<std::ptrdiff_t>(loop.counts.size()));
+  ValueList operands(call.inputs.begin(), call.inputs.begin() + static_cast<std::ptrdiff_t>(loop.counts.size()));
   std::vector<int64_t> counts = loop.counts, last_first;
   if (loop.is_scan())
     for (int64_t flag : call.params.ints("last_first")) last_first.push_back(1 - flag);
@@ -260,11 +258,9 @@ void Pullback::reverse_loop(const Call& call) {
   }
   for (const ValuePtr& v : b.captured) operands.push_back(zeros(v->type));
 
-  auto results = record(to_, registry().at("tape_scan"), std::move(operands),
-                        {{"body_graph", b.body},
-                         {"field_counts", counts},
-                         {"last_first", last_first},
-                         {"new_field_counts", new_counts}});
+  auto results = record(
+      to_, registry().at("tape_scan"), std::move(operands),
+      {{"body_graph", b.body}, {"field_counts", counts}, {"last_first", last_first}, {"new_field_counts", new_counts}});
   size_t next = 0;
   for (size_t i = 0; i < loop.carried; ++i)
     if (carries[i]) accumulate(loop.initial(i), results[next++]);
@@ -302,9 +298,8 @@ Pullback::Recorded Pullback::record_states(const Call& call, std::vector<size_t>
       int64_t n = elements(v->type.shape) * static_cast<int64_t>(size_of(v->type.dtype));
       return n == 0 ? std::numeric_limits<int64_t>::max() : n;
     };
-    auto smallest =
-        std::min_element(call.inputs.begin(), call.inputs.end(),
-                         [&](const ValuePtr& a, const ValuePtr& b) { return bytes(a) < bytes(b); });
+    auto smallest = std::min_element(call.inputs.begin(), call.inputs.end(),
+                                     [&](const ValuePtr& a, const ValuePtr& b) { return bytes(a) < bytes(b); });
     needed.push_back(static_cast<size_t>(smallest - call.inputs.begin()));
   }
   graph::Param fields{"fields", std::vector<int64_t>(needed.begin(), needed.end()), true};
@@ -345,8 +340,7 @@ ValuePtr Pullback::add_tapes(const Layout& layout, const ValuePtr& a, const Valu
   size_t n = layout.size();
   for (size_t i = 0; i < 2 * n; ++i) body->inputs.push_back(new_input(layout[i % n]));
   for (size_t i = 0; i < n; ++i)
-    body->outputs.push_back(
-        record(*body, registry().at("add"), {body->inputs[i], body->inputs[n + i]}).at(0));
+    body->outputs.push_back(record(*body, registry().at("add"), {body->inputs[i], body->inputs[n + i]}).at(0));
   int64_t count = static_cast<int64_t>(n);
   using Numbers = std::vector<int64_t>;
   return record(to_, registry().at("tape_scan"), {a, b},
@@ -363,11 +357,9 @@ ValuePtr Pullback::reverse_tape(const Layout& layout, const ValuePtr& tape) {
   body->outputs = body->inputs;
   using Numbers = std::vector<int64_t>;
   Numbers count{static_cast<int64_t>(layout.size())};
-  return record(to_, registry().at("tape_scan"), {tape},
-                {{"body_graph", body},
-                 {"field_counts", count},
-                 {"last_first", Numbers{1}},
-                 {"new_field_counts", count}})
+  return record(
+             to_, registry().at("tape_scan"), {tape},
+             {{"body_graph", body}, {"field_counts", count}, {"last_first", Numbers{1}}, {"new_field_counts", count}})
       .at(0);
 }
 

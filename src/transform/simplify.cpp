@@ -22,9 +22,7 @@ class ScalarConstants {
   }
 
  private:
-  static bool is_scalar(const ValuePtr& v) {
-    return v->kind == Value::Kind::constant && elements(v->type.shape) == 1;
-  }
+  static bool is_scalar(const ValuePtr& v) { return v->kind == Value::Kind::constant && elements(v->type.shape) == 1; }
   // One literal for each constant, however often it is read.
   ValuePtr literal(const ValuePtr& v) {
     if (!is_scalar(v)) return v;
@@ -41,9 +39,8 @@ void keep_live(Graph& g, Values& read) {
   std::for_each(g.outputs.begin(), g.outputs.end(), use);
   std::vector<Call> live;
   for (auto call = g.calls.rbegin(); call != g.calls.rend(); ++call) {
-    bool needed =
-        has_effect(*call) || std::any_of(call->outputs.begin(), call->outputs.end(),
-                                         [&](const ValuePtr& v) { return read.count(v.get()) != 0; });
+    bool needed = has_effect(*call) || std::any_of(call->outputs.begin(), call->outputs.end(),
+                                                   [&](const ValuePtr& v) { return read.count(v.get()) != 0; });
     if (!needed) continue;
     std::for_each(call->inputs.begin(), call->inputs.end(), use);
     rewrite_subgraphs(*call, [&](Graph& inner) { keep_live(inner, read); });

@@ -39,7 +39,8 @@ std::string json(const std::vector<Tensor>& tensors) {
   for (size_t k = 0; k < tensors.size(); ++k) {
     const Tensor& t = tensors[k];
     std::string dtype(is_bool(t.type.dtype) ? "i1" : name(t.type.dtype));
-    s += std::string(k ? ", " : "") + "{\"dtype\": \"" + dtype + "\", \"shape\": [" + join(t.type.shape, ", ") + "], \"data\": [";
+    s += std::string(k ? ", " : "") + "{\"dtype\": \"" + dtype + "\", \"shape\": [" + join(t.type.shape, ", ") +
+         "], \"data\": [";
     stablehlo::RowMajorWalk walk(t.type.shape);
     for (int64_t i = 0; i < elements(t.type.shape); ++i, walk.next()) s += (i ? ", " : "") + number(t, walk.position());
     s += "]}";
@@ -49,11 +50,14 @@ std::string json(const std::vector<Tensor>& tensors) {
 
 class Exporter {
  public:
-  explicit Exporter(std::filesystem::path folder) : folder_(std::move(folder)) { std::filesystem::create_directories(folder_); }
+  explicit Exporter(std::filesystem::path folder) : folder_(std::move(folder)) {
+    std::filesystem::create_directories(folder_);
+  }
   void write(const std::string& name, const graph::Graph& g, const std::vector<Tensor>& inputs) {
     auto written = stablehlo::write(g, false);
     std::ofstream(folder_ / (name + ".mlir")) << written.text;
-    std::ofstream(folder_ / (name + ".json")) << "{\"inputs\": " << json(inputs) << ",\n\"outputs\": " << json(eigen::evaluate(g, inputs)) << "}\n";
+    std::ofstream(folder_ / (name + ".json"))
+        << "{\"inputs\": " << json(inputs) << ",\n\"outputs\": " << json(eigen::evaluate(g, inputs)) << "}\n";
     ++count;
   }
   int count = 0;
@@ -80,8 +84,11 @@ void export_elementwise(Exporter& out) {
         for (int64_t i = 0; i < 12; ++i) {
           double x = low + (high - low) * (0.5 + static_cast<double>((i * 7 + static_cast<int64_t>(k) * 5) % 12)) / 12;
           if (p->name == "polygamma" && k == 0) x = static_cast<double>(i % 3);
-          graph::set_element(t, i, is_float(dtype) ? Scalar(x) : is_bool(dtype) ? Scalar((i + static_cast<int64_t>(k) * 2) % 3 == 0)
-                                   : is_unsigned_integer(dtype) ? Scalar(i % 5 + static_cast<int64_t>(k)) : Scalar(i % 9 - 4 - static_cast<int64_t>(k)));
+          graph::set_element(t, i,
+                             is_float(dtype)              ? Scalar(x)
+                             : is_bool(dtype)             ? Scalar((i + static_cast<int64_t>(k) * 2) % 3 == 0)
+                             : is_unsigned_integer(dtype) ? Scalar(i % 5 + static_cast<int64_t>(k))
+                                                          : Scalar(i % 9 - 4 - static_cast<int64_t>(k)));
         }
         inputs.push_back(t);
       }
@@ -104,7 +111,8 @@ int main(int argc, char** argv) {
   export_elementwise(out);
   for (int seed = first; seed < first + count; ++seed) {
     bool differentiated = seed % 4 == 0;
-    test::RandomProgram p(static_cast<uint64_t>(seed), {.float_only = differentiated, .exportable = true, .calls = differentiated ? 5 : 10});
+    test::RandomProgram p(static_cast<uint64_t>(seed),
+                          {.float_only = differentiated, .exportable = true, .calls = differentiated ? 5 : 10});
     graph::Graph g = p.graph;
     if (differentiated) {
       test::Var y{&p.graph, p.graph.outputs[0]};
@@ -117,7 +125,7 @@ int main(int argc, char** argv) {
     try {
       out.write((differentiated ? "gradient_" : "random_") + std::to_string(seed), g, p.inputs);
     } catch (const Error& e) {
-      if (e.kind != "stablehlo") throw;   // a tape: not expressible, and says so
+      if (e.kind != "stablehlo") throw;  // a tape: not expressible, and says so
     }
   }
   std::cout << out.count << " programs written\n";

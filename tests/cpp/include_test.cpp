@@ -51,8 +51,7 @@ std::vector<Include> includes() {
     std::string file = fs::relative(entry.path(), source).generic_string();
     std::smatch match;
     for (std::string line; std::getline(in, line);)
-      if (std::regex_search(line, match, pattern))
-        found.push_back({file, match[2].str(), match[1].str() == "\""});
+      if (std::regex_search(line, match, pattern)) found.push_back({file, match[2].str(), match[1].str() == "\""});
   }
   return found;
 }
@@ -75,14 +74,12 @@ TEST(Includes, PointDown) {
 TEST(Includes, GiveTheWholePath) {
   for (const Include& i : includes())
     if (i.quoted && !layer_of(i.file).empty()) {
-      EXPECT_TRUE(fs::exists(fs::path(ANVIL_SOURCE_DIR) / "src" / i.target))
-          << i.file << " includes " << i.target;
+      EXPECT_TRUE(fs::exists(fs::path(ANVIL_SOURCE_DIR) / "src" / i.target)) << i.file << " includes " << i.target;
     }
 }
 
 TEST(Includes, CoreKnowsNoR) {
-  static const std::regex r(
-      "^(R|Rcpp|Rinternals|Rdefines|Rmath|Rversion|Rconfig)\\.h$|^(Rcpp|R_ext)/|^cpp11");
+  static const std::regex r("^(R|Rcpp|Rinternals|Rdefines|Rmath|Rversion|Rconfig)\\.h$|^(Rcpp|R_ext)/|^cpp11");
   for (const Include& i : includes())
     if (i.file.find('/') != std::string::npos || i.file == "anvil.h") {
       EXPECT_FALSE(std::regex_search(i.target, r)) << i.file << " includes " << i.target;

@@ -108,8 +108,7 @@ class Evaluator {
 
   Tensors tape_scan(const Call& call, Tensors operands) {
     const Graph& body = *call.params.graph("body_graph");
-    const auto &last_first = call.params.ints("last_first"),
-               &new_fields = call.params.ints("new_field_counts");
+    const auto &last_first = call.params.ints("last_first"), &new_fields = call.params.ints("new_field_counts");
     auto first_carry = operands.begin() + static_cast<std::ptrdiff_t>(last_first.size());
     Tensors carry(first_carry, operands.end()), handles;
     for (size_t i = 0; i < new_fields.size(); ++i) handles.push_back(new_tape());
@@ -151,8 +150,7 @@ class Evaluator {
 std::vector<Tensor> evaluate(const Graph& g, const std::vector<Tensor>& inputs, const Options& options) {
   if (inputs.size() != g.inputs.size()) throw InternalError("evaluate: the number of inputs is wrong");
   for (size_t i = 0; i < inputs.size(); ++i)
-    if (!same_type(inputs[i].type, g.inputs[i]->type))
-      throw InternalError("evaluate: an input has the wrong type");
+    if (!same_type(inputs[i].type, g.inputs[i]->type)) throw InternalError("evaluate: an input has the wrong type");
   auto expanded = primitives::expand(g, true);
   return Evaluator(options).run(*expanded, inputs);
 }

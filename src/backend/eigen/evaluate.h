@@ -13,7 +13,6 @@ struct Options {
   std::function<bool()> interrupted;  // asked between calls; true ends with Error("interrupt")
   std::function<void(const graph::Call&, const graph::Tensor&)> observe;  // sees every result
 };
-std::vector<graph::Tensor> evaluate(const graph::Graph&, const std::vector<graph::Tensor>& inputs,
-                                    const Options& = {});
+std::vector<graph::Tensor> evaluate(const graph::Graph&, const std::vector<graph::Tensor>& inputs, const Options& = {});
 
 }  // namespace anvil::eigen

@@ -55,8 +55,7 @@ Dims sequence(size_t from, size_t to) {
 Dims without(size_t rank, const Dims& a, const Dims& b) {
   Dims dims;
   for (int64_t d : sequence(0, rank))
-    if (std::find(a.begin(), a.end(), d) == a.end() && std::find(b.begin(), b.end(), d) == b.end())
-      dims.push_back(d);
+    if (std::find(a.begin(), a.end(), d) == a.end() && std::find(b.begin(), b.end(), d) == b.end()) dims.push_back(d);
   return dims;
 }
 
@@ -69,8 +68,7 @@ void product(const T* a, const T* b, T* c, int64_t rows, int64_t inner, int64_t 
       out.setZero();
       return;
     }
-    out.noalias() =
-        Eigen::Map<const Matrix<T>>(a, rows, inner) * Eigen::Map<const Matrix<T>>(b, inner, columns);
+    out.noalias() = Eigen::Map<const Matrix<T>>(a, rows, inner) * Eigen::Map<const Matrix<T>>(b, inner, columns);
   } else {
     for (int64_t j = 0; j < columns; ++j)
       for (int64_t i = 0; i < rows; ++i) {
@@ -92,8 +90,8 @@ Tensors dot_general(const Call& call, const Tensors& in) {
   Grouping lhs = group(in[0].type.shape, lhs_free, contracting[0], batching[0]);
   Grouping rhs = group(in[1].type.shape, contracting[1], rhs_free, batching[1]);
   size_t first = batching[0].size(), second = first + lhs_free.size();
-  Grouping result = group(out.type.shape, sequence(first, second), sequence(second, out.type.shape.size()),
-                          sequence(0, first));
+  Grouping result =
+      group(out.type.shape, sequence(first, second), sequence(second, out.type.shape.size()), sequence(0, first));
   Tensor a = pack(in[0], lhs), b = pack(in[1], rhs), c = graph::allocate({out.type.dtype, result.box});
   visit(out.type.dtype, [&]<class T>() {
     for (int64_t i = 0; i < result.batch; ++i)

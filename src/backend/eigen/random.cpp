@@ -15,8 +15,7 @@ Tensors rng_bit_generator(const Call& call, const Tensors& in) {
   std::vector<int64_t> index(shape.size(), 0);
   auto fill = [&]<class Bits>(Bits) {
     for (int64_t i = 0, n = elements(shape); i < n; ++i, next_index(index, shape))
-      bits.as<Bits>()[i] =
-          static_cast<Bits>(runtime::random_bits(key, counter, layout, sizeof(Bits) == 8, index));
+      bits.as<Bits>()[i] = static_cast<Bits>(runtime::random_bits(key, counter, layout, sizeof(Bits) == 8, index));
   };
   switch (size_of(bits.type.dtype)) {
     case 1: fill(uint8_t()); break;

@@ -74,12 +74,10 @@ Tensors reduce_min(const Call& call, const Tensors& in) {
   return reduce_with(call, in, highest, []<class T>(T a, T b) { return scalar::minimum(a, b); });
 }
 Tensors reduce_any(const Call& call, const Tensors& in) {
-  return reduce<bool>(call, in,
-                      [](const bool* x, int64_t n) { return fold(x, n, false, std::logical_or<bool>()); });
+  return reduce<bool>(call, in, [](const bool* x, int64_t n) { return fold(x, n, false, std::logical_or<bool>()); });
 }
 Tensors reduce_all(const Call& call, const Tensors& in) {
-  return reduce<bool>(call, in,
-                      [](const bool* x, int64_t n) { return fold(x, n, true, std::logical_and<bool>()); });
+  return reduce<bool>(call, in, [](const bool* x, int64_t n) { return fold(x, n, true, std::logical_and<bool>()); });
 }
 
 template <class Op>
@@ -94,8 +92,7 @@ Tensors running(const Call& call, const Tensors& in, Scalar initial, Op op) {
     T* y = out.as<T>();
     walk(others, whole(out), whole(out), [&](int64_t first, int64_t) {
       T running_value = initial.as<T>();
-      for (int64_t i = 0; i < n; ++i)
-        y[first + i * step] = running_value = op(running_value, x[first + i * step]);
+      for (int64_t i = 0; i < n; ++i) y[first + i * step] = running_value = op(running_value, x[first + i * step]);
     });
   });
   return {out};

@@ -108,62 +108,60 @@ void Analysis::collect(const Block& block, Facts& f) {
 
 void Analysis::collect(const Stmt& statement, Facts& f) {
   std::set<Expr> seen;
-  const auto compound = [&](const void* key, std::initializer_list<const Block*> blocks, Expr condition,
-                            double times) {
+  const auto compound = [&](const void* key, std::initializer_list<const Block*> blocks, Expr condition, double times) {
     Facts inner;
     for (const Block* b : blocks) collect(*b, inner);
     if (condition) collect(condition, inner, seen);
     merge(f, inner, times);
     facts_[key] = std::move(inner);
   };
-  std::visit(
-      Overloaded{
-          [&](const For& s) {
-            const double steps =
-                s.kind == For::Kind::vector ? double(s.end - s.begin) / s.width : double(s.end - s.begin);
-            compound(&s, {&s.body}, nullptr, std::max(0.0, steps));
-            f.extents[s.variable] = s.end - s.begin;
-          },
-          [&](const While& s) {
-            compound(&s, {&s.before, &s.body}, s.condition, 1), f.control = true;
-          },
-          [&](const If& s) {
-            compound(&s, {&s.yes, &s.no}, s.condition, 1), f.control = true;
-          },
-          [&](const Store& s) {
-            collect(s.value, f, seen);
-            add(f.stores, {s.buffer, s.place, loops::linear(program_, s.buffer, s.place)});
-            f.changed.insert(root(s.buffer));
-            f.work += 1;
-          },
-          [&](const Let& s) { collect(s.value, f, seen), f.made.insert(s.local); },
-          [&](const Declare& s) { collect(s.value, f, seen), f.made.insert(s.local); },
-          [&](const Update& s) {
-            if (s.op == Op::local && accumulates(s) == Op::add) {  // its own read of the local does not count
-              collect(s.value->args[0], f, seen), collect(s.value->args[1], f, seen);
-            } else {
-              collect(s.value, f, seen);
-            }
-            f.updated.insert(s.local);
-            f.work += 1;
-          },
-          [&](const Bind& s) { collect(s.value, f, seen), f.bound.insert(s.parameter); },
-          [&](const Call& s) {
-            for (Expr e : s.numbers) collect(e, f, seen);
-            for (BufferId b : s.buffers) f.changed.insert(root(b)), called_.insert(root(b));
-            most_call_buffers_ = std::max(most_call_buffers_, s.buffers.size());
-            most_call_numbers_ = std::max(most_call_numbers_, s.numbers.size());
-            f.control = true;
-            f.work += 1000;
-          },
-          [&](const Swap& s) {
-            f.changed.insert({s.first, s.second});
-            swapped_.insert({s.first, s.second});
-            swaps_.emplace_back(s.first, s.second);
-            f.control = true;
-          },
-      },
-      statement.is);
+  std::visit(Overloaded{
+                 [&](const For& s) {
+                   const double steps =
+                       s.kind == For::Kind::vector ? double(s.end - s.begin) / s.width : double(s.end - s.begin);
+                   compound(&s, {&s.body}, nullptr, std::max(0.0, steps));
+                   f.extents[s.variable] = s.end - s.begin;
+                 },
+                 [&](const While& s) {
+                   compound(&s, {&s.before, &s.body}, s.condition, 1), f.control = true;
+                 },
+                 [&](const If& s) {
+                   compound(&s, {&s.yes, &s.no}, s.condition, 1), f.control = true;
+                 },
+                 [&](const Store& s) {
+                   collect(s.value, f, seen);
+                   add(f.stores, {s.buffer, s.place, loops::linear(program_, s.buffer, s.place)});
+                   f.changed.insert(root(s.buffer));
+                   f.work += 1;
+                 },
+                 [&](const Let& s) { collect(s.value, f, seen), f.made.insert(s.local); },
+                 [&](const Declare& s) { collect(s.value, f, seen), f.made.insert(s.local); },
+                 [&](const Update& s) {
+                   if (s.op == Op::local && accumulates(s) == Op::add) {  // its own read of the local does not count
+                     collect(s.value->args[0], f, seen), collect(s.value->args[1], f, seen);
+                   } else {
+                     collect(s.value, f, seen);
+                   }
+                   f.updated.insert(s.local);
+                   f.work += 1;
+                 },
+                 [&](const Bind& s) { collect(s.value, f, seen), f.bound.insert(s.parameter); },
+                 [&](const Call& s) {
+                   for (Expr e : s.numbers) collect(e, f, seen);
+                   for (BufferId b : s.buffers) f.changed.insert(root(b)), called_.insert(root(b));
+                   most_call_buffers_ = std::max(most_call_buffers_, s.buffers.size());
+                   most_call_numbers_ = std::max(most_call_numbers_, s.numbers.size());
+                   f.control = true;
+                   f.work += 1000;
+                 },
+                 [&](const Swap& s) {
+                   f.changed.insert({s.first, s.second});
+                   swapped_.insert({s.first, s.second});
+                   swaps_.emplace_back(s.first, s.second);
+                   f.control = true;
+                 },
+             },
+             statement.is);
 }
 
 // The updates of outer locals below a loop, where nothing but loops lies between.
@@ -185,8 +183,7 @@ std::vector<UpdatePath> Analysis::updates(const For& f) const {
   if (known.updated.empty() || known.control) return result;
   find_updates(f.body, path, all);
   for (UpdatePath& u : all)
-    if (!known.made.count(u.update->local) && !known.read.count(u.update->local) &&
-        accumulates(*u.update) != Op::local)
+    if (!known.made.count(u.update->local) && !known.read.count(u.update->local) && accumulates(*u.update) != Op::local)
       result.push_back(std::move(u));
   return result;
 }
@@ -206,8 +203,7 @@ bool Analysis::reductions_fit(const For& f, const Facts& known) const {
     for (const UpdatePath& u : paths) {
       if (u.update->local != l) continue;
       if (!first) first = &u;
-      if (accumulates(*u.update) != accumulates(*first->update) || scheduled(u) != scheduled(*first))
-        return false;
+      if (accumulates(*u.update) != accumulates(*first->update) || scheduled(u) != scheduled(*first)) return false;
     }
     if (!first) return false;
   }
@@ -217,14 +213,12 @@ bool Analysis::reductions_fit(const For& f, const Facts& known) const {
 // Do a and b touch different memory in different steps of f, whatever the loops inside do?
 bool Analysis::apart(const For& f, const Facts& known, const Access& a, const Access& b) const {
   const loops::Buffer &x = program_.buffers[size_t(a.buffer)], &y = program_.buffers[size_t(b.buffer)];
-  const loops::Buffer &rx = program_.buffers[size_t(root(a.buffer))],
-                      &ry = program_.buffers[size_t(root(b.buffer))];
+  const loops::Buffer &rx = program_.buffers[size_t(root(a.buffer))], &ry = program_.buffers[size_t(root(b.buffer))];
   if (size_of(x.dtype) != size_of(y.dtype) || (&rx != &ry && rx.offset != ry.offset)) return false;
   // one dimension that both index by the variable of the loop alone
   if (x.shape == y.shape)
     for (size_t d = 0; d < a.place.size(); ++d)
-      if (a.place[d] == b.place[d] && a.place[d].terms.size() == 1 &&
-          a.place[d].terms[0].variable == f.variable)
+      if (a.place[d] == b.place[d] && a.place[d].terms.size() == 1 && a.place[d].terms[0].variable == f.variable)
         return true;
   if (a.offset.terms != b.offset.terms) return false;
   const int64_t distance = b.offset.constant - a.offset.constant;
@@ -239,8 +233,7 @@ bool Analysis::apart(const For& f, const Facts& known, const Access& a, const Ac
     else if (inner != known.extents.end())
       moving.emplace_back(std::abs(t.factor), inner->second);
   }
-  if (moving.size() == 1)
-    return distance == 0 || distance % stride != 0 || std::abs(distance / stride) >= steps;
+  if (moving.size() == 1) return distance == 0 || distance % stride != 0 || std::abs(distance / stride) >= steps;
   std::sort(moving.begin(), moving.end());
   int64_t reach = 1;
   for (const auto& [factor, extent] : moving) {
@@ -254,9 +247,9 @@ bool Analysis::apart(const For& f, const Facts& known, const Access& a, const Ac
 // different places, and what one step stores no other may load.
 bool Analysis::independent(const For& f, const Facts& known, bool* in_place) const {
   const auto moves = [&](const Affine& a) {
-    return loops::factor(a, f.variable) != 0 &&
-           std::none_of(a.terms.begin(), a.terms.end(),
-                        [&](const loops::Term& t) { return known.bound.count(t.variable) > 0; });
+    return loops::factor(a, f.variable) != 0 && std::none_of(a.terms.begin(), a.terms.end(), [&](const loops::Term& t) {
+             return known.bound.count(t.variable) > 0;
+           });
   };
   *in_place = false;
   for (const Access& s : known.stores) {
@@ -275,8 +268,7 @@ bool Analysis::independent(const For& f, const Facts& known, bool* in_place) con
 void Analysis::plan(const Block& block, bool lanes, int blocked) {
   for (const Stmt& s : block) {
     if (const auto* f = std::get_if<For>(&s.is)) plan(*f, lanes, blocked);
-    if (const auto* w = std::get_if<While>(&s.is))
-      plan(w->before, lanes, blocked), plan(w->body, lanes, blocked);
+    if (const auto* w = std::get_if<While>(&s.is)) plan(w->before, lanes, blocked), plan(w->body, lanes, blocked);
     if (const auto* i = std::get_if<If>(&s.is)) plan(i->yes, lanes, blocked), plan(i->no, lanes, blocked);
   }
 }
@@ -290,8 +282,8 @@ void Analysis::plan(const For& f, bool lanes, int blocked) {
   while (p.width > n) p.width /= 2;
   while (p.step() > n) --p.copies;
   const bool wanted = p.step() > 1;
-  if (wanted && (known.control || blocked == most_axes || !independent(f, known, &p.in_place) ||
-                 !reductions_fit(f, known)))
+  if (wanted &&
+      (known.control || blocked == most_axes || !independent(f, known, &p.in_place) || !reductions_fit(f, known)))
     p = {};
   p.blocked = p.step() > 1;
   plan(f.body, lanes || p.width > 1, blocked + p.blocked);
@@ -314,21 +306,20 @@ double Analysis::size(const Stmt& s) const {
     walk(walk, e);
     return double(seen.size());
   };
-  return std::visit(
-      Overloaded{
-          [&](const For& f) {
-            const Plan& p = plan(&f);
-            const bool twice =
-                (f.end - f.begin) % p.step() != 0 && (p.in_place || !facts(&f).updated.empty());
-            return 4 + block(f.body) * p.copies * (twice ? 2 : 1);
-          },
-          [&](const While& w) { return 4 + block(w.before) + block(w.body) + nodes(w.condition); },
-          [&](const If& i) { return 4 + block(i.yes) + block(i.no) + nodes(i.condition); },
-          [&](const Call& c) { return 4 + 2.0 * double(c.buffers.size() + c.numbers.size()); },
-          [&](const Swap&) { return 4.0; },
-          [&](const auto& simple) { return 1 + nodes(simple.value); },
-      },
-      s.is);
+  return std::visit(Overloaded{
+                        [&](const For& f) {
+                          const Plan& p = plan(&f);
+                          const bool twice =
+                              (f.end - f.begin) % p.step() != 0 && (p.in_place || !facts(&f).updated.empty());
+                          return 4 + block(f.body) * p.copies * (twice ? 2 : 1);
+                        },
+                        [&](const While& w) { return 4 + block(w.before) + block(w.body) + nodes(w.condition); },
+                        [&](const If& i) { return 4 + block(i.yes) + block(i.no) + nodes(i.condition); },
+                        [&](const Call& c) { return 4 + 2.0 * double(c.buffers.size() + c.numbers.size()); },
+                        [&](const Swap&) { return 4.0; },
+                        [&](const auto& simple) { return 1 + nodes(simple.value); },
+                    },
+                    s.is);
 }
 
 double Analysis::work(const Block& block) {

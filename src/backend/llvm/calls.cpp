@@ -16,10 +16,9 @@ int count(llvm::Value* x) {
 
 }  // namespace
 
-llvm::FunctionCallee Emitter::callee(const std::string& name, llvm::Type* result,
-                                     llvm::ArrayRef<llvm::Type*> arguments, bool pure) {
-  llvm::FunctionCallee found =
-      module_.getOrInsertFunction(name, llvm::FunctionType::get(result, arguments, false));
+llvm::FunctionCallee Emitter::callee(const std::string& name, llvm::Type* result, llvm::ArrayRef<llvm::Type*> arguments,
+                                     bool pure) {
+  llvm::FunctionCallee found = module_.getOrInsertFunction(name, llvm::FunctionType::get(result, arguments, false));
   auto* f = llvm::cast<llvm::Function>(found.getCallee());
   f->addFnAttr(llvm::Attribute::NoUnwind);
   f->addFnAttr(llvm::Attribute::WillReturn);
@@ -66,8 +65,7 @@ Emitter::Value Emitter::function(const std::string& name, DType t, llvm::ArrayRe
 // Vectors or numbers, one after the other.
 Emitter::Value Emitter::join(llvm::SmallVector<Value, 16> parts) {
   if (count(parts[0]) == 1) {
-    Value all =
-        llvm::UndefValue::get(llvm::FixedVectorType::get(parts[0]->getType(), unsigned(parts.size())));
+    Value all = llvm::UndefValue::get(llvm::FixedVectorType::get(parts[0]->getType(), unsigned(parts.size())));
     for (size_t i = 0; i < parts.size(); ++i) all = b_.CreateInsertElement(all, parts[i], uint64_t(i));
     return all;
   }
@@ -86,12 +84,10 @@ Emitter::Value Emitter::power(DType t, Value x, Value y) {
   if (is_bool(t)) return b_.CreateOr(x, b_.CreateNot(y));
   const bool with_sign = is_signed_integer(t);
   llvm::Type* wide = b_.getInt64Ty();
-  const llvm::FunctionCallee f =
-      callee(with_sign ? "anvil_power_i64" : "anvil_power_ui64", wide, {wide, wide}, true);
+  const llvm::FunctionCallee f = callee(with_sign ? "anvil_power_i64" : "anvil_power_ui64", wide, {wide, wide}, true);
   const auto one = [&](Value a, Value e) {
     return b_.CreateTrunc(
-        b_.CreateCall(f, {b_.CreateIntCast(a, wide, with_sign), b_.CreateIntCast(e, wide, with_sign)}),
-        ops_.type(t));
+        b_.CreateCall(f, {b_.CreateIntCast(a, wide, with_sign), b_.CreateIntCast(e, wide, with_sign)}), ops_.type(t));
   };
   if (count(x) == 1) return one(x, y);
   llvm::SmallVector<Value, 16> results;
@@ -105,8 +101,7 @@ void Emitter::emit(const loops::Call& s) {
   if (!machine_.symbols().count(symbol)) throw InternalError("no runtime function " + s.function);
   if (!call_buffers_) {
     call_buffers_ = slot(llvm::ArrayType::get(ptr_, analysis_.most_call_buffers()), "call.buffers");
-    call_numbers_ =
-        slot(llvm::ArrayType::get(b_.getInt64Ty(), analysis_.most_call_numbers()), "call.numbers");
+    call_numbers_ = slot(llvm::ArrayType::get(b_.getInt64Ty(), analysis_.most_call_numbers()), "call.numbers");
   }
   int level = 0;
   for (size_t i = 0; i < s.buffers.size(); ++i)
@@ -120,8 +115,7 @@ void Emitter::emit(const loops::Call& s) {
 
 // Asks the runtime whether the user wants to stop.
 void Emitter::poll() {
-  stop_unless_zero(
-      b_.CreateCall(callee("anvil_poll", b_.getInt32Ty(), {ptr_}, false), {function_->getArg(2)}));
+  stop_unless_zero(b_.CreateCall(callee("anvil_poll", b_.getInt32Ty(), {ptr_}, false), {function_->getArg(2)}));
 }
 
 // The same, once for so much work.

@@ -9,8 +9,8 @@
 
 namespace anvil::llvm_backend {
 
-void set_library(const std::string& path);     // of the shared object with the code generator
-bool available(std::string* reason = nullptr); // loads it
+void set_library(const std::string& path);      // of the shared object with the code generator
+bool available(std::string* reason = nullptr);  // loads it
 std::string version();                          // of LLVM, "" when not available
 compiler::Target target();                      // of this machine (honours ANVIL_ISA)
 runtime::Executable compile(const loops::Program&);

@@ -152,8 +152,7 @@ class Emitter {
   Value function(const std::string& name, DType, llvm::ArrayRef<Value>);
   Value power(DType, Value, Value);
   Value join(llvm::SmallVector<Value, 16>);
-  llvm::FunctionCallee callee(const std::string& name, llvm::Type* result, llvm::ArrayRef<llvm::Type*>,
-                              bool pure);
+  llvm::FunctionCallee callee(const std::string& name, llvm::Type* result, llvm::ArrayRef<llvm::Type*>, bool pure);
   void poll();
   void count_down(double work);
   void stop_unless_zero(Value status);

@@ -95,8 +95,7 @@ class Library {
     settings.verify = verify && std::string(verify) == "1";
     std::vector<std::string> names;
     const std::vector<Symbol> known = symbols(names);
-    if (table->start(settings, known.data(), known.size(), to_string(reason_)) == Status::done)
-      table_ = table;
+    if (table->start(settings, known.data(), known.size(), to_string(reason_)) == Status::done) table_ = table;
   }
 
   std::mutex mutex_;

@@ -48,9 +48,7 @@ inline void use_opaque_pointers([[maybe_unused]] ::llvm::LLVMContext& context) {
   context.enableOpaquePointers();
 #endif
 }
-inline ::llvm::PointerType* pointer_type(::llvm::LLVMContext& context) {
-  return ::llvm::PointerType::get(context, 0);
-}
+inline ::llvm::PointerType* pointer_type(::llvm::LLVMContext& context) { return ::llvm::PointerType::get(context, 0); }
 
 inline ::llvm::StringMap<bool> host_features() {
 #if LLVM_VERSION_MAJOR >= 19
@@ -71,10 +69,8 @@ inline void set_triple(::llvm::Module& module, const ::llvm::Triple& triple) {
 }
 
 // Position independent code for `triple`, compiled with little effort: the code comes scheduled.
-inline std::unique_ptr<::llvm::TargetMachine> target_machine(const ::llvm::Triple& triple,
-                                                             const std::string& cpu,
-                                                             const std::string& features,
-                                                             std::string& error) {
+inline std::unique_ptr<::llvm::TargetMachine> target_machine(const ::llvm::Triple& triple, const std::string& cpu,
+                                                             const std::string& features, std::string& error) {
 #if LLVM_VERSION_MAJOR >= 21
   const auto& name = triple;
 #else
@@ -87,9 +83,8 @@ inline std::unique_ptr<::llvm::TargetMachine> target_machine(const ::llvm::Tripl
 #endif
   const ::llvm::Target* target = ::llvm::TargetRegistry::lookupTarget(triple.str(), error);
   if (!target) return nullptr;
-  return std::unique_ptr<::llvm::TargetMachine>(
-      target->createTargetMachine(name, cpu, features, ::llvm::TargetOptions(), ::llvm::Reloc::PIC_,
-                                  ::llvm::CodeModel::Small, level, true));
+  return std::unique_ptr<::llvm::TargetMachine>(target->createTargetMachine(
+      name, cpu, features, ::llvm::TargetOptions(), ::llvm::Reloc::PIC_, ::llvm::CodeModel::Small, level, true));
 }
 
 // Adds the passes that write assembly; true when the target cannot.
@@ -110,9 +105,7 @@ class PassFilter final : public ::llvm::OptPassGate {
 #if LLVM_VERSION_MAJOR >= 16
   bool shouldRunPass(::llvm::StringRef pass, ::llvm::StringRef) override { return wanted(pass); }
 #else
-  bool shouldRunPass(const ::llvm::Pass* pass, ::llvm::StringRef) override {
-    return wanted(pass->getPassName());
-  }
+  bool shouldRunPass(const ::llvm::Pass* pass, ::llvm::StringRef) override { return wanted(pass->getPassName()); }
 #endif
   bool isEnabled() const override { return true; }
 

@@ -27,8 +27,8 @@ void Emitter::emit(const For& f) {
   const int64_t n = f.end - f.begin, step = plan.step(), rest = n % step;
   if (n <= 0) return;
   const Facts& known = analysis_.facts(&f);
-  const bool accumulates = std::any_of(known.updated.begin(), known.updated.end(),
-                                       [&](LocalId l) { return !known.made.count(l); });
+  const bool accumulates =
+      std::any_of(known.updated.begin(), known.updated.end(), [&](LocalId l) { return !known.made.count(l); });
   std::vector<Reduction> reductions = begin_reductions(f);
   Axis axis;
   axis.width = plan.width;
@@ -93,13 +93,11 @@ std::vector<Emitter::Level> Emitter::levels(const For& f, int64_t count) const {
 }
 
 // for v in from..to by step, in pieces of levels[0].steps steps, those in pieces of ...
-void Emitter::pieces(const For& f, VariableState v, Value from, Value to, int64_t last,
-                     llvm::ArrayRef<Level> levels) {
+void Emitter::pieces(const For& f, VariableState v, Value from, Value to, int64_t last, llvm::ArrayRef<Level> levels) {
   const int64_t step = analysis_.plan(&f).step();
   const std::string& name = program_.variables[size_t(f.variable)].name;
   llvm::BasicBlock* before = b_.GetInsertBlock();
-  llvm::BasicBlock* body =
-      llvm::BasicBlock::Create(context_, name + (levels.empty() ? ".loop" : ".pieces"), function_);
+  llvm::BasicBlock* body = llvm::BasicBlock::Create(context_, name + (levels.empty() ? ".loop" : ".pieces"), function_);
   llvm::Instruction* door = b_.CreateBr(body);
   if (!scopes_.back().door) scopes_.back().door = door;
   b_.SetInsertPoint(body);
@@ -108,8 +106,7 @@ void Emitter::pieces(const For& f, VariableState v, Value from, Value to, int64_
   Value next = nullptr;
   if (levels.empty()) {
     v.start = i;
-    if ((last - f.begin) % step != 0)
-      v.start = b_.CreateSelect(b_.CreateICmpSLT(i, i64(last)), i, i64(last), name);
+    if ((last - f.begin) % step != 0) v.start = b_.CreateSelect(b_.CreateICmpSLT(i, i64(last)), i, i64(last), name);
     variables_[f.variable] = v;
     block(f.body);
     next = b_.CreateAdd(i, i64(step));
@@ -160,8 +157,7 @@ std::vector<Emitter::Reduction> Emitter::begin_reductions(const For& f) {
   return result;
 }
 
-Emitter::Reduction Emitter::begin_reduction(LocalId id, Op op, const std::vector<const For*>& axes,
-                                            bool long_sum) {
+Emitter::Reduction Emitter::begin_reduction(LocalId id, Op op, const std::vector<const For*>& axes, bool long_sum) {
   Reduction r{id, op, local_state(id), {}, 1, nullptr};
   LocalState inside = r.outside;
   inside.partial = true;
@@ -216,9 +212,8 @@ void Emitter::flush(Reduction& r) {
   const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(r.type);
   llvm::Constant* nothing = ops_.constant(identity(r.op, t), t, vector ? int(vector->getNumElements()) : 1);
   for (size_t k = 0; k < r.totals.size(); ++k) {
-    b_.CreateStore(
-        ops_.binary(r.op, t, b_.CreateLoad(r.type, inside.values[k]), b_.CreateLoad(r.type, r.totals[k])),
-        r.totals[k]);
+    b_.CreateStore(ops_.binary(r.op, t, b_.CreateLoad(r.type, inside.values[k]), b_.CreateLoad(r.type, r.totals[k])),
+                   r.totals[k]);
     b_.CreateStore(nothing, inside.values[k]);
   }
   inside.changed = ++time_;
@@ -233,12 +228,10 @@ void Emitter::end_reduction(Reduction& r) {
   for (size_t o = 0; o < r.outside.values.size(); ++o) {
     if (!r.outside.values[o]) continue;
     llvm::SmallVector<Value, 16> parts;
-    for (int k = 0; k < r.copies; ++k)
-      parts.push_back(b_.CreateLoad(r.type, from[o * size_t(r.copies) + size_t(k)]));
+    for (int k = 0; k < r.copies; ++k) parts.push_back(b_.CreateLoad(r.type, from[o * size_t(r.copies) + size_t(k)]));
     while (parts.size() > 1) {
       const size_t half = (parts.size() + 1) / 2;
-      for (size_t k = 0; k + half < parts.size(); ++k)
-        parts[k] = ops_.binary(r.op, t, parts[k], parts[k + half]);
+      for (size_t k = 0; k + half < parts.size(); ++k) parts[k] = ops_.binary(r.op, t, parts[k], parts[k + half]);
       parts.resize(half);
     }
     Value sum = inside.lanes && !r.outside.lanes ? ops_.fold(r.op, t, parts[0]) : parts[0];

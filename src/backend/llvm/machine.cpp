@@ -15,16 +15,16 @@ class Pages final : public llvm::RuntimeDyld::MemoryManager {
     if (block_.base()) llvm::sys::Memory::releaseMappedMemory(block_);
   }
   bool needsToReserveAllocationSpace() override { return true; }
-  void reserveAllocationSpace(uintptr_t code, SectionAlignment, uintptr_t constants, SectionAlignment,
-                              uintptr_t data, SectionAlignment) override {
+  void reserveAllocationSpace(uintptr_t code, SectionAlignment, uintptr_t constants, SectionAlignment, uintptr_t data,
+                              SectionAlignment) override {
     const size_t page = llvm::sys::Process::getPageSizeEstimate();
     // every section may waste one alignment (at most 64 bytes) and RuntimeDyld rounds each size
     const auto pages = [page](uintptr_t bytes) { return (bytes + 4096 + page - 1) / page * page; };
     code_bytes_ = pages(code);
     const size_t bytes = code_bytes_ + pages(constants) + pages(data);
     std::error_code error;
-    block_ = llvm::sys::Memory::allocateMappedMemory(
-        bytes, nullptr, llvm::sys::Memory::MF_READ | llvm::sys::Memory::MF_WRITE, error);
+    block_ = llvm::sys::Memory::allocateMappedMemory(bytes, nullptr,
+                                                     llvm::sys::Memory::MF_READ | llvm::sys::Memory::MF_WRITE, error);
     if (error) throw Error("memory", "No memory for " + std::to_string(bytes) + " bytes of machine code.");
     code_ = static_cast<uint8_t*>(block_.base());
     data_ = code_ + code_bytes_;
@@ -32,8 +32,7 @@ class Pages final : public llvm::RuntimeDyld::MemoryManager {
   uint8_t* allocateCodeSection(uintptr_t bytes, unsigned alignment, unsigned, llvm::StringRef) override {
     return take(code_, bytes, alignment);
   }
-  uint8_t* allocateDataSection(uintptr_t bytes, unsigned alignment, unsigned, llvm::StringRef,
-                               bool) override {
+  uint8_t* allocateDataSection(uintptr_t bytes, unsigned alignment, unsigned, llvm::StringRef, bool) override {
     return take(data_, bytes, alignment);
   }
   void registerEHFrames(uint8_t*, uint64_t, size_t) override {}  // generated code does not unwind
@@ -41,8 +40,7 @@ class Pages final : public llvm::RuntimeDyld::MemoryManager {
   bool finalizeMemory(std::string*) override {
     const llvm::sys::MemoryBlock code(block_.base(), code_bytes_);
     llvm::sys::Memory::InvalidateInstructionCache(block_.base(), code_bytes_);
-    return bool(llvm::sys::Memory::protectMappedMemory(
-        code, llvm::sys::Memory::MF_READ | llvm::sys::Memory::MF_EXEC));
+    return bool(llvm::sys::Memory::protectMappedMemory(code, llvm::sys::Memory::MF_READ | llvm::sys::Memory::MF_EXEC));
   }
 
  private:
@@ -88,8 +86,8 @@ std::string features(const Settings& settings) {
     const std::string name = feature.getKey().str();
     bool on = feature.getValue();
     const bool wide = name.starts_with("avx512") || name.starts_with("avx10") || name == "evex512";
-    const bool avx = name.starts_with("avx") || name.starts_with("fma") || name == "evex512" ||
-                     name == "f16c" || name == "xop" || name == "vaes" || name == "vpclmulqdq";
+    const bool avx = name.starts_with("avx") || name.starts_with("fma") || name == "evex512" || name == "f16c" ||
+                     name == "xop" || name == "vaes" || name == "vpclmulqdq";
     if (settings.vector_bytes < 64 && wide) on = false;
     if (settings.vector_bytes < 32 && avx) on = false;
     if (!settings.fma && name.starts_with("fma")) on = false;

@@ -74,8 +74,7 @@ Emitter::Value Emitter::pointer(BufferId b, const Affine& a, const Coordinate& c
     else
       parts.push_back({in.level, t.factor, number, {t.variable, t.factor, coordinate}, in.changed});
   }
-  std::stable_sort(parts.begin(), parts.end(),
-                   [](const Part& x, const Part& y) { return x.level < y.level; });
+  std::stable_sort(parts.begin(), parts.end(), [](const Part& x, const Part& y) { return x.level < y.level; });
   const auto bytes = int64_t(size_of(program_.buffers[size_t(b)].dtype));
   int base_level = 0;
   Value p = base(b, &base_level);
@@ -115,9 +114,8 @@ Emitter::Value Emitter::lane_pointer(BufferId b, const Affine& a, const Coordina
       rest.terms.push_back(t);
       continue;
     }
-    Value number = v.axis >= 0
-                       ? b_.CreateAdd(v.start, i64(lane))
-                       : b_.CreateExtractElement(v.values[size_t(project(v.axes, c))], uint64_t(lane));
+    Value number = v.axis >= 0 ? b_.CreateAdd(v.start, i64(lane))
+                               : b_.CreateExtractElement(v.values[size_t(project(v.axes, c))], uint64_t(lane));
     offset = b_.CreateAdd(offset, b_.CreateMul(number, i64(t.factor)));
     if (v.axis >= 0) rest.constant += t.factor * c[size_t(v.axis)] * lanes();
   }
@@ -125,20 +123,17 @@ Emitter::Value Emitter::lane_pointer(BufferId b, const Affine& a, const Coordina
                  b_.CreateMul(offset, i64(int64_t(size_of(program_.buffers[size_t(b)].dtype)))));
 }
 
-Emitter::Value Emitter::load(BufferId b, DType t, const loops::Index& place, const Coordinate& c,
-                             const Info& in) {
+Emitter::Value Emitter::load(BufferId b, DType t, const loops::Index& place, const Coordinate& c, const Info& in) {
   const Affine offset = loops::linear(program_, b, place);
   const std::string& name = program_.buffers[size_t(b)].name;
   const llvm::Align align(size_of(t));
   const auto number = [&](Value raw) {
     return is_bool(t) ? b_.CreateICmpNE(raw, llvm::Constant::getNullValue(raw->getType())) : raw;
   };
-  if (!in.lanes)
-    return number(b_.CreateAlignedLoad(ops_.memory_type(t), pointer(b, offset, c, 0), align, name));
+  if (!in.lanes) return number(b_.CreateAlignedLoad(ops_.memory_type(t), pointer(b, offset, c, 0), align, name));
   const int n = lanes();
   const std::optional<int64_t> stride = lane_stride(offset);
-  if (stride == 1)
-    return number(b_.CreateAlignedLoad(ops_.memory_type(t, n), pointer(b, offset, c, 0), align, name));
+  if (stride == 1) return number(b_.CreateAlignedLoad(ops_.memory_type(t, n), pointer(b, offset, c, 0), align, name));
   if (stride == -1) {
     Value raw = b_.CreateAlignedLoad(ops_.memory_type(t, n), pointer(b, offset, c, 1 - n), align, name);
     llvm::SmallVector<int, 64> backwards;

@@ -39,9 +39,7 @@ llvm::Type* Operations::type(DType t, int lanes) const {
   return lanes == 1 ? element : llvm::FixedVectorType::get(element, unsigned(lanes));
 }
 
-llvm::Type* Operations::memory_type(DType t, int lanes) const {
-  return type(is_bool(t) ? DType::i8 : t, lanes);
-}
+llvm::Type* Operations::memory_type(DType t, int lanes) const { return type(is_bool(t) ? DType::i8 : t, lanes); }
 
 llvm::Constant* Operations::constant(Scalar x, DType t, int lanes) const {
   llvm::Constant* c = nullptr;
@@ -78,8 +76,7 @@ Operations::Value Operations::unary(Op op, DType t, Value x) {
       return is_signed(t) ? b.CreateSelect(b.CreateICmpSLT(x, zero(x)), b.CreateNeg(x), x) : x;
     case Op::sign: {
       const auto number = [&](int n) {
-        return real ? ConstantFP::get(x->getType(), n)
-                    : ConstantInt::get(x->getType(), uint64_t(int64_t(n)), true);
+        return real ? ConstantFP::get(x->getType(), n) : ConstantInt::get(x->getType(), uint64_t(int64_t(n)), true);
       };
       if (is_bool(t)) return x;
       if (real) {  // zeros and NaN stay what they are
@@ -161,11 +158,9 @@ Operations::Value Operations::shift(Op op, DType t, Value x, Value count) {
   Value width = ConstantInt::get(count->getType(), bits), last = ConstantInt::get(count->getType(), bits - 1);
   Value small = b.CreateICmpULT(count, width);
   if (is_bool(t)) small = b.CreateNot(count);
-  if (op == Op::shift_right_arithmetic && !is_bool(t))
-    return b.CreateAShr(x, b.CreateSelect(small, count, last));
+  if (op == Op::shift_right_arithmetic && !is_bool(t)) return b.CreateAShr(x, b.CreateSelect(small, count, last));
   if (is_bool(t)) return op == Op::shift_right_arithmetic ? x : b.CreateAnd(x, small);
-  return b.CreateSelect(small, op == Op::shift_left ? b.CreateShl(x, count) : b.CreateLShr(x, count),
-                        zero(x));
+  return b.CreateSelect(small, op == Op::shift_left ? b.CreateShl(x, count) : b.CreateLShr(x, count), zero(x));
 }
 
 Operations::Value Operations::compare(Op op, DType t, Value x, Value y) {
@@ -202,8 +197,7 @@ Operations::Value Operations::convert(Value x, DType from, DType to) {
     if (is_float(from)) return to == DType::f64 ? b.CreateFPExt(x, target) : b.CreateFPTrunc(x, target);
     return is_signed(from) ? b.CreateSIToFP(x, target) : b.CreateUIToFP(x, target);
   }
-  if (!is_float(from))
-    return is_signed(from) ? b.CreateSExtOrTrunc(x, target) : b.CreateZExtOrTrunc(x, target);
+  if (!is_float(from)) return is_signed(from) ? b.CreateSExtOrTrunc(x, target) : b.CreateZExtOrTrunc(x, target);
   // saturating; outside the range the instruction's result is not looked at. 2^bits is a
   // number of every float type, the largest integer is not.
   const int bits = int(8 * size_of(to)) - (is_signed(to) ? 1 : 0);
@@ -235,8 +229,7 @@ Operations::Value Operations::fold(Op op, DType t, Value vector) {
     std::iota(first.begin(), first.end(), 0);
     std::iota(second.begin(), second.end(), half);
     if (half == 1)
-      return binary(op, t, b.CreateExtractElement(vector, uint64_t(0)),
-                    b.CreateExtractElement(vector, uint64_t(1)));
+      return binary(op, t, b.CreateExtractElement(vector, uint64_t(0)), b.CreateExtractElement(vector, uint64_t(1)));
     vector = binary(op, t, b.CreateShuffleVector(vector, first), b.CreateShuffleVector(vector, second));
   }
   return vector;

@@ -59,8 +59,7 @@ void Emitter::plan_functions() {
       const LocalId l = let ? let->local : declare->local;
       if (users[l].size() > 1) frame_locals_.emplace(l, frame_size_++);
     }
-    if (const auto* bind = std::get_if<loops::Bind>(&s.is))
-      frame_parameters_.emplace(bind->parameter, frame_size_++);
+    if (const auto* bind = std::get_if<loops::Bind>(&s.is)) frame_parameters_.emplace(bind->parameter, frame_size_++);
   }
   for (BufferId b : analysis_.swapped())
     if (!registers_.count(b)) frame_pointers_.emplace(b, frame_size_++);
@@ -98,9 +97,9 @@ void Emitter::plan_registers(const std::vector<Facts>& statements, const std::ve
 void Emitter::begin_function(const std::string& name, bool with_frame) {
   std::vector<llvm::Type*> arguments(with_frame ? 4 : 3, ptr_);
   const bool internal = with_frame;
-  function_ = llvm::Function::Create(
-      llvm::FunctionType::get(b_.getInt32Ty(), arguments, false),
-      internal ? llvm::Function::InternalLinkage : llvm::Function::ExternalLinkage, name, module_);
+  function_ = llvm::Function::Create(llvm::FunctionType::get(b_.getInt32Ty(), arguments, false),
+                                     internal ? llvm::Function::InternalLinkage : llvm::Function::ExternalLinkage, name,
+                                     module_);
   const char* names[] = {"buffers", "arena", "run", "frame"};
   for (unsigned i = 0; i < function_->arg_size(); ++i) function_->getArg(i)->setName(names[i]);
   function_->addFnAttr(llvm::Attribute::NoUnwind);
@@ -148,8 +147,7 @@ void Emitter::run(const char* entry) {
   Value frame = slot(llvm::ArrayType::get(b_.getInt64Ty(), uint64_t(frame_size_)), "frame");
   for (const auto& [b, place] : frame_pointers_) b_.CreateStore(initial(b), advance(frame, i64(8 * place)));
   for (llvm::Function* part : parts)
-    stop_unless_zero(
-        b_.CreateCall(part, {function_->getArg(0), function_->getArg(1), function_->getArg(2), frame}));
+    stop_unless_zero(b_.CreateCall(part, {function_->getArg(0), function_->getArg(1), function_->getArg(2), frame}));
   end_function();
 }
 

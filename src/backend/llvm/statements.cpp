@@ -92,8 +92,7 @@ void Emitter::emit(const loops::Declare& s) {
   l.values.assign(size_t(copies), nullptr);
   each_coordinate(l.axes, [&](const Coordinate& c) {
     Value& place = l.values[size_t(project(l.axes, c))];
-    place =
-        shared ? shared : slot(ops_.type(t, l.lanes ? lanes() : 1), program_.locals[size_t(s.local)].name);
+    place = shared ? shared : slot(ops_.type(t, l.lanes ? lanes() : 1), program_.locals[size_t(s.local)].name);
     b_.CreateStore(spread(s.value, c, l.lanes), place);
   });
   l.changed = ++time_;
@@ -173,8 +172,7 @@ void Emitter::emit(const loops::While& s) {
 // Exchanges the places of two buffers; two numbers in registers exchange their values.
 void Emitter::emit(const loops::Swap& s) {
   Value first = place(s.first), second = place(s.second);
-  llvm::Type* type =
-      registers_.count(s.first) ? ops_.memory_type(program_.buffers[size_t(s.first)].dtype) : ptr_;
+  llvm::Type* type = registers_.count(s.first) ? ops_.memory_type(program_.buffers[size_t(s.first)].dtype) : ptr_;
   Value x = b_.CreateLoad(type, first), y = b_.CreateLoad(type, second);
   b_.CreateStore(y, first);
   b_.CreateStore(x, second);

@@ -166,9 +166,8 @@ Emitter::Value Emitter::index_value(const Affine& a, DType to, const Coordinate&
     const VariableState& v = variable_state(term.variable);
     if (v.axis >= 0) {
       const Axis& axis = axes_[size_t(v.axis)];
-      same =
-          b_.CreateAdd(same, b_.CreateMul(b_.CreateAdd(v.start, i64(int64_t(c[size_t(v.axis)]) * axis.width)),
-                                          i64(term.factor)));
+      same = b_.CreateAdd(
+          same, b_.CreateMul(b_.CreateAdd(v.start, i64(int64_t(c[size_t(v.axis)]) * axis.width)), i64(term.factor)));
       if (axis.width == 1) continue;
       llvm::SmallVector<llvm::Constant*, 64> steps;
       for (int l = 0; l < axis.width; ++l)
@@ -181,8 +180,8 @@ Emitter::Value Emitter::index_value(const Affine& a, DType to, const Coordinate&
         same = b_.CreateAdd(same, b_.CreateMul(number, i64(term.factor)));
         continue;
       }
-      Value product = b_.CreateTrunc(b_.CreateMul(number, ops_.constant(Scalar(term.factor), DType::i64, n)),
-                                     ops_.type(t, n));
+      Value product =
+          b_.CreateTrunc(b_.CreateMul(number, ops_.constant(Scalar(term.factor), DType::i64, n)), ops_.type(t, n));
       varying = varying ? b_.CreateAdd(varying, product) : product;
     } else {
       same = b_.CreateAdd(same, b_.CreateMul(v.start, i64(term.factor)));

@@ -4,9 +4,9 @@
 #include <functional>
 #include <unordered_map>
 
+#include "backend/stablehlo/attributes.h"
 #include "backend/stablehlo/layout.h"
 #include "backend/stablehlo/stablehlo.h"
-#include "backend/stablehlo/syntax.h"
 #include "primitives/build.h"
 #include "transform/simplify.h"
 
@@ -18,7 +18,6 @@ using graph::GraphPtr;
 using graph::Params;
 using graph::TensorType;
 using graph::ValuePtr;
-using Ints = std::vector<int64_t>;
 using primitives::Var;
 
 class Importer {
@@ -27,7 +26,8 @@ class Importer {
     for (const Function& f : m.functions)
       if (!functions_.emplace(f.name, &f).second) refuse(f.at, "the function `@" + f.name + "` is defined twice");
     for (const primitives::Primitive* p : primitives::registry().all())
-      if (p->elementwise && p->hlo.form.empty() && !p->hlo.op.empty() && p->parameters.empty()) elementwise_.emplace(p->hlo.op, p);
+      if (p->elementwise && p->hlo.form.empty() && !p->hlo.op.empty() && p->parameters.empty())
+        elementwise_.emplace(p->hlo.op, p);
   }
 
   GraphPtr run() {
@@ -35,7 +35,8 @@ class Importer {
     auto g = std::make_shared<Graph>();
     Frame frame(*this, *g);
     std::vector<ValuePtr> arguments;
-    for (const Argument& a : f.body.arguments) arguments.push_back(graph::make_value(graph::Value::Kind::input, a.type));
+    for (const Argument& a : f.body.arguments)
+      arguments.push_back(graph::make_value(graph::Value::Kind::input, a.type));
     g->inputs = arguments;
     g->outputs = inlined(f, arguments);
     return g;
@@ -66,15 +67,19 @@ class Importer {
   }
 
   std::vector<ValuePtr> inlined(const Function& f, const std::vector<ValuePtr>& arguments) {
-    if (std::find(active_.begin(), active_.end(), &f) != active_.end()) refuse(f.at, "`@" + f.name + "` calls itself; recursion is not supported");
+    if (std::find(active_.begin(), active_.end(), &f) != active_.end())
+      refuse(f.at, "`@" + f.name + "` calls itself; recursion is not supported");
     active_.push_back(&f);
     std::vector<Scope> outer = std::move(scopes_);
     scopes_ = {};
     std::vector<ValuePtr> results = body(f.body, arguments);
     scopes_ = std::move(outer);
     active_.pop_back();
-    if (results.size() != f.results.size()) refuse(f.at, "`@" + f.name + "` returns " + std::to_string(results.size()) + " values but declares " + std::to_string(f.results.size()));
-    for (size_t i = 0; i < results.size(); ++i) check_type(f.at, "result of `@" + f.name + "`", results[i]->type, f.results[i]);
+    if (results.size() != f.results.size())
+      refuse(f.at, "`@" + f.name + "` returns " + std::to_string(results.size()) + " values but declares " +
+                       std::to_string(f.results.size()));
+    for (size_t i = 0; i < results.size(); ++i)
+      check_type(f.at, "result of `@" + f.name + "`", results[i]->type, f.results[i]);
     return results;
   }
 
@@ -93,7 +98,8 @@ class Importer {
       }
       operation(op);
     }
-    refuse(r.operations.empty() ? Position{} : r.operations.back().at, "a region or function does not end with a return");
+    refuse(r.operations.empty() ? Position{} : r.operations.back().at,
+           "a region or function does not end with a return");
   }
 
   GraphPtr region(const Region& r) {
@@ -153,65 +159,6 @@ class Importer {
     }
   }
 
-  // ---- attributes ------------------------------------------------------------------
-  static const Attribute* find(const Operation& op, std::initializer_list<const char*> names) {
-    for (const char* n : names)
-      if (auto it = op.attributes.find(n); it != op.attributes.end()) return &it->second;
-    return nullptr;
-  }
-  static const Attribute& need(const Operation& op, std::initializer_list<const char*> names) {
-    const Attribute* a = find(op, names);
-    if (!a) refuse(op.at, "`" + op.name + "` needs the attribute `" + *names.begin() + "`");
-    return *a;
-  }
-  static int64_t integer(const Operation& op, const Attribute& a) {
-    if (auto x = std::get_if<int64_t>(&a.value)) return *x;
-    if (auto x = std::get_if<bool>(&a.value)) return *x;
-    refuse(op.at, "an attribute of `" + op.name + "` should be an integer");
-  }
-  // A list of integers: [..], array<i64: ..> or dense<..>.
-  static Ints ints(const Operation& op, const Attribute& a) {
-    Ints v;
-    if (auto items = std::get_if<std::vector<Attribute>>(&a.value)) {
-      for (const Attribute& item : *items) v.push_back(integer(op, item));
-    } else if (auto d = std::get_if<Dense>(&a.value)) {
-      graph::Tensor t = dense_tensor(*d, op.at);
-      RowMajorWalk walk(t.type.shape);
-      for (int64_t i = 0; i < elements(t.type.shape); ++i, walk.next()) v.push_back(graph::element(t, walk.position()).as<int64_t>());
-    } else {
-      refuse(op.at, "an attribute of `" + op.name + "` should be a list of integers");
-    }
-    return v;
-  }
-  static Ints ints_or(const Operation& op, std::initializer_list<const char*> names, Ints otherwise) {
-    const Attribute* a = find(op, names);
-    return a ? ints(op, *a) : otherwise;
-  }
-  static bool flag(const Operation& op, const char* name, bool otherwise) {
-    const Attribute* a = find(op, {name});
-    return a ? integer(op, *a) != 0 : otherwise;
-  }
-  static std::string word(const Operation& op, const char* name) {
-    if (const Attribute* a = find(op, {name}))
-      if (auto w = std::get_if<Word>(&a->value)) return w->text;
-    return "";
-  }
-  static Ints field(const Operation& op, const Dictionary& d, const char* name) {
-    auto it = d.find(name);
-    return it == d.end() ? Ints{} : ints(op, it->second);
-  }
-  static void need_operands(const Operation& op, const std::vector<Var>& x, size_t n) {
-    if (x.size() != n) refuse(op.at, "`" + op.name + "` takes " + std::to_string(n) + " operands");
-  }
-  static const TensorType& result_type(const Operation& op) {
-    if (op.result_types.empty()) refuse(op.at, "`" + op.name + "` has no result type");
-    return op.result_types[0];
-  }
-  static const Region& need_region(const Operation& op, size_t k) {
-    if (k >= op.regions.size()) refuse(op.at, "`" + op.name + "` has too few regions");
-    return op.regions[k];
-  }
-
   // ---- one rule an operation -----------------------------------------------------------
   std::vector<ValuePtr> constant(const Operation& op, const std::vector<Var>&) {
     const Attribute& a = need(op, {"value"});
@@ -219,8 +166,9 @@ class Importer {
     if (!d) refuse(op.at, "the value of a constant should be a dense literal");
     size_t first = d->body.find_first_not_of(" \t\r\n");
     char c = first == std::string_view::npos ? '\0' : d->body[first];
-    if (c != '[' && c != '"' && c != '\0')   // one number for all elements
-      return {graph::make_literal(graph::element(dense_tensor({d->body, {d->type.dtype, {}, false}}, op.at), 0), d->type)};
+    if (c != '[' && c != '"' && c != '\0')  // one number for all elements
+      return {
+          graph::make_literal(graph::element(dense_tensor({d->body, {d->type.dtype, {}, false}}, op.at), 0), d->type)};
     graph::Tensor t = dense_tensor(*d, op.at);
     if (elements(t.type.shape) == 1) return {graph::make_literal(graph::element(t, 0), t.type)};
     ValuePtr v = graph::make_constant(t);
@@ -228,13 +176,14 @@ class Importer {
     return {v};
   }
   std::vector<ValuePtr> compare(const Operation& op, const std::vector<Var>& x) {
-    need_operands(op, x, 2);
+    need_operands(op, 2);
     std::string direction = word(op, "comparison_direction"), kind = word(op, "compare_type");
     for (const Attribute& a : op.words)
       if (auto w = std::get_if<Word>(&a.value)) (direction.empty() ? direction : kind) = w->text;
     if (kind == "TOTALORDER" && is_float(x[0].dtype())) refuse(op.at, "comparisons in total order are not supported");
-    static const std::unordered_map<std::string, const char*> names = {{"EQ", "equal"}, {"NE", "not_equal"}, {"GT", "greater"},
-                                                                       {"GE", "greater_equal"}, {"LT", "less"}, {"LE", "less_equal"}};
+    static const std::unordered_map<std::string, const char*> names = {{"EQ", "equal"},   {"NE", "not_equal"},
+                                                                       {"GT", "greater"}, {"GE", "greater_equal"},
+                                                                       {"LT", "less"},    {"LE", "less_equal"}};
     auto it = names.find(direction);
     if (it == names.end()) refuse(op.at, "`" + direction + "` is no direction of a comparison");
     return {primitives::record(it->second, x).value};
@@ -255,8 +204,10 @@ class Importer {
     return {primitives::iota(*graph_, dim, t.dtype, t.shape, 0).value};
   }
   std::vector<ValuePtr> broadcast_in_dim(const Operation& op, const std::vector<Var>& x) {
-    need_operands(op, x, 1);
-    return {primitives::broadcast_in_dim(x[0], result_type(op).shape, ints(op, need(op, {"broadcast_dimensions", "dims"}))).value};
+    need_operands(op, 1);
+    return {
+        primitives::broadcast_in_dim(x[0], result_type(op).shape, ints(op, need(op, {"broadcast_dimensions", "dims"})))
+            .value};
   }
   // Transposes of transposes are one, or none.
   Var transposed(Var x, Ints permutation) {
@@ -271,16 +222,17 @@ class Importer {
     return y;
   }
   std::vector<ValuePtr> transpose(const Operation& op, const std::vector<Var>& x) {
-    need_operands(op, x, 1);
+    need_operands(op, 1);
     Ints permutation = ints(op, need(op, {"permutation", "dims"})), sorted = permutation;
     std::sort(sorted.begin(), sorted.end());
     for (size_t d = 0; d < sorted.size(); ++d)
-      if (sorted[d] != static_cast<int64_t>(d) || sorted.size() != x[0].shape().size()) refuse(op.at, "`permutation` is no permutation");
+      if (sorted[d] != static_cast<int64_t>(d) || sorted.size() != x[0].shape().size())
+        refuse(op.at, "`permutation` is no permutation");
     return {transposed(x[0], permutation).value};
   }
   // Row-major order is R's order of the reversed dimensions.
   std::vector<ValuePtr> reshape(const Operation& op, const std::vector<Var>& x) {
-    need_operands(op, x, 1);
+    need_operands(op, 1);
     const Shape& shape = result_type(op).shape;
     if (same_without_ones(x[0].shape(), shape)) return {primitives::reshape(x[0], shape).value};
     auto turned = [this](Var v) { return v.shape().size() < 2 ? v : transposed(v, reversal(v.shape().size())); };
@@ -290,7 +242,7 @@ class Importer {
     return {primitives::concatenate(x, integer(op, need(op, {"dimension", "dim"}))).value};
   }
   std::vector<ValuePtr> slice(const Operation& op, const std::vector<Var>& x) {
-    need_operands(op, x, 1);
+    need_operands(op, 1);
     size_t rank = x[0].shape().size();
     Ints starts, limits, strides;
     if (op.words.empty()) {
@@ -315,14 +267,18 @@ class Importer {
     std::vector<Var> starts;
     for (size_t i = first; i < x.size(); ++i) {
       const auto& v = x[i].value;
-      if (auto it = decremented_.find(v.get()); it != decremented_.end()) starts.push_back({graph_, it->second});
-      else if (v->kind == graph::Value::Kind::literal) starts.push_back({graph_, graph::make_literal(Scalar(v->literal.as<int64_t>() + 1), v->type)});
-      else starts.push_back(x[i] + primitives::literal(x[i], Scalar(1)));
+      if (auto it = decremented_.find(v.get()); it != decremented_.end())
+        starts.push_back({graph_, it->second});
+      else if (v->kind == graph::Value::Kind::literal)
+        starts.push_back({graph_, graph::make_literal(Scalar(v->literal.as<int64_t>() + 1), v->type)});
+      else
+        starts.push_back(x[i] + primitives::literal(x[i], Scalar(1)));
     }
     return starts;
   }
   static bool is_one(const ValuePtr& v) {
-    return v->kind == graph::Value::Kind::literal && v->type.shape.empty() && is_integer(v->type.dtype) && v->literal.as<int64_t>() == 1;
+    return v->kind == graph::Value::Kind::literal && v->type.shape.empty() && is_integer(v->type.dtype) &&
+           v->literal.as<int64_t>() == 1;
   }
   std::vector<ValuePtr> dynamic_slice(const Operation& op, const std::vector<Var>& x) {
     if (x.empty()) refuse(op.at, "`stablehlo.dynamic_slice` needs an operand");
@@ -333,76 +289,83 @@ class Importer {
     return {primitives::dynamic_update_slice(x[0], x[1], one_based(x, 2)).value};
   }
   std::vector<ValuePtr> pad(const Operation& op, const std::vector<Var>& x) {
-    need_operands(op, x, 2);
-    return {primitives::pad(x[0], x[1], ints(op, need(op, {"edge_padding_low", "low"})), ints(op, need(op, {"edge_padding_high", "high"})),
-                            ints(op, need(op, {"interior_padding", "interior"}))).value};
+    need_operands(op, 2);
+    return {primitives::pad(x[0], x[1], ints(op, need(op, {"edge_padding_low", "low"})),
+                            ints(op, need(op, {"edge_padding_high", "high"})),
+                            ints(op, need(op, {"interior_padding", "interior"})))
+                .value};
   }
   std::vector<ValuePtr> reverse(const Operation& op, const std::vector<Var>& x) {
-    need_operands(op, x, 1);
+    need_operands(op, 1);
     return {primitives::reverse(x[0], ints(op, need(op, {"dimensions", "dims"}))).value};
   }
   std::vector<ValuePtr> select(const Operation& op, const std::vector<Var>& x) {
-    need_operands(op, x, 3);
+    need_operands(op, 3);
     return {primitives::select(x[0], x[1], x[2]).value};
   }
   std::vector<ValuePtr> clamp(const Operation& op, const std::vector<Var>& x) {
-    need_operands(op, x, 3);
+    need_operands(op, 3);
     return {primitives::record("clamp", x).value};
   }
 
-  // The one operator that a reducer applies to its two arguments.
-  static std::string reducer(const Operation& op) {
-    const Region& r = need_region(op, 0);
-    if (r.arguments.size() == 2 && r.operations.size() == 2 && r.operations[1].operands == r.operations[0].results) {
-      const Operation& f = r.operations[0];
-      std::vector<std::string> both = {r.arguments[0].name, r.arguments[1].name};
-      if (std::is_permutation(f.operands.begin(), f.operands.end(), both.begin(), both.end())) return f.name;
-    }
-    refuse(op.at, "only reducers of one operator, applied to both arguments, are supported");
-  }
   // Our reductions start from the neutral element; another initial value enters by the operator.
   Var with_initial(Var reduced, Var initial, const std::string& combine, Scalar neutral) {
-    if (initial.value->kind == graph::Value::Kind::literal && initial.value->literal.rounded_to(initial.dtype()) == neutral.rounded_to(initial.dtype()))
+    if (initial.value->kind == graph::Value::Kind::literal &&
+        initial.value->literal.rounded_to(initial.dtype()) == neutral.rounded_to(initial.dtype()))
       return reduced;
     return primitives::record(combine.c_str(), {primitives::broadcast_to_like(initial, reduced), reduced});
   }
   std::vector<ValuePtr> reduce(const Operation& op, const std::vector<Var>& x) {
-    need_operands(op, x, 2);
+    need_operands(op, 2);
     std::string f = reducer(op);
     DType t = x[0].dtype();
-    struct Kind { const char* primitive; const char* combine; Scalar neutral; };
+    struct Kind {
+      const char* primitive;
+      const char* combine;
+      Scalar neutral;
+    };
     Kind k{};
-    if (f == "stablehlo.add") k = {"reduce_sum", "add", Scalar(0)};
-    else if (f == "stablehlo.multiply") k = {"reduce_prod", "mul", Scalar(1)};
-    else if (f == "stablehlo.maximum") k = {"reduce_max", "maximum", lowest(t)};
-    else if (f == "stablehlo.minimum") k = {"reduce_min", "minimum", highest(t)};
-    else if (f == "stablehlo.or" && is_bool(t)) k = {"reduce_any", "or", Scalar(false)};
-    else if (f == "stablehlo.and" && is_bool(t)) k = {"reduce_all", "and", Scalar(true)};
-    else refuse(op.at, "reductions by `" + f + "` are not supported");
-    Var y = primitives::record(k.primitive, {x[0]}, {{"dims", ints(op, need(op, {"dimensions"})), true}, {"drop", true}});
+    if (f == "stablehlo.add")
+      k = {"reduce_sum", "add", Scalar(0)};
+    else if (f == "stablehlo.multiply")
+      k = {"reduce_prod", "mul", Scalar(1)};
+    else if (f == "stablehlo.maximum")
+      k = {"reduce_max", "maximum", lowest(t)};
+    else if (f == "stablehlo.minimum")
+      k = {"reduce_min", "minimum", highest(t)};
+    else if (f == "stablehlo.or" && is_bool(t))
+      k = {"reduce_any", "or", Scalar(false)};
+    else if (f == "stablehlo.and" && is_bool(t))
+      k = {"reduce_all", "and", Scalar(true)};
+    else
+      refuse(op.at, "reductions by `" + f + "` are not supported");
+    Var y =
+        primitives::record(k.primitive, {x[0]}, {{"dims", ints(op, need(op, {"dimensions"})), true}, {"drop", true}});
     return {with_initial(y, x[1], k.combine, k.neutral).value};
   }
   // Windows that grow along one axis are running sums.
   std::vector<ValuePtr> reduce_window(const Operation& op, const std::vector<Var>& x) {
-    need_operands(op, x, 2);
+    need_operands(op, 2);
     std::string f = reducer(op);
     const Shape& shape = x[0].shape();
     size_t rank = shape.size();
-    Ints ones(rank, 1), window = ints(op, need(op, {"window_dimensions"})), padding = ints_or(op, {"padding"}, Ints(2 * rank, 0));
+    Ints ones(rank, 1), window = ints(op, need(op, {"window_dimensions"})),
+                        padding = ints_or(op, {"padding"}, Ints(2 * rank, 0));
     bool plain = ints_or(op, {"window_strides"}, ones) == ones && ints_or(op, {"base_dilations"}, ones) == ones &&
                  ints_or(op, {"window_dilations"}, ones) == ones && window.size() == rank && padding.size() == 2 * rank;
     int64_t axis = -1;
     for (size_t d = 0; plain && d < rank; ++d) {
-      plain = padding[2 * d + 1] == 0 && padding[2 * d] == window[d] - 1 && (window[d] == 1 || (window[d] == shape[d] && axis < 0));
+      plain = padding[2 * d + 1] == 0 && padding[2 * d] == window[d] - 1 &&
+              (window[d] == 1 || (window[d] == shape[d] && axis < 0));
       if (window[d] != 1) axis = static_cast<int64_t>(d);
     }
     if (!plain || rank == 0 || f != "stablehlo.add")
       refuse(op.at, "of `stablehlo.reduce_window` only running sums along one axis are supported");
-    Var sums = axis < 0 ? x[0] : primitives::cumsum(x[0], axis);   // windows of one element sum nothing
+    Var sums = axis < 0 ? x[0] : primitives::cumsum(x[0], axis);  // windows of one element sum nothing
     return {with_initial(sums, x[1], "add", Scalar(0)).value};
   }
   std::vector<ValuePtr> dot_general(const Operation& op, const std::vector<Var>& x) {
-    need_operands(op, x, 2);
+    need_operands(op, 2);
     std::vector<Ints> contracting = {{}, {}}, batching = {{}, {}};
     if (const Attribute* a = find(op, {"dot_dimension_numbers"})) {
       auto d = std::get_if<std::shared_ptr<Dictionary>>(&a->value);
@@ -426,38 +389,45 @@ class Importer {
     return {primitives::record("cholesky", x, {{"lower", flag(op, "lower", false)}}).value};
   }
   std::vector<ValuePtr> triangular_solve(const Operation& op, const std::vector<Var>& x) {
-    need_operands(op, x, 2);
+    need_operands(op, 2);
     std::string transpose = word(op, "transpose_a");
-    return {primitives::triangular_solve(x[0], x[1], flag(op, "left_side", true), flag(op, "lower", true), flag(op, "unit_diagonal", false),
-                                         transpose == "TRANSPOSE" || transpose == "ADJOINT").value};
+    return {primitives::triangular_solve(x[0], x[1], flag(op, "left_side", true), flag(op, "lower", true),
+                                         flag(op, "unit_diagonal", false),
+                                         transpose == "TRANSPOSE" || transpose == "ADJOINT")
+                .value};
   }
   std::vector<ValuePtr> rng_bit_generator(const Operation& op, const std::vector<Var>& x) {
-    need_operands(op, x, 1);
+    need_operands(op, 1);
     if (op.result_types.size() != 2) refuse(op.at, "`stablehlo.rng_bit_generator` has two results");
     std::string algorithm = word(op, "rng_algorithm");
     if (algorithm.empty()) algorithm = word(op, "algorithm");
-    return primitives::record(*graph_, primitives::registry().at("rng_bit_generator"), {x[0].value},
-                              {{"rng_algorithm", algorithm}, {"dtype", op.result_types[1].dtype}, {"shape", op.result_types[1].shape}});
+    return primitives::record(
+        *graph_, primitives::registry().at("rng_bit_generator"), {x[0].value},
+        {{"rng_algorithm", algorithm}, {"dtype", op.result_types[1].dtype}, {"shape", op.result_types[1].shape}});
   }
   std::vector<ValuePtr> branch(const Operation& op, const std::vector<Var>& x) {
-    need_operands(op, x, 1);
+    need_operands(op, 1);
     GraphPtr yes = region(need_region(op, 0)), no = region(need_region(op, 1));
-    return primitives::record(*graph_, primitives::registry().at("if"), {x[0].value}, {{"true_graph", yes}, {"false_graph", no}});
+    return primitives::record(*graph_, primitives::registry().at("if"), {x[0].value},
+                              {{"true_graph", yes}, {"false_graph", no}});
   }
   std::vector<ValuePtr> loop(const Operation& op, const std::vector<Var>& x) {
     std::vector<ValuePtr> state;
     for (const Var& v : x) state.push_back(v.value);
     for (size_t k = 0; k < 2; ++k)
-      if (need_region(op, k).arguments.size() != x.size()) refuse(op.at, "the regions of `stablehlo.while` take one argument for each operand");
+      if (need_region(op, k).arguments.size() != x.size())
+        refuse(op.at, "the regions of `stablehlo.while` take one argument for each operand");
     GraphPtr test = region(op.regions[0]), step = region(op.regions[1]);
-    return primitives::record(*graph_, primitives::registry().at("while"), state, {{"cond_graph", test}, {"body_graph", step}});
+    return primitives::record(*graph_, primitives::registry().at("while"), state,
+                              {{"cond_graph", test}, {"body_graph", step}});
   }
   std::vector<ValuePtr> call(const Operation& op, const std::vector<Var>& x) {
     std::string callee = word(op, "callee");
     auto it = functions_.find(callee);
     if (it == functions_.end()) refuse(op.at, "there is no function `@" + callee + "`");
     const Function& f = *it->second;
-    if (f.body.arguments.size() != x.size()) refuse(op.at, "`@" + callee + "` takes " + std::to_string(f.body.arguments.size()) + " arguments");
+    if (f.body.arguments.size() != x.size())
+      refuse(op.at, "`@" + callee + "` takes " + std::to_string(f.body.arguments.size()) + " arguments");
     std::vector<ValuePtr> arguments;
     for (size_t i = 0; i < x.size(); ++i) {
       check_type(op.at, "argument of `@" + callee + "`", x[i].type(), f.body.arguments[i].type);
@@ -485,18 +455,33 @@ class Importer {
 
 const std::unordered_map<std::string, Importer::Rule>& Importer::rules() {
   static const std::unordered_map<std::string, Rule> table = {
-      {"stablehlo.constant", &Importer::constant}, {"stablehlo.compare", &Importer::compare},
-      {"stablehlo.round_nearest_even", &Importer::round}, {"stablehlo.round_nearest_afz", &Importer::round},
-      {"stablehlo.convert", &Importer::convert}, {"stablehlo.bitcast_convert", &Importer::bitcast},
-      {"stablehlo.iota", &Importer::iota}, {"stablehlo.broadcast_in_dim", &Importer::broadcast_in_dim},
-      {"stablehlo.transpose", &Importer::transpose}, {"stablehlo.reshape", &Importer::reshape},
-      {"stablehlo.concatenate", &Importer::concatenate}, {"stablehlo.slice", &Importer::slice},
-      {"stablehlo.dynamic_slice", &Importer::dynamic_slice}, {"stablehlo.dynamic_update_slice", &Importer::dynamic_update_slice},
-      {"stablehlo.pad", &Importer::pad}, {"stablehlo.reverse", &Importer::reverse}, {"stablehlo.select", &Importer::select},
-      {"stablehlo.clamp", &Importer::clamp}, {"stablehlo.reduce", &Importer::reduce}, {"stablehlo.reduce_window", &Importer::reduce_window},
-      {"stablehlo.dot_general", &Importer::dot_general}, {"stablehlo.cholesky", &Importer::cholesky},
-      {"stablehlo.triangular_solve", &Importer::triangular_solve}, {"stablehlo.rng_bit_generator", &Importer::rng_bit_generator},
-      {"stablehlo.if", &Importer::branch}, {"stablehlo.while", &Importer::loop}, {"func.call", &Importer::call},
+      {"stablehlo.constant", &Importer::constant},
+      {"stablehlo.compare", &Importer::compare},
+      {"stablehlo.round_nearest_even", &Importer::round},
+      {"stablehlo.round_nearest_afz", &Importer::round},
+      {"stablehlo.convert", &Importer::convert},
+      {"stablehlo.bitcast_convert", &Importer::bitcast},
+      {"stablehlo.iota", &Importer::iota},
+      {"stablehlo.broadcast_in_dim", &Importer::broadcast_in_dim},
+      {"stablehlo.transpose", &Importer::transpose},
+      {"stablehlo.reshape", &Importer::reshape},
+      {"stablehlo.concatenate", &Importer::concatenate},
+      {"stablehlo.slice", &Importer::slice},
+      {"stablehlo.dynamic_slice", &Importer::dynamic_slice},
+      {"stablehlo.dynamic_update_slice", &Importer::dynamic_update_slice},
+      {"stablehlo.pad", &Importer::pad},
+      {"stablehlo.reverse", &Importer::reverse},
+      {"stablehlo.select", &Importer::select},
+      {"stablehlo.clamp", &Importer::clamp},
+      {"stablehlo.reduce", &Importer::reduce},
+      {"stablehlo.reduce_window", &Importer::reduce_window},
+      {"stablehlo.dot_general", &Importer::dot_general},
+      {"stablehlo.cholesky", &Importer::cholesky},
+      {"stablehlo.triangular_solve", &Importer::triangular_solve},
+      {"stablehlo.rng_bit_generator", &Importer::rng_bit_generator},
+      {"stablehlo.if", &Importer::branch},
+      {"stablehlo.while", &Importer::loop},
+      {"func.call", &Importer::call},
       {"stablehlo.optimization_barrier", &Importer::same}};
   return table;
 }

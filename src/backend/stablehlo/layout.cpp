@@ -16,9 +16,11 @@ std::string dense_number(Scalar x, DType t) {
   if (std::isfinite(value)) {
     std::snprintf(text, sizeof text, t == DType::f32 ? "%.8e" : "%.16e", value);
   } else if (t == DType::f32) {
-    std::snprintf(text, sizeof text, "0x%08" PRIX32, value != value ? 0x7FC00000u : std::bit_cast<uint32_t>(static_cast<float>(value)));
+    std::snprintf(text, sizeof text, "0x%08" PRIX32,
+                  value != value ? 0x7FC00000u : std::bit_cast<uint32_t>(static_cast<float>(value)));
   } else {
-    std::snprintf(text, sizeof text, "0x%016" PRIX64, value != value ? 0x7FF8000000000000u : std::bit_cast<uint64_t>(value));
+    std::snprintf(text, sizeof text, "0x%016" PRIX64,
+                  value != value ? 0x7FF8000000000000u : std::bit_cast<uint64_t>(value));
   }
   return text;
 }

@@ -10,8 +10,8 @@
 namespace anvil::stablehlo {
 
 struct Written {
-  std::string text;                              // func.func @main (...) -> ... { ... }
-  std::vector<graph::ValuePtr> constants;        // captured tensors that became leading inputs
+  std::string text;                        // func.func @main (...) -> ... { ... }
+  std::vector<graph::ValuePtr> constants;  // captured tensors that became leading inputs
 };
 // Constants of one element are inlined; others become the first inputs, or dense literals
 // when constants_as_inputs is false.

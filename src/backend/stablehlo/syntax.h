@@ -21,26 +21,35 @@ struct Position {
 struct Attribute;
 using AttributePtr = std::shared_ptr<Attribute>;
 using Dictionary = std::map<std::string, Attribute, std::less<>>;
-struct Word { std::string text; };                           // LT, #stablehlo<comparison_direction LT>, @symbol without the sign
-struct Dense { std::string_view body; graph::TensorType type; };
+struct Word {
+  std::string text;
+};  // LT, #stablehlo<comparison_direction LT>, @symbol without the sign
+struct Dense {
+  std::string_view body;
+  graph::TensorType type;
+};
 struct Attribute {
   std::variant<std::monostate, bool, int64_t, double, std::string, Word, Dense, graph::TensorType,
-               std::vector<Attribute>, std::shared_ptr<Dictionary>> value;
+               std::vector<Attribute>, std::shared_ptr<Dictionary>>
+      value;
   Position at;
 };
 
 struct Operation;
-struct Argument { std::string name; graph::TensorType type; };
+struct Argument {
+  std::string name;
+  graph::TensorType type;
+};
 struct Region {
   std::vector<Argument> arguments;
   std::vector<Operation> operations;
 };
 struct Operation {
-  std::string name;                        // "stablehlo.add"
-  std::vector<std::string> results;        // "%0", or "%0#0", "%0#1" of a group
+  std::string name;                  // "stablehlo.add"
+  std::vector<std::string> results;  // "%0", or "%0#0", "%0#1" of a group
   std::vector<std::string> operands;
   Dictionary attributes;
-  std::vector<Attribute> words;            // bare words, ranges and lists of a pretty form, in order
+  std::vector<Attribute> words;  // bare words, ranges and lists of a pretty form, in order
   std::vector<Region> regions;
   std::vector<graph::TensorType> operand_types, result_types;
   Position at;
@@ -52,7 +61,9 @@ struct Function {
   std::vector<graph::TensorType> results;
   Position at;
 };
-struct Module { std::vector<Function> functions; };
+struct Module {
+  std::vector<Function> functions;
+};
 
 Module parse(std::string_view text);
 

@@ -5,6 +5,7 @@
 
 #include "backend/stablehlo/layout.h"
 #include "backend/stablehlo/stablehlo.h"
+#include "backend/stablehlo/text_writer.h"
 #include "primitives/primitive.h"
 
 namespace anvil::stablehlo {
@@ -12,102 +13,15 @@ namespace {
 
 using graph::Call;
 using graph::Graph;
-using graph::TensorType;
-using graph::ValuePtr;
-using Ints = std::vector<int64_t>;
 
-std::string array(const Ints& v) { return v.empty() ? "array<i64>" : "array<i64: " + join(v, ", ") + ">"; }
-std::string brackets(const Ints& v) { return "[" + join(v, ", ") + "]"; }
-std::string boolean(bool x) { return x ? "true" : "false"; }
-
-std::string types(const std::vector<TensorType>& list) {
-  std::string s = "(";
-  for (size_t i = 0; i < list.size(); ++i) s += (i ? ", " : "") + hlo_text(list[i]);
-  return s + ")";
-}
-std::string names(const std::vector<std::string>& list) {
-  std::string s;
-  for (size_t i = 0; i < list.size(); ++i) s += (i ? ", " : "") + list[i];
-  return s;
-}
-TensorType typed(DType dtype, Shape shape = {}) { return {dtype, std::move(shape), false}; }
-
-// A value in the text: its name and type.
-struct Item {
-  std::string name;
-  TensorType type;
-};
-
-class Writer {
+class Writer : public TextWriter {
  public:
-  std::string text;
-
-  std::string fresh() { return "%" + std::to_string(next_++); }
-  void define(const ValuePtr& v, std::string id) { scopes_.back()[v.get()] = std::move(id); }
-
-  // One line of the generic form; multi-line when there are attributes.
-  Item op(const std::string& name, const std::vector<Item>& operands, const TensorType& type,
-          const std::vector<std::string>& attributes = {}) {
-    return op(name, operands, std::vector{type}, attributes)[0];
-  }
-  std::vector<Item> op(const std::string& name, const std::vector<Item>& operands, const std::vector<TensorType>& results,
-                       const std::vector<std::string>& attributes) {
-    std::vector<Item> items = begin_results(results);
-    text += "\"" + name + "\" (" + operand_names(operands) + ")";
-    if (!attributes.empty()) text += " {\n" + joined(attributes) + "\n}";
-    text += signature(operands, results);
-    return items;
-  }
-  // The same with regions, each written by a function.
-  std::vector<Item> op_with_regions(const std::string& name, const std::vector<Item>& operands, const std::vector<TensorType>& results,
-                                    const std::vector<std::function<void()>>& regions, const std::vector<std::string>& attributes) {
-    std::vector<Item> items = begin_results(results);
-    text += "\"" + name + "\" (" + operand_names(operands) + ")({\n";
-    for (size_t i = 0; i < regions.size(); ++i) {
-      if (i) text += "}, {\n";
-      scopes_.emplace_back();
-      std::string outer = indent_;
-      regions[i]();
-      indent_ = outer;
-      scopes_.pop_back();
-    }
-    text += "})";
-    if (!attributes.empty()) text += " {\n" + joined(attributes) + "\n}";
-    text += signature(operands, results);
-    return items;
-  }
-  // One line of a pretty form: `%3 = stablehlo.compare LT, %a, %b, FLOAT : ...`
-  Item pretty(const std::string& body, const std::vector<Item>& operands, const TensorType& type, const char* colon) {
-    std::vector<Item> items = begin_results({type});
-    std::vector<TensorType> in;
-    for (const Item& o : operands) in.push_back(o.type);
-    text += body + colon + types(in) + " -> (" + hlo_text(type) + ")\n";
-    return items[0];
-  }
-  void block_arguments(const std::vector<Item>& arguments) {
-    text += "  ^bb0(";
-    for (size_t i = 0; i < arguments.size(); ++i) text += (i ? ", " : "") + arguments[i].name + ": " + hlo_text(arguments[i].type);
-    text += "):\n";
-    indent_ = "    ";
-  }
-  void yield(const char* name, const std::vector<Item>& items) {
-    std::vector<TensorType> in;
-    for (const Item& i : items) in.push_back(i.type);
-    text += indent_ + "\"" + name + "\"(" + operand_names(items) + "): " + types(in) + " -> ()\n";
-  }
-
-  Item constant(const std::string& dense, const TensorType& type) {
-    std::string id = fresh();
-    text += indent_ + id + " = \"stablehlo.constant\" () {\nvalue = " + dense + " : " + hlo_text(type) + "\n}: () -> (" + hlo_text(type) + ")\n";
-    return {id, type};
-  }
-  Item number(Scalar x, DType t, const Shape& shape = {}) { return constant("dense<" + dense_number(x, t) + ">", typed(t, shape)); }
-
   Item use(const ValuePtr& v) {
     for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope)
       if (auto it = scope->find(v.get()); it != scope->end()) return {it->second, v->type};
     if (v->kind == graph::Value::Kind::literal) {
-      Item item = elements(v->type.shape) == 0 ? constant("dense<>", v->type) : number(v->literal, v->type.dtype, v->type.shape);
+      Item item = elements(v->type.shape) == 0 ? constant("dense<>", v->type)
+                                               : number(v->literal, v->type.dtype, v->type.shape);
       define(v, item.name);
       return item;
     }
@@ -132,29 +46,6 @@ class Writer {
   using Rule = std::vector<Item> (Writer::*)(const Call&);
   static const std::unordered_map<std::string_view, Rule>& special();
 
-  std::vector<Item> begin_results(const std::vector<TensorType>& results) {
-    std::vector<Item> items;
-    for (const TensorType& t : results) items.push_back({fresh(), t});
-    if (!items.empty()) text += indent_ + operand_names(items) + " = ";
-    else text += indent_;
-    return items;
-  }
-  static std::string operand_names(const std::vector<Item>& items) {
-    std::vector<std::string> list;
-    for (const Item& i : items) list.push_back(i.name);
-    return names(list);
-  }
-  static std::string joined(const std::vector<std::string>& lines) {
-    std::string s;
-    for (size_t i = 0; i < lines.size(); ++i) s += (i ? ",\n" : "") + lines[i];
-    return s;
-  }
-  static std::string signature(const std::vector<Item>& operands, const std::vector<TensorType>& results) {
-    std::vector<TensorType> in;
-    for (const Item& o : operands) in.push_back(o.type);
-    return ": " + types(in) + " -> " + types(results) + "\n";
-  }
-
   void call(const Call& c) {
     std::vector<Item> items;
     if (auto it = special().find(c.primitive->name); it != special().end()) {
@@ -177,15 +68,18 @@ class Writer {
   std::vector<Item> plain(const Call& c) {
     const auto& p = primitives::primitive_of(c);
     if (p.hlo.op.empty())
-      throw Error("stablehlo", "`" + p.name + "` cannot be written as StableHLO.",
-                  {"i It comes from the gradient of a `nv_while()`, whose number of iterations is known only when it runs."});
+      throw Error(
+          "stablehlo", "`" + p.name + "` cannot be written as StableHLO.",
+          {"i It comes from the gradient of a `nv_while()`, whose number of iterations is known only when it runs."});
     std::vector<Item> operands = use_all(c.inputs);
     std::vector<std::string> attributes;
     for (const auto& a : p.hlo.attributes) {
       std::string value;
       switch (a.kind) {
         case primitives::HloAttribute::Kind::i64_array: value = array(c.params.ints(a.parameter)); break;
-        case primitives::HloAttribute::Kind::i64: value = std::to_string(c.params.integer(a.parameter)) + " : i64"; break;
+        case primitives::HloAttribute::Kind::i64:
+          value = std::to_string(c.params.integer(a.parameter)) + " : i64";
+          break;
         case primitives::HloAttribute::Kind::boolean: value = boolean(c.params.flag(a.parameter)); break;
       }
       attributes.push_back(a.name + " = " + value);
@@ -202,7 +96,8 @@ class Writer {
   }
   std::vector<Item> round(const Call& c) {
     bool even = c.params.string("method") == "nearest_even";
-    return {op(even ? "stablehlo.round_nearest_even" : "stablehlo.round_nearest_afz", use_all(c.inputs), c.outputs[0]->type)};
+    return {op(even ? "stablehlo.round_nearest_even" : "stablehlo.round_nearest_afz", use_all(c.inputs),
+               c.outputs[0]->type)};
   }
   Item compared(const char* direction, const Item& a, const Item& b) {
     const char* kind = is_float(a.type.dtype) ? "FLOAT" : is_signed_integer(a.type.dtype) ? "SIGNED" : "UNSIGNED";
@@ -211,7 +106,8 @@ class Writer {
   }
   std::vector<Item> compare(const Call& c) {
     static const std::unordered_map<std::string_view, const char*> directions = {
-        {"equal", "EQ"}, {"not_equal", "NE"}, {"greater", "GT"}, {"greater_equal", "GE"}, {"less", "LT"}, {"less_equal", "LE"}};
+        {"equal", "EQ"},         {"not_equal", "NE"}, {"greater", "GT"},
+        {"greater_equal", "GE"}, {"less", "LT"},      {"less_equal", "LE"}};
     std::vector<Item> o = use_all(c.inputs);
     return {compared(directions.at(c.primitive->name), o[0], o[1])};
   }
@@ -255,7 +151,8 @@ class Writer {
   }
   std::vector<Item> dynamic_slice(const Call& c) {
     auto items = zero_based(c, 1);
-    return {op("stablehlo.dynamic_slice", items, c.outputs[0]->type, {"slice_sizes = " + array(c.params.ints("slice_sizes"))})};
+    return {op("stablehlo.dynamic_slice", items, c.outputs[0]->type,
+               {"slice_sizes = " + array(c.params.ints("slice_sizes"))})};
   }
   std::vector<Item> dynamic_update_slice(const Call& c) {
     auto items = zero_based(c, 2);
@@ -271,7 +168,10 @@ class Writer {
       yield("stablehlo.return", {op(operation, arguments, typed(dtype))});
     };
   }
-  struct Monoid { std::string op; Scalar initial; };
+  struct Monoid {
+    std::string op;
+    Scalar initial;
+  };
   static Monoid monoid(std::string_view primitive, DType t) {
     std::string_view kind = primitive.substr(primitive.find_first_of("_") + 1);
     if (kind == "sum") return {is_bool(t) ? "stablehlo.or" : "stablehlo.add", Scalar(0)};
@@ -289,8 +189,8 @@ class Writer {
     Shape kept;
     for (size_t d = 0; d < x.type.shape.size(); ++d)
       if (std::find(dims.begin(), dims.end(), static_cast<int64_t>(d)) == dims.end()) kept.push_back(x.type.shape[d]);
-    Item y = op_with_regions("stablehlo.reduce", {x, initial}, {typed(x.type.dtype, kept)}, {reducer(m.op, x.type.dtype)},
-                             {"dimensions = " + array(dims)})[0];
+    Item y = op_with_regions("stablehlo.reduce", {x, initial}, {typed(x.type.dtype, kept)},
+                             {reducer(m.op, x.type.dtype)}, {"dimensions = " + array(dims)})[0];
     if (!c.params.flag("drop")) y = op("stablehlo.reshape", {y}, c.outputs[0]->type);
     return {y};
   }
@@ -305,16 +205,18 @@ class Writer {
     std::string padding;
     for (size_t d = 0; d < rank; ++d) padding += (d ? ", [" : "[") + std::to_string(window[d] - 1) + ", 0]";
     return op_with_regions("stablehlo.reduce_window", {x, initial}, {x.type}, {reducer("stablehlo.add", x.type.dtype)},
-                           {"window_dimensions = " + array(window), "window_strides = " + array(ones), "base_dilations = " + array(ones),
-                            "window_dilations = " + array(ones), "padding = dense<[" + padding + "]> : tensor<" + std::to_string(rank) + "x2xi64>"});
+                           {"window_dimensions = " + array(window), "window_strides = " + array(ones),
+                            "base_dilations = " + array(ones), "window_dilations = " + array(ones),
+                            "padding = dense<[" + padding + "]> : tensor<" + std::to_string(rank) + "x2xi64>"});
   }
 
   std::vector<Item> dot_general(const Call& c) {
     std::vector<Item> o = use_all(c.inputs);
     const auto& contracting = c.params.get<std::vector<Ints>>("contracting_dims");
     const auto& batching = c.params.get<std::vector<Ints>>("batching_dims");
-    std::string body = "stablehlo.dot_general " + o[0].name + ", " + o[1].name + ", batching_dims = " + brackets(batching[0]) + " x " +
-                       brackets(batching[1]) + ", contracting_dims = " + brackets(contracting[0]) + " x " + brackets(contracting[1]);
+    std::string body = "stablehlo.dot_general " + o[0].name + ", " + o[1].name +
+                       ", batching_dims = " + brackets(batching[0]) + " x " + brackets(batching[1]) +
+                       ", contracting_dims = " + brackets(contracting[0]) + " x " + brackets(contracting[1]);
     return {pretty(body, o, c.outputs[0]->type, ": ")};
   }
 
@@ -335,14 +237,16 @@ class Writer {
     return {op("stablehlo.triangular_solve", use_all(c.inputs), c.outputs[0]->type,
                {"left_side = " + boolean(c.params.flag("left_side")), "lower = " + boolean(c.params.flag("lower")),
                 "unit_diagonal = " + boolean(c.params.flag("unit_diagonal")),
-                std::string("transpose_a = #stablehlo<transpose ") + (c.params.flag("transpose_a") ? "TRANSPOSE>" : "NO_TRANSPOSE>")})};
+                std::string("transpose_a = #stablehlo<transpose ") +
+                    (c.params.flag("transpose_a") ? "TRANSPOSE>" : "NO_TRANSPOSE>")})};
   }
   std::vector<Item> rng_bit_generator(const Call& c) {
     const TensorType& type = c.outputs[1]->type;
     // the operator draws integers; floats take their bits
     DType bits = type.dtype == DType::f32 ? DType::ui32 : type.dtype == DType::f64 ? DType::ui64 : type.dtype;
-    std::vector<Item> items = op("stablehlo.rng_bit_generator", use_all(c.inputs), {c.outputs[0]->type, typed(bits, type.shape)},
-                                 {"rng_algorithm = #stablehlo<rng_algorithm " + c.params.string("rng_algorithm") + ">"});
+    std::vector<Item> items =
+        op("stablehlo.rng_bit_generator", use_all(c.inputs), {c.outputs[0]->type, typed(bits, type.shape)},
+           {"rng_algorithm = #stablehlo<rng_algorithm " + c.params.string("rng_algorithm") + ">"});
     if (bits != type.dtype) items[1] = op("stablehlo.bitcast_convert", {items[1]}, type);
     return items;
   }
@@ -376,25 +280,38 @@ class Writer {
         yield("stablehlo.return", use_all(g->outputs));
       };
     };
-    return op_with_regions("stablehlo.while", state, results, {region(c.params.graph("cond_graph")), region(c.params.graph("body_graph"))}, {});
+    return op_with_regions("stablehlo.while", state, results,
+                           {region(c.params.graph("cond_graph")), region(c.params.graph("body_graph"))}, {});
   }
-
-  int next_ = 0;
-  std::string indent_;
-  std::vector<std::unordered_map<const graph::Value*, std::string>> scopes_ = {{}};
 };
 
 const std::unordered_map<std::string_view, Writer::Rule>& Writer::special() {
   static const std::unordered_map<std::string_view, Rule> rules = {
-      {"fill", &Writer::fill}, {"round", &Writer::round}, {"reshape", &Writer::reshape}, {"iota", &Writer::iota},
-      {"equal", &Writer::compare}, {"not_equal", &Writer::compare}, {"greater", &Writer::compare},
-      {"greater_equal", &Writer::compare}, {"less", &Writer::compare}, {"less_equal", &Writer::compare},
-      {"dynamic_slice", &Writer::dynamic_slice}, {"dynamic_update_slice", &Writer::dynamic_update_slice},
-      {"reduce_sum", &Writer::reduce}, {"reduce_prod", &Writer::reduce}, {"reduce_max", &Writer::reduce},
-      {"reduce_min", &Writer::reduce}, {"reduce_any", &Writer::reduce}, {"reduce_all", &Writer::reduce},
-      {"cumsum", &Writer::cumsum}, {"dot_general", &Writer::dot_general},
-      {"cholesky", &Writer::cholesky}, {"triangular_solve", &Writer::triangular_solve},
-      {"rng_bit_generator", &Writer::rng_bit_generator}, {"if", &Writer::branch}, {"while", &Writer::loop}};
+      {"fill", &Writer::fill},
+      {"round", &Writer::round},
+      {"reshape", &Writer::reshape},
+      {"iota", &Writer::iota},
+      {"equal", &Writer::compare},
+      {"not_equal", &Writer::compare},
+      {"greater", &Writer::compare},
+      {"greater_equal", &Writer::compare},
+      {"less", &Writer::compare},
+      {"less_equal", &Writer::compare},
+      {"dynamic_slice", &Writer::dynamic_slice},
+      {"dynamic_update_slice", &Writer::dynamic_update_slice},
+      {"reduce_sum", &Writer::reduce},
+      {"reduce_prod", &Writer::reduce},
+      {"reduce_max", &Writer::reduce},
+      {"reduce_min", &Writer::reduce},
+      {"reduce_any", &Writer::reduce},
+      {"reduce_all", &Writer::reduce},
+      {"cumsum", &Writer::cumsum},
+      {"dot_general", &Writer::dot_general},
+      {"cholesky", &Writer::cholesky},
+      {"triangular_solve", &Writer::triangular_solve},
+      {"rng_bit_generator", &Writer::rng_bit_generator},
+      {"if", &Writer::branch},
+      {"while", &Writer::loop}};
   return rules;
 }
 
@@ -423,7 +340,8 @@ Written write(const Graph& g, bool constants_as_inputs) {
     for (const auto& v : g.constants)
       if (seen.count(v.get())) written.constants.push_back(v);
     for (const auto& v : used)
-      if (std::find(written.constants.begin(), written.constants.end(), v) == written.constants.end()) written.constants.push_back(v);
+      if (std::find(written.constants.begin(), written.constants.end(), v) == written.constants.end())
+        written.constants.push_back(v);
   }
   Writer w;
   std::string arguments, results;

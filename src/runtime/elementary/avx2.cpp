@@ -1,11 +1,11 @@
 // The elementary functions with AVX2 and FMA: plain numbers and vectors of 32 bytes.
 #if defined(__x86_64__)
-#include "runtime/elementary/kernels.h"
-#include "runtime/elementary/special.h"
-#include <cstddef>
 #include <immintrin.h>
+#include <cstddef>
 #include <limits>
 #include <type_traits>
+#include "runtime/elementary/kernels.h"
+#include "runtime/elementary/special.h"
 
 #define ANVIL_ELEMENTARY_ISA avx2
 #define ANVIL_ELEMENTARY_AVX2

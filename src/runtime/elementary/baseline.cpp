@@ -1,10 +1,10 @@
 // The elementary functions for any processor of the architecture: on x86-64 plain numbers
 // only (fma is a call of the C library there), elsewhere also vectors of 16 bytes.
-#include "runtime/elementary/kernels.h"
-#include "runtime/elementary/special.h"
 #include <cstddef>
 #include <limits>
 #include <type_traits>
+#include "runtime/elementary/kernels.h"
+#include "runtime/elementary/special.h"
 
 #define ANVIL_ELEMENTARY_ISA baseline
 #if defined(__x86_64__)

@@ -1,35 +1,43 @@
 // What the formulas are built from: the layout of floats and doubles, polynomial
 // schemes, exact sums and products (Knuth, Dekker), and the bits of exponents.
 #pragma once
+#include <limits>
 #include "runtime/elementary/coefficients.h"
 #include "runtime/elementary/lanes.h"
-#include <limits>
 
 namespace anvil::elementary::ANVIL_ELEMENTARY_ISA {
 
-
-template <class V> using number = typename lane<V>::number;
-template <class V> using bits = typename lane<V>::bits;
-template <class V> using mask = typename lane<V>::mask;
-template <class V> constexpr bool single = std::is_same_v<number<V>, float>;
-template <class V> using table = coefficients<number<V>>;
+template <class V>
+using number = typename lane<V>::number;
+template <class V>
+using bits = typename lane<V>::bits;
+template <class V>
+using mask = typename lane<V>::mask;
+template <class V>
+constexpr bool single = std::is_same_v<number<V>, float>;
+template <class V>
+using table = coefficients<number<V>>;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 // The layout of a number, and the arguments beyond which results are constant.
-template <class T> struct format;
-template <> struct format<float> {
+template <class T>
+struct format;
+template <>
+struct format<float> {
   static constexpr int fraction = 23, bias = 127;
   static constexpr uint32_t sign = 0x80000000, fraction_mask = 0x007fffff;
   static constexpr float smallest_normal = 0x1p-126f;
-  static constexpr float integers = 0x1p23f;      // numbers from here on are integers,
-  static constexpr float shifter = 0x1.8p23f;     // adding this rounds to an integer
+  static constexpr float integers = 0x1p23f;   // numbers from here on are integers,
+  static constexpr float shifter = 0x1.8p23f;  // adding this rounds to an integer
   static constexpr uint32_t exponent_mask = 0xff800000;
   static constexpr float exp_low = -104, exp_high = 89, expm1_low = -18, expm1_same = 0x1p-30f, tanh_high = 10;
-  static constexpr float erf_high = 4.1, erfc_square_high = 110, erfc_high = 11, angle_high = 0x1p15f, rsqrt_low = 0x1p-100f, rsqrt_scale = 0x1p24f;
+  static constexpr float erf_high = 4.1, erfc_square_high = 110, erfc_high = 11, angle_high = 0x1p15f,
+                         rsqrt_low = 0x1p-100f, rsqrt_scale = 0x1p24f;
 };
-template <> struct format<double> {
+template <>
+struct format<double> {
   static constexpr int fraction = 52, bias = 1023;
   static constexpr uint64_t sign = 0x8000000000000000, fraction_mask = 0x000fffffffffffff;
   static constexpr double smallest_normal = 0x1p-1022;
@@ -37,28 +45,35 @@ template <> struct format<double> {
   static constexpr double shifter = 0x1.8p52;
   static constexpr uint64_t exponent_mask = 0xfff0000000000000;
   static constexpr double exp_low = -746, exp_high = 710, expm1_low = -38, expm1_same = 0x1p-60, tanh_high = 20;
-  static constexpr double erf_high = 6, erfc_square_high = 750, erfc_high = 28, angle_high = 0x1p26, rsqrt_low = 0x1p-960, rsqrt_scale = 0x1p54;
+  static constexpr double erf_high = 6, erfc_square_high = 750, erfc_high = 28, angle_high = 0x1p26,
+                          rsqrt_low = 0x1p-960, rsqrt_scale = 0x1p54;
 };
-template <class V> using layout = format<number<V>>;
-template <class V> constexpr auto bits_of_one = as_bits(number<V>(1));
+template <class V>
+using layout = format<number<V>>;
+template <class V>
+constexpr auto bits_of_one = as_bits(number<V>(1));
 // The fraction of a logarithm starts at 3/4, because then f is exact in log1p.
-template <class V> constexpr auto log_low = as_bits(number<V>(0.75));
+template <class V>
+constexpr auto log_low = as_bits(number<V>(0.75));
 
 // ---- polynomials ---------------------------------------------------------------
 // c[0] + c[1] x + ...: Horner has the fewest instructions.
-template <class V, class T, size_t n> V horner(V x, const T (&c)[n]) {
+template <class V, class T, size_t n>
+V horner(V x, const T (&c)[n]) {
   V sum = V(c[n - 1]);
   for (size_t i = n - 1; i-- > 0;) sum = fma(sum, x, V(c[i]));
   return sum;
 }
 // Its first m coefficients only.
-template <size_t m, class V, class T, size_t n> V first_of(V x, const T (&c)[n]) {
+template <size_t m, class V, class T, size_t n>
+V first_of(V x, const T (&c)[n]) {
   V sum = V(c[m - 1]);
   for (size_t i = m - 1; i-- > 0;) sum = fma(sum, x, V(c[i]));
   return sum;
 }
 // Estrin's scheme: a few multiplications more, but a short chain.
-template <class V, class T, size_t n> V estrin(V x, const T (&c)[n]) {
+template <class V, class T, size_t n>
+V estrin(V x, const T (&c)[n]) {
   V term[(n + 1) / 2];
   for (size_t i = 0; i < n / 2; ++i) term[i] = fma(V(c[2 * i + 1]), x, V(c[2 * i]));
   if (n % 2) term[n / 2] = V(c[n - 1]);
@@ -70,7 +85,8 @@ template <class V, class T, size_t n> V estrin(V x, const T (&c)[n]) {
   return term[0];
 }
 // Even and odd halves by Horner in x^2: one multiplication more, half the chain.
-template <class V, class T, size_t n> V halves(V x, const T (&c)[n]) {
+template <class V, class T, size_t n>
+V halves(V x, const T (&c)[n]) {
   static_assert(n >= 3);
   V x2 = x * x, last = V(c[n - 1]), other = V(c[n - 2]);
   for (size_t i = n - 2; i-- > 0;) {
@@ -83,23 +99,31 @@ template <class V, class T, size_t n> V halves(V x, const T (&c)[n]) {
 
 // What the formulas use: halves for the short polynomials of floats, Estrin for
 // doubles; in a formula that is little more than its polynomial, Horner for floats.
-template <class V, class T, size_t n> V polynomial(V x, const T (&c)[n]) {
-  if constexpr (single<V>) return halves(x, c);
-  else return estrin(x, c);
+template <class V, class T, size_t n>
+V polynomial(V x, const T (&c)[n]) {
+  if constexpr (single<V>)
+    return halves(x, c);
+  else
+    return estrin(x, c);
 }
-template <class V, class T, size_t n> V short_polynomial(V x, const T (&c)[n]) {
-  if constexpr (single<V>) return horner(x, c);
-  else return estrin(x, c);
+template <class V, class T, size_t n>
+V short_polynomial(V x, const T (&c)[n]) {
+  if constexpr (single<V>)
+    return horner(x, c);
+  else
+    return estrin(x, c);
 }
 // c[first] + c[first + 1] x + ..., as above.
-template <size_t first, class V, class T, size_t n> V polynomial_from(V x, const T (&c)[n]) {
+template <size_t first, class V, class T, size_t n>
+V polynomial_from(V x, const T (&c)[n]) {
   T rest[n - first];
   for (size_t i = first; i < n; ++i) rest[i - first] = c[i];
   return polynomial(x, rest);
 }
 // The last two steps of Horner's scheme after the rest: where the first coefficients
 // are the largest, it rounds fewer large sums.
-template <class V, class T, size_t n> V last_steps_apart(V x, const T (&c)[n]) {
+template <class V, class T, size_t n>
+V last_steps_apart(V x, const T (&c)[n]) {
   T rest[n - 2];
   for (size_t i = 2; i < n; ++i) rest[i - 2] = c[i];
   return fma(fma(halves(x, rest), x, V(c[1])), x, V(c[0]));
@@ -107,40 +131,64 @@ template <class V, class T, size_t n> V last_steps_apart(V x, const T (&c)[n]) {
 
 // ---- exact sums and products ------------------------------------------------------
 // a + b exactly, as the rounded sum and its error (Knuth).
-template <class V> struct Pair { V high, low; };
-template <class V> Pair<V> two_sum(V a, V b) {
+template <class V>
+struct Pair {
+  V high, low;
+};
+template <class V>
+Pair<V> two_sum(V a, V b) {
   V sum = a + b;
   V b_part = sum - a;
   return {sum, (a - (sum - b_part)) + (b - b_part)};
 }
 // The same for |a| >= |b| (Dekker).
-template <class V> Pair<V> fast_two_sum(V a, V b) {
+template <class V>
+Pair<V> fast_two_sum(V a, V b) {
   V sum = a + b;
   return {sum, b - (sum - a)};
 }
-template <class V> Pair<V> two_product(V a, V b) {
+template <class V>
+Pair<V> two_product(V a, V b) {
   V product = a * b;
   return {product, fma(a, b, -product)};
 }
 
 // ---- bits ----------------------------------------------------------------------
-template <class V> V sign_of(V x) { return as_number(as_bits(x) & bits<V>(layout<V>::sign)); }
-template <class V> V with_sign(V magnitude, V x) { return as_number(as_bits(magnitude) | as_bits(sign_of(x))); }
-template <class V> V negate_where(V x, V sign) { return as_number(as_bits(x) ^ as_bits(sign)); }
+template <class V>
+V sign_of(V x) {
+  return as_number(as_bits(x) & bits<V>(layout<V>::sign));
+}
+template <class V>
+V with_sign(V magnitude, V x) {
+  return as_number(as_bits(magnitude) | as_bits(sign_of(x)));
+}
+template <class V>
+V negate_where(V x, V sign) {
+  return as_number(as_bits(x) ^ as_bits(sign));
+}
 
 // The integer nearest to x * scale: adding a large number leaves the integer, plus
 // an offset of our choice, in the low bits of the sum.
-template <class V> struct Rounded { V value; bits<V> code; };
-template <class V> Rounded<V> nearest(V x, number<V> scale, int offset) {
+template <class V>
+struct Rounded {
+  V value;
+  bits<V> code;
+};
+template <class V>
+Rounded<V> nearest(V x, number<V> scale, int offset) {
   V shifter = V(layout<V>::shifter + offset);
   V sum = fma(x, V(scale), shifter);
   return {sum - shifter, as_bits(sum)};
 }
 // 2^k from a code with offset bias; k in the range of normal exponents.
-template <class V> V power_of_two(bits<V> code) { return as_number(code << layout<V>::fraction); }
+template <class V>
+V power_of_two(bits<V> code) {
+  return as_number(code << layout<V>::fraction);
+}
 // x 2^k in two steps from a code with offset 2 bias, so that k may lie anywhere
 // between the smallest subnormal and overflow, and the result is rounded once.
-template <class V> V scale(V x, bits<V> code) {
+template <class V>
+V scale(V x, bits<V> code) {
   bits<V> half = code >> 1;
   return x * power_of_two<V>(half) * power_of_two<V>(code - half);
 }

@@ -10,7 +10,8 @@ namespace anvil::elementary::ANVIL_ELEMENTARY_ISA {
 // 1 - 2^-(|x| q(|x|)), which needs no accurate exponential, as 1 - erf is small
 // there; |x| q is never rounded.
 // Largest error: f32 1.00 ulp at 0x1.f45d28p-1; f64 1.09 ulp at 0x1.fa8a2e0eb2ed7p-1.
-template <class V> V erf(V x) {
+template <class V>
+V erf(V x) {
   using T = table<V>;
   using L = layout<V>;
   V ax = abs(x);
@@ -34,7 +35,8 @@ template <class V> V erf(V x) {
 // erfc(x) for |x| >= 1/2, with x^2 given as a sum of two numbers: exp(-x^2) t q(t),
 // t = 1/(|x| + 2) (the variable of Shepherd and Laframboise 1981; degree 12 in f32,
 // 25 in f64), or 2 minus that for negative x.
-template <class V> V erfc_far(V x, V square, V square_low) {
+template <class V>
+V erfc_far(V x, V square, V square_low) {
   using T = table<V>;
   using L = layout<V>;
   mask<V> beyond = V(L::erfc_square_high) < square;
@@ -58,7 +60,8 @@ template <class V> V erfc_far(V x, V square, V square_low) {
   return select(x < V(0), V(2) - far, far);
 }
 // Largest error: f32 2.76 ulp at 0x1.f80b2ap+2; f64 2.90 ulp at 0x1.9c3187c7235e4p+4.
-template <class V> V erfc(V x) {
+template <class V>
+V erfc(V x) {
   V near = fma(-x, last_steps_apart(x * x, table<V>::erf_near), V(1) - x);
   auto [square, square_low] = two_product(x, x);
   return select(V(0.5) <= abs(x), erfc_far(x, square, square_low), near);

@@ -8,7 +8,8 @@ namespace anvil::elementary::ANVIL_ELEMENTARY_ISA {
 // Reduction: k = round(x/ln2), r = x - k ln2 in two parts (Cody and Waite 1980);
 // with fma the first step is exact. exp(r) = 1 + r + r^2 q(r), degree 6 (f32,
 // error 2^-28) or 11 (f64, error 2^-58). Here exp(x) 2^extra, constant beyond high.
-template <class V> V exp_with_exponent(V x, number<V> high, int extra) {
+template <class V>
+V exp_with_exponent(V x, number<V> high, int extra) {
   using T = table<V>;
   using L = layout<V>;
   x = lesser(V(high), greater(V(L::exp_low), x));
@@ -19,14 +20,18 @@ template <class V> V exp_with_exponent(V x, number<V> high, int extra) {
   return scale(p, code);
 }
 // Largest error: f32 0.89 ulp at -0x1.765026p+2; f64 1.00 ulp at -0x1.61fa0e3234608p+9.
-template <class V> V exp(V x) { return exp_with_exponent(x, layout<V>::exp_high, 0); }
+template <class V>
+V exp(V x) {
+  return exp_with_exponent(x, layout<V>::exp_high, 0);
+}
 
 // ---- expm1 ---------------------------------------------------------------------
 // Reduction: k = x/ln2 rounded, but towards zero up to 5/8: where |k| is 1,
 // r = x - k ln2 then is at most 0.26 on the side where 2^k expm1(r) + (2^k - 1)
 // would cancel. Polynomial for |r| <= 0.4335 of degree 7 (f32) or 14 (f64).
 // Largest error: f32 1.08 ulp at 0x1.9af3fep-2; f64 1.07 ulp at 0x1.9b36a751dd434p-2.
-template <class V> V expm1(V x) {
+template <class V>
+V expm1(V x) {
   using T = table<V>;
   using L = layout<V>;
   V y = lesser(V(L::exp_high), greater(V(L::expm1_low), x));
@@ -46,7 +51,8 @@ template <class V> V expm1(V x) {
 // Both are a quotient n/d of sums whose rounding errors are kept, so that one
 // division and one correction give little more than the final rounding error.
 // d lies in [1, 2], where a line is a good enough reciprocal for the correction.
-template <class V> V corrected_quotient(V n, V n_low, V d, V d_low) {
+template <class V>
+V corrected_quotient(V n, V n_low, V d, V d_low) {
   V q = n / d;
   V rest = fma(-q, d, n) + fma(-q, d_low, n_low);
   V inverse = fma(d, V(-0.4706), V(1.4118));
@@ -57,7 +63,8 @@ template <class V> V corrected_quotient(V n, V n_low, V d, V d_low) {
 // -ln2/2 <= r <= 0, so that 1 - 2^-k and -2^-k expm1(2r) are both positive.
 // Polynomial of degree 7 (f32, error 2^-31) or 12 (f64, 2^-62).
 // Largest error: f32 1.00 ulp at 0x1.154246p+3; f64 1.05 ulp at -0x1.620b0ca25cb19p-2.
-template <class V> V tanh(V x) {
+template <class V>
+V tanh(V x) {
   using T = table<V>;
   using L = layout<V>;
   V ax = lesser(V(L::tanh_high), abs(x));
@@ -79,7 +86,8 @@ template <class V> V tanh(V x) {
 // logistic(x) = 1/(1 + e) for x >= 0 and e/(1 + e) for x < 0, e = exp(-|x|) kept
 // as a sum of two numbers; exp as above.
 // Largest error: f32 1.07 ulp at -0x1.76c36cp+2; f64 1.07 ulp at -0x1.9fc35a12b2084p+4.
-template <class V> V logistic(V x) {
+template <class V>
+V logistic(V x) {
   using T = table<V>;
   using L = layout<V>;
   V y = greater(V(L::exp_low), -abs(x));

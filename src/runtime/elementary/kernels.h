@@ -6,7 +6,8 @@
 
 namespace anvil::elementary {
 
-template <class T> using Loop = void (*)(void* function, const T* a, const T* b, T* out, int64_t n);
+template <class T>
+using Loop = void (*)(void* function, const T* a, const T* b, T* out, int64_t n);
 
 struct Kernels {
   std::span<const Symbol> symbols;
@@ -15,10 +16,16 @@ struct Kernels {
   Loop<double> loop_f64;
 };
 
-namespace baseline { Kernels kernels(); }
+namespace baseline {
+Kernels kernels();
+}
 #if defined(__x86_64__)
-namespace avx2 { Kernels kernels(); }
-namespace avx512 { Kernels kernels(); }
+namespace avx2 {
+Kernels kernels();
+}
+namespace avx512 {
+Kernels kernels();
+}
 #endif
 
 }  // namespace anvil::elementary

@@ -8,7 +8,8 @@ namespace anvil::elementary::ANVIL_ELEMENTARY_ISA {
 // log(2^k (1 + f)), 1 + f in [3/4, 3/2). f32: polynomial of degree 11. f64:
 // log(1 + f) = 2 atanh(s), s = f/(2 + f), with f - f^2/2 kept apart and only the
 // small rest in s (Tang 1990; the arrangement of fdlibm's e_log.c).
-template <class V> V log_of_parts(V k, V f) {
+template <class V>
+V log_of_parts(V k, V f) {
   using T = table<V>;
   if constexpr (single<V>) {
     V q = polynomial(f, T::log);
@@ -24,7 +25,8 @@ template <class V> V log_of_parts(V k, V f) {
   }
 }
 // Largest error: f32 0.94 ulp at 0x1.7c410cp-2; f64 0.92 ulp at 0x1.7f31d74423b19p+0.
-template <class V> V log(V x) {
+template <class V>
+V log(V x) {
   using L = layout<V>;
   using B = bits<V>;
   mask<V> subnormal = x < V(L::smallest_normal);
@@ -42,7 +44,8 @@ template <class V> V log(V x) {
 // log1p(x) = log(2^k (1 + f)) with k from the exponent of 1 + x and
 // f = x 2^-k + (2^-k - 1), which is exact wherever its error could be seen.
 // Largest error: f32 0.94 ulp at -0x1.41df7ap-1; f64 0.92 ulp at 0x1.fa6dc685a99b4p-2.
-template <class V> V log1p(V x) {
+template <class V>
+V log1p(V x) {
   using L = layout<V>;
   using B = bits<V>;
   V sum = lesser(V(1) + x, fma(x, V(1 - 0x1p-20), V(1)));  // just below 1/2 it must not round up to 3/2
@@ -61,14 +64,19 @@ template <class V> V log1p(V x) {
 // ---- log2, log10 ---------------------------------------------------------------
 // k log(2) + log(1 + f) log(e), logarithms to the base 2 or 10, with log(1 + f) and the
 // product as sums of two numbers. k times the first part of log10(2) is exact.
-template <class V> struct base_10;
-template <> struct base_10<float> {
+template <class V>
+struct base_10;
+template <>
+struct base_10<float> {
   static constexpr float log_2[] = {0x1.344p-2f, 0x1.3509f8p-18f}, log_e[] = {0x1.bcb7b2p-2f, -0x1.5b235ep-27f};
 };
-template <> struct base_10<double> {
-  static constexpr double log_2[] = {0x1.34413509f8p-2, -0x1.80433b83b532ap-44}, log_e[] = {0x1.bcb7b1526e50ep-2, 0x1.95355baaafad3p-57};
+template <>
+struct base_10<double> {
+  static constexpr double log_2[] = {0x1.34413509f8p-2, -0x1.80433b83b532ap-44},
+                          log_e[] = {0x1.bcb7b1526e50ep-2, 0x1.95355baaafad3p-57};
 };
-template <int base, class V> V log_to_base(V x) {
+template <int base, class V>
+V log_to_base(V x) {
   using T = table<V>;
   using L = layout<V>;
   using B = bits<V>;
@@ -102,14 +110,21 @@ template <int base, class V> V log_to_base(V x) {
   return select(x < V(0), V(nan), result);
 }
 // Largest error: f32 1.03 ulp at 0x1.7ed73p-1; f64 0.98 ulp at 0x1.7e531ed472b87p-1.
-template <class V> V log2(V x) { return log_to_base<2>(x); }
+template <class V>
+V log2(V x) {
+  return log_to_base<2>(x);
+}
 // Largest error among 3 million: f32 1.00 ulp, f64 0.75 ulp; exact at powers of ten.
-template <class V> V log10(V x) { return log_to_base<10>(x); }
+template <class V>
+V log10(V x) {
+  return log_to_base<10>(x);
+}
 
 // ---- pow -----------------------------------------------------------------------
 // |x|^y = exp(y log|x|) with log|x| as a sum of two numbers (relative error about
 // 2^-36 in f32, 2^-65 in f64): log(2^k (1 + f)) = k ln2 + 2 atanh(s), s = f/(2 + f).
-template <class V> Pair<V> log_in_two(V x) {
+template <class V>
+Pair<V> log_in_two(V x) {
   using T = table<V>;
   using L = layout<V>;
   using B = bits<V>;
@@ -117,7 +132,8 @@ template <class V> Pair<V> log_in_two(V x) {
   V normal = select(subnormal, x * V(L::integers), x);
   constexpr auto low_bits = as_bits(number<V>(0.70710678118654752));
   B code = as_bits(normal) + B(bits_of_one<V> - low_bits);
-  V k = as_number((code >> L::fraction) | B(as_bits(L::integers))) - select(subnormal, V(L::integers + L::bias + L::fraction), V(L::integers + L::bias));
+  V k = as_number((code >> L::fraction) | B(as_bits(L::integers))) -
+        select(subnormal, V(L::integers + L::bias + L::fraction), V(L::integers + L::bias));
   V m = as_number((code & B(L::fraction_mask)) + B(low_bits));
   V f = m - V(1);
   V d = V(2) + f;
@@ -143,7 +159,8 @@ template <class V> Pair<V> log_in_two(V x) {
 }
 
 // Largest error: f32 1.10 ulp at 0x1.52fdaap+39, -1.789066; f64 1.06 ulp at 0x1.ff7da0711d139p-1, 0x1.d26ca9e0877d7p+16.
-template <class V> V pow(V x, V y) {
+template <class V>
+V pow(V x, V y) {
   using T = table<V>;
   using L = layout<V>;
   V ax = abs(x);
@@ -172,7 +189,8 @@ template <class V> V pow(V x, V y) {
 // 1/sqrt(x): the errors of the root and of the division are both corrected; small
 // arguments are scaled, or the correction would underflow.
 // Largest error: f32 0.50 ulp at 0x1.13e07p-129; f64 0.50 ulp at 0x1.0786f00d3818dp-16.
-template <class V> V rsqrt(V x) {
+template <class V>
+V rsqrt(V x) {
   mask<V> small = x < V(layout<V>::rsqrt_low);
   V y = select(small, x * V(layout<V>::rsqrt_scale * layout<V>::rsqrt_scale), x);
   V root = sqrt(y);

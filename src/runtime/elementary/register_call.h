@@ -7,38 +7,54 @@
 
 namespace anvil::elementary::ANVIL_ELEMENTARY_ISA {
 
-#define ANVIL_THUNKS(bytes, reg)                                                                        \
-  template <auto body> __attribute__((naked)) void thunk_##bytes() {                                    \
-    __asm__("pushq %%rbp\n movq %%rsp, %%rbp\n andq $-64, %%rsp\n subq $128, %%rsp\n"                   \
-            "vmovaps %%" reg "0, (%%rsp)\n vmovaps %%" reg "1, 64(%%rsp)\n"                             \
-            "movq %%rsp, %%rdi\n leaq 64(%%rsp), %%rsi\n call %P0\n"                                    \
-            "vmovaps (%%rsp), %%" reg "0\n movq %%rbp, %%rsp\n popq %%rbp\n ret" ::"i"(body));          \
-  }                                                                                                     \
-  template <class V> __attribute__((naked)) void call_##bytes(void*, const void*, const void*, void*) { \
-    __asm__("pushq %rbx\n movq %rcx, %rbx\n"                                                            \
-            "vmovups (%rsi), %" reg "0\n vmovups (%rdx), %" reg "1\n call *%rdi\n"                      \
-            "vmovups %" reg "0, (%rbx)\n vzeroupper\n popq %rbx\n ret");                                \
+#define ANVIL_THUNKS(bytes, reg)                                                           \
+  template <auto body>                                                                     \
+  __attribute__((naked)) void thunk_##bytes() {                                            \
+    __asm__(                                                                               \
+        "pushq %%rbp\n movq %%rsp, %%rbp\n andq $-64, %%rsp\n subq $128, %%rsp\n"          \
+        "vmovaps %%" reg "0, (%%rsp)\n vmovaps %%" reg                                     \
+        "1, 64(%%rsp)\n"                                                                   \
+        "movq %%rsp, %%rdi\n leaq 64(%%rsp), %%rsi\n call %P0\n"                           \
+        "vmovaps (%%rsp), %%" reg "0\n movq %%rbp, %%rsp\n popq %%rbp\n ret" ::"i"(body)); \
+  }                                                                                        \
+  template <class V>                                                                       \
+  __attribute__((naked)) void call_##bytes(void*, const void*, const void*, void*) {       \
+    __asm__(                                                                               \
+        "pushq %rbx\n movq %rcx, %rbx\n"                                                   \
+        "vmovups (%rsi), %" reg "0\n vmovups (%rdx), %" reg                                \
+        "1\n call *%rdi\n"                                                                 \
+        "vmovups %" reg "0, (%rbx)\n vzeroupper\n popq %rbx\n ret");                       \
   }
 ANVIL_THUNKS(32, "ymm")
 ANVIL_THUNKS(64, "zmm")
 #undef ANVIL_THUNKS
 
-template <class V, auto entry> __attribute__((flatten)) void body(V* x, const V* y) {
-  if constexpr (requires { entry(x->v); }) x->v = entry(x->v);
-  else x->v = entry(x->v, y->v);
+template <class V, auto entry>
+__attribute__((flatten)) void body(V* x, const V* y) {
+  if constexpr (requires { entry(x->v); })
+    x->v = entry(x->v);
+  else
+    x->v = entry(x->v, y->v);
 }
 
 // The address of entry, taking and returning vectors in registers.
-template <class V, auto entry> void* address_of() {
-  if constexpr (sizeof(V) == 64) return reinterpret_cast<void*>(&thunk_64<&body<V, entry>>);
-  else if constexpr (sizeof(V) == 32) return reinterpret_cast<void*>(&thunk_32<&body<V, entry>>);
-  else return reinterpret_cast<void*>(entry);
+template <class V, auto entry>
+void* address_of() {
+  if constexpr (sizeof(V) == 64)
+    return reinterpret_cast<void*>(&thunk_64<&body<V, entry>>);
+  else if constexpr (sizeof(V) == 32)
+    return reinterpret_cast<void*>(&thunk_32<&body<V, entry>>);
+  else
+    return reinterpret_cast<void*>(entry);
 }
 
 // *out = f(*x) or f(*x, *y), f one of those.
-template <class V> void call_in_registers(void* f, const void* x, const void* y, void* out) {
-  if constexpr (sizeof(V) == 64) call_64<V>(f, x, y ? y : x, out);
-  else call_32<V>(f, x, y ? y : x, out);
+template <class V>
+void call_in_registers(void* f, const void* x, const void* y, void* out) {
+  if constexpr (sizeof(V) == 64)
+    call_64<V>(f, x, y ? y : x, out);
+  else
+    call_32<V>(f, x, y ? y : x, out);
 }
 
 }  // namespace anvil::elementary::ANVIL_ELEMENTARY_ISA
@@ -47,9 +63,13 @@ template <class V> void call_in_registers(void* f, const void* x, const void* y,
 
 namespace anvil::elementary::ANVIL_ELEMENTARY_ISA {
 
-template <class V, auto entry> void* address_of() { return reinterpret_cast<void*>(entry); }
+template <class V, auto entry>
+void* address_of() {
+  return reinterpret_cast<void*>(entry);
+}
 
-template <class V> void call_in_registers(void* f, const void* x, const void* y, void* out) {
+template <class V>
+void call_in_registers(void* f, const void* x, const void* y, void* out) {
   typename V::vector a, b;
   __builtin_memcpy(&a, x, sizeof a);
   if (y) {

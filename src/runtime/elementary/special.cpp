@@ -11,7 +11,8 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double pi = 3.14159265358979323846;
 
 // c[0] + c[1] x + ...
-template <int n> double polynomial(double x, const double (&c)[n]) {
+template <int n>
+double polynomial(double x, const double (&c)[n]) {
   double sum = c[n - 1];
   for (int i = n - 1; i-- > 0;) sum = sum * x + c[i];
   return sum;
@@ -37,12 +38,39 @@ double lgamma(double x) {
 // over sqrt 2, and one step of Newton, with erf or, where that is close to 1, erfc:
 // 1 - |x| is exact, and so is the residual to an ulp of erfc.
 double erf_inv(double x) {
-  static constexpr double near_n[] = {3.387132872796366608, 133.14166789178437745, 1971.5909503065514427, 13731.693765509461125, 45921.953931549871457, 67265.770927008700853, 33430.575583588128105, 2509.0809287301226727};
-  static constexpr double near_d[] = {1, 42.313330701600911252, 687.1870074920579083, 5394.1960214247511077, 21213.794301586595867, 39307.89580009271061, 28729.085735721942674, 5226.495278852545925};
-  static constexpr double middle_n[] = {1.42343711074968357734, 4.6303378461565452959, 5.7694972214606914055, 3.64784832476320460504, 1.27045825245236838258, .24178072517745061177, .0227238449892691845833, 7.7454501427834140764e-4};
-  static constexpr double middle_d[] = {1, 2.05319162663775882187, 1.6763848301838038494, .68976733498510000455, .14810397642748007459, .0151986665636164571966, 5.475938084995344946e-4, 1.05075007164441684324e-9};
-  static constexpr double far_n[] = {6.6579046435011037772, 5.4637849111641143699, 1.7848265399172913358, .29656057182650489123, .026532189526576123093, .0012426609473880784386, 2.71155556874348757815e-5, 2.01033439929228813265e-7};
-  static constexpr double far_d[] = {1, .59983220655588793769, .13692988092273580531, .0148753612908506148525, 7.868691311456132591e-4, 1.8463183175100546818e-5, 1.4215117583164458887e-7, 2.04426310338993978564e-15};
+  static constexpr double near_n[] = {3.387132872796366608,  133.14166789178437745, 1971.5909503065514427,
+                                      13731.693765509461125, 45921.953931549871457, 67265.770927008700853,
+                                      33430.575583588128105, 2509.0809287301226727};
+  static constexpr double near_d[] = {1,
+                                      42.313330701600911252,
+                                      687.1870074920579083,
+                                      5394.1960214247511077,
+                                      21213.794301586595867,
+                                      39307.89580009271061,
+                                      28729.085735721942674,
+                                      5226.495278852545925};
+  static constexpr double middle_n[] = {1.42343711074968357734,  4.6303378461565452959,   5.7694972214606914055,
+                                        3.64784832476320460504,  1.27045825245236838258,  .24178072517745061177,
+                                        .0227238449892691845833, 7.7454501427834140764e-4};
+  static constexpr double middle_d[] = {1,
+                                        2.05319162663775882187,
+                                        1.6763848301838038494,
+                                        .68976733498510000455,
+                                        .14810397642748007459,
+                                        .0151986665636164571966,
+                                        5.475938084995344946e-4,
+                                        1.05075007164441684324e-9};
+  static constexpr double far_n[] = {6.6579046435011037772,     5.4637849111641143699,    1.7848265399172913358,
+                                     .29656057182650489123,     .026532189526576123093,   .0012426609473880784386,
+                                     2.71155556874348757815e-5, 2.01033439929228813265e-7};
+  static constexpr double far_d[] = {1,
+                                     .59983220655588793769,
+                                     .13692988092273580531,
+                                     .0148753612908506148525,
+                                     7.868691311456132591e-4,
+                                     1.8463183175100546818e-5,
+                                     1.4215117583164458887e-7,
+                                     2.04426310338993978564e-15};
   constexpr double inverse_root_2 = 0.70710678118654752440, half_root_pi = 0.88622692545275801365;
   if (!(std::fabs(x) < 1)) return x == 1 ? infinity : x == -1 ? -infinity : x != x ? x + x : nan;
   if (std::fabs(x) < 1e-9) return x * half_root_pi;
@@ -52,7 +80,8 @@ double erf_inv(double x) {
     y = half * polynomial(r, near_n) / polynomial(r, near_d) * inverse_root_2;
   } else {
     double r = std::sqrt(-std::log(0.5 * rest));
-    double q = r <= 5 ? polynomial(r - 1.6, middle_n) / polynomial(r - 1.6, middle_d) : polynomial(r - 5, far_n) / polynomial(r - 5, far_d);
+    double q = r <= 5 ? polynomial(r - 1.6, middle_n) / polynomial(r - 1.6, middle_d)
+                      : polynomial(r - 5, far_n) / polynomial(r - 5, far_d);
     y = std::copysign(q * inverse_root_2, x);
   }
   double residual = std::fabs(x) <= 0.5 ? std::erf(y) - x : std::copysign(1, x) * (rest - std::erfc(std::fabs(y)));
@@ -65,8 +94,13 @@ double erf_inv(double x) {
 // psi(1 - x) - psi(x) = pi cot(pi x) for negative x.
 double digamma(double x) {
   static constexpr double zero = 0x1.762d86356be3fp+0, zero_low = 0x1.b86a722197829p-54;
-  static constexpr double taylor[] = {0x1.ef72bc8ee38acp-1, -0x1.c563b54aa1a35p-2, 0x1.08b4294d50381p-2, -0x1.4fc1317257da8p-3, 0x1.b9a5b6370f3abp-4, -0x1.27baba261cc2cp-4, 0x1.8fce02b239ca7p-5, -0x1.0fa7ec36a7d8fp-5, 0x1.723d6807edcc0p-6, -0x1.f970508e1b6a2p-7, 0x1.5955caaa962f3p-7, -0x1.d828079282eb8p-8, 0x1.42e1acf81d8dcp-8, -0x1.b9afc7cee8a14p-9, 0x1.2e23345f79aafp-9, -0x1.9d626f71d1f7ap-10};
-  static constexpr double asymptotic[] = {1. / 12, -1. / 120, 1. / 252, -1. / 240, 1. / 132, -691. / 32760, 1. / 12};  // B[2j]/(2j)
+  static constexpr double taylor[] = {
+      0x1.ef72bc8ee38acp-1, -0x1.c563b54aa1a35p-2, 0x1.08b4294d50381p-2, -0x1.4fc1317257da8p-3,
+      0x1.b9a5b6370f3abp-4, -0x1.27baba261cc2cp-4, 0x1.8fce02b239ca7p-5, -0x1.0fa7ec36a7d8fp-5,
+      0x1.723d6807edcc0p-6, -0x1.f970508e1b6a2p-7, 0x1.5955caaa962f3p-7, -0x1.d828079282eb8p-8,
+      0x1.42e1acf81d8dcp-8, -0x1.b9afc7cee8a14p-9, 0x1.2e23345f79aafp-9, -0x1.9d626f71d1f7ap-10};
+  static constexpr double asymptotic[] = {1. / 12,  -1. / 120,     1. / 252, -1. / 240,
+                                          1. / 132, -691. / 32760, 1. / 12};  // B[2j]/(2j)
   if (x != x) return x + x;
   if (is_pole(x)) return nan;
   if (x < 0) return digamma(1 - x) - pi / std::tan(pi * (x - std::nearbyint(x)));
@@ -82,7 +116,8 @@ double digamma(double x) {
 // ---- trigamma ------------------------------------------------------------------------
 // The same way (DLMF 5.15.8): psi_1(1 - x) + psi_1(x) = (pi / sin(pi x))^2.
 double trigamma(double x) {
-  static constexpr double bernoulli[] = {1. / 6, -1. / 30, 1. / 42, -1. / 30, 5. / 66, -691. / 2730, 7. / 6, -3617. / 510, 43867. / 798};
+  static constexpr double bernoulli[] = {1. / 6,       -1. / 30, 1. / 42,      -1. / 30,    5. / 66,
+                                         -691. / 2730, 7. / 6,   -3617. / 510, 43867. / 798};
   if (x != x) return x + x;
   if (is_pole(x)) return nan;
   if (x < 0) {
@@ -105,7 +140,9 @@ double relative_term(double a, double k, double s) { return std::exp(-s * std::l
 // n! zeta(s, a), s = n + 1 > 2, a > 0, by Euler and Maclaurin (DLMF 25.11.5), with all
 // terms relative to the first, (1/a)^s, so that nothing overflows before the result.
 double factorial_zeta(double n, double a) {
-  static constexpr double bernoulli[] = {1. / 6, -1. / 30, 1. / 42, -1. / 30, 5. / 66, -691. / 2730, 7. / 6, -3617. / 510, 43867. / 798, -174611. / 330, 854513. / 138, -236364091. / 2730};
+  static constexpr double bernoulli[] = {1. / 6,       -1. / 30,       1. / 42,       -1. / 30,
+                                         5. / 66,      -691. / 2730,   7. / 6,        -3617. / 510,
+                                         43867. / 798, -174611. / 330, 854513. / 138, -236364091. / 2730};
   if (a == infinity) return 0;
   double s = n + 1, sum = 0, k = 0, term = 1;
   for (; a + k < s + 10 && term > 1e-18; k += 1) {

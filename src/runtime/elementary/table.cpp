@@ -1,8 +1,8 @@
 // Names, the choice of the instruction set, and calls through the tables of symbols.
 #include "runtime/elementary/table.h"
-#include "runtime/elementary/kernels.h"
 #include <algorithm>
 #include <cstdlib>
+#include "runtime/elementary/kernels.h"
 
 namespace anvil::elementary {
 namespace {
@@ -23,7 +23,9 @@ Isa best_isa() {
   __builtin_cpu_init();
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
     isa = Isa::avx2;
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) isa = Isa::avx512;
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512vl"))
+      isa = Isa::avx512;
   }
 #endif
   const char* wish = std::getenv("ANVIL_ISA");
@@ -50,8 +52,16 @@ const Kernels& best() {
 // The address of f in the best instruction set, the type counted as in kernels.h.
 void* address(Function f, int type) { return best().symbols[int(f) * best().types + type].address; }
 
-template <class T> T (*unary(Function f))(T) { return reinterpret_cast<T (*)(T)>(address(f, sizeof(T) == 8)); }
-template <class T> T (*binary(Function f))(T, T) { return reinterpret_cast<T (*)(T, T)>(address(f, sizeof(T) == 8)); }
+template <class T>
+T (*unary(Function f))
+(T) {
+  return reinterpret_cast<T (*)(T)>(address(f, sizeof(T) == 8));
+}
+template <class T>
+T (*binary(Function f))
+(T, T) {
+  return reinterpret_cast<T (*)(T, T)>(address(f, sizeof(T) == 8));
+}
 
 }  // namespace
 
@@ -74,8 +84,12 @@ double call(Function f, double x) { return unary<double>(f)(x); }
 float call(Function f, float x, float y) { return binary<float>(f)(x, y); }
 double call(Function f, double x, double y) { return binary<double>(f)(x, y); }
 
-void apply(Function f, const float* a, const float* b, float* out, int64_t n) { best().loop_f32(address(f, best().types - 2), a, arity(f) == 2 ? b : nullptr, out, n); }
-void apply(Function f, const double* a, const double* b, double* out, int64_t n) { best().loop_f64(address(f, best().types - 1), a, arity(f) == 2 ? b : nullptr, out, n); }
+void apply(Function f, const float* a, const float* b, float* out, int64_t n) {
+  best().loop_f32(address(f, best().types - 2), a, arity(f) == 2 ? b : nullptr, out, n);
+}
+void apply(Function f, const double* a, const double* b, double* out, int64_t n) {
+  best().loop_f64(address(f, best().types - 1), a, arity(f) == 2 ? b : nullptr, out, n);
+}
 
 std::span<const Symbol> symbols(Isa isa) { return kernels_of(isa).symbols; }
 

@@ -7,12 +7,16 @@ namespace anvil::elementary::ANVIL_ELEMENTARY_ISA {
 
 // ---- sin, cos ------------------------------------------------------------------
 // x = k pi/2 + (r + r_low), |r| <= pi/4.
-template <class V> struct Angle { V k, r, r_low; };
+template <class V>
+struct Angle {
+  V k, r, r_low;
+};
 
 // pi/2 in three parts (Cody and Waite 1980), for |x| <= 2^15 (f32), 2^26 (f64).
 // x - k part[0] is exact with fma; the second product and difference are taken
 // exactly, because they may cancel.
-template <class V> Angle<V> reduce_angle(V x) {
+template <class V>
+Angle<V> reduce_angle(V x) {
   using T = table<V>;
   V k = nearest(x, T::two_over_pi, 0).value;
   V a = fma(k, V(-T::half_pi[0]), x);
@@ -25,14 +29,16 @@ template <class V> Angle<V> reduce_angle(V x) {
 // the digits of 2/pi from the one that contributes less than 4 quarter turns on.
 // Each product is taken exactly and modulo 4; a cascade of two-sums keeps three
 // numbers, enough for the arguments nearest to a multiple of pi/2.
-template <class V> ANVIL_RARE Angle<V> reduce_large_angle(V x) {
+template <class V>
+ANVIL_RARE Angle<V> reduce_large_angle(V x) {
   using T = table<V>;
   using L = layout<V>;
   using B = bits<V>;
   constexpr int w = single<V> ? 12 : 24, zeros = single<V> ? 2 : 3, digits = single<V> ? 9 : 10;
   V ax = abs(x);
   ax = select((V(L::angle_high) < ax) & (ax < V(infinity)), ax, V(1));  // keeps the index in the table
-  V exponent = as_number((as_bits(ax) >> L::fraction) | B(as_bits(L::integers))) - V(L::integers + L::bias + L::fraction - w * (zeros - 1));
+  V exponent = as_number((as_bits(ax) >> L::fraction) | B(as_bits(L::integers))) -
+               V(L::integers + L::bias + L::fraction - w * (zeros - 1));
   V q = trunc((exponent + V(0.5)) * V(1.0 / w));
   B index = as_bits(q + V(L::integers)) & B(0xff);
   V down = power_of_two<V>(as_bits(V(L::integers + L::bias + w * (zeros - 1)) - q * V(w)));
@@ -66,7 +72,8 @@ template <class V> ANVIL_RARE Angle<V> reduce_large_angle(V x) {
   return {negate_where(k, sign), negate_where(valid, sign), negate_where(r_low, sign)};
 }
 
-template <class V> Angle<V> reduce_any_angle(V x) {
+template <class V>
+Angle<V> reduce_any_angle(V x) {
   Angle<V> angle = reduce_angle(x);
   mask<V> large = V(layout<V>::angle_high) < abs(x);
   if (any(large)) {
@@ -78,7 +85,8 @@ template <class V> Angle<V> reduce_any_angle(V x) {
 
 // sin(r) = r + r^3 p(r^2), cos(r) = 1 - r^2/2 + r^4 q(r^2), degrees 9 and 8 (f32; errors
 // 2^-32 and 2^-33) or 13 and 14 (f64; 2^-58 and 2^-64); r_low enters both once.
-template <class V> V sin_or_cos(V x, int quarter) {
+template <class V>
+V sin_or_cos(V x, int quarter) {
   using T = table<V>;
   using L = layout<V>;
   using B = bits<V>;
@@ -94,15 +102,22 @@ template <class V> V sin_or_cos(V x, int quarter) {
   return as_number(as_bits(select(odd, cosine, sine)) ^ sign);
 }
 // Largest error: f32 1.03 ulp at -0x1.41e124p+92; f64 1.02 ulp at -0x1.435d3fa9bff3cp+385.
-template <class V> V sin(V x) { return select(x == V(0), x, sin_or_cos(x, 0)); }
+template <class V>
+V sin(V x) {
+  return select(x == V(0), x, sin_or_cos(x, 0));
+}
 // Largest error: f32 1.05 ulp at 0x1.0c6e1cp+52; f64 1.03 ulp at 0x1.e28e985e6e793p+930.
-template <class V> V cos(V x) { return sin_or_cos(x, 1); }
+template <class V>
+V cos(V x) {
+  return sin_or_cos(x, 1);
+}
 
 // ---- atan --------------------------------------------------------------------------
 // atan(x) = pi/2 - atan(1/x) for |x| > 1; polynomial of degree 19 (f32)
 // or 45 (f64).
 // Largest error: f32 1.02 ulp at 0x1.fcfb0ap-1; f64 1.09 ulp at -0x1.024d7f8ba5e4p+0.
-template <class V> V atan(V x) {
+template <class V>
+V atan(V x) {
   using T = table<V>;
   V ax = lesser(V(0x1p60), abs(x));
   mask<V> steep = V(1) < ax;
@@ -119,7 +134,8 @@ template <class V> V atan(V x) {
 // The quotient of sine and cosine (or minus cosine and sine), each a sum of two
 // numbers, with one correction.
 // Largest error: f32 1.52 ulp at -0x1.f0f8a8p+99; f64 1.35 ulp at 0x1.04fc1f9a1690fp+197.
-template <class V> V tan(V x) {
+template <class V>
+V tan(V x) {
   using T = table<V>;
   using L = layout<V>;
   using B = bits<V>;
@@ -131,7 +147,8 @@ template <class V> V tan(V x) {
   V most = V(1) - half_square;
   auto [c, c_low] = fast_two_sum(most, ((V(1) - most) - half_square) + fma(z * z, horner(z, T::cos), -(r * r_low)));
   mask<V> odd = (quadrant & B(1)) == B(1);
-  V n = select(odd, -c, s), n_low = select(odd, -c_low, s_low), d = select(odd, s, c), d_low = select(odd, s_low, c_low);
+  V n = select(odd, -c, s), n_low = select(odd, -c_low, s_low), d = select(odd, s, c),
+    d_low = select(odd, s_low, c_low);
   V inverse = V(1) / d;
   V q = n * inverse;
   V rest = fma(-q, d, n) + fma(-q, d_low, n_low);

@@ -8,9 +8,9 @@
 namespace anvil::product {
 namespace {
 
-constexpr int64_t depth = 384;              // of a block of the sum: panels of B stay in the first cache
-constexpr int64_t block_bytes = 384 << 10;  // of a block of A, for the second cache
-constexpr int64_t wide = 3072;              // columns of a block of B, for the third
+constexpr int64_t depth = 384;                        // of a block of the sum: panels of B stay in the first cache
+constexpr int64_t block_bytes = 384 << 10;            // of a block of A, for the second cache
+constexpr int64_t wide = 3072;                        // columns of a block of B, for the third
 constexpr int64_t most_rows = 32, most_columns = 12;  // of a tile
 
 Kernels kernels_of(elementary::Isa isa) {
@@ -38,8 +38,7 @@ void pack(T* to, View<T> x, int64_t count, int64_t k, int64_t height) {
     const T* from = x.data + first * x.row;
     if (rows < height) std::fill(to, to + height * k, T(0));
     if (x.row == 1) {
-      for (int64_t p = 0; p < k; ++p)
-        std::copy(from + p * x.column, from + p * x.column + rows, to + p * height);
+      for (int64_t p = 0; p < k; ++p) std::copy(from + p * x.column, from + p * x.column + rows, to + p * height);
       continue;
     }
     for (int64_t i = 0; i < rows; ++i)
@@ -50,16 +49,14 @@ void pack(T* to, View<T> x, int64_t count, int64_t k, int64_t height) {
 }  // namespace
 
 template <class T>
-bool multiply(T* c, View<T> a, View<T> b, int64_t m, int64_t n, int64_t k, bool (*interrupted)(void*),
-              void* context, elementary::Isa isa) {
+bool multiply(T* c, View<T> a, View<T> b, int64_t m, int64_t n, int64_t k, bool (*interrupted)(void*), void* context,
+              elementary::Isa isa) {
   const Kernel<T> kernel = kernel_of<T>(kernels_of(isa));
   const int64_t rows = kernel.rows, columns = kernel.columns;
   if (k == 0) std::fill(c, c + m * n, T(0));
-  const int64_t k_block = std::min(k, depth),
-                n_block = std::min((n + columns - 1) / columns, wide / columns) * columns;
+  const int64_t k_block = std::min(k, depth), n_block = std::min((n + columns - 1) / columns, wide / columns) * columns;
   const int64_t m_block =
-      std::min((m + rows - 1) / rows, std::max<int64_t>(1, block_bytes / int64_t(sizeof(T)) / depth / rows)) *
-      rows;
+      std::min((m + rows - 1) / rows, std::max<int64_t>(1, block_bytes / int64_t(sizeof(T)) / depth / rows)) * rows;
   const runtime::Block memory(size_t((m_block + n_block) * k_block) * sizeof(T) + 64);
   T* const packed_a = reinterpret_cast<T*>(memory.data());
   T* const packed_b = packed_a + m_block * k_block;
@@ -84,8 +81,7 @@ bool multiply(T* c, View<T> a, View<T> b, int64_t m, int64_t n, int64_t k, bool 
             kernel.run(kp, x, y, edge, rows, false);
             const int64_t height = std::min(rows, mi - i), width = std::min(columns, nj - j);
             for (int64_t q = 0; q < width; ++q)
-              for (int64_t r = 0; r < height; ++r)
-                to[r + q * m] = (p0 > 0 ? to[r + q * m] : T(0)) + edge[r + q * rows];
+              for (int64_t r = 0; r < height; ++r) to[r + q * m] = (p0 > 0 ? to[r + q * m] : T(0)) + edge[r + q * rows];
           }
       }
     }

@@ -19,8 +19,8 @@ struct View {
 // c is m x n and dense; false when `interrupted(context)`, asked every few milliseconds,
 // said so, and c is then incomplete. Any instruction set that the processor has may be asked for.
 template <class T>
-bool multiply(T* c, View<T> a, View<T> b, int64_t m, int64_t n, int64_t k, bool (*interrupted)(void*),
-              void* context, elementary::Isa isa = elementary::detected_isa());
+bool multiply(T* c, View<T> a, View<T> b, int64_t m, int64_t n, int64_t k, bool (*interrupted)(void*), void* context,
+              elementary::Isa isa = elementary::detected_isa());
 
 // The inner kernels of one instruction set: c (rows x columns, leading dimension ldc) =
 // or += a b, where a has k columns of `rows` and b has k rows of `columns`, packed.

@@ -97,7 +97,10 @@ TEST(Random, CompiledProgramsAgreeWithEigen) {
     ASSERT_NO_THROW(primitives::verify(p.graph)) << "seed " << seed;
     std::string why;
     if (!fails(p.graph, p.inputs, &why)) continue;
-    if (why == "values differ" && ill_conditioned(p.graph, p.inputs)) { ++dropped; continue; }
+    if (why == "values differ" && ill_conditioned(p.graph, p.inputs)) {
+      ++dropped;
+      continue;
+    }
     ADD_FAILURE() << "seed " << seed << ": " << shrunk(p.graph, p.inputs);
   }
   RecordProperty("ill_conditioned", static_cast<int>(dropped));

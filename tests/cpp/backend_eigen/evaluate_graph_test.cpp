@@ -31,17 +31,16 @@ Graph swapping_loop() {
   body->outputs = record(*body, registry().at("add"), {body->inputs[0], graph::make_literal(1, i32_scalar)});
   body->outputs.push_back(body->inputs[2]);
   body->outputs.push_back(body->inputs[1]);
-  g.outputs =
-      record(g, registry().at("while"), {graph::make_literal(0, i32_scalar), g.inputs[0], g.inputs[1]},
-             {{"cond_graph", cond}, {"body_graph", body}});
+  g.outputs = record(g, registry().at("while"), {graph::make_literal(0, i32_scalar), g.inputs[0], g.inputs[1]},
+                     {{"cond_graph", cond}, {"body_graph", body}});
   return g;
 }
 
 TEST(EvaluateGraph, LoopsReplaceTheStateAtOnce) {
   Graph g = swapping_loop();
   for (double limit : {0, 1, 3}) {
-    auto results = evaluate(
-        g, {tensor(DType::i32, {}, {10}), tensor(DType::i32, {}, {20}), tensor(DType::i32, {}, {limit})});
+    auto results =
+        evaluate(g, {tensor(DType::i32, {}, {10}), tensor(DType::i32, {}, {20}), tensor(DType::i32, {}, {limit})});
     bool odd = limit != 0;
     EXPECT_EQ(numbers(results[0])[0], limit);
     EXPECT_EQ(numbers(results[1])[0], odd ? 20 : 10);
@@ -55,8 +54,7 @@ TEST(EvaluateGraph, StopsWhenInterrupted) {
   Options options;
   options.interrupted = [&] { return ++asked > 1000; };
   try {
-    evaluate(g, {tensor(DType::i32, {}, {1}), tensor(DType::i32, {}, {2}), tensor(DType::i32, {}, {2e9})},
-             options);
+    evaluate(g, {tensor(DType::i32, {}, {1}), tensor(DType::i32, {}, {2}), tensor(DType::i32, {}, {2e9})}, options);
     FAIL();
   } catch (const Error& e) {
     EXPECT_EQ(e.kind, "interrupt");
@@ -68,8 +66,7 @@ TEST(EvaluateGraph, ShowsEveryResult) {
   std::string seen;
   Options options;
   options.observe = [&](const graph::Call& call, const Tensor&) { seen += call.primitive->name + " "; };
-  evaluate(g, {tensor(DType::i32, {}, {1}), tensor(DType::i32, {}, {2}), tensor(DType::i32, {}, {1})},
-           options);
+  evaluate(g, {tensor(DType::i32, {}, {1}), tensor(DType::i32, {}, {2}), tensor(DType::i32, {}, {1})}, options);
   EXPECT_EQ(seen, "less add less while while while ");
 }
 
@@ -84,8 +81,7 @@ TEST(EvaluateGraph, TapesKeepTheStates) {
   // carry = 10 carry + i, new records: (carry, a)
   auto body = std::make_shared<Graph>();
   for (int i = 0; i < 3; ++i) body->inputs.push_back(make_value(graph::Value::Kind::input, i32_scalar));
-  ValuePtr scaled =
-      record(*body, registry().at("mul"), {body->inputs[2], graph::make_literal(10, i32_scalar)})[0];
+  ValuePtr scaled = record(*body, registry().at("mul"), {body->inputs[2], graph::make_literal(10, i32_scalar)})[0];
   body->outputs = record(*body, registry().at("add"), {scaled, body->inputs[1]});
   body->outputs.push_back(body->inputs[2]);
   body->outputs.push_back(body->inputs[0]);
@@ -102,8 +98,7 @@ TEST(EvaluateGraph, TapesKeepTheStates) {
   auto again = scan(backward[1], clone(*body, second), 0);  // reads the records (carry, a)
   g.outputs = {forward[0], backward[0], again[0]};
   primitives::verify(g);
-  auto results =
-      evaluate(g, {tensor(DType::i32, {}, {7}), tensor(DType::i32, {}, {8}), tensor(DType::i32, {}, {4})});
+  auto results = evaluate(g, {tensor(DType::i32, {}, {7}), tensor(DType::i32, {}, {8}), tensor(DType::i32, {}, {4})});
   expect_equal(numbers(results[0]), {123});
   expect_equal(numbers(results[1]), {3210});
   expect_equal(numbers(results[2]), {8787});

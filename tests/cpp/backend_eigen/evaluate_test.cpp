@@ -54,11 +54,7 @@ TEST(Evaluate, MovesElementsOfAllDtypes) {
           {"reshape", {matrix}, {{"shape", Ints{3, 2}}}, {3, 2}, matrix.values},
           {"reshape", {{{0, 3}, {}}}, {{"shape", Ints{7, 0}}}, {7, 0}, {}},
           {"transpose", {matrix}, {{"permutation", Ints{1, 0}, true}}, {3, 2}, {1, 3, 5, 0, 4, 6}},
-          {"transpose",
-           {{{2, 1, 2}, {1, 2, 3, 4}}},
-           {{"permutation", Ints{2, 0, 1}, true}},
-           {2, 2, 1},
-           {1, 3, 2, 4}},
+          {"transpose", {{{2, 1, 2}, {1, 2, 3, 4}}}, {{"permutation", Ints{2, 0, 1}, true}}, {2, 2, 1}, {1, 3, 2, 4}},
           {"transpose", {{{}, {4}}}, {{"permutation", Ints{}, true}}, {}, {4}},
           {"broadcast_in_dim",
            {{{}, {7}}},
@@ -112,19 +108,14 @@ TEST(Evaluate, MovesElementsOfAllDtypes) {
 
 TEST(Evaluate, MakesElements) {
   for (DType dtype : all) {
-    expect_equal(
-        numbers(
-            run("fill", {},
-                {{"value", Scalar(1)}, {"dtype", dtype}, {"shape", Ints{2, 2}}, {"ambiguous", false}})[0]),
-        {1, 1, 1, 1});
+    expect_equal(numbers(run("fill", {},
+                             {{"value", Scalar(1)}, {"dtype", dtype}, {"shape", Ints{2, 2}}, {"ambiguous", false}})[0]),
+                 {1, 1, 1, 1});
     if (is_bool(dtype)) continue;
     auto iota = [&](int64_t dim, Ints shape, int64_t start) {
-      return numbers(run("iota", {},
-                         {{"dim", dim, true},
-                          {"dtype", dtype},
-                          {"shape", shape},
-                          {"start", start},
-                          {"ambiguous", false}})[0]);
+      return numbers(
+          run("iota", {},
+              {{"dim", dim, true}, {"dtype", dtype}, {"shape", shape}, {"start", start}, {"ambiguous", false}})[0]);
     };
     expect_equal(iota(0, {3}, 1), {1, 2, 3});
     expect_equal(iota(1, {2, 3}, 0), {0, 0, 1, 1, 2, 2});
@@ -156,11 +147,9 @@ TEST(Evaluate, ClampsDynamicStarts) {
     }
   Tensor matrix = tensor(DType::f32, {2, 3}, {1, 2, 3, 4, 5, 6}), two = tensor(DType::i32, {}, {2});
   expect_equal(numbers(run("dynamic_slice", {matrix, two, two}, {{"slice_sizes", Ints{1, 2}}})[0]), {4, 6});
-  expect_equal(
-      numbers(run("dynamic_update_slice", {matrix, tensor(DType::f32, {1, 2}, {7, 8}), two, two})[0]),
-      {1, 2, 3, 7, 5, 8});
-  expect_equal(numbers(run("dynamic_slice", {tensor(DType::f32, {}, {3})}, {{"slice_sizes", Ints{}}})[0]),
-               {3});
+  expect_equal(numbers(run("dynamic_update_slice", {matrix, tensor(DType::f32, {1, 2}, {7, 8}), two, two})[0]),
+               {1, 2, 3, 7, 5, 8});
+  expect_equal(numbers(run("dynamic_slice", {tensor(DType::f32, {}, {3})}, {{"slice_sizes", Ints{}}})[0]), {3});
   expect_equal(numbers(run("dynamic_slice", {matrix, two, two}, {{"slice_sizes", Ints{0, 2}}})[0]), {});
 }
 
@@ -193,10 +182,8 @@ TEST(Evaluate, Reduces) {
          {"reduce_sum", {{{3}, {inf, -inf, 2}}}, over({0}), {}, {nan}}},
         floats);
   for (DType dtype : integers) {
-    expect_equal(numbers(run("reduce_max", {tensor(dtype, {0}, {})}, over({0}))[0]),
-                 {lowest(dtype).as<double>()});
-    expect_equal(numbers(run("reduce_min", {tensor(dtype, {0}, {})}, over({0}))[0]),
-                 {highest(dtype).as<double>()});
+    expect_equal(numbers(run("reduce_max", {tensor(dtype, {0}, {})}, over({0}))[0]), {lowest(dtype).as<double>()});
+    expect_equal(numbers(run("reduce_min", {tensor(dtype, {0}, {})}, over({0}))[0]), {highest(dtype).as<double>()});
   }
   check({{"reduce_any", {{{2, 2}, {0, 1, 0, 0}}}, over({0}), {2}, {1, 0}},
          {"reduce_any", {{{0}, {}}}, over({0}), {}, {0}},
@@ -209,8 +196,7 @@ TEST(Evaluate, Reduces) {
 TEST(Evaluate, SumsPairwise) {
   Numbers tenths(1000000, 0.1);
   EXPECT_NEAR(numbers(run("reduce_sum", {tensor(DType::f32, {1000000}, tenths)}, over({0}))[0])[0], 1e5, 0.1);
-  EXPECT_NEAR(numbers(run("reduce_sum", {tensor(DType::f64, {1000000}, tenths)}, over({0}))[0])[0], 1e5,
-              1e-9);
+  EXPECT_NEAR(numbers(run("reduce_sum", {tensor(DType::f64, {1000000}, tenths)}, over({0}))[0])[0], 1e5, 1e-9);
 }
 
 Params contracting(Ints lhs, Ints rhs, Ints lhs_batch = {}, Ints rhs_batch = {}) {
@@ -239,9 +225,8 @@ TEST(Evaluate, Multiplies) {
   Tensor t = tensor(DType::boolean, {2, 2}, {1, 0, 1, 1}), u = tensor(DType::boolean, {2, 2}, {0, 1, 0, 0});
   expect_equal(numbers(run("dot_general", {t, u}, contracting({1}, {0}))[0]), {1, 1, 0, 0});
   Tensor large = tensor(DType::i32, {2}, {2e9, 2e9});
-  expect_equal(
-      numbers(run("dot_general", {large, tensor(DType::i32, {2}, {1, 1})}, contracting({0}, {0}))[0]),
-      {4e9 - 4294967296.0});
+  expect_equal(numbers(run("dot_general", {large, tensor(DType::i32, {2}, {1, 1})}, contracting({0}, {0}))[0]),
+               {4e9 - 4294967296.0});
 }
 
 TEST(Evaluate, Factorises) {
@@ -254,11 +239,7 @@ TEST(Evaluate, Factorises) {
          {"cholesky", {{{0, 0}, {}}}, {{"lower", true}}, {0, 0}, {}},
          {"cholesky", {{{2, 1, 1}, {4, 9}}}, {{"lower", true}}, {2, 1, 1}, {2, 3}},
          // leading batch: matrices [[4, 2], [2, 5]] and [[9, 3], [3, 2]]
-         {"cholesky",
-          {{{2, 2, 2}, {4, 9, 2, 3, 2, 3, 5, 2}}},
-          {{"lower", true}},
-          {2, 2, 2},
-          {2, 3, 1, 1, 0, 0, 2, 1}}},
+         {"cholesky", {{{2, 2, 2}, {4, 9, 2, 3, 2, 3, 5, 2}}}, {{"lower", true}}, {2, 2, 2}, {2, 3, 1, 1, 0, 0, 2, 1}}},
         floats, 1e-6);
 }
 
@@ -279,21 +260,18 @@ TEST(Evaluate, SolvesTriangularSystems) {
                 expected[i + 2 * j] = x[i][j];
                 for (size_t k = 0; k < 2; ++k) b[i + 2 * j] += left ? op[i][k] * x[k][j] : x[i][k] * op[k][j];
               }
-            Params params{
-                {"left_side", left}, {"lower", lower}, {"unit_diagonal", unit}, {"transpose_a", transposed}};
-            expect_equal(numbers(run("triangular_solve", {tensor(dtype, {2, 2}, a), tensor(dtype, {2, 2}, b)},
-                                     params)[0]),
-                         expected, 1e-6);
+            Params params{{"left_side", left}, {"lower", lower}, {"unit_diagonal", unit}, {"transpose_a", transposed}};
+            expect_equal(
+                numbers(run("triangular_solve", {tensor(dtype, {2, 2}, a), tensor(dtype, {2, 2}, b)}, params)[0]),
+                expected, 1e-6);
           }
   Params plain{{"left_side", true}, {"lower", true}, {"unit_diagonal", false}, {"transpose_a", false}};
   expect_equal(
       numbers(run("triangular_solve",
-                  {tensor(DType::f64, {2, 1, 1}, {2, 4}), tensor(DType::f64, {2, 1, 2}, {2, 4, 6, 8})},
-                  plain)[0]),
+                  {tensor(DType::f64, {2, 1, 1}, {2, 4}), tensor(DType::f64, {2, 1, 2}, {2, 4, 6, 8})}, plain)[0]),
       {1, 1, 3, 2});
-  expect_equal(numbers(run("triangular_solve",
-                           {tensor(DType::f64, {0, 0}, {}), tensor(DType::f64, {0, 2}, {})}, plain)[0]),
-               {});
+  expect_equal(
+      numbers(run("triangular_solve", {tensor(DType::f64, {0, 0}, {}), tensor(DType::f64, {0, 2}, {})}, plain)[0]), {});
 }
 
 TEST(Evaluate, SelectsClampsAndConverts) {
@@ -303,17 +281,15 @@ TEST(Evaluate, SelectsClampsAndConverts) {
     expect_equal(numbers(run("select", {tensor(DType::boolean, {}, {1}), a, b})[0]), {1, 0});
   }
   for (DType dtype : numeric) {
-    Tensor low = tensor(dtype, {}, {2}), high = tensor(dtype, {3}, {4, 4, 3}),
-           x = tensor(dtype, {3}, {1, 3, 9});
+    Tensor low = tensor(dtype, {}, {2}), high = tensor(dtype, {3}, {4, 4, 3}), x = tensor(dtype, {3}, {1, 3, 9});
     expect_equal(numbers(run("clamp", {low, x, high})[0]), {2, 3, 3});
   }
   for (DType from : all)
     for (DType to : all) {
       SCOPED_TRACE(std::string(name(from)) + " to " + std::string(name(to)));
       Numbers expected = is_bool(from) || is_bool(to) ? Numbers{0, 1} : Numbers{0, 5};
-      expect_equal(
-          numbers(run("convert", {tensor(from, {2}, {0, 5})}, {{"dtype", to}, {"ambiguous", false}})[0]),
-          expected);
+      expect_equal(numbers(run("convert", {tensor(from, {2}, {0, 5})}, {{"dtype", to}, {"ambiguous", false}})[0]),
+                   expected);
     }
   auto as_i32 = numbers(run("convert", {tensor(DType::f64, {5}, {nan, inf, -1e20, 2.9, -2.9})},
                             {{"dtype", DType::i32}, {"ambiguous", false}})[0]);
@@ -338,11 +314,10 @@ TEST(Evaluate, DrawsTheReferenceBits) {
   };
   auto five = draw(DType::ui32, {5});
   expect_equal(numbers(five[0]), {42, 3});
-  expect_equal(numbers(five[1]), {double(0xde79f4b9), double(0x4f6cc618), double(0x268fd86c),
-                                  double(0xfe251627), double(0x8533bc2a)});
-  expect_equal(numbers(draw(DType::ui32, {2, 3})[1]),
-               {double(0xde79f4b9), double(0x4f6cc618), double(0x268fd86c), double(0xfe251627),
-                double(0x8533bc2a), double(0x1b41c6e8)});
+  expect_equal(numbers(five[1]),
+               {double(0xde79f4b9), double(0x4f6cc618), double(0x268fd86c), double(0xfe251627), double(0x8533bc2a)});
+  expect_equal(numbers(draw(DType::ui32, {2, 3})[1]), {double(0xde79f4b9), double(0x4f6cc618), double(0x268fd86c),
+                                                       double(0xfe251627), double(0x8533bc2a), double(0x1b41c6e8)});
   expect_equal(numbers(draw(DType::ui8, {3})[1]), {0xb9, 0x18, 0x6c});
   auto wide = draw(DType::ui64, {3});
   EXPECT_EQ(wide[1].as<uint64_t>()[1], 0xfe251627268fd86cu);
@@ -366,8 +341,7 @@ TEST(Evaluate, RunsAllElementwisePrimitives) {
       Tensor three = run(p->name, operands, params)[0];
       for (Tensor& t : operands) t = graph::full({t.type.dtype, {}}, 1);
       Tensor one = run(p->name, operands, params)[0];
-      EXPECT_TRUE(element(three, 2) == element(one, 0) ||
-                  element(one, 0).as<double>() != element(one, 0).as<double>());
+      EXPECT_TRUE(element(three, 2) == element(one, 0) || element(one, 0).as<double>() != element(one, 0).as<double>());
       for (Tensor& t : operands) t = graph::allocate({t.type.dtype, {2, 0}});
       EXPECT_EQ(run(p->name, operands, params)[0].type.shape, (Shape{2, 0}));
       ++run_count;

@@ -18,8 +18,7 @@ using Ints = std::vector<int64_t>;
 using Pairs = std::vector<Ints>;
 using Numbers = std::vector<double>;
 
-inline const double nan = std::numeric_limits<double>::quiet_NaN(),
-                    inf = std::numeric_limits<double>::infinity();
+inline const double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
 
 inline Tensor tensor(DType dtype, const Shape& shape, const Numbers& values) {
   Tensor t = graph::allocate({dtype, shape});
@@ -31,8 +30,7 @@ inline Numbers numbers(const Tensor& t) {
   for (int64_t i = 0; i < elements(t.type.shape); ++i) values.push_back(element(t, i).as<double>());
   return values;
 }
-inline std::vector<Tensor> run(const std::string& primitive, const std::vector<Tensor>& operands,
-                               Params params = {}) {
+inline std::vector<Tensor> run(const std::string& primitive, const std::vector<Tensor>& operands, Params params = {}) {
   Graph g;
   for (const Tensor& t : operands) g.inputs.push_back(make_value(graph::Value::Kind::input, t.type));
   g.outputs = primitives::record(g, primitives::registry().at(primitive), g.inputs, std::move(params));

@@ -18,31 +18,27 @@ TEST_F(Control, WhileWithLocals) {
   const LocalId v = b.local(DType::f64), n = b.local(DType::i64);
   While loop;
   loop.condition = e().binary(Op::gt, b.get(v), f64(1));
-  loop.body = {{Update{v, Op::local, e().binary(Op::mul, b.get(v), f64(0.75))}},
-               {Update{n, Op::add, i64(1)}}};
+  loop.body = {{Update{v, Op::local, e().binary(Op::mul, b.get(v), f64(0.75))}}, {Update{n, Op::add, i64(1)}}};
   b.p.body = {{Declare{v, b.load(x, {})}},
               {Declare{n, i64(0)}},
               {loop},
               {Store{y, {}, b.get(v)}},
               {Store{steps, {}, b.get(n)}}};
-  for (const double start : {0.5, 2.0, 1e9})
-    expect_as_interpreted(b.p, {graph::full({DType::f64, {}}, start)});
+  for (const double start : {0.5, 2.0, 1e9}) expect_as_interpreted(b.p, {graph::full({DType::f64, {}}, start)});
 }
 
 // The state in temporaries: numbers that stay in registers, and vectors that are swapped.
 TEST_F(Control, WhileWithSwappedState) {
   const int64_t n = 19;
-  const BufferId x = b.input(DType::f64, {n}), y = b.output(DType::f64, {n}),
-                 count = b.output(DType::i64, {});
-  const BufferId s = b.temporary(DType::f64, {n}), s2 = b.temporary(DType::f64, {n}),
-                 k = b.temporary(DType::i64, {}), k2 = b.temporary(DType::i64, {});
+  const BufferId x = b.input(DType::f64, {n}), y = b.output(DType::f64, {n}), count = b.output(DType::i64, {});
+  const BufferId s = b.temporary(DType::f64, {n}), s2 = b.temporary(DType::f64, {n}), k = b.temporary(DType::i64, {}),
+                 k2 = b.temporary(DType::i64, {});
   const Variable i = b.index(), j = b.index(), l = b.index();
   While loop;
   loop.condition = e().binary(Op::lt, b.load(k, {}), i64(7));
   loop.body = {
-      serial(
-          i, 0, n,
-          {{Store{s2, {at(i)}, e().binary(Op::add, b.load(s, {at(i)}), b.load(s, {at(i) * -1 + (n - 1)}))}}}),
+      serial(i, 0, n,
+             {{Store{s2, {at(i)}, e().binary(Op::add, b.load(s, {at(i)}), b.load(s, {at(i) * -1 + (n - 1)}))}}}),
       {Store{k2, {}, e().binary(Op::add, b.load(k, {}), i64(2))}},
       {Swap{s, s2}},
       {Swap{k, k2}}};
@@ -73,14 +69,13 @@ TEST_F(Control, BranchesSeeAndLeaveTheRightValues) {
 
 TEST_F(Control, BranchInsideALoopWithAVectorLoopInside) {
   const int64_t n = 21, m = 6;
-  const BufferId x = b.input(DType::f32, {n, m}), c = b.input(DType::boolean, {m}),
-                 y = b.output(DType::f32, {n, m});
+  const BufferId x = b.input(DType::f32, {n, m}), c = b.input(DType::boolean, {m}), y = b.output(DType::f32, {n, m});
   const Variable i = b.index(), j = b.index(), k = b.index();
   If branch;
   branch.condition = b.load(c, {at(j)});
   branch.yes = {vector(i, 0, n, 8, 1, {{Store{y, {at(i), at(j)}, b.load(x, {at(i), at(j)})}}})};
-  branch.no = {vector(k, 0, n, 8, 1,
-                      {{Store{y, {at(k), at(j)}, e().unary(Op::negate, b.load(x, {at(k), Affine{}}))}}})};
+  branch.no = {
+      vector(k, 0, n, 8, 1, {{Store{y, {at(k), at(j)}, e().unary(Op::negate, b.load(x, {at(k), Affine{}}))}}})};
   b.p.body = {unroll(j, 0, m, 2, {{branch}})};
   expect_as_interpreted(b.p, {random_tensor(DType::f32, {n, m}, 1), random_tensor(DType::boolean, {m}, 2)});
 }
@@ -93,10 +88,9 @@ TEST_F(Control, ParametersInsideWhile) {
   const LocalId k = b.local(DType::i64);
   While loop;
   loop.condition = e().binary(Op::lt, b.get(k), i64(n));
-  loop.body = {
-      {Bind{p, e().binary(Op::minimum, b.get(k), i64(n - 1))}},
-      {Store{y, {at(p)}, e().binary(Op::add, b.load(x, {at(p) * -1 + (n - 1)}), b.load(y, {at(p)}))}},
-      {Update{k, Op::add, i64(2)}}};
+  loop.body = {{Bind{p, e().binary(Op::minimum, b.get(k), i64(n - 1))}},
+               {Store{y, {at(p)}, e().binary(Op::add, b.load(x, {at(p) * -1 + (n - 1)}), b.load(y, {at(p)}))}},
+               {Update{k, Op::add, i64(2)}}};
   b.p.body = {vector(i, 0, n, 4, 1, {{Store{y, {at(i)}, e().convert(e().index(at(i)), DType::f64)}}}),
               {Declare{k, i64(1)}},
               {loop}};
@@ -104,8 +98,7 @@ TEST_F(Control, ParametersInsideWhile) {
 }
 
 TEST_F(Control, TapesAndProducts) {
-  const BufferId x = b.input(DType::f64, {2, 2}), y = b.output(DType::f64, {2, 2}),
-                 length = b.output(DType::i64, {});
+  const BufferId x = b.input(DType::f64, {2, 2}), y = b.output(DType::f64, {2, 2}), length = b.output(DType::i64, {});
   const BufferId tape = b.temporary(DType::tape, {}), s = b.temporary(DType::f64, {2, 2}),
                  s2 = b.temporary(DType::f64, {2, 2}), k = b.temporary(DType::i64, {});
   const Variable i = b.index(), j = b.index(), l = b.index(), m = b.index();
@@ -155,9 +148,9 @@ TEST_F(Control, EndlessLoopsCanBeInterrupted) {
     EXPECT_EQ(error.kind, "interrupt");
   }
   EXPECT_EQ(asked, 3);
-  EXPECT_THROW(run_into(llvm_backend::compile(b.p), {}, outputs_of(b.p),
-                        []() -> bool { throw std::runtime_error("from R"); }),
-               std::runtime_error);
+  EXPECT_THROW(
+      run_into(llvm_backend::compile(b.p), {}, outputs_of(b.p), []() -> bool { throw std::runtime_error("from R"); }),
+      std::runtime_error);
 }
 
 TEST_F(Control, LongLoopsCanBeInterrupted) {
@@ -172,32 +165,29 @@ TEST_F(Control, LongLoopsCanBeInterrupted) {
                       {Store{y, {at(i)}, b.get(a)}}})};
   EXPECT_THROW(run_into(llvm_backend::compile(b.p), {}, outputs_of(b.p), [] { return true; }), Error);
   const LocalId c = b.local(DType::f64);
-  b.p.body = {
-      {Declare{c, f64(0)}},
-      vector(k, 0, int64_t(1) << 40, 8, 4, {{Update{c, Op::add, e().convert(e().index(at(k)), DType::f64)}}}),
-      {Store{s, {}, b.get(c)}}};
+  b.p.body = {{Declare{c, f64(0)}},
+              vector(k, 0, int64_t(1) << 40, 8, 4, {{Update{c, Op::add, e().convert(e().index(at(k)), DType::f64)}}}),
+              {Store{s, {}, b.get(c)}}};
   EXPECT_THROW(run_into(llvm_backend::compile(b.p), {}, outputs_of(b.p), [] { return true; }), Error);
 }
 
 // More than one function: locals, parameters and swapped buffers cross.
 TEST_F(Control, LargeProgramsAreCut) {
   const BufferId x = b.input(DType::f64, {5}), y = b.output(DType::f64, {}), z = b.output(DType::f64, {5});
-  const BufferId s = b.temporary(DType::f64, {5}), s2 = b.temporary(DType::f64, {5}),
-                 t = b.temporary(DType::f64, {});
+  const BufferId s = b.temporary(DType::f64, {5}), s2 = b.temporary(DType::f64, {5}), t = b.temporary(DType::f64, {});
   const LocalId total = b.local(DType::f64), flag = b.local(DType::boolean);
   const Variable p = b.parameter(0, 4), i = b.index();
   b.p.body = {{Declare{total, f64(0)}},
               {Let{flag, e().binary(Op::lt, b.load(x, {Affine{}}), f64(0))}},
               {Bind{p, i64(3)}},
               {Store{t, {}, f64(1)}}};
-  b.p.body.push_back(
-      serial(i, 0, 5, {{Store{s, {at(i)}, b.load(x, {at(i)})}}, {Store{s2, {at(i)}, f64(0)}}}));
+  b.p.body.push_back(serial(i, 0, 5, {{Store{s, {at(i)}, b.load(x, {at(i)})}}, {Store{s2, {at(i)}, f64(0)}}}));
   std::vector<LocalId> made;
   for (int k = 0; k < 1500; ++k) {
     const Expr before = made.empty() ? b.load(x, {at(p)}) : b.get(made[made.size() * 2 / 3]);
     made.push_back(b.local(DType::f64));
-    b.p.body.push_back({Let{made.back(), e().binary(Op::sub, e().binary(Op::mul, before, f64(0.5)),
-                                                    b.load(x, {Affine{k % 5, {}}}))}});
+    b.p.body.push_back(
+        {Let{made.back(), e().binary(Op::sub, e().binary(Op::mul, before, f64(0.5)), b.load(x, {Affine{k % 5, {}}}))}});
     b.p.body.push_back(
         {Update{total, Op::add, e().select(e().local(flag, DType::boolean), b.get(made.back()), before)}});
     if (k % 100 == 0) {

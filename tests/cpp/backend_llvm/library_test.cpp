@@ -64,8 +64,7 @@ TEST(Library, ThreadsCompileTogether) {
     threads.emplace_back([&right] {
       for (int64_t n = 5; n < 15; ++n) {
         const Tensor x = random_tensor(DType::f64, {n}, 2);
-        right += run_native(square(n), {x})[0].as<double>()[n - 1] ==
-                 x.as<double>()[n - 1] * x.as<double>()[n - 1];
+        right += run_native(square(n), {x})[0].as<double>()[n - 1] == x.as<double>()[n - 1] * x.as<double>()[n - 1];
       }
     });
   for (std::thread& t : threads) t.join();

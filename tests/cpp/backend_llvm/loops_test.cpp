@@ -9,8 +9,7 @@ TEST(Loops, EveryExtentWidthAndNumberOfCopies) {
     for (const auto& [width, copies] : {std::pair{1, 1}, {4, 1}, {8, 2}, {2, 3}, {16, 4}}) {
       if (width * copies > n) continue;
       ProgramBuilder b;
-      const BufferId x = b.input(DType::f32, {n}), y = b.output(DType::f32, {n}),
-                     z = b.output(DType::boolean, {n});
+      const BufferId x = b.input(DType::f32, {n}), y = b.output(DType::f32, {n}), z = b.output(DType::boolean, {n});
       const Variable i = b.index();
       const Expr v = b.load(x, {at(i)});
       b.p.body.push_back(vector(i, 0, n, width, copies,
@@ -23,12 +22,11 @@ TEST(Loops, EveryExtentWidthAndNumberOfCopies) {
 TEST(Loops, InPlaceDoesNothingTwice) {
   for (const int64_t n : {7, 19, 32, 45}) {
     ProgramBuilder b;
-    const BufferId x = b.input(DType::f64, {n}), t = b.temporary(DType::f64, {n}),
-                   y = b.output(DType::f64, {n});
+    const BufferId x = b.input(DType::f64, {n}), t = b.temporary(DType::f64, {n}), y = b.output(DType::f64, {n});
     const Variable i = b.index(), j = b.index(), k = b.index();
     b.p.body.push_back(vector(i, 0, n, 4, 1, {{Store{t, {at(i)}, b.load(x, {at(i)})}}}));
-    b.p.body.push_back(vector(
-        j, 0, n, 2, 3, {{Store{t, {at(j)}, b.e().binary(Op::add, b.load(t, {at(j)}), b.load(t, {at(j)}))}}}));
+    b.p.body.push_back(
+        vector(j, 0, n, 2, 3, {{Store{t, {at(j)}, b.e().binary(Op::add, b.load(t, {at(j)}), b.load(t, {at(j)}))}}}));
     b.p.body.push_back(vector(k, 0, n, 4, 1, {{Store{y, {at(k)}, b.load(t, {at(k)})}}}));
     expect_as_interpreted(b.p, {random_tensor(DType::f64, {n}, 3)});
   }
@@ -37,13 +35,13 @@ TEST(Loops, InPlaceDoesNothingTwice) {
 TEST(Loops, TemporariesThatShareMemoryAreInPlaceToo) {
   const int64_t n = 27;
   ProgramBuilder b;
-  const BufferId x = b.input(DType::f64, {n}), t = b.temporary(DType::f64, {n}),
-                 u = b.temporary(DType::f64, {n}), y = b.output(DType::f64, {n});
+  const BufferId x = b.input(DType::f64, {n}), t = b.temporary(DType::f64, {n}), u = b.temporary(DType::f64, {n}),
+                 y = b.output(DType::f64, {n});
   b.p.buffers[size_t(u)].offset = b.p.buffers[size_t(t)].offset;
   const Variable i = b.index(), j = b.index(), k = b.index();
   b.p.body.push_back(vector(i, 0, n, 4, 1, {{Store{t, {at(i)}, b.load(x, {at(i)})}}}));
-  b.p.body.push_back(vector(
-      j, 0, n, 8, 1, {{Store{u, {at(j)}, b.e().binary(Op::mul, b.load(t, {at(j)}), b.load(t, {at(j)}))}}}));
+  b.p.body.push_back(
+      vector(j, 0, n, 8, 1, {{Store{u, {at(j)}, b.e().binary(Op::mul, b.load(t, {at(j)}), b.load(t, {at(j)}))}}}));
   b.p.body.push_back(vector(k, 0, n, 4, 1, {{Store{y, {at(k)}, b.load(u, {at(k)})}}}));
   expect_as_interpreted(b.p, {random_tensor(DType::f64, {n}, 3)});
 }
@@ -52,8 +50,8 @@ TEST(Loops, StridesBackwardsAndTransposed) {
   const int64_t n = 21, m = 13;
   for (const DType t : {DType::f32, DType::i64, DType::boolean}) {
     ProgramBuilder b;
-    const BufferId x = b.input(t, {2 * n}), w = b.input(t, {m, n}), y = b.output(t, {n, m}),
-                   r = b.output(t, {n}), s = b.output(t, {2 * n}), g = b.output(t, {n});
+    const BufferId x = b.input(t, {2 * n}), w = b.input(t, {m, n}), y = b.output(t, {n, m}), r = b.output(t, {n}),
+                   s = b.output(t, {2 * n}), g = b.output(t, {n});
     const Variable i = b.index(), j = b.index(), k = b.index();
     b.p.body.push_back(vector(k, 0, n, 8, 2,
                               {{Store{r, {at(k) * -1 + (n - 1)}, b.load(x, {at(k) * -1 + (2 * n - 1)})}},
@@ -70,15 +68,13 @@ TEST(Loops, StridesBackwardsAndTransposed) {
 TEST(Loops, DependentStepsStaySerial) {
   const int64_t n = 30;
   ProgramBuilder b;
-  const BufferId x = b.input(DType::f64, {n}), y = b.output(DType::f64, {n + 1}),
-                 z = b.output(DType::f64, {n});
+  const BufferId x = b.input(DType::f64, {n}), y = b.output(DType::f64, {n + 1}), z = b.output(DType::f64, {n});
   const Variable i = b.index(), j = b.index();
   b.p.body.push_back({Store{y, {Affine{}}, b.number(1.0, DType::f64)}});
   b.p.body.push_back(
-      vector(i, 0, n, 4, 2,
-             {{Store{y, {at(i) + 1}, b.e().binary(Op::add, b.load(y, {at(i)}), b.load(x, {at(i)}))}}}));
-  b.p.body.push_back(vector(
-      j, 0, n, 4, 1, {{Store{z, {Affine{}}, b.load(x, {at(j)})}}, {Store{z, {at(j)}, b.load(x, {at(j)})}}}));
+      vector(i, 0, n, 4, 2, {{Store{y, {at(i) + 1}, b.e().binary(Op::add, b.load(y, {at(i)}), b.load(x, {at(i)}))}}}));
+  b.p.body.push_back(
+      vector(j, 0, n, 4, 1, {{Store{z, {Affine{}}, b.load(x, {at(j)})}}, {Store{z, {at(j)}, b.load(x, {at(j)})}}}));
   expect_as_interpreted(b.p, {random_tensor(DType::f64, {n}, 1)});
 }
 
@@ -94,8 +90,7 @@ TEST(Loops, RowTemporariesWithinABlockedLoop) {
              {vector(i, 0, n, 8, 1, {{Store{row, {at(i)}, b.load(x, {at(i), at(j)})}}}),
               vector(k, 0, n, 8, 1, {{Store{both, {at(k), at(j)}, b.load(row, {at(k) * -1 + (n - 1)})}}})}));
   b.p.body.push_back(unroll(
-      o, 0, m, 2,
-      {vector(l, 0, n, 8, 2, {{Store{y, {at(l), at(o)}, b.load(both, {at(l) * -1 + (n - 1), at(o)})}}})}));
+      o, 0, m, 2, {vector(l, 0, n, 8, 2, {{Store{y, {at(l), at(o)}, b.load(both, {at(l) * -1 + (n - 1), at(o)})}}})}));
   expect_as_interpreted(b.p, {random_tensor(DType::f32, {n, m}, 1)});
 }
 
@@ -103,23 +98,20 @@ TEST(Loops, GatherAndScatterByParameters) {
   const int64_t n = 29, m = 50;
   for (const int width : {1, 8}) {
     ProgramBuilder b;
-    const BufferId where = b.input(DType::i32, {n}), x = b.input(DType::f64, {m}),
-                   y = b.output(DType::f64, {n}), z = b.output(DType::f64, {m});
-    const Variable i = b.index(), j = b.index(), k = b.index(), p = b.parameter(0, m - 1),
-                   q = b.parameter(0, m - 1);
+    const BufferId where = b.input(DType::i32, {n}), x = b.input(DType::f64, {m}), y = b.output(DType::f64, {n}),
+                   z = b.output(DType::f64, {m});
+    const Variable i = b.index(), j = b.index(), k = b.index(), p = b.parameter(0, m - 1), q = b.parameter(0, m - 1);
     const auto clamped = [&](Expr e) {
       const Expr wide = b.e().convert(e, DType::i64);
       return b.e().binary(Op::minimum, b.e().binary(Op::maximum, wide, b.number(0, DType::i64)),
                           b.number(m - 1, DType::i64));
     };
-    b.p.body.push_back(
-        vector(i, 0, n, width, 1,
-               {{Bind{p, clamped(b.load(where, {at(i)}))}}, {Store{y, {at(i)}, b.load(x, {at(p)})}}}));
+    b.p.body.push_back(vector(i, 0, n, width, 1,
+                              {{Bind{p, clamped(b.load(where, {at(i)}))}}, {Store{y, {at(i)}, b.load(x, {at(p)})}}}));
     b.p.body.push_back(vector(k, 0, m, width, 1, {{Store{z, {at(k)}, b.number(0, DType::f64)}}}));
-    b.p.body.push_back(
-        vector(j, 0, n, width, 1,
-               {{Bind{q, clamped(b.load(where, {at(j)}))}},
-                {Store{z, {at(q)}, b.e().binary(Op::add, b.load(z, {at(q)}), b.load(y, {at(j)}))}}}));
+    b.p.body.push_back(vector(j, 0, n, width, 1,
+                              {{Bind{q, clamped(b.load(where, {at(j)}))}},
+                               {Store{z, {at(q)}, b.e().binary(Op::add, b.load(z, {at(q)}), b.load(y, {at(j)}))}}}));
     expect_as_interpreted(b.p, {random_tensor(DType::i32, {n}, 1), random_tensor(DType::f64, {m}, 2)});
   }
 }
@@ -129,19 +121,16 @@ TEST(Loops, GatherAndScatterByParameters) {
 TEST(Loops, InvariantsFollowChanges) {
   const int64_t n = 11, m = 5;
   ProgramBuilder b;
-  const BufferId x = b.input(DType::f64, {n}), t = b.temporary(DType::f64, {1}),
-                 y = b.output(DType::f64, {n, m});
+  const BufferId x = b.input(DType::f64, {n}), t = b.temporary(DType::f64, {1}), y = b.output(DType::f64, {n, m});
   const Variable i = b.index(), j = b.index(), k = b.index();
   const Expr scale = b.e().unary(Op::sqrt, b.load(t, {Affine{}}));
   b.p.body.push_back({Store{t, {Affine{}}, b.number(2.0, DType::f64)}});
   b.p.body.push_back(serial(
       j, 0, m,
       {vector(i, 0, n, 4, 1, {{Store{y, {at(i), at(j)}, b.e().binary(Op::mul, b.load(x, {at(i)}), scale)}}}),
-       {Store{t,
-              {Affine{}},
-              b.e().binary(Op::add, b.load(t, {Affine{}}), b.e().convert(b.e().index(at(j)), DType::f64))}},
-       serial(k, 0, n,
-              {{Store{y, {at(k), at(j)}, b.e().binary(Op::add, b.load(y, {at(k), at(j)}), scale)}}})}));
+       {Store{
+           t, {Affine{}}, b.e().binary(Op::add, b.load(t, {Affine{}}), b.e().convert(b.e().index(at(j)), DType::f64))}},
+       serial(k, 0, n, {{Store{y, {at(k), at(j)}, b.e().binary(Op::add, b.load(y, {at(k), at(j)}), scale)}}})}));
   expect_as_interpreted(b.p, {random_tensor(DType::f64, {n}, 1)});
 }
 
@@ -152,9 +141,7 @@ TEST(Loops, AddressesThatDifferByConstants) {
     const BufferId x = b.input(t, {3, 4}), y = b.output(t, {4, 4});
     const Variable i = b.index("i"), j = b.index("j");
     const LocalId a = b.local(t);
-    const auto at_row = [&](int64_t row, Variable column) {
-      return b.load(x, {Affine{row, {}}, at(column)});
-    };
+    const auto at_row = [&](int64_t row, Variable column) { return b.load(x, {Affine{row, {}}, at(column)}); };
     Block body{{Declare{a, b.number(0, t)}}};
     for (int64_t row = 0; row < 3; ++row)
       body.push_back({Update{a, Op::add, b.e().binary(Op::mul, at_row(row, i), at_row(row, j))}});
@@ -169,9 +156,8 @@ TEST(Loops, SiblingsOfDifferentWidthsShareNoVectors) {
   const BufferId x = b.input(DType::f32, {40}), c = b.input(DType::f32, {}), y = b.output(DType::f32, {40});
   for (const auto& [begin, end, width] : {std::tuple{0, 20, 4}, {20, 28, 8}, {28, 30, 2}, {30, 40, 2}}) {
     const Variable i = b.index();
-    b.p.body.push_back(
-        vector(i, begin, end, width, 1,
-               {{Store{y, {at(i)}, b.e().binary(Op::mul, b.load(x, {at(i)}), b.load(c, {}))}}}));
+    b.p.body.push_back(vector(i, begin, end, width, 1,
+                              {{Store{y, {at(i)}, b.e().binary(Op::mul, b.load(x, {at(i)}), b.load(c, {}))}}}));
   }
   expect_as_interpreted(b.p, {random_tensor(DType::f32, {40}, 1), random_tensor(DType::f32, {}, 2)});
 }
@@ -187,8 +173,7 @@ TEST(Loops, RandomNests) {
     const Shape cube{extent[0], extent[1], extent[2]};
     const BufferId x = b.input(t, cube), row = b.input(t, {extent[0]}), y = b.output(t, cube),
                    z = b.output(t, {extent[1], extent[0]}), tmp = b.temporary(t, cube);
-    const Variable v[3] = {b.index("i"), b.index("j"), b.index("k")},
-                   w[3] = {b.index("l"), b.index("m"), b.index("n")};
+    const Variable v[3] = {b.index("i"), b.index("j"), b.index("k")}, w[3] = {b.index("l"), b.index("m"), b.index("n")};
     const auto loop = [&](Variable name, int64_t n, Block body) {
       const int64_t kind = below(3);
       if (kind == 1) {
@@ -206,9 +191,9 @@ TEST(Loops, RandomNests) {
       return inner;
     };
     ExprPool& e = b.e();
-    const Expr value = e.binary(
-        Op::sub, e.binary(Op::mul, b.load(x, {at(v[0]), at(v[1]), at(v[2])}), b.load(row, {at(v[0])})),
-        b.load(x, {at(v[0]), Affine{}, at(v[2])}));
+    const Expr value =
+        e.binary(Op::sub, e.binary(Op::mul, b.load(x, {at(v[0]), at(v[1]), at(v[2])}), b.load(row, {at(v[0])})),
+                 b.load(x, {at(v[0]), Affine{}, at(v[2])}));
     b.p.body.push_back(nest(v, {Store{tmp, {at(v[0]), at(v[1]), at(v[2])}, value}}));
     const Expr again = e.binary(Op::add, b.load(tmp, {at(w[0]), at(w[1]), at(w[2])}),
                                 b.load(x, {at(w[0]) * -1 + (extent[0] - 1), at(w[1]), at(w[2])}));

@@ -14,14 +14,12 @@ template <class F>
 void check(DType in, DType out, F&& f, double tolerance = 0) {
   for (const int width : {1, 8}) {
     ProgramBuilder b;
-    const BufferId x1 = b.input(in, {n}), x2 = b.input(in, {n}), x3 = b.input(in, {n}),
-                   y = b.output(out, {n});
+    const BufferId x1 = b.input(in, {n}), x2 = b.input(in, {n}), x3 = b.input(in, {n}), y = b.output(out, {n});
     const Variable i = b.index();
     const Expr value = f(b, b.load(x1, {at(i)}), b.load(x2, {at(i)}), b.load(x3, {at(i)}));
     b.p.body.push_back(vector(i, 0, n, width, 1, {{Store{y, {at(i)}, value}}}));
     expect_as_interpreted(
-        b.p,
-        {random_tensor(in, {n}, 1, true), random_tensor(in, {n}, 2, true), random_tensor(in, {n}, 3, true)},
+        b.p, {random_tensor(in, {n}, 1, true), random_tensor(in, {n}, 2, true), random_tensor(in, {n}, 3, true)},
         tolerance);
   }
 }
@@ -32,8 +30,7 @@ TEST(Operations, Binary) {
       const Op op = Op(k);
       const bool bits = op >= Op::bit_and && op <= Op::shift_right_arithmetic;
       if (bits && is_float(t)) continue;
-      if (is_bool(t) && (op == Op::sub || op == Op::divide || op == Op::remainder || op == Op::power))
-        continue;
+      if (is_bool(t) && (op == Op::sub || op == Op::divide || op == Op::remainder || op == Op::power)) continue;
       const bool comparison = op >= Op::eq;
       check(t, comparison ? DType::boolean : t,
             [op](ProgramBuilder& b, Expr x, Expr y, Expr) { return b.e().binary(op, x, y); });
@@ -43,8 +40,7 @@ TEST(Operations, Binary) {
 
 TEST(Operations, BinaryWithConstants) {
   for (const DType t : {DType::i8, DType::i32, DType::ui16, DType::i64}) {
-    for (const Op op :
-         {Op::divide, Op::remainder, Op::shift_left, Op::shift_right_logical, Op::shift_right_arithmetic})
+    for (const Op op : {Op::divide, Op::remainder, Op::shift_left, Op::shift_right_logical, Op::shift_right_arithmetic})
       for (const int constant : {0, 1, -1, 3, 40, 64})
         check(t, t, [op, t, constant](ProgramBuilder& b, Expr x, Expr, Expr) {
           return b.e().binary(op, x, b.number(Scalar(constant).rounded_to(t), t));
@@ -78,9 +74,8 @@ TEST(Operations, Convert) {
 
 TEST(Operations, SelectAndFma) {
   for (const DType t : dtypes)
-    check(t, t, [](ProgramBuilder& b, Expr x, Expr y, Expr z) {
-      return b.e().select(b.e().binary(Op::lt, x, y), y, z);
-    });
+    check(t, t,
+          [](ProgramBuilder& b, Expr x, Expr y, Expr z) { return b.e().select(b.e().binary(Op::lt, x, y), y, z); });
   for (const DType t : {DType::f32, DType::f64})
     check(t, t, [](ProgramBuilder& b, Expr x, Expr y, Expr z) { return b.e().fma(x, y, z); });
 }
@@ -110,8 +105,7 @@ TEST(Operations, IndexAsNumber) {
       const Variable i = b.index("i"), j = b.index("j");
       const Affine a = at(i) * 3 + at(j) * -7 + 5;
       b.p.body.push_back(serial(
-          j, 0, 3,
-          {vector(i, 0, 50, width, 2, {{Store{y, {at(i), at(j)}, b.e().convert(b.e().index(a), t)}}})}));
+          j, 0, 3, {vector(i, 0, 50, width, 2, {{Store{y, {at(i), at(j)}, b.e().convert(b.e().index(a), t)}}})}));
       expect_as_interpreted(b.p, {});
     }
 }
@@ -124,9 +118,8 @@ TEST(Operations, DivisionByAnIndex) {
     const Variable i = b.index();
     b.p.body = {vector(
         i, 0, 8, 8, 1,
-        {{Store{y,
-                {at(i)},
-                b.e().binary(op, b.load(x, {at(i)}), b.e().convert(b.e().index(at(i) + -2), DType::i32))}}})};
+        {{Store{
+            y, {at(i)}, b.e().binary(op, b.load(x, {at(i)}), b.e().convert(b.e().index(at(i) + -2), DType::i32))}}})};
     expect_as_interpreted(b.p, {random_tensor(DType::i32, {8}, 1, true)});
   }
 }

@@ -44,9 +44,7 @@ struct ProgramBuilder {
   }
   BufferId input(DType t, Shape shape) { return buffer(Buffer::Kind::input, t, std::move(shape), "x"); }
   BufferId output(DType t, Shape shape) { return buffer(Buffer::Kind::output, t, std::move(shape), "y"); }
-  BufferId temporary(DType t, Shape shape) {
-    return buffer(Buffer::Kind::temporary, t, std::move(shape), "t");
-  }
+  BufferId temporary(DType t, Shape shape) { return buffer(Buffer::Kind::temporary, t, std::move(shape), "t"); }
   Variable index(std::string name = "i") {
     p.variables.push_back({name + std::to_string(p.variables.size()), false});
     return Variable(p.variables.size()) - 1;
@@ -148,8 +146,7 @@ inline void expect_equal(const Tensor& a, const Tensor& b, double tolerance, con
       if (std::isnan(u) && std::isnan(v)) continue;
       if (tolerance > 0 && std::abs(u - v) <= tolerance * (1 + std::abs(v))) continue;
     }
-    FAIL() << what << ": element " << i << " is " << x.text(a.type.dtype) << ", expected "
-           << y.text(a.type.dtype);
+    FAIL() << what << ": element " << i << " is " << x.text(a.type.dtype) << ", expected " << y.text(a.type.dtype);
   }
 }
 inline void make_serial(Block& block) {

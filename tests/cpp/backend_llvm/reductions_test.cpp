@@ -16,11 +16,9 @@ TEST(Reductions, EveryOperationAndSchedule) {
         const BufferId x = b.input(t, {n}), y = b.output(t, {});
         const Variable i = b.index();
         const LocalId a = b.local(t);
-        b.p.body.push_back(
-            {Declare{a, b.number(op == Op::mul || op == Op::bit_and ? Scalar(1) : Scalar(3), t)}});
-        b.p.body.push_back(width == 1
-                               ? unroll(i, 0, n, copies, {{Update{a, op, b.load(x, {at(i)})}}})
-                               : vector(i, 0, n, width, copies, {{Update{a, op, b.load(x, {at(i)})}}}));
+        b.p.body.push_back({Declare{a, b.number(op == Op::mul || op == Op::bit_and ? Scalar(1) : Scalar(3), t)}});
+        b.p.body.push_back(width == 1 ? unroll(i, 0, n, copies, {{Update{a, op, b.load(x, {at(i)})}}})
+                                      : vector(i, 0, n, width, copies, {{Update{a, op, b.load(x, {at(i)})}}}));
         b.p.body.push_back({Store{y, {}, b.get(a)}});
         expect_as_interpreted(b.p, {random_tensor(t, {n}, 1)}, is_float(t) ? 1e-5 : 0);
       }
@@ -48,14 +46,13 @@ TEST(Reductions, ExtremaKeepNaN) {
 TEST(Reductions, LongSumsAreBlocked) {
   for (const int64_t n : {100000, 99999}) {
     ProgramBuilder b;
-    const BufferId x = b.input(DType::f32, {n, 10}), all = b.output(DType::f32, {}),
-                   rows = b.output(DType::f32, {10}), strided = b.output(DType::f32, {});
+    const BufferId x = b.input(DType::f32, {n, 10}), all = b.output(DType::f32, {}), rows = b.output(DType::f32, {10}),
+                   strided = b.output(DType::f32, {});
     const Variable i = b.index(), j = b.index(), k = b.index(), l = b.index(), m = b.index();
     const LocalId s = b.local(DType::f32), r = b.local(DType::f32), u = b.local(DType::f32);
     const Expr zero = b.number(0, DType::f32);
     b.p.body.push_back({Declare{s, zero}});
-    b.p.body.push_back(
-        serial(j, 0, 10, {vector(i, 0, n, 16, 4, {{Update{s, Op::add, b.load(x, {at(i), at(j)})}}})}));
+    b.p.body.push_back(serial(j, 0, 10, {vector(i, 0, n, 16, 4, {{Update{s, Op::add, b.load(x, {at(i), at(j)})}}})}));
     b.p.body.push_back({Store{all, {}, b.get(s)}});
     b.p.body.push_back(serial(k, 0, 10,
                               {{Declare{r, zero}},
@@ -89,8 +86,7 @@ TEST(Reductions, SumOfNegativeZerosIsNegativeZero) {
   b.p.body = {{Declare{a, b.number(-0.0, DType::f64)}},
               vector(i, 0, 20, 4, 2, {{Update{a, Op::add, b.load(x, {at(i)})}}}),
               {Store{y, {}, b.get(a)}}};
-  EXPECT_TRUE(
-      std::signbit(run_native(b.p, {graph::full({DType::f64, {20}}, Scalar(-0.0))})[0].as<double>()[0]));
+  EXPECT_TRUE(std::signbit(run_native(b.p, {graph::full({DType::f64, {20}}, Scalar(-0.0))})[0].as<double>()[0]));
 }
 
 // Row sums: lanes are rows. Column sums: lanes fold. Several locals in one loop.
@@ -107,13 +103,12 @@ TEST(Reductions, RowsColumnsAndSeveralAtOnce) {
                                serial(j, 0, m, {{Update{r, Op::add, b.load(x, {at(i), at(j)})}}}),
                                {Store{rows, {at(i)}, b.get(r)}}}));
     const Expr square = b.e().binary(Op::mul, b.load(x, {at(l), at(k)}), b.load(x, {at(l), at(k)}));
-    b.p.body.push_back(
-        unroll(k, 0, m, 2,
-               {{Declare{s, b.number(0, DType::f64)}},
-                {Declare{t, b.number(-5.0, DType::f64)}},
-                vector(l, 0, n, 4, 2, {{Update{s, Op::add, square}}, {Update{t, Op::maximum, square}}}),
-                {Store{columns, {at(k)}, b.get(s)}},
-                {Store{most, {at(k)}, b.get(t)}}}));
+    b.p.body.push_back(unroll(k, 0, m, 2,
+                              {{Declare{s, b.number(0, DType::f64)}},
+                               {Declare{t, b.number(-5.0, DType::f64)}},
+                               vector(l, 0, n, 4, 2, {{Update{s, Op::add, square}}, {Update{t, Op::maximum, square}}}),
+                               {Store{columns, {at(k)}, b.get(s)}},
+                               {Store{most, {at(k)}, b.get(t)}}}));
     expect_as_interpreted(b.p, {random_tensor(DType::f64, {n, m}, 1)}, 1e-12);
   }
 }
@@ -122,20 +117,18 @@ TEST(Reductions, Products) {
   for (const auto& [m, n, k] : {std::tuple{32, 40, 40}, {33, 7, 5}, {50, 9, 700}, {16, 1, 3}})
     for (const bool fused : {false, true}) {
       ProgramBuilder b;
-      const BufferId x = b.input(DType::f32, {m, k}), w = b.input(DType::f32, {k, n}),
-                     y = b.output(DType::f32, {m, n});
+      const BufferId x = b.input(DType::f32, {m, k}), w = b.input(DType::f32, {k, n}), y = b.output(DType::f32, {m, n});
       const Variable i = b.index("i"), j = b.index("j"), l = b.index("k");
       const LocalId a = b.local(DType::f32, "acc");
       const Expr p = b.load(x, {at(i), at(l)}), q = b.load(w, {at(l), at(j)});
-      const Update update = fused ? Update{a, Op::local, b.e().fma(p, q, b.get(a))}
-                                  : Update{a, Op::add, b.e().binary(Op::mul, p, q)};
+      const Update update =
+          fused ? Update{a, Op::local, b.e().fma(p, q, b.get(a))} : Update{a, Op::add, b.e().binary(Op::mul, p, q)};
       b.p.body.push_back(unroll(j, 0, n, std::min(n, 4),
                                 {vector(i, 0, m, 8, 2,
                                         {{Declare{a, b.number(0, DType::f32)}},
                                          serial(l, 0, k, {{update}}),
                                          {Store{y, {at(i), at(j)}, b.get(a)}}})}));
-      expect_as_interpreted(b.p, {random_tensor(DType::f32, {m, k}, 1), random_tensor(DType::f32, {k, n}, 2)},
-                            2e-5);
+      expect_as_interpreted(b.p, {random_tensor(DType::f32, {m, k}, 1), random_tensor(DType::f32, {k, n}, 2)}, 2e-5);
     }
 }
 
@@ -146,10 +139,10 @@ TEST(Reductions, FusedDotProduct) {
     const BufferId x = b.input(DType::f64, {n}), w = b.input(DType::f64, {n}), y = b.output(DType::f64, {});
     const Variable i = b.index();
     const LocalId a = b.local(DType::f64);
-    b.p.body = {{Declare{a, b.number(2.0, DType::f64)}},
-                vector(i, 0, n, 4, 4,
-                       {{Update{a, Op::local, b.e().fma(b.load(x, {at(i)}), b.load(w, {at(i)}), b.get(a))}}}),
-                {Store{y, {}, b.get(a)}}};
+    b.p.body = {
+        {Declare{a, b.number(2.0, DType::f64)}},
+        vector(i, 0, n, 4, 4, {{Update{a, Op::local, b.e().fma(b.load(x, {at(i)}), b.load(w, {at(i)}), b.get(a))}}}),
+        {Store{y, {}, b.get(a)}}};
     expect_as_interpreted(b.p, {random_tensor(DType::f64, {n}, 1), random_tensor(DType::f64, {n}, 2)}, 1e-12);
   }
 }
@@ -161,9 +154,8 @@ TEST(Reductions, ScansStayInOrder) {
   const BufferId x = b.input(DType::f64, {n}), y = b.output(DType::f64, {n});
   const Variable i = b.index();
   const LocalId a = b.local(DType::f64);
-  b.p.body = {
-      {Declare{a, b.number(0, DType::f64)}},
-      vector(i, 0, n, 4, 1, {{Update{a, Op::add, b.load(x, {at(i)})}}, {Store{y, {at(i)}, b.get(a)}}})};
+  b.p.body = {{Declare{a, b.number(0, DType::f64)}},
+              vector(i, 0, n, 4, 1, {{Update{a, Op::add, b.load(x, {at(i)})}}, {Store{y, {at(i)}, b.get(a)}}})};
   expect_as_interpreted(b.p, {random_tensor(DType::f64, {n}, 1)});
 }
 
@@ -175,20 +167,19 @@ TEST(Reductions, Softmax) {
     const BufferId x = b.input(DType::f32, {n, m}), row = b.temporary(DType::f32, {n}),
                    y = b.output(DType::f32, {n, m});
     const Variable j = b.index("j"), i = b.index("i"), k = b.index("k"), l = b.index("l");
-    const LocalId top = b.local(DType::f32, "top"), sum = b.local(DType::f32, "sum"),
-                  e = b.local(DType::f32, "e");
+    const LocalId top = b.local(DType::f32, "top"), sum = b.local(DType::f32, "sum"), e = b.local(DType::f32, "e");
     ExprPool& p = b.e();
-    b.p.body.push_back(serial(
-        j, 0, m,
-        {{Declare{top, b.number(lowest(DType::f32), DType::f32)}},
-         vector(i, 0, n, 16, 2, {{Update{top, Op::maximum, b.load(x, {at(i), at(j)})}}}),
-         {Declare{sum, b.number(0, DType::f32)}},
-         vector(k, 0, n, 16, 1,
-                {{Let{e, p.function("exp", p.binary(Op::sub, b.load(x, {at(k), at(j)}), b.get(top)))}},
-                 {Store{row, {at(k)}, b.get(e)}},
-                 {Update{sum, Op::add, b.get(e)}}}),
-         vector(l, 0, n, 16, 2,
-                {{Store{y, {at(l), at(j)}, p.binary(Op::divide, b.load(row, {at(l)}), b.get(sum))}}})}));
+    b.p.body.push_back(
+        serial(j, 0, m,
+               {{Declare{top, b.number(lowest(DType::f32), DType::f32)}},
+                vector(i, 0, n, 16, 2, {{Update{top, Op::maximum, b.load(x, {at(i), at(j)})}}}),
+                {Declare{sum, b.number(0, DType::f32)}},
+                vector(k, 0, n, 16, 1,
+                       {{Let{e, p.function("exp", p.binary(Op::sub, b.load(x, {at(k), at(j)}), b.get(top)))}},
+                        {Store{row, {at(k)}, b.get(e)}},
+                        {Update{sum, Op::add, b.get(e)}}}),
+                vector(l, 0, n, 16, 2,
+                       {{Store{y, {at(l), at(j)}, p.binary(Op::divide, b.load(row, {at(l)}), b.get(sum))}}})}));
     expect_as_interpreted(b.p, {random_tensor(DType::f32, {n, m}, 1)}, 1e-6);
   }
 }

@@ -119,7 +119,8 @@ TEST(StableHlo, RoundTripsShapes) {
   b.output(primitives::transpose(x, {2, 0, 1}));
   b.output(primitives::reverse(x, {0, 2}));
   b.output(primitives::slice(x, {1, 0, 0}, {4, 3, 1}, {2, 1, 1}));
-  b.output(primitives::pad(x, primitives::literal(b.g, Scalar(9.0), {DType::f32, {}, false}), {1, 0, -1}, {0, 2, 0}, {1, 0, 0}));
+  b.output(primitives::pad(x, primitives::literal(b.g, Scalar(9.0), {DType::f32, {}, false}), {1, 0, -1}, {0, 2, 0},
+                           {1, 0, 0}));
   b.output(primitives::concatenate({x, x}, 1));
   b.output(primitives::broadcast_in_dim(x, {4, 3, 5, 2}, {0, 1, 3}));
   b.output(primitives::iota(b.g, 1, DType::i32, {2, 3}, 1));
@@ -136,7 +137,8 @@ TEST(StableHlo, ReshapesAreReadBackAsOne) {
 
 TEST(StableHlo, RoundTripsProductsAndIndexing) {
   Build b;
-  Var x = b.input(DType::f64, {4, 3}), y = b.input(DType::f64, {4, 3}), i = b.input(DType::i32, {}), j = b.input(DType::i32, {});
+  Var x = b.input(DType::f64, {4, 3}), y = b.input(DType::f64, {4, 3}), i = b.input(DType::i32, {}),
+      j = b.input(DType::i32, {});
   b.output(primitives::dot_general(x, y, {0}, {0}, {}, {}));
   b.output(primitives::dot_general(x, y, {1}, {1}, {0}, {0}));
   b.output(primitives::dynamic_slice(x, {i, j}, {2, 2}));
@@ -155,11 +157,13 @@ TEST(StableHlo, RoundTripsControlFlow) {
   Var v{body.get(), body->inputs[0]}, k{body.get(), body->inputs[1]};
   body->outputs = {(v * 1.5).value, (k + 1.0).value};
   Var zero = primitives::literal(n, Scalar(0));
-  auto results = primitives::record(b.g, primitives::registry().at("while"), {x.value, zero.value}, {{"cond_graph", condition}, {"body_graph", body}});
+  auto results = primitives::record(b.g, primitives::registry().at("while"), {x.value, zero.value},
+                                    {{"cond_graph", condition}, {"body_graph", body}});
   auto yes = std::make_shared<Graph>(), no = std::make_shared<Graph>();
   yes->outputs = {(Var{yes.get(), x.value} * 2.0).value};
   no->outputs = {(Var{no.get(), x.value} + 7.0).value};
-  auto chosen = primitives::record(b.g, primitives::registry().at("if"), {(x < 1.0).value}, {{"true_graph", yes}, {"false_graph", no}});
+  auto chosen = primitives::record(b.g, primitives::registry().at("if"), {(x < 1.0).value},
+                                   {{"true_graph", yes}, {"false_graph", no}});
   b.g.outputs = {results[0], results[1], chosen[0]};
   expect_round_trip(b.g);
 }
@@ -195,15 +199,22 @@ TEST(StableHlo, ReadsPrettyForms) {
 }
 
 TEST(StableHlo, RefusalsNameThePlace) {
-  EXPECT_EQ(refusal("func.func @main(%0: tensor<2xf32>) -> tensor<2xf32> {\n  %1 = stablehlo.nonsense %0 : tensor<2xf32>\n  return %1 : tensor<2xf32>\n}"),
+  EXPECT_EQ(refusal("func.func @main(%0: tensor<2xf32>) -> tensor<2xf32> {\n  %1 = stablehlo.nonsense %0 : "
+                    "tensor<2xf32>\n  return %1 : tensor<2xf32>\n}"),
             "Line 2, column 3: the operation `stablehlo.nonsense` is not supported");
   EXPECT_EQ(refusal("func.func @main(%0: tensor<?xf32>) -> tensor<2xf32> {}"),
             "Line 1, column 21: the type `tensor<?xf32>` is not supported");
-  EXPECT_NE(refusal("func.func @main(%0: tensor<2xf32>) -> tensor<2xf32> {\n return %3 : tensor<2xf32> }").find("`%3` is not defined"), std::string::npos);
-  EXPECT_NE(refusal("func.func @f() -> tensor<f32> {\n %0 = call @f() : () -> tensor<f32>\n return %0 : tensor<f32> }").find("calls itself"), std::string::npos);
+  EXPECT_NE(refusal("func.func @main(%0: tensor<2xf32>) -> tensor<2xf32> {\n return %3 : tensor<2xf32> }")
+                .find("`%3` is not defined"),
+            std::string::npos);
+  EXPECT_NE(refusal("func.func @f() -> tensor<f32> {\n %0 = call @f() : () -> tensor<f32>\n return %0 : tensor<f32> }")
+                .find("calls itself"),
+            std::string::npos);
   EXPECT_NE(refusal(std::string(100000, '(')), "accepted");
   EXPECT_NE(refusal("module " + std::string(100000, '{')), "accepted");
-  EXPECT_NE(refusal("func.func @main() -> tensor<4xi8> {\n %0 = stablehlo.constant dense<[1, 2, 300, 4]> : tensor<4xi8>\n return %0 : tensor<4xi8> }").find("300"),
+  EXPECT_NE(refusal("func.func @main() -> tensor<4xi8> {\n %0 = stablehlo.constant dense<[1, 2, 300, 4]> : "
+                    "tensor<4xi8>\n return %0 : tensor<4xi8> }")
+                .find("300"),
             std::string::npos);
   EXPECT_NE(refusal("func.func @main() -> tensor<f32> {"), "accepted");
   EXPECT_NE(refusal(""), "accepted");

@@ -24,7 +24,8 @@ TEST(Stages, NameEveryPass) {
   b.output(b.input(DType::f32, {3}) + 1.0);
   std::vector<std::string> names;
   for (const compiler::Stage& s : compiler::stages(*b.g, {64, 32})) names.push_back(s.name);
-  EXPECT_EQ(names, (std::vector<std::string>{"lower", "unroll", "inline", "tile", "layout", "merge", "contract", "collapse", "schedule", "buffers"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"lower", "unroll", "inline", "tile", "layout", "merge", "contract",
+                                             "collapse", "schedule", "buffers"}));
 }
 
 TEST(Lower, OneNestForEachValue) {
@@ -60,7 +61,8 @@ TEST(Inline, LightProducersAreComputedAgain) {
   Builder b;
   Var x = b.input(DType::f32, {30}), e = x + 1.0;
   b.output(slice(e, {0}, {29}, {1}) + slice(e, {1}, {30}, {1}));
-  EXPECT_NE(after(*b.g, "inline").find("out1[i] = (x1[i] + 1) + (x1[i + 1] + 1)"), std::string::npos) << after(*b.g, "inline");
+  EXPECT_NE(after(*b.g, "inline").find("out1[i] = (x1[i] + 1) + (x1[i + 1] + 1)"), std::string::npos)
+      << after(*b.g, "inline");
 }
 
 TEST(Inline, AProductDoesNotRepeatItsOperands) {
@@ -160,7 +162,8 @@ TEST(Time, IsLinearInTheSizeOfTheGraph) {
   transform::optimize(*g);
   auto start = std::chrono::steady_clock::now();
   compiler::compile(*g, {64, 32});
-  EXPECT_LT(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(), 10);  // well under one when nothing else runs
+  EXPECT_LT(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(),
+            10);  // well under one when nothing else runs
 }
 
 }  // namespace

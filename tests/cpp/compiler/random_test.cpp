@@ -18,7 +18,9 @@ class Generator {
     values_.push_back(b.input(DType::f64, {}));
     grow(*b.g, 4 + pick(14), 2);
     int outputs = 1 + pick(3);
-    for (int k = 0; k < outputs; ++k) b.output(values_[values_.size() - 1 - static_cast<size_t>(pick(std::min<int>(4, static_cast<int>(values_.size()))))]);
+    for (int k = 0; k < outputs; ++k)
+      b.output(
+          values_[values_.size() - 1 - static_cast<size_t>(pick(std::min<int>(4, static_cast<int>(values_.size()))))]);
     return b.g;
   }
 
@@ -97,8 +99,10 @@ class Generator {
       }
       case 10: {
         std::vector<int64_t> low, high, interior;
-        for (size_t d = 0; d < s.size(); ++d) low.push_back(pick(3) - 1), high.push_back(pick(3)), interior.push_back(pick(2));
-        for (size_t d = 0; d < s.size(); ++d) if (s[d] < 2) low[d] = std::max<int64_t>(low[d], 0);
+        for (size_t d = 0; d < s.size(); ++d)
+          low.push_back(pick(3) - 1), high.push_back(pick(3)), interior.push_back(pick(2));
+        for (size_t d = 0; d < s.size(); ++d)
+          if (s[d] < 2) low[d] = std::max<int64_t>(low[d], 0);
         return pad(v, literal(g, 0.5, {DType::f64, {}, false}), low, high, interior);
       }
       case 11: return rank == 0 ? v : concatenate({v, v * 2.0, v}, pick(static_cast<int>(rank)));
@@ -110,7 +114,8 @@ class Generator {
         if (rank < 2) return std::nullopt;
         int64_t k = pick(static_cast<int>(rank));
         Var other = sin(v);
-        if (elements(s) * elements(s) / s[static_cast<size_t>(k)] / s[static_cast<size_t>(k)] > 3000) return std::nullopt;
+        if (elements(s) * elements(s) / s[static_cast<size_t>(k)] / s[static_cast<size_t>(k)] > 3000)
+          return std::nullopt;
         return dot_general(v, other, {k}, {k}, {}, {}) * 0.1;
       }
       case 14: {
@@ -146,26 +151,27 @@ class Generator {
         std::vector<Var> init = {v, of(g, any()), of(g, any()), literal(g, 0, {DType::i32, {}, false})};
         size_t mark = values_.size();
         int steps = 1 + pick(4);
-        auto r = while_loop(g, init, [&](std::vector<Var>& state) { return state[3] < double(steps); },
-                            [&](std::vector<Var>& state) {
-                              graph::Graph& inner = *state[0].graph;
-                              for (int k = 0; k < 3; ++k) values_.push_back(state[static_cast<size_t>(k)]);
-                              grow(inner, 1 + pick(6), depth - 1);
-                              std::vector<Var> next;
-                              for (size_t k = 0; k < 3; ++k) {
-                                Var n = fit(inner, any(), state[k].shape());
-                                if (pick(2) && !state[k].shape().empty()) {
-                                  Shape part(state[k].shape().size(), 1);
-                                  std::vector<Var> starts(part.size(), state[3]);
-                                  n = dynamic_update_slice(pick(4) ? state[k] : n, fit(inner, any(), part), starts);
-                                }
-                                next.push_back(n);
-                              }
-                              if (pick(3) == 0 && state[0].shape() == state[1].shape()) std::swap(next[0], next[1]);
-                              next.push_back(state[3] + 1.0);
-                              values_.resize(mark, v);
-                              return next;
-                            });
+        auto r = while_loop(
+            g, init, [&](std::vector<Var>& state) { return state[3] < double(steps); },
+            [&](std::vector<Var>& state) {
+              graph::Graph& inner = *state[0].graph;
+              for (int k = 0; k < 3; ++k) values_.push_back(state[static_cast<size_t>(k)]);
+              grow(inner, 1 + pick(6), depth - 1);
+              std::vector<Var> next;
+              for (size_t k = 0; k < 3; ++k) {
+                Var n = fit(inner, any(), state[k].shape());
+                if (pick(2) && !state[k].shape().empty()) {
+                  Shape part(state[k].shape().size(), 1);
+                  std::vector<Var> starts(part.size(), state[3]);
+                  n = dynamic_update_slice(pick(4) ? state[k] : n, fit(inner, any(), part), starts);
+                }
+                next.push_back(n);
+              }
+              if (pick(3) == 0 && state[0].shape() == state[1].shape()) std::swap(next[0], next[1]);
+              next.push_back(state[3] + 1.0);
+              values_.resize(mark, v);
+              return next;
+            });
         values_.push_back(r[0]);
         values_.push_back(r[1]);
         return r[2];

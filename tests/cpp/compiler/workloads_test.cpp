@@ -103,7 +103,8 @@ TEST(Workloads, LargeProductsAreTiled) {
   };
   for (Case c : {Case{120, 16, 512, false, false}, Case{77, 19, 787, true, true}, Case{300, 20, 164, false, true}}) {
     Builder b;
-    Var x = b.input(DType::f32, c.left ? Shape{c.k, c.m} : Shape{c.m, c.k}), y = b.input(DType::f32, c.right ? Shape{c.n, c.k, 1} : Shape{c.k, c.n, 1});
+    Var x = b.input(DType::f32, c.left ? Shape{c.k, c.m} : Shape{c.m, c.k}),
+        y = b.input(DType::f32, c.right ? Shape{c.n, c.k, 1} : Shape{c.k, c.n, 1});
     b.output(dot_general(x, y, {c.left ? 0 : 1}, {c.right ? 1 : 0}, {}, {}));
     loops::Program p = compiler::lower(*b.g);
     compiler::tile_products(p, {16, 16});
@@ -150,19 +151,21 @@ TEST(Workloads, LogisticRegression) {
   Builder b;
   constexpr int64_t n = 201, k = 5;
   Var X = b.input(DType::f32, {n, k}), y = b.input(DType::f32, {n, 1});
-  auto results = while_loop(*b.g, {literal(*b.g, 0, {DType::f32, {k, 1}}), b.scalar(0, DType::f32), b.scalar(0, DType::i32)},
-                            [](std::vector<Var>& s) { return s[2] < 7.0; },
-                            [&](std::vector<Var>& s) {
-                              Builder f;
-                              Var beta = f.input(DType::f32, {k, 1}), alpha = f.input(DType::f32, {});
-                              Var z = matmul(in(*f.g, X), beta);
-                              z = z + broadcast_to_like(alpha, z);
-                              f.output(reduce_sum(maximum(z, literal(z, 0)) + record("log1p", {exp(-abs(z))}) - in(*f.g, y) * z, {0, 1}) / double(n));
-                              graph::GraphPtr g = transform::gradient(*f.g, {true, true}, false);
-                              auto d = graph::inline_calls(*g, {s[0].value, s[1].value}, *s[0].graph);
-                              auto grad = [&](size_t i) { return Var{s[0].graph, d[i]}; };
-                              return std::vector<Var>{s[0] - 0.1 * grad(0), s[1] - 0.1 * grad(1), s[2] + 1.0};
-                            });
+  auto results = while_loop(
+      *b.g, {literal(*b.g, 0, {DType::f32, {k, 1}}), b.scalar(0, DType::f32), b.scalar(0, DType::i32)},
+      [](std::vector<Var>& s) { return s[2] < 7.0; },
+      [&](std::vector<Var>& s) {
+        Builder f;
+        Var beta = f.input(DType::f32, {k, 1}), alpha = f.input(DType::f32, {});
+        Var z = matmul(in(*f.g, X), beta);
+        z = z + broadcast_to_like(alpha, z);
+        f.output(reduce_sum(maximum(z, literal(z, 0)) + record("log1p", {exp(-abs(z))}) - in(*f.g, y) * z, {0, 1}) /
+                 double(n));
+        graph::GraphPtr g = transform::gradient(*f.g, {true, true}, false);
+        auto d = graph::inline_calls(*g, {s[0].value, s[1].value}, *s[0].graph);
+        auto grad = [&](size_t i) { return Var{s[0].graph, d[i]}; };
+        return std::vector<Var>{s[0] - 0.1 * grad(0), s[1] - 0.1 * grad(1), s[2] + 1.0};
+      });
   for (Var v : results) b.output(v);
   transform::optimize(*b.g);
   expect_passes_agree(*b.g, numbers_for(*b.g), 1e-3);
@@ -171,8 +174,11 @@ TEST(Workloads, LogisticRegression) {
 TEST(Workloads, ScalarLoopStaysInLocals) {
   Builder b;
   Var v = b.input(DType::f64, {});
-  auto r = while_loop(*b.g, {v, b.scalar(0, DType::i32)}, [](std::vector<Var>& s) { return s[1] < 100.0; },
-                      [](std::vector<Var>& s) { return std::vector<Var>{s[0] * 0.999 + 0.001, s[1] + 1.0}; });
+  auto r = while_loop(
+      *b.g, {v, b.scalar(0, DType::i32)}, [](std::vector<Var>& s) { return s[1] < 100.0; },
+      [](std::vector<Var>& s) {
+        return std::vector<Var>{s[0] * 0.999 + 0.001, s[1] + 1.0};
+      });
   b.output(r[0]);
   b.output(r[1]);
   loops::Program p = expect_passes_agree(*b.g, numbers_for(*b.g));
@@ -184,13 +190,14 @@ TEST(Workloads, HeatSwapsTwoGrids) {
   Builder b;
   constexpr int64_t n = 20;
   Var t = b.input(DType::f64, {n, n});
-  auto r = while_loop(*b.g, {t, b.scalar(0, DType::i32)}, [](std::vector<Var>& s) { return s[1] < 5.0; },
-                      [](std::vector<Var>& s) {
-                        auto at = [&](int64_t i, int64_t j) { return slice(s[0], {i, j}, {i + n - 2, j + n - 2}, {1, 1}); };
-                        Var inside = at(1, 1) + 0.1 * (at(0, 1) + at(2, 1) + at(1, 0) + at(1, 2) - 4.0 * at(1, 1));
-                        Var two = literal(*s[0].graph, 2, {DType::i32, {}});
-                        return std::vector<Var>{dynamic_update_slice(s[0], inside, {two, two}), s[1] + 1.0};
-                      });
+  auto r = while_loop(
+      *b.g, {t, b.scalar(0, DType::i32)}, [](std::vector<Var>& s) { return s[1] < 5.0; },
+      [](std::vector<Var>& s) {
+        auto at = [&](int64_t i, int64_t j) { return slice(s[0], {i, j}, {i + n - 2, j + n - 2}, {1, 1}); };
+        Var inside = at(1, 1) + 0.1 * (at(0, 1) + at(2, 1) + at(1, 0) + at(1, 2) - 4.0 * at(1, 1));
+        Var two = literal(*s[0].graph, 2, {DType::i32, {}});
+        return std::vector<Var>{dynamic_update_slice(s[0], inside, {two, two}), s[1] + 1.0};
+      });
   b.output(r[0]);
   loops::Program p = expect_passes_agree(*b.g, numbers_for(*b.g));
   EXPECT_EQ(count<loops::Swap>(p.body), 1);
@@ -199,8 +206,11 @@ TEST(Workloads, HeatSwapsTwoGrids) {
 TEST(Workloads, SmallMatrixProductInALoop) {
   Builder b;
   Var a = b.input(DType::f64, {3, 3}), m = b.input(DType::f64, {3, 3});
-  auto r = while_loop(*b.g, {a, b.scalar(0, DType::i32)}, [](std::vector<Var>& s) { return s[1] < 9.0; },
-                      [&](std::vector<Var>& s) { return std::vector<Var>{matmul(s[0], in(*s[0].graph, m)), s[1] + 1.0}; });
+  auto r = while_loop(
+      *b.g, {a, b.scalar(0, DType::i32)}, [](std::vector<Var>& s) { return s[1] < 9.0; },
+      [&](std::vector<Var>& s) {
+        return std::vector<Var>{matmul(s[0], in(*s[0].graph, m)), s[1] + 1.0};
+      });
   b.output(r[0]);
   expect_passes_agree(*b.g, numbers_for(*b.g));
 }
@@ -208,12 +218,13 @@ TEST(Workloads, SmallMatrixProductInALoop) {
 TEST(Workloads, StoringOneElementPerStepIsInPlace) {
   Builder b;
   constexpr int64_t n = 50;
-  auto r = while_loop(*b.g, {literal(*b.g, 0, {DType::f64, {n}}), b.scalar(1, DType::f64), b.scalar(1, DType::i32)},
-                      [](std::vector<Var>& s) { return s[2] <= double(n); },
-                      [](std::vector<Var>& s) {
-                        Var x = s[1] * 1.01;
-                        return std::vector<Var>{dynamic_update_slice(s[0], reshape(x, {1}), {s[2]}), x, s[2] + 1.0};
-                      });
+  auto r = while_loop(
+      *b.g, {literal(*b.g, 0, {DType::f64, {n}}), b.scalar(1, DType::f64), b.scalar(1, DType::i32)},
+      [](std::vector<Var>& s) { return s[2] <= double(n); },
+      [](std::vector<Var>& s) {
+        Var x = s[1] * 1.01;
+        return std::vector<Var>{dynamic_update_slice(s[0], reshape(x, {1}), {s[2]}), x, s[2] + 1.0};
+      });
   b.output(r[0]);
   loops::Program p = expect_passes_agree(*b.g, {});
   EXPECT_EQ(count<loops::Swap>(p.body), 0);
@@ -226,10 +237,11 @@ TEST(Workloads, GradientOfALoopUsesATape) {
   for (Shape shape : {Shape{}, Shape{3}, Shape{20}}) {
     Builder b;
     Var x = b.input(DType::f64, shape), a = b.input(DType::f64, {});
-    auto r = while_loop(*b.g, {x, b.scalar(0, DType::i32)}, [](std::vector<Var>& s) { return s[1] < 6.0; },
-                        [&](std::vector<Var>& s) {
-                          return std::vector<Var>{sin(s[0] * broadcast_to_like(in(*s[0].graph, a), s[0])) * 1.5, s[1] + 1.0};
-                        });
+    auto r = while_loop(
+        *b.g, {x, b.scalar(0, DType::i32)}, [](std::vector<Var>& s) { return s[1] < 6.0; },
+        [&](std::vector<Var>& s) {
+          return std::vector<Var>{sin(s[0] * broadcast_to_like(in(*s[0].graph, a), s[0])) * 1.5, s[1] + 1.0};
+        });
     b.output(shape.empty() ? r[0] : reduce_sum(r[0], {0}));
     graph::GraphPtr g = transform::gradient(*b.g, {true, true}, true);
     transform::optimize(*g);

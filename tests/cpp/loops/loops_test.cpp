@@ -38,7 +38,7 @@ TEST(ExprPool, FoldsOnlyWhatKeepsEveryBit) {
   EXPECT_EQ(e.binary(Op::mul, one, x), x);
   EXPECT_EQ(e.binary(Op::divide, x, one), x);
   EXPECT_EQ(e.binary(Op::sub, x, zero), x);
-  EXPECT_NE(e.binary(Op::add, x, zero), x);                           // -0 + 0 is 0
+  EXPECT_NE(e.binary(Op::add, x, zero), x);  // -0 + 0 is 0
   EXPECT_NE(e.binary(Op::sub, x, e.constant(-0.0, DType::f64)), x);
   EXPECT_EQ(e.binary(Op::add, n, e.constant(0, DType::i32)), n);
   EXPECT_EQ(e.convert(x, DType::f64), x);
@@ -60,7 +60,8 @@ Program example() {
   For inner, outer;
   inner.variable = 0, inner.end = 3;
   inner.body.push_back({Update{0, Op::add, x}});
-  inner.body.push_back({Store{1, at, p.exprs.binary(Op::mul, p.exprs.binary(Op::add, x, x), p.exprs.binary(Op::add, x, x))}});
+  inner.body.push_back(
+      {Store{1, at, p.exprs.binary(Op::mul, p.exprs.binary(Op::add, x, x), p.exprs.binary(Op::add, x, x))}});
   outer.variable = 1, outer.end = 4;
   outer.body.push_back({Declare{0, p.exprs.constant(0, DType::f32)}});
   outer.body.push_back({inner});
@@ -105,18 +106,18 @@ TEST(Verify, FindsBrokenPromises) {
     change(p);
     EXPECT_THROW(verify(p), InternalError);
   };
-  broken([](Program& p) { outer(p).end = 5; });                                   // leaves the buffers
+  broken([](Program& p) { outer(p).end = 5; });  // leaves the buffers
   broken([](Program& p) { inner(p).begin = -1; });
-  broken([](Program& p) { inner(p).end = 0; });                                   // empty
-  broken([](Program& p) { inner(p).variable = 1; });                              // nested twice
-  broken([](Program& p) { outer(p).body.erase(outer(p).body.begin()); });         // not declared
+  broken([](Program& p) { inner(p).end = 0; });                            // empty
+  broken([](Program& p) { inner(p).variable = 1; });                       // nested twice
+  broken([](Program& p) { outer(p).body.erase(outer(p).body.begin()); });  // not declared
   broken([](Program& p) { p.locals[0].dtype = DType::f64; });
-  broken([](Program& p) { p.buffers[1].kind = Buffer::Kind::input; });            // a store to an input
+  broken([](Program& p) { p.buffers[1].kind = Buffer::Kind::input; });  // a store to an input
   broken([](Program& p) { p.buffers[1].dtype = DType::f64; });
-  broken([](Program& p) { p.buffers[0].shape = {3, 4, 1}; });                     // wrong rank
+  broken([](Program& p) { p.buffers[0].shape = {3, 4, 1}; });  // wrong rank
   broken([](Program& p) { std::get<Update>(inner(p).body[0].is).op = Op::sub; });
   broken([](Program& p) { inner(p).kind = For::Kind::vector, inner(p).width = 4; });
-  broken([](Program& p) { std::swap(p.body[0], outer(p).body[1]); });             // a variable outside its loop
+  broken([](Program& p) { std::swap(p.body[0], outer(p).body[1]); });  // a variable outside its loop
   broken([](Program& p) { p.body.push_back({Swap{0, 1}}); });
 }
 

@@ -26,8 +26,7 @@ std::vector<TensorType> infer_if(const TensorType& pred, const std::vector<Tenso
   for (const auto& v : results) types.push_back(v->type);
   return types;
 }
-std::vector<TensorType> infer_while(const std::vector<TensorType>& state,
-                                    const std::vector<TensorType>& condition,
+std::vector<TensorType> infer_while(const std::vector<TensorType>& state, const std::vector<TensorType>& condition,
                                     const std::vector<TensorType>& next) {
   Graph g;
   std::vector<ValuePtr> initial;
@@ -59,8 +58,7 @@ TEST(If, GivesTheTypesOfItsBranches) {
 }
 
 TEST(If, SaysWhatDiffers) {
-  EXPECT_EQ(message([] { infer_if(i32_scalar, {}, {}); }),
-            "dtype: `pred` must have dtype BooleanType.\nx Got <i32>.");
+  EXPECT_EQ(message([] { infer_if(i32_scalar, {}, {}); }), "dtype: `pred` must have dtype BooleanType.\nx Got <i32>.");
   EXPECT_EQ(message([] {
               infer_if({DType::boolean, {2}}, {}, {});
             }),
@@ -68,12 +66,11 @@ TEST(If, SaysWhatDiffers) {
   EXPECT_EQ(message([] { infer_if(bool_scalar, {f32_scalar}, {}); }),
             "argument: true and false branches must have the same output structure.\nx `true` returns 1 "
             "value, `false` 0 values.");
-  EXPECT_EQ(
-      message([] {
-        infer_if(bool_scalar, {f32_scalar, f32_scalar}, {f32_scalar, i32_scalar});
-      }),
-      "dtype: true and false branches must return the same types.\n"
-      "x Output 2 is f32[] in `true` and i32[] in `false`.\ni Convert one of them with `nv_convert()`.");
+  EXPECT_EQ(message([] {
+              infer_if(bool_scalar, {f32_scalar, f32_scalar}, {f32_scalar, i32_scalar});
+            }),
+            "dtype: true and false branches must return the same types.\n"
+            "x Output 2 is f32[] in `true` and i32[] in `false`.\ni Convert one of them with `nv_convert()`.");
   EXPECT_EQ(message([] {
               infer_if(bool_scalar, {f32_scalar}, {{DType::f32, {3}}});
             }),
@@ -90,9 +87,8 @@ TEST(While, KeepsTheTypesOfTheState) {
 TEST(While, SaysWhatIsWrong) {
   EXPECT_EQ(message([] { infer_while({}, {bool_scalar}, {}); }),
             "argument: `init` must have at least one element.\ni A loop without a state can never end.");
-  EXPECT_EQ(
-      message([] { infer_while({i32_scalar}, {i32_scalar}, {i32_scalar}); }),
-      "dtype: `cond` must return a bool scalar.\nx Got i32[].\ni Compare values, for example with `<`.");
+  EXPECT_EQ(message([] { infer_while({i32_scalar}, {i32_scalar}, {i32_scalar}); }),
+            "dtype: `cond` must return a bool scalar.\nx Got i32[].\ni Compare values, for example with `<`.");
   EXPECT_EQ(message([] {
               infer_while({i32_scalar}, {{DType::boolean, {2}}}, {i32_scalar});
             }),

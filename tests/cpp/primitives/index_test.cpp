@@ -29,8 +29,7 @@ TEST(StaticSlice, Errors) {
   auto params = [](Ints start, Ints limit, Ints stride) {
     return Params{{"start_indices", start, true}, {"limit_indices", limit}, {"strides", stride}};
   };
-  const char* bounds =
-      "`start_indices` and `limit_indices` must lie within `operand`, the start not after the limit.";
+  const char* bounds = "`start_indices` and `limit_indices` must lie within `operand`, the start not after the limit.";
   expect_error("static_slice", {f64({3})}, params({0}, {4}, {1}), "argument", bounds,
                "x Got 1 to 4 in dimension 1, which has size 3.");
   expect_error("static_slice", {f64({3})}, params({-1}, {3}, {1}), "argument", bounds,
@@ -46,9 +45,8 @@ TEST(StaticSlice, Errors) {
 
 TEST(DynamicSlice, ClampsItsStarts) {
   auto sizes = [](Shape s) {
-    return [=](graph::Graph&, const std::vector<Var>& x) {
-      return std::vector<Var>{dynamic_slice(x[0], from(x, 1), s)};
-    };
+    return
+        [=](graph::Graph&, const std::vector<Var>& x) { return std::vector<Var>{dynamic_slice(x[0], from(x, 1), s)}; };
   };
   auto at = [](DType t, double i) { return tensor(t, {}, {i}); };
   for (DType t : {DType::i8, DType::i32, DType::i64, DType::ui8, DType::ui64}) {

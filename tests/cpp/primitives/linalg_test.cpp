@@ -90,7 +90,8 @@ TEST(Linalg, TheRuntimeAgreesForEveryCountOrderAndDtype) {
       for (int64_t n : {1, 4, 60}) {
         Tensor square = spread_values(t, {count, n, n}, -1, 1), b = spread_values(t, {count, n, 2});
         for (int64_t i = 0; i < n; ++i)  // a dominant diagonal: positive definite, whichever triangle is read
-          for (int64_t k = 0; k < count; ++k) set_element(square, k + count * (i + n * i), 2.0 * static_cast<double>(n) + 1);
+          for (int64_t k = 0; k < count; ++k)
+            set_element(square, k + count * (i + n * i), 2.0 * static_cast<double>(n) + 1);
         double tolerance = t == DType::f32 ? 1e-5 : 1e-12;
         for (bool flag : {true, false}) {
           expect_loop_rules_agree(build(chol(flag), {square}), {square}, tolerance);

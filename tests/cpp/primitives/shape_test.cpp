@@ -20,8 +20,7 @@ TEST(Fill, Values) {
   EXPECT_NE(graph::print(build(fill, {}))
                 .find("%1: f32?[2, 1] = fill [value = 7.5, dtype = f32, shape = c(2, 1), ambiguous = TRUE] ()"),
             std::string::npos);
-  expect_error("fill", {},
-               {{"value", Scalar(1)}, {"dtype", DType::f32}, {"shape", Ints{2, -1}}, {"ambiguous", false}},
+  expect_error("fill", {}, {{"value", Scalar(1)}, {"dtype", DType::f32}, {"shape", Ints{2, -1}}, {"ambiguous", false}},
                "argument", "`shape` must not contain negative sizes.", "x Got (2,-1).");
 }
 
@@ -45,9 +44,8 @@ TEST(Iota, CountsAlongOneDimension) {
 
 TEST(BroadcastInDim, ValuesAndGradients) {
   auto to = [](Shape shape, Ints dims) {
-    return [=](graph::Graph&, const std::vector<Var>& x) {
-      return std::vector<Var>{broadcast_in_dim(x[0], shape, dims)};
-    };
+    return
+        [=](graph::Graph&, const std::vector<Var>& x) { return std::vector<Var>{broadcast_in_dim(x[0], shape, dims)}; };
   };
   expect_values(to({2, 3}, {1}), {counting({3})}, {2, 3}, {1, 1, 2, 2, 3, 3});
   expect_values(to({2, 3}, {1, 0}), {counting({3, 2})}, {2, 3}, {1, 4, 2, 5, 3, 6});
@@ -78,8 +76,7 @@ TEST(BroadcastInDim, Errors) {
                "`operand` of shape (2,3) can't be broadcast to (4,3).",
                "x Dimension 1 of `operand` has size 2, dimension 1 of `shape` has size 4.");
   expect_error("broadcast_in_dim", {f64({2})}, params({2, 2}, {2}), "argument",
-               "`broadcast_dimensions` contains index outside the valid range.",
-               "x Got 3, but valid range is [1, 3).");
+               "`broadcast_dimensions` contains index outside the valid range.", "x Got 3, but valid range is [1, 3).");
   expect_error("broadcast_in_dim", {f64({2, 2})}, params({2, 2}, {0, 0}), "argument",
                "`broadcast_dimensions` contains duplicate dimension indices.",
                "x Got [1, 1]. Each dimension index must appear only once.");

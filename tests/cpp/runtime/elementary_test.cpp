@@ -1,24 +1,26 @@
 // The elementary functions against the C library in a wider type, at special values, and
 // against themselves: every width, every instruction set and apply() give the same bits.
-#include "runtime/elementary/table.h"
+#include <gtest/gtest.h>
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
-#include <gtest/gtest.h>
 #include <limits>
 #include <map>
 #include <random>
 #include <string>
 #include <vector>
+#include "runtime/elementary/table.h"
 
 namespace {
 
 using namespace anvil::elementary;
 using F = Function;
-template <class T> constexpr T inf = std::numeric_limits<T>::infinity();
-template <class T> constexpr T not_a_number = std::numeric_limits<T>::quiet_NaN();
+template <class T>
+constexpr T inf = std::numeric_limits<T>::infinity();
+template <class T>
+constexpr T not_a_number = std::numeric_limits<T>::quiet_NaN();
 
 std::vector<Function> all_functions() {
   std::vector<Function> list;
@@ -39,10 +41,15 @@ struct Case {
 long double erf_inv(long double x) {
   long double y = call(F::erf_inv, double(x));
   if (!std::isfinite(y) || y == 0) return y;
-  long double residual = std::fabs(x) < 0.5 ? std::erf(y) - x : std::copysign(1.0L, x) * ((1 - std::fabs(x)) - std::erfc(std::fabs(y)));
+  long double residual =
+      std::fabs(x) < 0.5 ? std::erf(y) - x : std::copysign(1.0L, x) * ((1 - std::fabs(x)) - std::erfc(std::fabs(y)));
   return y - residual * 0.886226925452758013649L * std::exp(y * y);
 }
-#define REFERENCE(expression) [](long double x, long double y) -> long double { (void)y; return expression; }
+#define REFERENCE(expression)                       \
+  [](long double x, long double y) -> long double { \
+    (void)y;                                        \
+    return expression;                              \
+  }
 const Case cases[] = {
     {F::exp, REFERENCE(std::exp(x)), 0.9, 1.01, -110, 95},
     {F::expm1, REFERENCE(std::expm1(x)), 1.1, 1.1, -40, 90},
@@ -76,7 +83,8 @@ const Case cases[] = {
 
 // The distance in units of the spacing of T at the exact result; overflow counts as the
 // number after the largest one. Infinite where a NaN, a sign or a zero is wrong.
-template <class T> double error_in_ulps(T got, long double want) {
+template <class T>
+double error_in_ulps(T got, long double want) {
   using L = std::numeric_limits<T>;
   if (std::isnan(want)) return std::isnan(got) ? 0 : inf<double>;
   if (std::isnan(got) || std::signbit(got) != std::signbit(want)) return inf<double>;
@@ -88,10 +96,44 @@ template <class T> double error_in_ulps(T got, long double want) {
   return double(std::ldexp(std::fabs(value - want), L::digits - 1 - exponent));
 }
 
-template <class T> const std::vector<T>& special_values() {
+template <class T>
+const std::vector<T>& special_values() {
   using L = std::numeric_limits<T>;
   static const std::vector<T> values = [] {
-    std::vector<T> v = {0, 1, 2, T(0.5), T(0.75), T(1.5), 3, 7, 33, T(0.1), L::min(), L::denorm_min(), L::min() / 2, L::max(), inf<T>, L::epsilon(), T(0x1p15), T(0x1p26), T(1e22), T(1e30), T(3.14159265358979), T(1.5707963267948966), T(0.34657359), T(0.69314718), T(88.7228391), T(103.97), T(709.782712893384), T(745.1332191), T(708.396418532264), T(36.7368), T(17.33), T(9.2), T(26.5), T(5.92)};
+    std::vector<T> v = {0,
+                        1,
+                        2,
+                        T(0.5),
+                        T(0.75),
+                        T(1.5),
+                        3,
+                        7,
+                        33,
+                        T(0.1),
+                        L::min(),
+                        L::denorm_min(),
+                        L::min() / 2,
+                        L::max(),
+                        inf<T>,
+                        L::epsilon(),
+                        T(0x1p15),
+                        T(0x1p26),
+                        T(1e22),
+                        T(1e30),
+                        T(3.14159265358979),
+                        T(1.5707963267948966),
+                        T(0.34657359),
+                        T(0.69314718),
+                        T(88.7228391),
+                        T(103.97),
+                        T(709.782712893384),
+                        T(745.1332191),
+                        T(708.396418532264),
+                        T(36.7368),
+                        T(17.33),
+                        T(9.2),
+                        T(26.5),
+                        T(5.92)};
     for (T x : std::vector<T>(v)) v.push_back(std::nextafter(x, T(0))), v.push_back(std::nextafter(x, inf<T>));
     for (T x : std::vector<T>(v)) v.push_back(-x);
     v.push_back(not_a_number<T>);
@@ -101,7 +143,8 @@ template <class T> const std::vector<T>& special_values() {
 }
 
 // Special values, any bits, moderate exponents, and the interesting range.
-template <class T> std::vector<T> arguments(size_t n, double low, double high, int seed) {
+template <class T>
+std::vector<T> arguments(size_t n, double low, double high, int seed) {
   std::vector<T> x = special_values<T>();
   std::mt19937_64 random(seed);
   std::uniform_real_distribution<double> uniform(low, high), exponent(-30, 30);
@@ -118,7 +161,8 @@ template <class T> std::vector<T> arguments(size_t n, double low, double high, i
   return x;
 }
 
-template <class T> void check_accuracy(const Case& c, size_t n) {
+template <class T>
+void check_accuracy(const Case& c, size_t n) {
   std::vector<T> x = arguments<T>(n, c.low, c.high, 1), y(n), out(n);
   if (arity(c.function) == 2) {
     y = arguments<T>(n, -10, 10, 2);
@@ -135,8 +179,10 @@ template <class T> void check_accuracy(const Case& c, size_t n) {
     double error = error_in_ulps(out[i], c.reference(x[i], y[i]));
     if (!(error <= worst)) worst = error, at = i;
   }
-  EXPECT_LE(worst, limit) << name(c.function) << " at " << std::hexfloat << x[at] << " " << y[at] << " is " << out[at] << ", should be " << double(c.reference(x[at], y[at]));
-  if (std::getenv("ANVIL_SHOW_ULPS")) std::printf("%-8s %s %.3f at %a\n", name(c.function), sizeof(T) == 4 ? "f32" : "f64", worst, double(x[at]));
+  EXPECT_LE(worst, limit) << name(c.function) << " at " << std::hexfloat << x[at] << " " << y[at] << " is " << out[at]
+                          << ", should be " << double(c.reference(x[at], y[at]));
+  if (std::getenv("ANVIL_SHOW_ULPS"))
+    std::printf("%-8s %s %.3f at %a\n", name(c.function), sizeof(T) == 4 ? "f32" : "f64", worst, double(x[at]));
 }
 
 TEST(Elementary, AccuracyOfFloats) {
@@ -150,32 +196,40 @@ TEST(Elementary, AccuracyOfDoubles) {
 struct Known {
   double n, x, value;
 };
-const Known polygammas[] = {  // by mpmath
-    {0, 0.5, -1.96351002602142348}, {0, 1, -0.577215664901532861}, {0, 1.5, 0.0364899739785765206},
-    {0, 1.4375, -0.0236135440052978991}, {0, 2.25, 0.572546466623734592}, {0, 100.5, 4.60517435258184521},
-    {0, 1e10, 23.0258509298904568}, {0, 1e-10, -10000000000.5772153}, {0, -0.75, -2.89412020004293207},
-    {0, -10.25, 5.51685841988627331}, {0, -1e-10, 9999999999.42278397}, {1, 0.125, 65.3881334449880345},
-    {1, 1, 1.64493406684822644}, {1, 3.5, 0.330357756100234865}, {1, 30, 0.0338950603577399442},
-    {1, 1e200, 1.00000000000000003e-200}, {1, 1e-10, 9.99999999999999927e+19}, {1, -0.5, 8.93480220054467931},
-    {1, -20.75, 19.6921586563724974}, {2, 0.5, -16.82879664423432}, {2, 7.25, -0.0218289522951977392},
-    {2, -3.25, 123.955211039422023}, {3, 1.25, 2.78214400918839602}, {3, -7.75, 1558.54192059160656},
-    {5, 2, 2.08116743813389677}, {5, 1000, 2.40600599999440001e-14}, {10, 0.5, -7431824508.85876898},
-    {10, 25, -4.62166451504883193e-9}, {10, -1.25, 15220204740174.3376}, {40, 3, -2.23705623046787669e+28},
+const Known polygammas[] = {
+    // by mpmath
+    {0, 0.5, -1.96351002602142348},        {0, 1, -0.577215664901532861},        {0, 1.5, 0.0364899739785765206},
+    {0, 1.4375, -0.0236135440052978991},   {0, 2.25, 0.572546466623734592},      {0, 100.5, 4.60517435258184521},
+    {0, 1e10, 23.0258509298904568},        {0, 1e-10, -10000000000.5772153},     {0, -0.75, -2.89412020004293207},
+    {0, -10.25, 5.51685841988627331},      {0, -1e-10, 9999999999.42278397},     {1, 0.125, 65.3881334449880345},
+    {1, 1, 1.64493406684822644},           {1, 3.5, 0.330357756100234865},       {1, 30, 0.0338950603577399442},
+    {1, 1e200, 1.00000000000000003e-200},  {1, 1e-10, 9.99999999999999927e+19},  {1, -0.5, 8.93480220054467931},
+    {1, -20.75, 19.6921586563724974},      {2, 0.5, -16.82879664423432},         {2, 7.25, -0.0218289522951977392},
+    {2, -3.25, 123.955211039422023},       {3, 1.25, 2.78214400918839602},       {3, -7.75, 1558.54192059160656},
+    {5, 2, 2.08116743813389677},           {5, 1000, 2.40600599999440001e-14},   {10, 0.5, -7431824508.85876898},
+    {10, 25, -4.62166451504883193e-9},     {10, -1.25, 15220204740174.3376},     {40, 3, -2.23705623046787669e+28},
     {40, -2.75, -3.94552421014626834e+72}, {100, 9.5, -1.65934699377747991e+59}, {171, 40, 3.51339555285775399e+33},
 };
 
 TEST(Elementary, Polygamma) {
   for (const Known& k : polygammas) {
     double got = call(F::polygamma, k.n, k.x);
-    EXPECT_LE(std::fabs(got - k.value), 2e-13 * std::fabs(k.value)) << k.n << " " << k.x << " is " << got << ", should be " << k.value;
-    if (k.n == 0) { EXPECT_EQ(call(F::digamma, k.x), got); }
-    if (k.n == 1) { EXPECT_EQ(call(F::trigamma, k.x), got); }
+    EXPECT_LE(std::fabs(got - k.value), 2e-13 * std::fabs(k.value))
+        << k.n << " " << k.x << " is " << got << ", should be " << k.value;
+    if (k.n == 0) {
+      EXPECT_EQ(call(F::digamma, k.x), got);
+    }
+    if (k.n == 1) {
+      EXPECT_EQ(call(F::trigamma, k.x), got);
+    }
   }
-  EXPECT_NEAR(call(F::digamma, 0x1.762d86356be3fp+0), -0x1.b86a722197829p-54 * 0x1.ef72bc8ee38acp-1, 1e-30);  // next to the zero
+  EXPECT_NEAR(call(F::digamma, 0x1.762d86356be3fp+0), -0x1.b86a722197829p-54 * 0x1.ef72bc8ee38acp-1,
+              1e-30);  // next to the zero
   // Base R gives +Inf at the poles of odd orders; here every pole is NaN.
   for (double pole : {0., -0., -1., -2., -1e15, -1e300, -inf<double>})
     for (double n : {0., 1., 2., 3.}) EXPECT_TRUE(std::isnan(call(F::polygamma, n, pole))) << n << " " << pole;
-  for (double n : {-1., 0.5, -0.5, inf<double>, not_a_number<double>}) EXPECT_TRUE(std::isnan(call(F::polygamma, n, 1.5))) << n;
+  for (double n : {-1., 0.5, -0.5, inf<double>, not_a_number<double>})
+    EXPECT_TRUE(std::isnan(call(F::polygamma, n, 1.5))) << n;
   EXPECT_EQ(call(F::digamma, inf<double>), inf<double>);
   EXPECT_EQ(call(F::trigamma, inf<double>), 0);
   EXPECT_EQ(call(F::polygamma, 1000.0, 1e-3), -inf<double>);
@@ -183,26 +237,88 @@ TEST(Elementary, Polygamma) {
 
 // ---- special values --------------------------------------------------------------------
 // The accuracy tests meet these, too; here they are spelled out.
-template <class T> void check_special_values() {
+template <class T>
+void check_special_values() {
   using L = std::numeric_limits<T>;
   const T i = inf<T>, nan = not_a_number<T>, tiny = L::denorm_min();
-  struct { F f; T x, want; } const unary[] = {
-      {F::exp, -i, 0}, {F::exp, i, i}, {F::exp, T(-0.), 1}, {F::exp, L::max(), i}, {F::exp, -L::max(), 0}, {F::expm1, -i, -1}, {F::expm1, T(-0.), T(-0.)}, {F::expm1, tiny, tiny},
-      {F::log, 0, -i}, {F::log, T(-0.), -i}, {F::log, -1, nan}, {F::log, i, i}, {F::log, 1, 0}, {F::log1p, -1, -i}, {F::log1p, T(-0.), T(-0.)}, {F::log1p, -2, nan}, {F::log2, 8, 3}, {F::log2, tiny, T(L::min_exponent - L::digits)}, {F::log10, 1, 0}, {F::log10, 10, 1}, {F::log10, 1000, 3}, {F::log10, T(1e10), 10},
-      {F::sin, T(-0.), T(-0.)}, {F::sin, i, nan}, {F::cos, 0, 1}, {F::cos, -i, nan}, {F::tan, T(-0.), T(-0.)}, {F::asin, T(1.5), nan}, {F::acos, 1, 0}, {F::atan, T(-0.), T(-0.)}, {F::acosh, T(0.5), nan}, {F::atanh, 1, i},
-      {F::tanh, i, 1}, {F::tanh, -i, -1}, {F::tanh, T(-0.), T(-0.)}, {F::logistic, -i, 0}, {F::logistic, i, 1}, {F::logistic, 0, T(0.5)}, {F::erf, -i, -1}, {F::erf, T(-0.), T(-0.)}, {F::erfc, i, 0}, {F::erfc, -i, 2},
-      {F::erf_inv, 1, i}, {F::erf_inv, -1, -i}, {F::erf_inv, T(-0.), T(-0.)}, {F::erf_inv, 2, nan}, {F::cbrt, -27, -3}, {F::rsqrt, 0, i}, {F::rsqrt, T(-0.), -i}, {F::rsqrt, i, 0}, {F::rsqrt, -1, nan}, {F::lgamma, -1, i}, {F::lgamma, 1, 0}};
-  for (auto& c : unary) EXPECT_EQ(error_in_ulps(call(c.f, c.x), c.want), 0) << name(c.f) << " " << c.x << " is " << call(c.f, c.x);
-  struct { F f; T x, y, want; } const binary[] = {
-      {F::pow, 0, 0, 1}, {F::pow, nan, 0, 1}, {F::pow, 1, nan, 1}, {F::pow, -1, i, 1}, {F::pow, T(-0.), -3, -i}, {F::pow, T(-0.), -2, i}, {F::pow, -2, 3, -8}, {F::pow, -2, T(0.5), nan}, {F::pow, T(0.5), -i, i}, {F::pow, -i, 3, -i},
-      {F::atan2, T(-0.), 1, T(-0.)}, {F::fmod, -7, 3, -1}, {F::fmod, 7, -3, 1}, {F::fmod, -6, 3, T(-0.)}, {F::fmod, 1, 0, nan}, {F::fmod, 1, i, 1}, {F::fmod, i, 1, nan}};
-  for (auto& c : binary) EXPECT_EQ(error_in_ulps(call(c.f, c.x, c.y), c.want), 0) << name(c.f) << " " << c.x << " " << c.y << " is " << call(c.f, c.x, c.y);
+  struct {
+    F f;
+    T x, want;
+  } const unary[] = {{F::exp, -i, 0},
+                     {F::exp, i, i},
+                     {F::exp, T(-0.), 1},
+                     {F::exp, L::max(), i},
+                     {F::exp, -L::max(), 0},
+                     {F::expm1, -i, -1},
+                     {F::expm1, T(-0.), T(-0.)},
+                     {F::expm1, tiny, tiny},
+                     {F::log, 0, -i},
+                     {F::log, T(-0.), -i},
+                     {F::log, -1, nan},
+                     {F::log, i, i},
+                     {F::log, 1, 0},
+                     {F::log1p, -1, -i},
+                     {F::log1p, T(-0.), T(-0.)},
+                     {F::log1p, -2, nan},
+                     {F::log2, 8, 3},
+                     {F::log2, tiny, T(L::min_exponent - L::digits)},
+                     {F::log10, 1, 0},
+                     {F::log10, 10, 1},
+                     {F::log10, 1000, 3},
+                     {F::log10, T(1e10), 10},
+                     {F::sin, T(-0.), T(-0.)},
+                     {F::sin, i, nan},
+                     {F::cos, 0, 1},
+                     {F::cos, -i, nan},
+                     {F::tan, T(-0.), T(-0.)},
+                     {F::asin, T(1.5), nan},
+                     {F::acos, 1, 0},
+                     {F::atan, T(-0.), T(-0.)},
+                     {F::acosh, T(0.5), nan},
+                     {F::atanh, 1, i},
+                     {F::tanh, i, 1},
+                     {F::tanh, -i, -1},
+                     {F::tanh, T(-0.), T(-0.)},
+                     {F::logistic, -i, 0},
+                     {F::logistic, i, 1},
+                     {F::logistic, 0, T(0.5)},
+                     {F::erf, -i, -1},
+                     {F::erf, T(-0.), T(-0.)},
+                     {F::erfc, i, 0},
+                     {F::erfc, -i, 2},
+                     {F::erf_inv, 1, i},
+                     {F::erf_inv, -1, -i},
+                     {F::erf_inv, T(-0.), T(-0.)},
+                     {F::erf_inv, 2, nan},
+                     {F::cbrt, -27, -3},
+                     {F::rsqrt, 0, i},
+                     {F::rsqrt, T(-0.), -i},
+                     {F::rsqrt, i, 0},
+                     {F::rsqrt, -1, nan},
+                     {F::lgamma, -1, i},
+                     {F::lgamma, 1, 0}};
+  for (auto& c : unary)
+    EXPECT_EQ(error_in_ulps(call(c.f, c.x), c.want), 0) << name(c.f) << " " << c.x << " is " << call(c.f, c.x);
+  struct {
+    F f;
+    T x, y, want;
+  } const binary[] = {{F::pow, 0, 0, 1},   {F::pow, nan, 0, 1},           {F::pow, 1, nan, 1},
+                      {F::pow, -1, i, 1},  {F::pow, T(-0.), -3, -i},      {F::pow, T(-0.), -2, i},
+                      {F::pow, -2, 3, -8}, {F::pow, -2, T(0.5), nan},     {F::pow, T(0.5), -i, i},
+                      {F::pow, -i, 3, -i}, {F::atan2, T(-0.), 1, T(-0.)}, {F::fmod, -7, 3, -1},
+                      {F::fmod, 7, -3, 1}, {F::fmod, -6, 3, T(-0.)},      {F::fmod, 1, 0, nan},
+                      {F::fmod, 1, i, 1},  {F::fmod, i, 1, nan}};
+  for (auto& c : binary)
+    EXPECT_EQ(error_in_ulps(call(c.f, c.x, c.y), c.want), 0)
+        << name(c.f) << " " << c.x << " " << c.y << " is " << call(c.f, c.x, c.y);
   for (F f : all_functions()) {  // NaN stays NaN, also in vectors
     const T na = sizeof(T) == 4 ? T(std::bit_cast<float>(0x7fc007a2u)) : T(std::bit_cast<double>(0x7ff80000000007a2u));
     std::vector<T> x(20, na), y(20, 2), out(20);
     apply(f, x.data(), y.data(), out.data(), 20);
     for (T r : out) EXPECT_TRUE(std::isnan(r)) << name(f);
-    if (arity(f) == 1) { EXPECT_EQ(std::memcmp(&out[7], &na, sizeof(T) - 1), 0) << name(f); }
+    if (arity(f) == 1) {
+      EXPECT_EQ(std::memcmp(&out[7], &na, sizeof(T) - 1), 0) << name(f);
+    }
   }
 }
 TEST(Elementary, SpecialValuesOfFloats) { check_special_values<float>(); }
@@ -242,7 +358,8 @@ TEST(Elementary, SymbolsAreComplete) {
     EXPECT_EQ(table.size(), all_functions().size() * 2 * (1 + widths(isa).size()));
     for (F f : all_functions()) {
       EXPECT_TRUE(table.count(symbol_name(f, false, 1)) && table.count(symbol_name(f, true, 1)));
-      for (int w : widths(isa)) EXPECT_TRUE(table.count(symbol_name(f, false, w)) && table.count(symbol_name(f, true, w / 2))) << name(f) << w;
+      for (int w : widths(isa))
+        EXPECT_TRUE(table.count(symbol_name(f, false, w)) && table.count(symbol_name(f, true, w / 2))) << name(f) << w;
     }
   }
 }
@@ -251,17 +368,23 @@ TEST(Elementary, SymbolsAreComplete) {
 // Calls of the vector functions as generated code makes them, with vectors in registers;
 // in assembly, because C++ without -mavx has no such call.
 #if defined(__x86_64__)
-#define CALL_WITH(name, reg)                                                               \
-  __attribute__((naked)) void name(void*, const void*, const void*, void*) {               \
-    __asm__("pushq %rbx\n movq %rcx, %rbx\n"                                               \
-            "vmovups (%rsi), %" reg "0\n vmovups (%rdx), %" reg "1\n call *%rdi\n"         \
-            "vmovups %" reg "0, (%rbx)\n vzeroupper\n popq %rbx\n ret");                   \
+#define CALL_WITH(name, reg)                                                 \
+  __attribute__((naked)) void name(void*, const void*, const void*, void*) { \
+    __asm__(                                                                 \
+        "pushq %rbx\n movq %rcx, %rbx\n"                                     \
+        "vmovups (%rsi), %" reg "0\n vmovups (%rdx), %" reg                  \
+        "1\n call *%rdi\n"                                                   \
+        "vmovups %" reg "0, (%rbx)\n vzeroupper\n popq %rbx\n ret");         \
   }
 CALL_WITH(call_ymm, "ymm")
 CALL_WITH(call_zmm, "zmm")
-template <class T> void call_vector(void* f, int lanes, bool, const T* a, const T* b, T* out) { (lanes * sizeof(T) == 64 ? call_zmm : call_ymm)(f, a, b, out); }
+template <class T>
+void call_vector(void* f, int lanes, bool, const T* a, const T* b, T* out) {
+  (lanes * sizeof(T) == 64 ? call_zmm : call_ymm)(f, a, b, out);
+}
 #else
-template <class T> void call_vector(void* f, int, bool two, const T* a, const T* b, T* out) {
+template <class T>
+void call_vector(void* f, int, bool two, const T* a, const T* b, T* out) {
   typedef T V __attribute__((vector_size(16)));
   V x, y;
   std::memcpy(&x, a, sizeof x);
@@ -270,19 +393,24 @@ template <class T> void call_vector(void* f, int, bool two, const T* a, const T*
   std::memcpy(out, &x, sizeof x);
 }
 #endif
-template <class T> void run(void* f, int lanes, bool two, const T* a, const T* b, T* out, size_t n) {
+template <class T>
+void run(void* f, int lanes, bool two, const T* a, const T* b, T* out, size_t n) {
   for (size_t i = 0; i + lanes <= n; i += lanes) {
-    if (lanes > 1) call_vector(f, lanes, two, a + i, b + i, out + i);
-    else out[i] = two ? reinterpret_cast<T (*)(T, T)>(f)(a[i], b[i]) : reinterpret_cast<T (*)(T)>(f)(a[i]);
+    if (lanes > 1)
+      call_vector(f, lanes, two, a + i, b + i, out + i);
+    else
+      out[i] = two ? reinterpret_cast<T (*)(T, T)>(f)(a[i], b[i]) : reinterpret_cast<T (*)(T)>(f)(a[i]);
   }
 }
 
-template <class T> auto bits_but_sign_of_nan(T x) {
+template <class T>
+auto bits_but_sign_of_nan(T x) {
   if (std::isnan(x)) x = std::fabs(x);
   return std::bit_cast<std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>(x);
 }
 
-template <class T> void check_same_bits() {
+template <class T>
+void check_same_bits() {
   constexpr size_t n = 2048;
   constexpr bool f64 = sizeof(T) == 8;
   std::vector<T> a = arguments<T>(n, -20, 20, 5), b = arguments<T>(n, -5, 5, 6), out(n), want(n);
@@ -291,7 +419,9 @@ template <class T> void check_same_bits() {
   auto compare = [&](F f, const std::string& what) {
     size_t i = 0;
     while (i < n && bits_but_sign_of_nan(out[i]) == bits_but_sign_of_nan(want[i])) ++i;
-    if (i < n) ADD_FAILURE() << name(f) << " " << what << " at " << std::hexfloat << a[i] << " " << b[i] << " is " << out[i] << ", not " << want[i];
+    if (i < n)
+      ADD_FAILURE() << name(f) << " " << what << " at " << std::hexfloat << a[i] << " " << b[i] << " is " << out[i]
+                    << ", not " << want[i];
   };
   for (F f : all_functions()) {
     const T* x = f == F::polygamma ? b.data() : a.data();
@@ -309,7 +439,8 @@ template <class T> void check_same_bits() {
         compare(f, "x" + std::to_string(lanes));
       }
     }
-    for (size_t start = 0, length = 0; start < n; start += length, length = (length + 1) % 37) apply(f, x + start, y + start, out.data() + start, int64_t(std::min(length, n - start)));
+    for (size_t start = 0, length = 0; start < n; start += length, length = (length + 1) % 37)
+      apply(f, x + start, y + start, out.data() + start, int64_t(std::min(length, n - start)));
     compare(f, "apply");
     for (size_t i = 0; i < n; ++i) out[i] = two ? call(f, x[i], y[i]) : call(f, x[i]);
     compare(f, "call");

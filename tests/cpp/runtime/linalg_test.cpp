@@ -36,8 +36,7 @@ struct Linalg : testing::Test {
       for (int64_t i = 0; i < n; ++i)
         for (int64_t j = 0; j < n; ++j) {
           double sum = i == j ? 1 : 0;
-          for (int64_t k = 0; k < n; ++k)
-            sum += m[at(b, batch, n, i, k)] * m[at(b, batch, n, j, k)] / double(n);
+          for (int64_t k = 0; k < n; ++k) sum += m[at(b, batch, n, i, k)] * m[at(b, batch, n, j, k)] / double(n);
           a[at(b, batch, n, i, j)] = T(sum);
         }
     return a;
@@ -64,10 +63,8 @@ TYPED_TEST(Linalg, Products) {
         for (int j = 0; j < n; ++j) {
           double sum = 0;
           for (int l = 0; l < k; ++l)
-            sum +=
-                double(a[size_t(ta ? l + i * k : i + l * m)]) * double(b[size_t(tb ? j + l * n : l + j * k)]);
-          ASSERT_NEAR(c[size_t(i + j * m)], sum, this->tolerance)
-              << m << " " << n << " " << k << " " << flags;
+            sum += double(a[size_t(ta ? l + i * k : i + l * m)]) * double(b[size_t(tb ? j + l * n : l + j * k)]);
+          ASSERT_NEAR(c[size_t(i + j * m)], sum, this->tolerance) << m << " " << n << " " << k << " " << flags;
         }
     }
 }
@@ -79,8 +76,8 @@ TYPED_TEST(Linalg, ProductsOfEveryInstructionSet) {
   for (const auto isa : {elementary::Isa::baseline, elementary::Isa::avx2, elementary::Isa::avx512}) {
     if (isa > elementary::detected_isa()) continue;
     auto c = this->draw(m * n);
-    ASSERT_TRUE(product::multiply<TypeParam>(c.data(), {a.data(), 1, m}, {b.data(), 1, k}, m, n, k, nullptr,
-                                             nullptr, isa));
+    ASSERT_TRUE(
+        product::multiply<TypeParam>(c.data(), {a.data(), 1, m}, {b.data(), 1, k}, m, n, k, nullptr, nullptr, isa));
     for (int64_t i = 0; i < m; i += 7)
       for (int64_t j = 0; j < n; ++j) {
         double sum = 0;
@@ -121,25 +118,23 @@ TYPED_TEST(Linalg, MatricesThatAreNotPositiveDefinite) {
       ASSERT_EQ(this->call("cholesky", {l.data(), a.data()}, {n, 1, batch}), 0);
       for (int b = 0; b < batch; ++b)
         for (int i = 0; i < n; ++i)
-          for (int j = 0; j <= i; ++j)
-            ASSERT_EQ(std::isnan(l[this->at(b, batch, n, i, j)]), b == bad) << i << " " << j;
+          for (int j = 0; j <= i; ++j) ASSERT_EQ(std::isnan(l[this->at(b, batch, n, i, j)]), b == bad) << i << " " << j;
     }
 }
 
 TYPED_TEST(Linalg, TriangularSystems) {
-  for (const auto& [n, m, batch] :
-       {std::tuple{1, 1, 1}, {4, 3, 1}, {60, 7, 1}, {8, 5, 50}, {40, 2, 5}, {6, 1, 3}})
+  for (const auto& [n, m, batch] : {std::tuple{1, 1, 1}, {4, 3, 1}, {60, 7, 1}, {8, 5, 50}, {40, 2, 5}, {6, 1, 3}})
     for (int flags = 0; flags < 16; ++flags) {
       const bool left = flags & 1, lower = flags & 2, unit = flags & 4, transposed = flags & 8;
       auto a = this->draw(n * n * batch), b = this->draw(n * m * batch), x = this->draw(n * m * batch);
       for (int q = 0; q < batch; ++q)  // well conditioned
         for (int i = 0; i < n; ++i)
           for (int j = 0; j < n; ++j)
-            a[this->at(q, batch, n, i, j)] = TypeParam(i == j ? 2 + a[this->at(q, batch, n, i, j)] * 0.1
-                                                              : a[this->at(q, batch, n, i, j)] / n);
-      ASSERT_EQ(this->call("triangular_solve", {x.data(), a.data(), b.data()},
-                           {n, m, batch, left, lower, unit, transposed}),
-                0);
+            a[this->at(q, batch, n, i, j)] =
+                TypeParam(i == j ? 2 + a[this->at(q, batch, n, i, j)] * 0.1 : a[this->at(q, batch, n, i, j)] / n);
+      ASSERT_EQ(
+          this->call("triangular_solve", {x.data(), a.data(), b.data()}, {n, m, batch, left, lower, unit, transposed}),
+          0);
       const int rows = left ? n : m, columns = left ? m : n;
       const auto element = [&](int q, int i, int k) {  // of op(A)
         const int r = transposed ? k : i, c = transposed ? i : k;

@@ -15,8 +15,7 @@ namespace anvil::runtime {
 namespace {
 
 TEST(Pool, DataIsAlignedBehindAnyLead) {
-  for (const size_t bytes :
-       {size_t(0), size_t(1), size_t(100), size_t(5000), size_t(1) << 20, size_t(9) << 20})
+  for (const size_t bytes : {size_t(0), size_t(1), size_t(100), size_t(5000), size_t(1) << 20, size_t(9) << 20})
     for (const size_t lead : {0, 8, 48, 56, 64, 100}) {
       char* p = static_cast<char*>(take(bytes + lead, lead));
       EXPECT_EQ((reinterpret_cast<uintptr_t>(p) + lead) % 64, 0u);

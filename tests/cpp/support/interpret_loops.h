@@ -27,14 +27,17 @@ class LoopInterpreter {
       auto position = static_cast<size_t>(buffer.position);
       graph::TensorType type{buffer.dtype, buffer.shape};
       if (buffer.alias >= 0) continue;
-      if (buffer.kind == loops::Buffer::Kind::input) memory_[b] = inputs.at(position);
-      else if (buffer.kind == loops::Buffer::Kind::constant) memory_[b] = constants.at(position);
+      if (buffer.kind == loops::Buffer::Kind::input)
+        memory_[b] = inputs.at(position);
+      else if (buffer.kind == loops::Buffer::Kind::constant)
+        memory_[b] = constants.at(position);
       else if (buffer.kind == loops::Buffer::Kind::temporary && arena) {
         if (buffer.offset < 0) continue;
         memory_[b] = {type, {arena_.data, static_cast<char*>(arena_.data.get()) + buffer.offset}};
       } else {
         memory_[b] = graph::allocate(type);
-        std::memset(memory_[b].data.get(), 255, static_cast<size_t>(elements(type.shape)) * size_of(type.dtype));  // NaN
+        std::memset(memory_[b].data.get(), 255,
+                    static_cast<size_t>(elements(type.shape)) * size_of(type.dtype));  // NaN
         if (buffer.kind == loops::Buffer::Kind::output) {
           outputs_.resize(std::max(outputs_.size(), position + 1));
           outputs_[position] = memory_[b];
@@ -47,7 +50,7 @@ class LoopInterpreter {
     outputs_.resize(static_cast<size_t>(program_.outputs));
     return outputs_;
   }
-  int64_t steps = 0;   // stores and updates done
+  int64_t steps = 0;  // stores and updates done
   int64_t loads = 0;
 
  private:
@@ -90,7 +93,10 @@ class LoopInterpreter {
     cache_[e] = x;
     return x;
   }
-  template <class T> T argument(Expr e, size_t i) { return at(e->args[i]).as<T>(); }
+  template <class T>
+  T argument(Expr e, size_t i) {
+    return at(e->args[i]).as<T>();
+  }
 
   Scalar node(Expr e) {
     switch (e->op) {
@@ -105,8 +111,10 @@ class LoopInterpreter {
       case Op::bitcast:
         return visit(e->args[0]->dtype, [&]<class From>() {
           return visit(e->dtype, [&]<class To>() {
-            if constexpr (sizeof(From) == sizeof(To)) return Scalar(scalar::bitcast<To>(argument<From>(e, 0)));
-            else return Scalar();
+            if constexpr (sizeof(From) == sizeof(To))
+              return Scalar(scalar::bitcast<To>(argument<From>(e, 0)));
+            else
+              return Scalar();
           });
         });
       case Op::select: return at(e->args[0]).as<bool>() ? at(e->args[1]) : at(e->args[2]);
@@ -114,42 +122,50 @@ class LoopInterpreter {
         return visit_float(e->dtype, [&]<class T>() {
           auto f = elementary::find(e->name);
           if (!f) fail(std::string("unknown function ") + e->name);
-          return Scalar(e->argument_count() == 1 ? elementary::call(*f, argument<T>(e, 0)) : elementary::call(*f, argument<T>(e, 0), argument<T>(e, 1)));
+          return Scalar(e->argument_count() == 1 ? elementary::call(*f, argument<T>(e, 0))
+                                                 : elementary::call(*f, argument<T>(e, 0), argument<T>(e, 1)));
         });
       case Op::fma:
-        return visit_float(e->dtype, [&]<class T>() { return Scalar(scalar::fma(argument<T>(e, 0), argument<T>(e, 1), argument<T>(e, 2))); });
+        return visit_float(e->dtype, [&]<class T>() {
+          return Scalar(scalar::fma(argument<T>(e, 0), argument<T>(e, 1), argument<T>(e, 2)));
+        });
       default:
         return visit(e->args[0]->dtype, [&]<class T>() {
-          return e->argument_count() == 1 ? unary<T>(e->op, argument<T>(e, 0)) : binary<T>(e->op, argument<T>(e, 0), argument<T>(e, 1));
+          return e->argument_count() == 1 ? unary<T>(e->op, argument<T>(e, 0))
+                                          : binary<T>(e->op, argument<T>(e, 0), argument<T>(e, 1));
         });
     }
   }
-#define ANVIL_CASE(op, ...)                                                        \
-  case Op::op:                                                                     \
+#define ANVIL_CASE(op, ...)                                                              \
+  case Op::op:                                                                           \
     if constexpr (requires { scalar::op(__VA_ARGS__); }) return scalar::op(__VA_ARGS__); \
     break;
-  template <class T> Scalar unary(Op op, T a) {
+  template <class T>
+  Scalar unary(Op op, T a) {
     if constexpr (!std::is_same_v<T, bool>)
       if (op == Op::negate) return scalar::negate(a);
     switch (op) {
-      ANVIL_CASE(bit_not, a) ANVIL_CASE(abs, a) ANVIL_CASE(sign, a) ANVIL_CASE(popcnt, a) ANVIL_CASE(sqrt, a)
-      ANVIL_CASE(floor, a) ANVIL_CASE(ceil, a) ANVIL_CASE(trunc, a) ANVIL_CASE(round_even, a) ANVIL_CASE(round_away, a) ANVIL_CASE(is_finite, a)
-      default: break;
+      ANVIL_CASE(bit_not, a)
+      ANVIL_CASE(abs, a) ANVIL_CASE(sign, a) ANVIL_CASE(popcnt, a) ANVIL_CASE(sqrt, a) ANVIL_CASE(floor, a)
+          ANVIL_CASE(ceil, a) ANVIL_CASE(trunc, a) ANVIL_CASE(round_even, a) ANVIL_CASE(round_away, a)
+              ANVIL_CASE(is_finite, a) default : break;
     }
     throw std::logic_error(std::string("interpreter: no unary ") + loops::name(op));
   }
-  template <class T> Scalar binary(Op op, T a, T b) {
+  template <class T>
+  Scalar binary(Op op, T a, T b) {
     switch (op) {
-      ANVIL_CASE(add, a, b) ANVIL_CASE(mul, a, b) ANVIL_CASE(minimum, a, b) ANVIL_CASE(maximum, a, b)
-      ANVIL_CASE(bit_and, a, b) ANVIL_CASE(bit_or, a, b) ANVIL_CASE(bit_xor, a, b) ANVIL_CASE(shift_left, a, b)
-      ANVIL_CASE(shift_right_logical, a, b) ANVIL_CASE(shift_right_arithmetic, a, b)
-      ANVIL_CASE(eq, a, b) ANVIL_CASE(ne, a, b) ANVIL_CASE(lt, a, b) ANVIL_CASE(le, a, b) ANVIL_CASE(gt, a, b) ANVIL_CASE(ge, a, b)
-      default: break;
+      ANVIL_CASE(add, a, b)
+      ANVIL_CASE(mul, a, b) ANVIL_CASE(minimum, a, b) ANVIL_CASE(maximum, a, b) ANVIL_CASE(bit_and, a, b)
+          ANVIL_CASE(bit_or, a, b) ANVIL_CASE(bit_xor, a, b) ANVIL_CASE(shift_left, a, b)
+              ANVIL_CASE(shift_right_logical, a, b) ANVIL_CASE(shift_right_arithmetic, a, b) ANVIL_CASE(eq, a, b)
+                  ANVIL_CASE(ne, a, b) ANVIL_CASE(lt, a, b) ANVIL_CASE(le, a, b) ANVIL_CASE(gt, a, b)
+                      ANVIL_CASE(ge, a, b) default : break;
     }
     if constexpr (!std::is_same_v<T, bool>) switch (op) {
-      ANVIL_CASE(sub, a, b) ANVIL_CASE(divide, a, b) ANVIL_CASE(remainder, a, b) ANVIL_CASE(power, a, b)
-      default: break;
-    }
+        ANVIL_CASE(sub, a, b)
+        ANVIL_CASE(divide, a, b) ANVIL_CASE(remainder, a, b) ANVIL_CASE(power, a, b) default : break;
+      }
     throw std::logic_error(std::string("interpreter: no binary ") + loops::name(op));
   }
 #undef ANVIL_CASE
@@ -179,12 +195,14 @@ class LoopInterpreter {
     Scalar x = evaluate(s.value), old = locals_[static_cast<size_t>(s.local)];
     ++steps;
     if (s.op == Op::local) return set(s.local, x);
-    visit(program_.locals[static_cast<size_t>(s.local)].dtype, [&]<class T>() { set(s.local, binary<T>(s.op, old.as<T>(), x.as<T>())); });
+    visit(program_.locals[static_cast<size_t>(s.local)].dtype,
+          [&]<class T>() { set(s.local, binary<T>(s.op, old.as<T>(), x.as<T>())); });
   }
   void statement(const loops::Bind& s) {
     variables_[static_cast<size_t>(s.parameter)] = evaluate(s.value).as<int64_t>();
     const loops::VariableInfo& v = program_.variables[static_cast<size_t>(s.parameter)];
-    if (variables_[static_cast<size_t>(s.parameter)] < v.low || variables_[static_cast<size_t>(s.parameter)] > v.high) fail("parameter out of range");
+    if (variables_[static_cast<size_t>(s.parameter)] < v.low || variables_[static_cast<size_t>(s.parameter)] > v.high)
+      fail("parameter out of range");
   }
   void statement(const loops::If& s) { block(evaluate(s.condition).as<bool>() ? s.yes : s.no); }
   void statement(const loops::While& s) {
@@ -206,7 +224,9 @@ class LoopInterpreter {
       }
     fail("the runtime has no " + s.function);
   }
-  void statement(const loops::Swap& s) { std::swap(memory_[static_cast<size_t>(s.first)], memory_[static_cast<size_t>(s.second)]); }
+  void statement(const loops::Swap& s) {
+    std::swap(memory_[static_cast<size_t>(s.first)], memory_[static_cast<size_t>(s.second)]);
+  }
 
   const loops::Program& program_;
   runtime::Run* run_;
@@ -218,8 +238,8 @@ class LoopInterpreter {
 };
 
 inline std::vector<graph::Tensor> interpret(const loops::Program& p, const std::vector<graph::Tensor>& inputs,
-                                            const std::vector<graph::Tensor>& constants = {}, runtime::Run* run = nullptr,
-                                            bool arena = false) {
+                                            const std::vector<graph::Tensor>& constants = {},
+                                            runtime::Run* run = nullptr, bool arena = false) {
   return LoopInterpreter(p, inputs, constants, run, arena).run();
 }
 

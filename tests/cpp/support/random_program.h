@@ -24,8 +24,8 @@ using Ints = std::vector<int64_t>;
 class RandomProgram {
  public:
   struct Options {
-    bool float_only = false;      // f64 and smooth primitives: for gradients
-    bool exportable = false;      // what StableHLO text and its readers agree on
+    bool float_only = false;  // f64 and smooth primitives: for gradients
+    bool exportable = false;  // what StableHLO text and its readers agree on
     int calls = 12;
   };
   Graph graph;
@@ -41,7 +41,8 @@ class RandomProgram {
     }
     for (int k = 0; k < options_.calls;) k += step(0);
     // the last values, so that chains fuse, and one from anywhere
-    for (int k = 0; k < 2 && k < static_cast<int>(pool_.size()); ++k) graph.outputs.push_back(pool_[pool_.size() - 1 - static_cast<size_t>(k)].value);
+    for (int k = 0; k < 2 && k < static_cast<int>(pool_.size()); ++k)
+      graph.outputs.push_back(pool_[pool_.size() - 1 - static_cast<size_t>(k)].value);
     graph.outputs.push_back(any().value);
   }
 
@@ -59,8 +60,9 @@ class RandomProgram {
 
   bool chance(int percent) { return below(100) < percent; }
   DType any_dtype() {
-    static const DType list[] = {DType::f32, DType::f32, DType::f64, DType::f64, DType::i32, DType::i32, DType::i64, DType::i8,
-                                 DType::i16, DType::ui8, DType::ui16, DType::ui32, DType::ui64, DType::boolean};
+    static const DType list[] = {DType::f32,  DType::f32,  DType::f64,  DType::f64,    DType::i32,
+                                 DType::i32,  DType::i64,  DType::i8,   DType::i16,    DType::ui8,
+                                 DType::ui16, DType::ui32, DType::ui64, DType::boolean};
     return list[below(14)];
   }
   Shape any_shape() {
@@ -79,10 +81,14 @@ class RandomProgram {
       double x = exact ? 0.25 * (below(33) - 16) : std::uniform_real_distribution<double>(-2, 2)(random_);
       if (options_.float_only) x = std::uniform_real_distribution<double>(0.3, 1.7)(random_);
       if (special && chance(30)) x = specials[below(10)];
-      if (is_float(type.dtype)) graph::set_element(t, i, Scalar(x));
-      else if (is_bool(type.dtype)) graph::set_element(t, i, Scalar(chance(50)));
-      else if (special && chance(30)) graph::set_element(t, i, chance(50) ? lowest(type.dtype) : highest(type.dtype));
-      else graph::set_element(t, i, Scalar(is_unsigned_integer(type.dtype) ? below(9) : below(17) - 8));
+      if (is_float(type.dtype))
+        graph::set_element(t, i, Scalar(x));
+      else if (is_bool(type.dtype))
+        graph::set_element(t, i, Scalar(chance(50)));
+      else if (special && chance(30))
+        graph::set_element(t, i, chance(50) ? lowest(type.dtype) : highest(type.dtype));
+      else
+        graph::set_element(t, i, Scalar(is_unsigned_integer(type.dtype) ? below(9) : below(17) - 8));
     }
     return t;
   }
@@ -91,11 +97,12 @@ class RandomProgram {
     if (n > 6 && chance(70)) return pool_[n - 1 - static_cast<size_t>(below(6))];
     return pool_[static_cast<size_t>(below(static_cast<int>(n)))];
   }
-  Var like(Var x) {   // another value of x's type: from the pool, or a literal
+  Var like(Var x) {  // another value of x's type: from the pool, or a literal
     std::vector<Var> same;
     for (Var v : pool_)
       if (same_type(v.type(), x.type())) same.push_back(v);
-    if (!same.empty() && chance(80)) return {graph_of(x), same[static_cast<size_t>(below(static_cast<int>(same.size())))].value};
+    if (!same.empty() && chance(80))
+      return {graph_of(x), same[static_cast<size_t>(below(static_cast<int>(same.size())))].value};
     return primitives::literal(x, is_float(x.dtype()) ? Scalar(0.5 * (1 + below(4))) : Scalar(1 + below(2)));
   }
   static Graph* graph_of(Var x) { return x.graph; }
@@ -119,9 +126,11 @@ class RandomProgram {
     if (options_.float_only && p->zero_derivative) return false;
     Var x = any();
     if (!contains(p->group, x.dtype())) return false;
-    if (options_.exportable && is_bool(x.dtype()) && p->name.substr(0, 5) == "shift") return false;  // integers only there
+    if (options_.exportable && is_bool(x.dtype()) && p->name.substr(0, 5) == "shift")
+      return false;  // integers only there
     std::vector<Var> operands = {into_domain(x, p->domain.at(0))};
-    if (p->operands.size() == 2) operands.push_back(into_domain(like(x), p->domain.size() > 1 ? p->domain[1] : p->domain[0]));
+    if (p->operands.size() == 2)
+      operands.push_back(into_domain(like(x), p->domain.size() > 1 ? p->domain[1] : p->domain[0]));
     keep(primitives::record(p->name.c_str(), operands));
     return true;
   }
@@ -161,7 +170,9 @@ class RandomProgram {
 inline bool RandomProgram::reduction(const char* name) {
   Var x = any();
   const auto& p = primitives::registry().at(name);
-  if (!contains(p.group, x.dtype()) || (options_.exportable && is_bool(x.dtype()) && std::string(name) == "reduce_prod")) return false;
+  if (!contains(p.group, x.dtype()) ||
+      (options_.exportable && is_bool(x.dtype()) && std::string(name) == "reduce_prod"))
+    return false;
   keep(primitives::record(name, {x}, {{"dims", some_dims(x.shape().size()), true}, {"drop", chance(50)}}));
   return true;
 }
@@ -175,7 +186,10 @@ inline const std::map<std::string, RandomProgram::Rule>& RandomProgram::rules() 
     t["fill"] = [](P& p) {
       TensorType type{p.options_.float_only ? DType::f64 : p.any_dtype(), p.any_shape(), false};
       p.pool_.push_back({&p.graph, primitives::record(p.graph, primitives::registry().at("fill"), {},
-                                                      {{"value", Scalar(p.below(3))}, {"dtype", type.dtype}, {"shape", type.shape}, {"ambiguous", false}})[0]});
+                                                      {{"value", Scalar(p.below(3))},
+                                                       {"dtype", type.dtype},
+                                                       {"shape", type.shape},
+                                                       {"ambiguous", false}})[0]});
       return true;
     };
     t["iota"] = [](P& p) {
@@ -189,15 +203,17 @@ inline const std::map<std::string, RandomProgram::Rule>& RandomProgram::rules() 
       if (p.options_.float_only) return false;
       Var x = p.any();
       DType to = p.any_dtype();
-      if (p.options_.exportable && is_float(x.dtype()) && !is_float(to)) return false;   // out of range is open there
+      if (p.options_.exportable && is_float(x.dtype()) && !is_float(to)) return false;  // out of range is open there
       p.keep(primitives::convert(x, to));
       return true;
     };
     t["bitcast_convert"] = [](P& p) {
       Var x = p.any();
       DType to = p.any_dtype();
-      if (p.options_.float_only || is_bool(x.dtype()) || is_bool(to) || is_float(to) || size_of(to) != size_of(x.dtype())) return false;
-      if (p.options_.exportable && is_float(x.dtype())) return false;   // would compare roundings bit by bit
+      if (p.options_.float_only || is_bool(x.dtype()) || is_bool(to) || is_float(to) ||
+          size_of(to) != size_of(x.dtype()))
+        return false;
+      if (p.options_.exportable && is_float(x.dtype())) return false;  // would compare roundings bit by bit
       p.keep(primitives::record("bitcast_convert", {x}, {{"dtype", to}}));
       return true;
     };
@@ -223,7 +239,8 @@ inline const std::map<std::string, RandomProgram::Rule>& RandomProgram::rules() 
       Var x = p.any();
       if (is_bool(x.dtype()) || p.options_.float_only) return false;
       TensorType bound{x.dtype(), p.chance(50) ? Shape{} : x.shape(), false};
-      p.keep(primitives::record("clamp", {primitives::literal(*x.graph, Scalar(0), bound), x, primitives::literal(*x.graph, Scalar(2), bound)}));
+      p.keep(primitives::record("clamp", {primitives::literal(*x.graph, Scalar(0), bound), x,
+                                          primitives::literal(*x.graph, Scalar(2), bound)}));
       return true;
     };
     t["broadcast_in_dim"] = [](P& p) {
@@ -244,7 +261,10 @@ inline const std::map<std::string, RandomProgram::Rule>& RandomProgram::rules() 
       int64_t n = elements(x.shape());
       Shape s = {n};
       for (int64_t f : {2, 3, 5})
-        if (n > 0 && s.back() % f == 0 && p.chance(60)) { s.back() /= f; s.insert(s.begin() + p.below(static_cast<int>(s.size()) + 1), f); }
+        if (n > 0 && s.back() % f == 0 && p.chance(60)) {
+          s.back() /= f;
+          s.insert(s.begin() + p.below(static_cast<int>(s.size()) + 1), f);
+        }
       if (elements(s) != n) return false;
       if (p.chance(30)) s.insert(s.begin(), 1);
       p.keep(primitives::reshape(x, s));
@@ -313,7 +333,7 @@ inline const std::map<std::string, RandomProgram::Rule>& RandomProgram::rules() 
     };
     t["dynamic_update_slice"] = [](P& p) {
       Var x = p.any();
-      if (p.options_.exportable && x.shape().empty()) return false;   // the independent evaluator has no case for it
+      if (p.options_.exportable && x.shape().empty()) return false;  // the independent evaluator has no case for it
       std::vector<Var> starts;
       Ints zero, limits, ones;
       for (int64_t n : x.shape()) {
@@ -352,16 +372,22 @@ inline const std::map<std::string, RandomProgram::Rule>& RandomProgram::rules() 
       if (!is_float(x.dtype()) || x.shape().size() != 2 || x.shape()[0] == 0 || x.shape()[0] > 8) return false;
       Var bounded = primitives::record("tanh", {x});
       Var a = primitives::dot_general(bounded, bounded, {1}, {1}, {}, {});
-      Var row = primitives::iota(*x.graph, 0, DType::i32, a.shape()), column = primitives::iota(*x.graph, 1, DType::i32, a.shape());
-      a = a + primitives::select(row == column, primitives::literal(a, Scalar(2.0)), primitives::literal(a, Scalar(0.0)));
+      Var row = primitives::iota(*x.graph, 0, DType::i32, a.shape()),
+          column = primitives::iota(*x.graph, 1, DType::i32, a.shape());
+      a = a +
+          primitives::select(row == column, primitives::literal(a, Scalar(2.0)), primitives::literal(a, Scalar(0.0)));
       p.keep(primitives::record("cholesky", {a}, {{"lower", p.chance(50)}}));
       return true;
     };
     t["triangular_solve"] = [](P& p) {
       Var x = p.any();
-      if (!is_float(x.dtype()) || x.shape().size() != 2 || x.shape()[0] == 0 || x.shape()[0] > 8 || x.shape()[1] == 0) return false;
-      Var a = primitives::dot_general(primitives::record("tanh", {x}), primitives::record("tanh", {p.like(x)}), {1}, {1}, {}, {}) * 0.1;
-      Var row = primitives::iota(*x.graph, 0, DType::i32, a.shape()), column = primitives::iota(*x.graph, 1, DType::i32, a.shape());
+      if (!is_float(x.dtype()) || x.shape().size() != 2 || x.shape()[0] == 0 || x.shape()[0] > 8 || x.shape()[1] == 0)
+        return false;
+      Var a = primitives::dot_general(primitives::record("tanh", {x}), primitives::record("tanh", {p.like(x)}), {1},
+                                      {1}, {}, {}) *
+              0.1;
+      Var row = primitives::iota(*x.graph, 0, DType::i32, a.shape()),
+          column = primitives::iota(*x.graph, 1, DType::i32, a.shape());
       a = primitives::select(row == column, primitives::literal(a, Scalar(1.5)), a);
       bool left = p.chance(50);
       Var b = left ? x : primitives::transpose(x, {1, 0});
@@ -374,20 +400,24 @@ inline const std::map<std::string, RandomProgram::Rule>& RandomProgram::rules() 
       // the independent evaluator draws 64-bit numbers only
       DType d = kinds[p.options_.exportable ? 1 + 2 * p.below(2) : p.below(4)];
       Var state = primitives::literal(p.graph, Scalar(uint64_t(p.below(1000))), {DType::ui64, {2}, false});
-      auto r = primitives::record(p.graph, primitives::registry().at("rng_bit_generator"), {state.value},
-                                  {{"rng_algorithm", std::string("THREE_FRY")}, {"dtype", d}, {"shape", p.any_shape()}});
+      auto r =
+          primitives::record(p.graph, primitives::registry().at("rng_bit_generator"), {state.value},
+                             {{"rng_algorithm", std::string("THREE_FRY")}, {"dtype", d}, {"shape", p.any_shape()}});
       for (auto& v : r) p.keep({&p.graph, v});
       return true;
     };
     t["if"] = [](P& p) {
       Var x = p.any(), y = p.like(x), n = p.any();
-      if (is_bool(n.dtype()) || !n.shape().empty()) n = primitives::literal(p.graph, Scalar(p.below(3)), {DType::i32, {}, false});
+      if (is_bool(n.dtype()) || !n.shape().empty())
+        n = primitives::literal(p.graph, Scalar(p.below(3)), {DType::i32, {}, false});
       Var predicate = n < primitives::literal(n, Scalar(1));
       auto yes = std::make_shared<Graph>(), no = std::make_shared<Graph>();
       Var a{yes.get(), x.value}, b{no.get(), y.value};
-      yes->outputs = {is_float(a.dtype()) ? (a * 0.5 + Var{yes.get(), y.value}).value : primitives::record("maximum", {a, Var{yes.get(), y.value}}).value};
+      yes->outputs = {is_float(a.dtype()) ? (a * 0.5 + Var{yes.get(), y.value}).value
+                                          : primitives::record("maximum", {a, Var{yes.get(), y.value}}).value};
       no->outputs = {b.value};
-      auto r = primitives::record(p.graph, primitives::registry().at("if"), {predicate.value}, {{"true_graph", yes}, {"false_graph", no}});
+      auto r = primitives::record(p.graph, primitives::registry().at("if"), {predicate.value},
+                                  {{"true_graph", yes}, {"false_graph", no}});
       p.keep({&p.graph, r[0]});
       return true;
     };
@@ -396,11 +426,14 @@ inline const std::map<std::string, RandomProgram::Rule>& RandomProgram::rules() 
       auto condition = std::make_shared<Graph>(), body = std::make_shared<Graph>();
       TensorType counter{DType::i32, {}, false};
       for (auto& g : {condition, body})
-        g->inputs = {graph::make_value(Value::Kind::input, x.type()), graph::make_value(Value::Kind::input, x.type()), graph::make_value(Value::Kind::input, counter)};
+        g->inputs = {graph::make_value(Value::Kind::input, x.type()), graph::make_value(Value::Kind::input, x.type()),
+                     graph::make_value(Value::Kind::input, counter)};
       condition->outputs = {(Var{condition.get(), condition->inputs[2]} < double(p.below(4))).value};
-      Var a{body.get(), body->inputs[0]}, b{body.get(), body->inputs[1]}, i{body.get(), body->inputs[2]}, c{body.get(), captured.value};
-      Var next = is_float(a.dtype()) ? primitives::record("tanh", {a * 0.5 + c}) : primitives::record("maximum", {primitives::record("minimum", {a, c}), b});
-      bool swap = p.chance(50);   // the state's elements change places
+      Var a{body.get(), body->inputs[0]}, b{body.get(), body->inputs[1]}, i{body.get(), body->inputs[2]},
+          c{body.get(), captured.value};
+      Var next = is_float(a.dtype()) ? primitives::record("tanh", {a * 0.5 + c})
+                                     : primitives::record("maximum", {primitives::record("minimum", {a, c}), b});
+      bool swap = p.chance(50);  // the state's elements change places
       body->outputs = {swap ? b.value : next.value, swap ? next.value : a.value, (i + 1.0).value};
       Var zero = primitives::literal(p.graph, Scalar(0), counter);
       auto r = primitives::record(p.graph, primitives::registry().at("while"), {x.value, captured.value, zero.value},

@@ -83,8 +83,7 @@ Var sum_loop(Graph& g, Var x, Var n, Var p) {
 TEST(GradientOfWhile, SumWithCapturedParameters) {
   auto f = trace({f64_scalar, {DType::i32, {}}, f64_scalar},
                  [](Graph& g, const Vars& x) { return Vars{sum_loop(g, x[0], x[1], x[2])}; });
-  for (double n : {0, 1, 5})
-    expect_gradient(f, {tensor({}, {0.7}), tensor({}, {n}, DType::i32), tensor({}, {1.2})}, 3);
+  for (double n : {0, 1, 5}) expect_gradient(f, {tensor({}, {0.7}), tensor({}, {n}, DType::i32), tensor({}, {1.2})}, 3);
 }
 
 TEST(GradientOfWhile, NumberOfIterationsDependsOnData) {
@@ -138,8 +137,7 @@ TEST(GradientOfWhile, WritesIntoAnArray) {
     return Vars{reduce_sum(r[0] * r[0], {0})};
   });
   auto g = transform::gradient(*f, {true}, false);
-  EXPECT_EQ(g->calls[0].params.ints("fields"), (std::vector<int64_t>{1, 2}))
-      << "the array itself is not recorded";
+  EXPECT_EQ(g->calls[0].params.ints("fields"), (std::vector<int64_t>{1, 2})) << "the array itself is not recorded";
   expect_gradient(f, {tensor({}, {0.8})}, 3);
 }
 
@@ -201,8 +199,7 @@ TEST(GradientOfWhile, RunsAgainWhenTheLoopIsOutOfReach) {
   });
   Graph to;
   to.inputs = f->inputs;
-  auto found =
-      transform::pull_back(f->calls, f->outputs, {graph::make_literal(1.0, f64_scalar)}, f->inputs, to);
+  auto found = transform::pull_back(f->calls, f->outputs, {graph::make_literal(1.0, f64_scalar)}, f->inputs, to);
   to.outputs = found;
   EXPECT_EQ(numbers(eigen::evaluate(to, {tensor({}, {3})})[0]), std::vector<double>{8 * std::pow(3.0, 7)});
 }

@@ -43,8 +43,7 @@ TEST(Gradient, OfUnreachedInputsIsZeroOfTheirType) {
   auto g = transform::gradient(*f, {false, true}, false);
   EXPECT_TRUE(g->constants.empty());
   EXPECT_EQ(g->outputs[0]->type, ambiguous);
-  auto value =
-      eigen::evaluate(*g, {tensor({}, {3}, DType::f32), tensor({2, 3}, {1, 2, 3, 4, 5, 6}, DType::f32)});
+  auto value = eigen::evaluate(*g, {tensor({}, {3}, DType::f32), tensor({2, 3}, {1, 2, 3, 4, 5, 6}, DType::f32)});
   EXPECT_EQ(numbers(value[0]), std::vector<double>(6, 0.0));
 }
 
@@ -79,9 +78,8 @@ TEST(Gradient, OfArraysAgreesWithDifferences) {
 }
 
 TEST(Gradient, StopsAtIntegers) {
-  auto f = trace({f64_scalar}, [](Graph&, const Vars& x) {
-    return Vars{x[0] * convert(convert(x[0], DType::i32), DType::f64)};
-  });
+  auto f = trace({f64_scalar},
+                 [](Graph&, const Vars& x) { return Vars{x[0] * convert(convert(x[0], DType::i32), DType::f64)}; });
   auto g = transform::gradient(*f, {true}, false);
   EXPECT_EQ(numbers(eigen::evaluate(*g, {tensor({}, {2.5})})[0]), std::vector<double>{2});
 }
@@ -103,14 +101,14 @@ TEST(Gradient, NamesWhatIsWrong) {
   auto vector = trace({f64({2})}, [](Graph&, const Vars& x) { return x; });
   EXPECT_EQ(failure(vector).kind, "gradient");
   EXPECT_EQ(failure(vector).message, "The function to differentiate must return a scalar.");
-  EXPECT_EQ(failure(vector).details, (std::vector<std::string>{"x Got shape (2).", "i Reduce it, for example with `sum()`."}));
+  EXPECT_EQ(failure(vector).details,
+            (std::vector<std::string>{"x Got shape (2).", "i Reduce it, for example with `sum()`."}));
   auto two = trace({f64_scalar}, [](Graph&, const Vars& x) { return Vars{x[0], x[0]}; });
   EXPECT_EQ(failure(two).message, "The function to differentiate must return a single output.");
   auto whole = trace({f64_scalar}, [](Graph&, const Vars& x) { return Vars{convert(x[0], DType::i32)}; });
   EXPECT_EQ(failure(whole).message, "The function to differentiate must return a float scalar.");
   EXPECT_EQ(failure(whole).details, std::vector<std::string>{"x Got dtype i32."});
-  auto integers =
-      trace({{DType::i32, {}}}, [](Graph&, const Vars& x) { return Vars{convert(x[0], DType::f64)}; });
+  auto integers = trace({{DType::i32, {}}}, [](Graph&, const Vars& x) { return Vars{convert(x[0], DType::f64)}; });
   EXPECT_EQ(failure(integers).message, "Can only compute gradient with respect to float tensors.");
 
   primitives::Primitive opaque;

@@ -24,8 +24,7 @@ TEST(InlineScalarConstants, MakesOneLiteralOfEachEverywhere) {
     Var c = constant(g, tensor({1, 1}, {4})), scalar = constant(g, tensor({}, {3})),
         vector = constant(g, tensor({2}, {1, 2}));
     Vars r = if_else(
-        g, x[0] > scalar, [&](Graph& b) { return Vars{in(b, scalar) * x[0]}; },
-        [&](Graph&) { return Vars{scalar}; });
+        g, x[0] > scalar, [&](Graph& b) { return Vars{in(b, scalar) * x[0]}; }, [&](Graph&) { return Vars{scalar}; });
     return Vars{r[0], c, c, vector};
   });
   auto before = eigen::evaluate(*f, {tensor({}, {5})});
@@ -80,12 +79,8 @@ TEST(RemoveDeadCalls, AlsoInInnerGraphs) {
 
 TEST(MergeEqualCalls, ByOperandsAndParameters) {
   auto f = trace({f64({3})}, [](Graph&, const Vars& x) {
-    return Vars{exp(x[0] * 2.0) + exp(x[0] * 2.0),
-                reverse(x[0], {0}),
-                reverse(x[0], {0}),
-                x[0] * 3.0,
-                x[0] * -0.0,
-                x[0] * 0.0};
+    return Vars{
+        exp(x[0] * 2.0) + exp(x[0] * 2.0), reverse(x[0], {0}), reverse(x[0], {0}), x[0] * 3.0, x[0] * -0.0, x[0] * 0.0};
   });
   Graph g = *f;
   transform::merge_equal_calls(g);
@@ -109,8 +104,7 @@ TEST(MergeEqualCalls, InnerGraphsSeeOuterArithmetic) {
   Graph g = *f;
   transform::merge_equal_calls(g);
   EXPECT_EQ(names(g), "reverse exp add if sine add add") << "a branch's sine is not seen outside";
-  EXPECT_EQ(names(*g.calls[3].params.graph("true_graph")), "sine reverse mul add")
-      << "data movement is done again";
+  EXPECT_EQ(names(*g.calls[3].params.graph("true_graph")), "sine reverse mul add") << "data movement is done again";
   EXPECT_NO_THROW(primitives::verify(g));
 }
 
@@ -196,10 +190,8 @@ TEST(SimplifyAlgebra, LeavesResultsOfAnotherAmbiguity) {
 
 TEST(Optimize, CleansGradientsUp) {
   auto f = trace({f64({3})}, [](Graph&, const Vars& x) {
-    return Vars{
-        reduce_sum(pow(x[0], broadcast_in_dim(primitives::literal(*x[0].graph, 2, f64_scalar), {3}, {})),
-                   {0}) /
-        3.0};
+    return Vars{reduce_sum(pow(x[0], broadcast_in_dim(primitives::literal(*x[0].graph, 2, f64_scalar), {3}, {})), {0}) /
+                3.0};
   });
   auto gradient = transform::gradient(*f, {true}, false);
   Tensor x = tensor({3}, {1, -2, 3});

@@ -26,13 +26,12 @@ static Vars vars_of(Graph& g, const std::vector<ValuePtr>& values) {
   return vars;
 }
 
-Vars if_else(Graph& g, Var condition, const std::function<Vars(Graph&)>& yes,
-             const std::function<Vars(Graph&)>& no) {
+Vars if_else(Graph& g, Var condition, const std::function<Vars(Graph&)>& yes, const std::function<Vars(Graph&)>& no) {
   auto branch = [](const std::function<Vars(Graph&)>& f) {
     return trace({}, [&](Graph& inner, const Vars&) { return f(inner); });
   };
-  return vars_of(g, record(g, registry().at("if"), {condition.value},
-                           {{"true_graph", branch(yes)}, {"false_graph", branch(no)}}));
+  return vars_of(
+      g, record(g, registry().at("if"), {condition.value}, {{"true_graph", branch(yes)}, {"false_graph", branch(no)}}));
 }
 
 Vars while_loop(Graph& g, const Vars& initial, const std::function<Var(Graph&, const Vars&)>& condition,
@@ -43,10 +42,9 @@ Vars while_loop(Graph& g, const Vars& initial, const std::function<Var(Graph&, c
     types.push_back(v.type());
     operands.push_back(v.value);
   }
-  GraphPtr cond_graph =
-      trace(types, [&](Graph& inner, const Vars& state) { return Vars{condition(inner, state)}; });
-  return vars_of(g, record(g, registry().at("while"), operands,
-                           {{"cond_graph", cond_graph}, {"body_graph", trace(types, body)}}));
+  GraphPtr cond_graph = trace(types, [&](Graph& inner, const Vars& state) { return Vars{condition(inner, state)}; });
+  return vars_of(
+      g, record(g, registry().at("while"), operands, {{"cond_graph", cond_graph}, {"body_graph", trace(types, body)}}));
 }
 
 Var number(Graph& g, double x) { return primitives::literal(g, x, f64_scalar); }
@@ -83,8 +81,7 @@ static GraphPtr weighted(const Graph& gradients, const std::vector<TensorType>& 
   });
 }
 
-void expect_gradient(const GraphPtr& function, const std::vector<Tensor>& inputs, int orders,
-                     double tolerance) {
+void expect_gradient(const GraphPtr& function, const std::vector<Tensor>& inputs, int orders, double tolerance) {
   std::vector<TensorType> types;
   std::vector<bool> wrt;
   for (const Tensor& t : inputs) {
@@ -111,10 +108,8 @@ void expect_gradient(const GraphPtr& function, const std::vector<Tensor>& inputs
           return numbers(eigen::evaluate(*f, moved)[0])[0];
         };
         double h = 1e-4;  // fourth order: the error is about 1e-16 / h + h^4
-        double expected =
-            (8 * (value_at(h) - value_at(-h)) - (value_at(2 * h) - value_at(-2 * h))) / (12 * h);
-        EXPECT_NEAR(found[k], expected, tolerance * (1 + std::abs(expected)))
-            << "input " << i << ", place " << k;
+        double expected = (8 * (value_at(h) - value_at(-h)) - (value_at(2 * h) - value_at(-2 * h))) / (12 * h);
+        EXPECT_NEAR(found[k], expected, tolerance * (1 + std::abs(expected))) << "input " << i << ", place " << k;
       }
     }
     GraphPtr all = transform::gradient(*f, wrt, false);

@@ -24,8 +24,7 @@ GraphPtr trace(const std::vector<TensorType>& inputs, const std::function<Vars(G
 // The same value, to be used in an inner graph.
 inline Var in(Graph& g, Var v) { return {&g, v.value}; }
 
-Vars if_else(Graph& g, Var condition, const std::function<Vars(Graph&)>& yes,
-             const std::function<Vars(Graph&)>& no);
+Vars if_else(Graph& g, Var condition, const std::function<Vars(Graph&)>& yes, const std::function<Vars(Graph&)>& no);
 using Step = std::function<Vars(Graph&, const Vars& state)>;
 Vars while_loop(Graph& g, const Vars& initial, const std::function<Var(Graph&, const Vars& state)>& condition,
                 const Step& body);
@@ -37,7 +36,6 @@ std::vector<double> numbers(const Tensor&);
 
 // The gradients of a scalar function of f64 inputs agree with central differences, then
 // those of a weighted sum of the gradients, and so on.
-void expect_gradient(const GraphPtr&, const std::vector<Tensor>& inputs, int orders = 2,
-                     double tolerance = 1e-6);
+void expect_gradient(const GraphPtr&, const std::vector<Tensor>& inputs, int orders = 2, double tolerance = 1e-6);
 
 }  // namespace anvil::testing
