@@ -44,10 +44,11 @@ anvil_sitrep <- function() {
     platform = R.version$platform,
     jit = llvm$available,
     llvm = if (llvm$available) llvm$version else paste0("not available: ", llvm$reason),
+    cpu = llvm$cpu,
     vectors = if (llvm$available) sprintf("%d bits", 8L * llvm$vector_bytes) else "not used",
     blas = libraries$BLAS %||% "unknown",
     lapack = libraries$LAPACK %||% "unknown",
-    threads = Sys.getenv("ANVIL_THREADS", "default"),
+    threads = "1 (BLAS and LAPACK as they are set up)",
     default_dtypes = paste(default_dtypes(), collapse = ", ")
   )
   cat(sprintf("%-15s %s\n", paste0(names(report), ":"), vapply(report, as.character, "")), sep = "")

@@ -5,6 +5,7 @@
 #include "primitives/composite.h"
 #include "r_common.h"
 #include "r_routines.h"
+#include "runtime/elementary/table.h"
 
 namespace anvil::r {
 
@@ -239,13 +240,16 @@ SEXP anvil_llvm(SEXP path) {
     bool available = llvm_backend::available(&reason);
     std::string version = available ? llvm_backend::version() : "";
     int bytes = available ? llvm_backend::target().vector_bytes : 0;
+    static const char* features[] = {"baseline", "avx2 fma", "avx512 avx2 fma"};
+    const char* cpu = features[static_cast<size_t>(elementary::detected_isa())];
     return guarded([&] {
-      static const char* fields[] = {"available", "reason", "version", "vector_bytes", ""};
+      static const char* fields[] = {"available", "reason", "version", "vector_bytes", "cpu", ""};
       SEXP list = PROTECT(Rf_mkNamed(VECSXP, fields));
       SET_VECTOR_ELT(list, 0, Rf_ScalarLogical(available));
       SET_VECTOR_ELT(list, 1, string(reason));
       SET_VECTOR_ELT(list, 2, string(version));
       SET_VECTOR_ELT(list, 3, Rf_ScalarInteger(bytes));
+      SET_VECTOR_ELT(list, 4, string(cpu));
       UNPROTECT(1);
       return list;
     });
