@@ -13,10 +13,11 @@ tensor <- function(x, dtype = "f32") nv_tensor(x, dtype = dtype)
 floats <- function(n) raw(4 * n)
 bytes <- function(x) if (identical(as.character(dtype(x)), "f64")) as.vector(as_array(x)) else as_raw(x)
 
-# Medians of alternating samples; short functions are repeated within a sample.
+# Medians of alternating samples; short functions are repeated within a sample. The first
+# calls compile and touch memory that nobody has used yet; they are not measured.
 alternate <- function(functions) {
   repeats <- vapply(functions, function(f) {
-    f()
+    for (k in 1:12) f()
     n <- 1
     repeat {
       t <- now()
