@@ -14,7 +14,8 @@ floats <- function(n) raw(4 * n)
 bytes <- function(x) if (identical(as.character(dtype(x)), "f64")) as.vector(as_array(x)) else as_raw(x)
 
 # Medians of alternating samples; short functions are repeated within a sample. The first
-# calls compile and touch memory that nobody has used yet; they are not measured.
+# calls compile and touch memory that nobody has used yet; they are not measured. R collects
+# garbage between samples: the C programs write into the same memory again and again.
 alternate <- function(functions) {
   repeats <- vapply(functions, function(f) {
     for (k in 1:12) f()
@@ -31,6 +32,7 @@ alternate <- function(functions) {
   stop_at <- now() + seconds * length(functions)
   while (now() < stop_at || length(samples[[1]]) < 5) {
     for (k in seq_along(functions)) {
+      gc()
       t <- now()
       for (i in seq_len(repeats[k])) functions[[k]]()
       samples[[k]] <- c(samples[[k]], (now() - t) / repeats[k])
@@ -181,9 +183,12 @@ writeLines(lines, file.path("results", "table.md"))
 rated <- results[!is.na(results$over_c) & results$workload != "call", ]
 if (nrow(rated)) {
   png(file.path("results", "ratios.png"), width = 1000, height = 200 + 26 * nrow(rated), res = 110)
-  par(mar = c(4, 15, 2, 2), las = 1)
-  barplot(rev(rated$over_c), horiz = TRUE, log = "x", names.arg = rev(paste(rated$workload, rated$size, rated$dtype)),
-    col = ifelse(rev(rated$over_c) <= 2, "#2c6fbb", "#c86432"), border = NA, xlab = "time over C (same machine, same run)", cex.names = .75)
-  abline(v = c(1, 2), lty = 2, col = "grey40")
+  par(mar = c(4, 2, 2, 2))
+  rated <- rated[rev(seq_len(nrow(rated))), ]
+  dotchart(log2(rated$over_c), labels = paste(rated$workload, rated$size, rated$dtype), xaxt = "n", pch = 16, cex = .8,
+    color = ifelse(rated$over_c <= 2, "#2c6fbb", "#c86432"), xlab = "time over C (same machine, same run)")
+  marks <- seq(floor(min(log2(rated$over_c), -1)), ceiling(max(log2(rated$over_c), 1)))
+  axis(1, at = marks, labels = ifelse(marks < 0, paste0("1/", 2^-marks), 2^marks))
+  abline(v = c(0, 1), lty = 2, col = "grey40")
   invisible(dev.off())
 }

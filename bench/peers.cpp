@@ -15,7 +15,8 @@ float* f32(SEXP x) { return reinterpret_cast<float*>(RAW(x)); }
 double* f64(SEXP x) { return REAL(x); }
 long count32(SEXP x) { return static_cast<long>(XLENGTH(x) / 4); }
 
-template <class T> void black_scholes(const T* s, const T* k, const T* t, T* call, T* put, long n) {
+template <class T>
+void black_scholes(const T* __restrict__ s, const T* __restrict__ k, const T* __restrict__ t, T* __restrict__ call, T* __restrict__ put, long n) {
   const T r2 = T(0.7071067811865476);
   for (long i = 0; i < n; ++i) {
     T vst = T(0.30) * std::sqrt(t[i]);
@@ -49,9 +50,10 @@ struct Mlp {
     std::memcpy(z[0].data(), x, sizeof(float) * z[0].size());
     for (int l = 0; l < layers; ++l) {
       int p = sizes[l], q = sizes[l + 1];
-      float *out = z[l + 1].data(), *in = z[l].data();
+      float* __restrict__ out = z[l + 1].data();
+      const float* __restrict__ in = z[l].data();
       for (int j = 0; j < q; ++j) {
-        float* o = out + j * n;
+        float* __restrict__ o = out + j * n;
         for (int i = 0; i < n; ++i) o[i] = b[l][j];
         for (int k = 0; k < p; ++k) { float a = w[l][k + j * p]; for (int i = 0; i < n; ++i) o[i] += a * in[i + k * n]; }
         if (l + 1 < layers) for (int i = 0; i < n; ++i) o[i] = o[i] > 0 ? o[i] : 0;
@@ -61,7 +63,8 @@ struct Mlp {
     for (int i = 0; i < n; ++i) { float d = z[layers][i] - y[i]; loss += d * d; dz[layers][i] = 2 * d / n; }
     for (int l = layers - 1; l >= 0; --l) {
       int p = sizes[l], q = sizes[l + 1];
-      float *in = z[l].data(), *d = dz[l + 1].data();
+      const float* __restrict__ in = z[l].data();
+      const float* __restrict__ d = dz[l + 1].data();
       for (int j = 0; j < q; ++j) {
         float s = 0;
         for (int i = 0; i < n; ++i) s += d[i + j * n];
@@ -69,7 +72,7 @@ struct Mlp {
         for (int k = 0; k < p; ++k) { float t = 0; for (int i = 0; i < n; ++i) t += in[i + k * n] * d[i + j * n]; dw[l][k + j * p] = t; }
       }
       if (l > 0) {
-        float* e = dz[l].data();
+        float* __restrict__ e = dz[l].data();
         std::fill(e, e + static_cast<size_t>(n) * p, 0.f);
         for (int k = 0; k < p; ++k) {
           for (int j = 0; j < q; ++j) { float a = w[l][k + j * p]; for (int i = 0; i < n; ++i) e[i + k * n] += a * d[i + j * n]; }
@@ -97,8 +100,8 @@ SEXP peer_black_scholes_f64(SEXP s, SEXP k, SEXP t, SEXP call, SEXP put) {
   return R_NilValue;
 }
 SEXP peer_chain20(SEXP x, SEXP y) {
-  const float* in = f32(x);
-  float* out = f32(y);
+  const float* __restrict__ in = f32(x);
+  float* __restrict__ out = f32(y);
   for (long i = 0, n = count32(x); i < n; ++i) {
     float v = in[i];
     for (int k = 0; k < 4; ++k) v = std::sqrt(std::max(v * 0.9f + 0.1f, 0.f) + 1.f);
@@ -129,12 +132,16 @@ SEXP peer_meanvar(SEXP x) {
 }
 SEXP peer_cumsum_f32(SEXP x, SEXP y) {
   float s = 0;
-  for (long i = 0, n = count32(x); i < n; ++i) f32(y)[i] = s += f32(x)[i];
+  const float* __restrict__ in = f32(x);
+  float* __restrict__ out = f32(y);
+  for (long i = 0, n = count32(x); i < n; ++i) out[i] = s += in[i];
   return R_NilValue;
 }
 SEXP peer_cumsum_f64(SEXP x, SEXP y) {
   double s = 0;
-  for (long i = 0, n = static_cast<long>(XLENGTH(x)); i < n; ++i) f64(y)[i] = s += f64(x)[i];
+  const double* __restrict__ in = f64(x);
+  double* __restrict__ out = f64(y);
+  for (long i = 0, n = static_cast<long>(XLENGTH(x)); i < n; ++i) out[i] = s += in[i];
   return R_NilValue;
 }
 // Rows of length `inner`, contiguous.
@@ -152,8 +159,8 @@ SEXP peer_logsumexp(SEXP x, SEXP inner_, SEXP y) {
 SEXP peer_softmax(SEXP x, SEXP inner_, SEXP y) {
   long inner = Rf_asInteger(inner_), rows = count32(x) / inner;
   for (long r = 0; r < rows; ++r) {
-    const float* v = f32(x) + r * inner;
-    float* o = f32(y) + r * inner;
+    const float* __restrict__ v = f32(x) + r * inner;
+    float* __restrict__ o = f32(y) + r * inner;
     float top = v[0], s = 0;
     for (long i = 0; i < inner; ++i) top = std::max(top, v[i]);
     for (long i = 0; i < inner; ++i) s += o[i] = std::exp(v[i] - top);
@@ -166,8 +173,8 @@ SEXP peer_layernorm(SEXP x, SEXP gain, SEXP inner_, SEXP y) {
   long inner = Rf_asInteger(inner_), rows = count32(x) / inner;
   const float* g = f32(gain);
   for (long r = 0; r < rows; ++r) {
-    const float* v = f32(x) + r * inner;
-    float* o = f32(y) + r * inner;
+    const float* __restrict__ v = f32(x) + r * inner;
+    float* __restrict__ o = f32(y) + r * inner;
     float s = 0, q = 0;
     for (long i = 0; i < inner; ++i) s += v[i];
     float m = s / inner;
@@ -179,20 +186,22 @@ SEXP peer_layernorm(SEXP x, SEXP gain, SEXP inner_, SEXP y) {
 }
 SEXP peer_sum_strided(SEXP x, SEXP inner_, SEXP y) {
   long inner = Rf_asInteger(inner_), rows = count32(x) / inner;
-  float* o = f32(y);
+  const float* __restrict__ v = f32(x);
+  float* __restrict__ o = f32(y);
   std::fill(o, o + inner, 0.f);
-  for (long r = 0; r < rows; ++r) for (long i = 0; i < inner; ++i) o[i] += f32(x)[i + r * inner];
+  for (long r = 0; r < rows; ++r) for (long i = 0; i < inner; ++i) o[i] += v[i + r * inner];
   return R_NilValue;
 }
 SEXP peer_logreg(SEXP x_, SEXP y_, SEXP steps_, SEXP beta_) {
-  const float *x = f32(x_), *y = f32(y_);
+  const float* __restrict__ x = f32(x_);
+  const float* __restrict__ y = f32(y_);
   long n = count32(y_), p = count32(x_) / n;
   float* beta = f32(beta_);
   std::vector<float> g(n), slope(p);
   float alpha = 0;
   std::fill(beta, beta + p, 0.f);
   for (int step = Rf_asInteger(steps_); step > 0; --step) {
-    float* r = g.data();
+    float* __restrict__ r = g.data();
     for (long i = 0; i < n; ++i) r[i] = alpha;
     for (long k = 0; k < p; ++k) for (long i = 0; i < n; ++i) r[i] += x[i + k * n] * beta[k];
     float s = 0;
