@@ -175,8 +175,7 @@ SEXP anvil_evaluate(SEXP graph, SEXP inputs) {
 SEXP anvil_stablehlo(SEXP graph, SEXP constants_as_inputs) {
   return entry([&] {
     const GraphHolder& holder = graph_of(graph);
-    stablehlo::Written written =
-        stablehlo::write(*primitives::expand(*holder.graph, true), Rf_asLogical(constants_as_inputs) == TRUE);
+    stablehlo::Written written = stablehlo::write(*holder.graph, Rf_asLogical(constants_as_inputs) == TRUE);
     Shield<SEXP> text(guarded([&] { return string(written.text); }));
     Shield<SEXP> constants(nodes(written.constants, graph));
     return guarded([&] {

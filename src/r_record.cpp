@@ -86,14 +86,14 @@ std::vector<Tensor> evaluate_graph(const Graph& g, const std::vector<Tensor>& in
   options.interrupted = interrupted;
   if (SEXP option = Rf_GetOption1(names.check_nan); Rf_isLogical(option) && Rf_asLogical(option) == TRUE) {
     for (const Tensor& t : inputs)
-      if (has_nan(t)) return eigen::evaluate(*primitives::expand(g, true), inputs, options);
+      if (has_nan(t)) return eigen::evaluate(g, inputs, options);
     options.observe = [](const graph::Call& call, const Tensor& t) {
       if (has_nan(t))
         throw Error("nan", "`" + call.primitive->name + "` produced NaN.",
                     {"i It is the first call that did: no operand has one."});
     };
   }
-  return eigen::evaluate(*primitives::expand(g, true), inputs, options);
+  return eigen::evaluate(g, inputs, options);
 }
 
 // --- one call, in a trace or at once --------------------------------------------------------

@@ -6,7 +6,7 @@
 #include "backend/stablehlo/layout.h"
 #include "backend/stablehlo/stablehlo.h"
 #include "backend/stablehlo/text_writer.h"
-#include "primitives/primitive.h"
+#include "primitives/composite.h"
 
 namespace anvil::stablehlo {
 namespace {
@@ -50,19 +50,10 @@ class Writer : public TextWriter {
     std::vector<Item> items;
     if (auto it = special().find(c.primitive->name); it != special().end()) {
       items = (this->*it->second)(c);
-    } else if (const graph::Param* definition = c.params.find("definition")) {
-      items = inlined(*std::get<graph::GraphPtr>(definition->value), c.inputs);
     } else {
       items = plain(c);
     }
     for (size_t i = 0; i < c.outputs.size(); ++i) define(c.outputs[i], items[i].name);
-  }
-
-  std::vector<Item> inlined(const Graph& g, const std::vector<ValuePtr>& arguments) {
-    std::vector<Item> items = use_all(arguments);
-    for (size_t i = 0; i < items.size(); ++i) define(g.inputs[i], items[i].name);
-    calls(g);
-    return use_all(g.outputs);
   }
 
   std::vector<Item> plain(const Call& c) {
@@ -330,7 +321,9 @@ void collect_constants(const Graph& g, std::unordered_set<const graph::Value*>& 
 
 }  // namespace
 
-Written write(const Graph& g, bool constants_as_inputs) {
+Written write(const Graph& written_graph, bool constants_as_inputs) {
+  graph::GraphPtr expanded = primitives::expand(written_graph, true);
+  const Graph& g = *expanded;
   Written written;
   if (constants_as_inputs) {
     // in the order of the graph's list, as far as they are in use
