@@ -45,7 +45,7 @@ std::shared_ptr<Compiled> compile(const Graph& traced, Tree tree) {
   auto c = std::make_shared<Compiled>();
   c->tree = std::move(tree);
   graph::Substitution map;
-  GraphPtr g = graph::clone(*primitives::expand(traced, true), map);
+  GraphPtr g = graph::clone(*primitives::expand(traced, primitives::Reader::backend), map);
   transform::inline_scalar_constants(*g);
   transform::remove_unused_constants(*g);
   transform::optimize(*g);

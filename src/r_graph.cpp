@@ -107,7 +107,7 @@ SEXP anvil_gradient(SEXP graph, SEXP wrt, SEXP with_value, SEXP fields) {
     std::vector<bool> marked;
     for (R_xlen_t i = 0; i < XLENGTH(wrt); ++i) marked.push_back(LOGICAL_ELT(wrt, i) == TRUE);
     if (marked.size() != holder.graph->inputs.size()) throw InternalError("one flag per input was expected");
-    GraphPtr expanded = primitives::expand(*holder.graph, false);
+    GraphPtr expanded = primitives::expand(*holder.graph, primitives::Reader::reverse);
     try {
       return wrap_graph(transform::gradient(*expanded, marked, Rf_asLogical(with_value) == TRUE), holder.locations,
                         fields);
@@ -171,11 +171,18 @@ SEXP anvil_evaluate(SEXP graph, SEXP inputs) {
   });
 }
 
-// list(text, constants)
-SEXP anvil_stablehlo(SEXP graph, SEXP constants_as_inputs) {
+static std::vector<std::string> texts_of(SEXP x) {
+  std::vector<std::string> list;
+  for (R_xlen_t i = 0; i < Rf_xlength(x); ++i) list.emplace_back(CHAR(STRING_ELT(x, i)));
+  return list;
+}
+
+// labels: list(arguments, results), each NULL or one string per value. Gives list(text, constants).
+SEXP anvil_stablehlo(SEXP graph, SEXP constants_as_inputs, SEXP labels) {
   return entry([&] {
     const GraphHolder& holder = graph_of(graph);
-    stablehlo::Written written = stablehlo::write(*holder.graph, Rf_asLogical(constants_as_inputs) == TRUE);
+    stablehlo::Labels named{texts_of(VECTOR_ELT(labels, 0)), texts_of(VECTOR_ELT(labels, 1))};
+    stablehlo::Written written = stablehlo::write(*holder.graph, Rf_asLogical(constants_as_inputs) == TRUE, named);
     Shield<SEXP> text(guarded([&] { return string(written.text); }));
     Shield<SEXP> constants(nodes(written.constants, graph));
     return guarded([&] {
@@ -188,16 +195,26 @@ SEXP anvil_stablehlo(SEXP graph, SEXP constants_as_inputs) {
   });
 }
 
-SEXP anvil_read_stablehlo(SEXP text) {
-  return entry([&] { return wrap_graph(stablehlo::read(text_of(text)), nullptr, R_NilValue); });
+// name: of the function to read, or "" for the text's own choice
+SEXP anvil_read_stablehlo(SEXP text, SEXP name) {
+  return entry([&] {
+    stablehlo::Program program = stablehlo::read_program(text_of(text), text_of(name));
+    Shield<SEXP> arguments(guarded([&] { return strings(program.arguments); }));
+    Shield<SEXP> results(guarded([&] { return strings(program.results); }));
+    Shield<SEXP> fields(call_r("imported_fields", {arguments, results}));
+    return wrap_graph(program.graph, nullptr, fields);
+  });
 }
+
+// Whether a graph still is there: it is not after a session has been saved and restored.
+SEXP anvil_graph_lives(SEXP graph) { return Rf_ScalarLogical(R_ExternalPtrAddr(graph) != nullptr); }
 
 // level: "loops", "llvm" or "asm", of the graph as jit() compiles it
 SEXP anvil_inspect(SEXP graph, SEXP level) {
   return entry([&] {
     std::string wanted = text_of(level), text;
     graph::Substitution map;
-    GraphPtr g = graph::clone(*primitives::expand(*graph_of(graph).graph, true), map);
+    GraphPtr g = graph::clone(*primitives::expand(*graph_of(graph).graph, primitives::Reader::backend), map);
     transform::optimize(*g);
     loops::Program program = compiler::compile(*g, llvm_backend::target());
     if (wanted == "loops")
@@ -212,7 +229,7 @@ SEXP anvil_inspect(SEXP graph, SEXP level) {
 SEXP anvil_stages(SEXP graph) {
   return entry([&] {
     graph::Substitution map;
-    GraphPtr g = graph::clone(*primitives::expand(*graph_of(graph).graph, true), map);
+    GraphPtr g = graph::clone(*primitives::expand(*graph_of(graph).graph, primitives::Reader::backend), map);
     transform::optimize(*g);
     std::vector<std::string> labels, texts;
     for (compiler::Stage& stage : compiler::stages(*g, llvm_backend::target())) {

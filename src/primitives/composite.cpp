@@ -1,4 +1,4 @@
-// Composites: inference reads the definition, expansion puts it in the place of the call.
+// Expansion; the definition of a composite is its expansion.
 #include "primitives/composite.h"
 
 #include <algorithm>
@@ -11,8 +11,6 @@ using graph::GraphPtr;
 
 namespace {
 
-constexpr const char* family = "composite";
-
 std::vector<TensorType> infer_composite(const std::vector<TensorType>& operands, const Params& params) {
   const Graph& definition = *params.graph("definition");
   if (definition.inputs.size() != operands.size())
@@ -22,41 +20,56 @@ std::vector<TensorType> infer_composite(const std::vector<TensorType>& operands,
   return results;
 }
 
-bool expands(const Call& call, bool all) {
-  return is_composite(*call.primitive) && (all || !primitive_of(call).reverse);
+std::vector<ValuePtr> expand_composite(Graph& to, const Call& call) {
+  const Graph& definition = *call.params.graph("definition");
+  std::vector<ValuePtr> results = inline_calls(definition, call.inputs, to);
+  for (const ValuePtr& v : definition.constants)
+    if (v->kind == graph::Value::Kind::constant &&
+        std::find(to.constants.begin(), to.constants.end(), v) == to.constants.end())
+      to.constants.push_back(v);
+  return results;
 }
 
-bool any_expands(const Graph& g, bool all) {
+bool expands(const Call& call, Reader reader) {
+  const Primitive& p = primitive_of(call);
+  if (!p.expand) return false;
+  return reader == Reader::backend || (reader == Reader::reverse ? !p.reverse : p.hlo.op.empty());
+}
+
+bool any_expands(const Graph& g, Reader reader) {
   return std::any_of(g.calls.begin(), g.calls.end(), [&](const Call& c) {
-    if (expands(c, all)) return true;
+    if (expands(c, reader)) return true;
     for (const GraphPtr& inner : subgraphs(c))
-      if (any_expands(*inner, all)) return true;
+      if (any_expands(*inner, reader)) return true;
     return false;
   });
 }
 
-GraphPtr rewrite(const Graph& g, graph::Substitution& map, bool all) {
+GraphPtr rewrite(const Graph& g, graph::Substitution& map, Reader reader) {
   auto copy = std::make_shared<Graph>();
   copy->inputs = g.inputs;
   for (const ValuePtr& v : g.constants) copy->constants.push_back(substitute(map, v));
   for (Call c : g.calls) {
     for (ValuePtr& v : c.inputs) v = substitute(map, v);
     for (graph::Param& p : c.params.items)
-      if (auto* inner = std::get_if<GraphPtr>(&p.value)) *inner = rewrite(**inner, map, all);
-    if (!expands(c, all)) {
+      if (auto* inner = std::get_if<GraphPtr>(&p.value)) *inner = rewrite(**inner, map, reader);
+    if (!expands(c, reader)) {
       copy->calls.push_back(std::move(c));
       continue;
     }
-    const Graph& definition = *c.params.graph("definition");
-    size_t before = copy->calls.size();
-    std::vector<ValuePtr> results = inline_calls(definition, c.inputs, *copy);
-    for (size_t i = before; i < copy->calls.size(); ++i)
-      if (copy->calls[i].location < 0) copy->calls[i].location = c.location;
-    for (size_t i = 0; i < results.size(); ++i) map[c.outputs[i].get()] = results[i];
-    for (const ValuePtr& v : definition.constants)
-      if (v->kind == graph::Value::Kind::constant &&
-          std::find(copy->constants.begin(), copy->constants.end(), v) == copy->constants.end())
+    // expansions may hold calls that expand
+    Graph part;
+    std::vector<ValuePtr> results = primitive_of(c).expand(part, c);
+    part.outputs = results;
+    graph::GraphPtr inner = rewrite(part, map, reader);
+    for (const ValuePtr& v : inner->constants)
+      if (std::find(copy->constants.begin(), copy->constants.end(), v) == copy->constants.end())
         copy->constants.push_back(v);
+    for (Call& call : inner->calls) {
+      if (call.location < 0) call.location = c.location;
+      copy->calls.push_back(std::move(call));
+    }
+    for (size_t i = 0; i < results.size(); ++i) map[c.outputs[i].get()] = inner->outputs[i];
   }
   for (const ValuePtr& v : g.outputs) copy->outputs.push_back(substitute(map, v));
   return copy;
@@ -67,20 +80,21 @@ GraphPtr rewrite(const Graph& g, graph::Substitution& map, bool all) {
 Primitive composite(std::string name, std::function<void(ReverseStep&)> reverse) {
   Primitive p;
   p.name = std::move(name);
-  p.family = family;
+  p.family = "composite";
   p.operands = {"..."};
   p.parameters = {{"definition", ParamSpec::Kind::graph}};
   p.infer = infer_composite;
+  p.expand = expand_composite;
   p.reverse = std::move(reverse);
   return p;
 }
 
-bool is_composite(const graph::Operation& o) { return static_cast<const Primitive&>(o).family == family; }
+bool is_composite(const graph::Operation& o) { return static_cast<const Primitive&>(o).family == "composite"; }
 
-GraphPtr expand(const Graph& g, bool all) {
-  if (!any_expands(g, all)) return std::make_shared<Graph>(g);
+GraphPtr expand(const Graph& g, Reader reader) {
+  if (!any_expands(g, reader)) return std::make_shared<Graph>(g);
   graph::Substitution map;
-  return rewrite(g, map, all);
+  return rewrite(g, map, reader);
 }
 
 }  // namespace anvil::primitives

@@ -1,7 +1,8 @@
-// Primitives made of others: a composite's call carries its definition, the graph that was
-// traced when the call was made, as parameter `definition`. Whatever runs or writes a graph
-// expands composites first, so that a composite needs no rule of its own for any backend;
-// with a reverse rule it is differentiated as a whole, without one through its definition.
+// Primitives made of others, which need no rules for any backend: whatever runs a graph
+// puts their expansion in the place of the call first. With a reverse rule such a call is
+// differentiated as a whole, without one through its expansion; with a StableHLO form it is
+// written as a whole. A composite is the general case: its call carries its definition, the
+// graph that was traced when the call was made, as parameter `definition`.
 #pragma once
 #include "primitives/primitive.h"
 
@@ -11,8 +12,9 @@ namespace anvil::primitives {
 Primitive composite(std::string name, std::function<void(ReverseStep&)> reverse);
 bool is_composite(const graph::Operation&);
 
-// The graph with the calls of composites replaced by the calls of their definitions, inner
-// graphs included; those with a reverse rule stay unless `all`. Other values are shared.
-graph::GraphPtr expand(const graph::Graph&, bool all);
+// What reads the expanded graph: it keeps the calls that it has a rule for.
+enum class Reader : uint8_t { backend, reverse, text };
+// The graph with expansions in the place of calls, inner graphs included. Other values are shared.
+graph::GraphPtr expand(const graph::Graph&, Reader);
 
 }  // namespace anvil::primitives

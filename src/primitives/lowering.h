@@ -55,4 +55,7 @@ class Lowering {
                     const std::vector<graph::ValuePtr>& operands, const std::vector<int64_t>& numbers) = 0;
 };
 
+// The results of a region (region.h) for these scalars.
+std::vector<Expr> lower_region(Lowering&, const graph::Graph& region, const std::vector<Expr>& arguments);
+
 }  // namespace anvil::primitives

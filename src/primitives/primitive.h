@@ -92,6 +92,10 @@ struct Primitive : graph::Operation {
   // Cotangents of the operands, made of primitives. Empty: see zero_derivative.
   std::function<void(ReverseStep&)> reverse;
   bool zero_derivative = false;  // derivative zero or none (integers, comparisons, fill): a stated property
+  // Of a primitive that is made of others: its call as calls of those, recorded into the
+  // graph. Whatever runs a graph expands it first (composite.h); the rules below that such a
+  // primitive lacks are those of its expansion.
+  std::function<std::vector<ValuePtr>(graph::Graph&, const graph::Call&)> expand;
   HloForm hlo;
   // Loops of one call. Empty for control flow, which the compiler lowers itself.
   std::function<void(Lowering&, const graph::Call&)> lower;

@@ -113,7 +113,7 @@ ValuePtr finish(const ValuePtr& cotangent, const TensorType& type, Graph& to) {
 
 GraphPtr gradient(const Graph& graph, const std::vector<bool>& wrt, bool with_value) {
   check_output(graph);
-  GraphPtr to = primitives::expand(graph, false);
+  GraphPtr to = primitives::expand(graph, primitives::Reader::reverse);
   const std::vector<Call> forward = to->calls;
   const ValuePtr output = to->outputs[0];
   to->outputs.clear();

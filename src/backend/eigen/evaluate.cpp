@@ -6,6 +6,7 @@
 
 #include "backend/eigen/kernels.h"
 #include "primitives/composite.h"
+#include "primitives/region.h"
 
 namespace anvil::eigen {
 
@@ -16,8 +17,20 @@ using graph::ValuePtr;
 Kernel find_kernel(std::string_view primitive) {
   static const std::unordered_map<std::string_view, Kernel> table = [] {
     std::unordered_map<std::string_view, Kernel> all;
-    for (auto family : {shape_kernels, reduce_kernels, linalg_kernels, random_kernels})
+    for (auto family :
+         {shape_kernels, reduce_kernels, linalg_kernels, random_kernels, gather_kernels, sort_kernels, window_kernels})
       for (const NamedKernel& k : family()) all.emplace(k.name, k.kernel);
+    return all;
+  }();
+  auto it = table.find(primitive);
+  return it == table.end() ? nullptr : it->second;
+}
+
+RegionKernel find_region_kernel(std::string_view primitive) {
+  static const std::unordered_map<std::string_view, RegionKernel> table = [] {
+    std::unordered_map<std::string_view, RegionKernel> all;
+    for (auto family : {scatter_kernels, fold_kernels})
+      for (const NamedRegionKernel& k : family()) all.emplace(k.name, k.kernel);
     return all;
   }();
   auto it = table.find(primitive);
@@ -68,11 +81,31 @@ class Evaluator {
     const std::string& name = call.primitive->name;
     Tensors operands = read(call.inputs);
     if (Kernel kernel = find_kernel(name)) return kernel(call, operands);
+    if (RegionKernel kernel = find_region_kernel(name))
+      return kernel(call, operands, [this](const Graph& g, const Tensors& arguments) { return apply(g, arguments); });
     if (name == "if") return run(*call.params.graph(*operands[0].as<bool>() ? "true_graph" : "false_graph"));
     if (name == "while") return loop(call, std::move(operands), [](const Tensors&) {});
     if (name == "while_record") return while_record(call, std::move(operands));
     if (name == "tape_scan") return tape_scan(call, std::move(operands));
     return elementwise(call, operands);
+  }
+
+  // A region on tensors of one shape; the last one lifted is kept, since kernels repeat it.
+  Tensors apply(const Graph& region, const Tensors& arguments) {
+    const Shape shape = arguments.empty() ? Shape{} : arguments[0].type.shape;
+    if (lifted_from_ != &region || lifted_shape_ != shape) {
+      lifted_ = std::make_shared<Graph>();
+      std::vector<primitives::Var> inputs;
+      for (const ValuePtr& v : region.inputs) {
+        lifted_->inputs.push_back(graph::make_value(Value::Kind::input, {v->type.dtype, shape, false}));
+        inputs.push_back({lifted_.get(), lifted_->inputs.back()});
+      }
+      for (const primitives::Var& v : primitives::lift(*lifted_, region, inputs, shape))
+        lifted_->outputs.push_back(v.value);
+      lifted_from_ = &region;
+      lifted_shape_ = shape;
+    }
+    return run(*lifted_, arguments);
   }
 
   Tensors elementwise(const Call& call, const Tensors& operands) {
@@ -143,6 +176,9 @@ class Evaluator {
   const Options& options_;
   std::unordered_map<const Value*, Tensor> environment_;
   std::vector<Tape> tapes_;
+  const Graph* lifted_from_ = nullptr;
+  Shape lifted_shape_;
+  graph::GraphPtr lifted_;
 };
 
 }  // namespace
@@ -151,7 +187,7 @@ std::vector<Tensor> evaluate(const Graph& g, const std::vector<Tensor>& inputs, 
   if (inputs.size() != g.inputs.size()) throw InternalError("evaluate: the number of inputs is wrong");
   for (size_t i = 0; i < inputs.size(); ++i)
     if (!same_type(inputs[i].type, g.inputs[i]->type)) throw InternalError("evaluate: an input has the wrong type");
-  auto expanded = primitives::expand(g, true);
+  auto expanded = primitives::expand(g, primitives::Reader::backend);
   return Evaluator(options).run(*expanded, inputs);
 }
 

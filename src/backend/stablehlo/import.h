@@ -1,0 +1,97 @@
+// The tree of a StableHLO text to a graph. The importer keeps the scopes, checks types and
+// inlines functions where they are called; what an operation means is said by one rule for
+// each, in import_<family>.cpp, found by the operation's name. Plain elementwise operators
+// need no rule: they come from the registry's table.
+#pragma once
+#include <functional>
+#include <unordered_map>
+
+#include "backend/stablehlo/attributes.h"
+#include "backend/stablehlo/layout.h"
+#include "backend/stablehlo/stablehlo.h"
+#include "backend/stablehlo/syntax.h"
+#include "primitives/build.h"
+
+namespace anvil::stablehlo {
+
+using graph::Graph;
+using graph::GraphPtr;
+using graph::TensorType;
+using graph::ValuePtr;
+using primitives::Var;
+using Vars = std::vector<Var>;
+
+class Importer {
+ public:
+  // `extra` rules come before the package's own: for operations that are no part of it.
+  Importer(const Module&, const Rules& extra);
+  Program run(std::string_view entry);
+
+  // ---- for rules ----
+  Graph& graph() { return *graph_; }  // where calls are recorded
+  // A region as a graph of its own; it may read values around it.
+  GraphPtr region(const Region&);
+  // The region of an operation as a graph whose inputs have the types that the operation gives them.
+  GraphPtr region(const Operation&, size_t k, const std::vector<TensorType>& inputs);
+  // The results of a function of the module for these arguments, recorded here.
+  std::vector<ValuePtr> call(const Operation&, const std::string& function, const Vars& arguments);
+  // All results of a primitive.
+  std::vector<ValuePtr> record(const char* primitive, const Vars& operands, graph::Params = {});
+  Var var(const ValuePtr& v) { return {graph_, v}; }
+  // The transpose of x; transposes of transposes are one, or none.
+  Var transposed(Var x, Ints permutation);
+  // Indices as our graphs count them, from 1; the writer's subtraction of 1 is taken back.
+  Var one_based(Var index);
+  // A comparison by StableHLO's word for its direction: LT, GE, ...
+  Var compare(const Operation&, const std::string& direction, Var, Var);
+  // Says that `result` is `x - 1`, for one_based().
+  void note_decremented(const ValuePtr& result, const ValuePtr& x) { decremented_[result.get()] = x; }
+
+ private:
+  using Scope = std::unordered_map<std::string, ValuePtr>;
+  // Where calls are recorded: the graph of the function or region being read.
+  struct Frame {
+    Frame(Importer& i, Graph& g) : importer(i), outer(i.graph_) { i.graph_ = &g; }
+    ~Frame() { importer.graph_ = outer; }
+    Importer& importer;
+    Graph* outer;
+  };
+
+  const Function& entry(std::string_view name) const;
+  std::vector<ValuePtr> inlined(const Function&, const std::vector<ValuePtr>& arguments);
+  std::vector<ValuePtr> body(const Region&, const std::vector<ValuePtr>& arguments);
+  Vars operands(const Operation&);
+  ValuePtr lookup(const std::string& id) const;
+  void operation(const Operation&);
+
+  const Module& module_;
+  const Rules& extra_;
+  std::unordered_map<std::string, const Function*> functions_;
+  std::unordered_map<const graph::Value*, ValuePtr> decremented_;                  // x - 1: x
+  std::unordered_map<const graph::Value*, std::pair<ValuePtr, Ints>> transposes_;  // result: operand, permutation
+  std::vector<const Function*> active_;
+  std::vector<Scope> scopes_;
+  Graph* graph_ = nullptr;
+};
+
+// The rules of a family, by the names of operations.
+void add_elementwise_rules(Rules&);
+void add_shape_rules(Rules&);
+void add_index_rules(Rules&);
+void add_reduce_rules(Rules&);
+void add_window_rules(Rules&);
+void add_contract_rules(Rules&);
+void add_sort_rules(Rules&);
+void add_linalg_rules(Rules&);
+void add_random_rules(Rules&);
+void add_control_rules(Rules&);
+
+// Refuses unless a value has the type that the text declares for `what`.
+void check_type(Position, const std::string& what, const TensorType& got, const TensorType& declared);
+inline std::vector<ValuePtr> values(const Vars& vars) {
+  std::vector<ValuePtr> list;
+  for (const Var& v : vars) list.push_back(v.value);
+  return list;
+}
+
+}  // namespace anvil::stablehlo

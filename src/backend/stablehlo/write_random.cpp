@@ -1,0 +1,21 @@
+// Random bits.
+#include "backend/stablehlo/write.h"
+
+namespace anvil::stablehlo {
+namespace {
+
+Items rng_bit_generator(Writer& w, const Call& c) {
+  const TensorType& type = c.outputs[1]->type;
+  // the operator draws integers; floats take their bits
+  DType bits = type.dtype == DType::f32 ? DType::ui32 : type.dtype == DType::f64 ? DType::ui64 : type.dtype;
+  Items items = w.op("stablehlo.rng_bit_generator", w.use_all(c.inputs), {c.outputs[0]->type, typed(bits, type.shape)},
+                     {"rng_algorithm = #stablehlo<rng_algorithm " + c.params.string("rng_algorithm") + ">"});
+  if (bits != type.dtype) items[1] = w.op("stablehlo.bitcast_convert", {items[1]}, type);
+  return items;
+}
+
+}  // namespace
+
+void add_random_writers(WriteRules& rules) { rules.emplace("rng_bit_generator", rng_bit_generator); }
+
+}  // namespace anvil::stablehlo
