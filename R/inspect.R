@@ -4,7 +4,8 @@
 #' @param level `"graph"`: the traced graph; `"stablehlo"`: its StableHLO text;
 #'   `"loops"`: the loop program that is compiled; `"stages"`: the loop program after
 #'   each pass of the compiler; `"llvm"`: LLVM IR; `"asm"`: machine code.
-#' @param ... Arguments of `f`: tensors, their types ([nv_aten()]), or R values.
+#' @param ... Arguments of `f`: tensors, their types ([nv_aten()]), or R values. What
+#'   [read_stablehlo()] returns needs none.
 #' @return The text, invisibly.
 #' @export
 #' @examples
@@ -13,8 +14,7 @@
 nv_inspect <- function(f, level = c("graph", "stablehlo", "loops", "stages", "llvm", "asm"), ...) {
   level <- match.arg(level)
   check_function(f)
-  inner <- environment(f)$.anvil_cache
-  graph <- trace_fn(if (inherits(inner, "AnvilCache")) f else f, list(...))
+  graph <- if (inherits(f, "AnvilImported") && ...length() == 0L) as_graph(f) else trace_fn(f, list(...))
   text <- switch(level,
     graph = format(graph),
     stablehlo = repr(stablehlo(graph)[[1L]]),

@@ -10,15 +10,22 @@
 #' and `nv_ceiling()`. `nv_rsqrt(x)` is `1 / sqrt(x)`, `nv_cbrt()` the cube root, also
 #' of negative numbers, `nv_logistic()` is R's `plogis()`, `nv_erf_inv()` the inverse of
 #' the error function `nv_erf()`, `nv_erfc(x)` is `1 - erf(x)` without cancellation.
-#' `nv_polygamma(n, x)` is R's `psigamma(x, n)`.
+#' `nv_polygamma(n, x)` is R's `psigamma(x, n)`, `nv_zeta(s, a)` Hurwitz' zeta function,
+#' the sum of `(a + k)^-s` over k = 0, 1, ... (Riemann's for `a = 1`), and
+#' `nv_bessel_i1e(x)` is `besselI(x, 1, expon.scaled = TRUE)`, also for negative `x`.
+#' `nv_zeta()` has no derivative by `s`: it is NaN.
 #'
 #' `nv_round()` rounds to whole numbers, halves to the even one as in R, or with
 #' `method = "afz"` away from zero. There is no `digits`. `nv_trunc()` drops the
-#' fraction.
+#' fraction. `nv_next_after(lhs, rhs)` is the number next to `lhs` on the side of `rhs`.
+#' `nv_reduce_precision()` rounds to what a float with fewer bits can hold:
+#' `nv_reduce_precision(x, 5, 10)` to half precision, `nv_reduce_precision(x, 8, 7)` to
+#' bfloat16.
 #'
-#' @param operand,lhs,rhs,n,x Tensors, R arrays or single numbers. `nv_atan2()` and
-#'   `nv_polygamma()` promote and broadcast scalars as arithmetic does.
+#' @param operand,lhs,rhs,n,x,s,a Tensors, R arrays or single numbers. Functions of two
+#'   promote and broadcast scalars as arithmetic does.
 #' @param method `"nearest_even"` or `"afz"`.
+#' @param exponent_bits,mantissa_bits Whole numbers.
 #' @return A box of the same dtype and shape.
 #' @name nv_math
 #' @examples
@@ -40,6 +47,10 @@ nv_rsqrt <- function(operand) record("rsqrt", list(operand))
 #' @rdname nv_math
 #' @export
 nv_cbrt <- function(operand) record("cbrt", list(operand))
+
+#' @rdname nv_math
+#' @export
+nv_square <- function(operand) record_promoted("mul", list(operand, operand))
 
 #' @rdname nv_math
 #' @export
@@ -155,6 +166,14 @@ nv_polygamma <- function(n, x) record_promoted("polygamma", list(n, x))
 
 #' @rdname nv_math
 #' @export
+nv_zeta <- function(s, a) record_promoted("zeta", list(s, a))
+
+#' @rdname nv_math
+#' @export
+nv_bessel_i1e <- function(operand) record("bessel_i1e", list(operand))
+
+#' @rdname nv_math
+#' @export
 nv_floor <- function(operand) record("floor", list(operand))
 
 #' @rdname nv_math
@@ -172,3 +191,13 @@ nv_round <- function(operand, method = "nearest_even") record("round", list(oper
 #' @rdname nv_math
 #' @export
 nv_trunc <- function(operand) nv_mul(nv_sign(operand), nv_floor(nv_abs(operand)))
+
+#' @rdname nv_math
+#' @export
+nv_next_after <- function(lhs, rhs) record_promoted("next_after", list(lhs, rhs))
+
+#' @rdname nv_math
+#' @export
+nv_reduce_precision <- function(operand, exponent_bits, mantissa_bits) {
+  nvl_reduce_precision(operand, exponent_bits, mantissa_bits)
+}

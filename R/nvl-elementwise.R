@@ -52,6 +52,14 @@ nvl_atan2 <- function(lhs, rhs) record("atan2", list(lhs, rhs))
 
 #' @rdname nvl_elementwise
 #' @export
+nvl_next_after <- function(lhs, rhs) record("next_after", list(lhs, rhs))
+
+#' @rdname nvl_elementwise
+#' @export
+nvl_mulhi <- function(lhs, rhs) record("mulhi", list(lhs, rhs))
+
+#' @rdname nvl_elementwise
+#' @export
 nvl_and <- function(lhs, rhs) record("and", list(lhs, rhs))
 
 #' @rdname nvl_elementwise
@@ -212,6 +220,14 @@ nvl_popcnt <- function(operand) record("popcnt", list(operand))
 
 #' @rdname nvl_elementwise
 #' @export
+nvl_count_leading_zeros <- function(operand) record("count_leading_zeros", list(operand))
+
+#' @rdname nvl_elementwise
+#' @export
+nvl_bessel_i1e <- function(operand) record("bessel_i1e", list(operand))
+
+#' @rdname nvl_elementwise
+#' @export
 nvl_digamma <- function(operand) record("digamma", list(operand))
 
 #' @rdname nvl_elementwise
@@ -236,9 +252,21 @@ nvl_erf_inv <- function(operand) record("erf_inv", list(operand))
 nvl_round <- function(operand, method = "nearest_even") record("round", list(operand), list(method = method))
 
 #' @rdname nvl_elementwise
+#' @param exponent_bits,mantissa_bits The format that the numbers are rounded to.
+#' @export
+nvl_reduce_precision <- function(operand, exponent_bits, mantissa_bits) {
+  record("reduce_precision", list(operand), list(exponent_bits = exponent_bits, mantissa_bits = mantissa_bits))
+}
+
+#' @rdname nvl_elementwise
 #' @param n,x Tensors: order and argument.
 #' @export
 nvl_polygamma <- function(n, x) record("polygamma", list(n, x))
+
+#' @rdname nvl_elementwise
+#' @param s,a Tensors: exponent and first term.
+#' @export
+nvl_zeta <- function(s, a) record("zeta", list(s, a))
 
 #' @rdname nvl_elementwise
 #' @param pred A `bool` tensor, or a scalar one.

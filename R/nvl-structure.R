@@ -144,3 +144,76 @@ nvl_if <- nv_if
 #' @rdname nv_if
 #' @export
 nvl_while <- nv_while
+
+#' Gather and scatter
+#'
+#' `nvl_gather()` takes slices of a tensor from places that another tensor lists;
+#' `nvl_scatter()` changes a tensor at such places. They are StableHLO's operators with
+#' indices and dimensions counted from 1. A slice that would leave `operand` is moved to its
+#' edge; elements of an update that fall outside of `input` are left out.
+#'
+#' An index is a vector along `index_vector_dim` of the tensor of indices (one number each
+#' when that is one more than its number of dimensions); its components are positions in the
+#' dimensions `start_index_map` or `scatter_dims_to_operand_dims` of the operand. The result
+#' of a gather, and the update of a scatter, have the other dimensions of the indices, and
+#' among them those of a slice, at `offset_dims` or `update_window_dims`: all but the
+#' `collapsed_slice_dims` or `inserted_window_dims`, in which a slice has size 1, and but the
+#' batching dimensions of the operand, which are walked together with those of the indices.
+#'
+#' `update_computation` is a function of two scalars, the old element and the update; it is
+#' traced. Updates of one place follow each other in row-major order of the indices: without
+#' a function the last one stays. The derivative is known for the sum, the difference, the
+#' product, the maximum and the minimum of the two, and for either of them.
+#'
+#' @param operand,input,update A tensor; `nvl_scatter()` also takes lists of inputs and of as
+#'   many updates, and then a function of the old elements and the updates that returns a list.
+#' @param start_indices,scatter_indices Integers.
+#' @param slice_sizes Sizes of a slice, one per dimension of `operand`.
+#' @param offset_dims,update_window_dims Dimensions of the result, or of `update`.
+#' @param collapsed_slice_dims,operand_batching_dims,start_index_map,inserted_window_dims,input_batching_dims,scatter_dims_to_operand_dims
+#'   Dimensions of the operand.
+#' @param start_indices_batching_dims,scatter_indices_batching_dims,index_vector_dim
+#'   Dimensions of the indices.
+#' @param indices_are_sorted,unique_indices What is known of the indices.
+#' @param update_computation A function of scalars, or `NULL`: the update replaces the element.
+#' @return A tensor (a box in a trace or in debug mode), or a list of them.
+#' @name nvl_gather
+#' @export
+#' @examples
+#' x <- nv_tensor(matrix(1:6, 3))
+#' # rows 3 and 1
+#' nvl_gather(x, nv_tensor(c(3L, 1L)), c(1, 2), offset_dims = 2, collapsed_slice_dims = 1,
+#'   operand_batching_dims = integer(), start_indices_batching_dims = integer(),
+#'   start_index_map = 1, index_vector_dim = 2)
+#' # how often each of 1, 2, 3 occurs
+#' nvl_scatter(nv_fill(0L, 3), nv_tensor(c(3L, 1L, 3L)), nv_fill(1L, 3),
+#'   update_window_dims = integer(), inserted_window_dims = 1,
+#'   input_batching_dims = integer(), scatter_indices_batching_dims = integer(),
+#'   scatter_dims_to_operand_dims = 1, index_vector_dim = 2,
+#'   update_computation = function(old, new) old + new)
+nvl_gather <- function(operand, start_indices, slice_sizes, offset_dims, collapsed_slice_dims, operand_batching_dims, start_indices_batching_dims, start_index_map, index_vector_dim, indices_are_sorted = FALSE, unique_indices = FALSE) {
+  record("gather", list(operand, start_indices), list(
+    slice_sizes = slice_sizes, offset_dims = offset_dims, collapsed_slice_dims = collapsed_slice_dims,
+    operand_batching_dims = operand_batching_dims, start_indices_batching_dims = start_indices_batching_dims,
+    start_index_map = start_index_map, index_vector_dim = index_vector_dim,
+    indices_are_sorted = indices_are_sorted, unique_indices = unique_indices
+  ))
+}
+
+#' @rdname nvl_gather
+#' @export
+nvl_scatter <- function(input, scatter_indices, update, update_window_dims, inserted_window_dims, input_batching_dims, scatter_indices_batching_dims, scatter_dims_to_operand_dims, index_vector_dim, indices_are_sorted = FALSE, unique_indices = FALSE, update_computation = NULL) {
+  inputs <- if (is_container(input)) unname(input) else list(input)
+  updates <- if (is_container(update)) unname(update) else list(update)
+  if (is.null(update_computation)) {
+    count <- length(inputs)
+    update_computation <- function(...) list(...)[count + seq_len(count)]
+  }
+  record("scatter", c(inputs, list(scatter_indices), updates), list(
+    update_window_dims = update_window_dims, inserted_window_dims = inserted_window_dims,
+    input_batching_dims = input_batching_dims, scatter_indices_batching_dims = scatter_indices_batching_dims,
+    scatter_dims_to_operand_dims = scatter_dims_to_operand_dims, index_vector_dim = index_vector_dim,
+    indices_are_sorted = indices_are_sorted, unique_indices = unique_indices,
+    update_computation = scalar_graph(update_computation, c(inputs, inputs), "update_computation")
+  ))
+}

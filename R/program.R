@@ -1,11 +1,12 @@
 #' Programs: compile and run StableHLO text
 #'
 #' `nv_program()` reads a program, `nv_compile()` makes native code of it, and
-#' `nv_execute()` runs the code on tensors or raw buffers.
+#' `nv_execute()` runs the code on tensors or raw buffers. [read_stablehlo()] makes an R
+#' function of a program instead.
 #'
-#' @param src StableHLO text: a module or a single function.
+#' @param src StableHLO text, a module or a single function, or the name of its file.
 #' @param format The format of `src`; `"mlir"` is the only one.
-#' @param program What `nv_program()` returns, or an [AnvilGraph].
+#' @param program What `nv_program()` or [read_stablehlo()] returns, or an [AnvilGraph].
 #' @param executable What `nv_compile()` returns.
 #' @param ... The inputs: tensors or raw buffers (`x$tensor`).
 #' @return `nv_program()`: a program. `nv_compile()`: an executable. `nv_execute()`: a
@@ -21,11 +22,8 @@ nv_program <- function(src, format = "mlir") {
   if (!identical(format, "mlir")) {
     abort_anvil("argument", "`format` must be \"mlir\".")
   }
-  if (!is.character(src)) {
-    abort_anvil("argument", "`src` must be text.", sprintf("x Got <%s>.", described_class(src)))
-  }
-  src <- paste(src, collapse = "\n")
-  structure(list(src = src, graph = .Call(C_anvil_read_stablehlo, src)), class = "AnvilProgram")
+  src <- program_text(src, "src")
+  structure(list(src = src, graph = .Call(C_anvil_read_stablehlo, src, "")), class = "AnvilProgram")
 }
 
 #' @export
@@ -37,8 +35,7 @@ print.AnvilProgram <- function(x, ...) {
 #' @rdname nv_program
 #' @export
 nv_compile <- function(program) {
-  if (inherits(program, "AnvilProgram")) program <- program$graph
-  .Call(C_anvil_compile, program)
+  .Call(C_anvil_compile, as_graph(program))
 }
 
 #' @export

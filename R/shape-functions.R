@@ -233,10 +233,10 @@ stack_along <- function(along, operands) {
 #' through conversions between floats only.
 #'
 #' `nv_bitcast_convert()` keeps the bits. A narrower dtype adds a last dimension for the
-#' pieces, lowest bits first; a wider one takes it up again.
+#' pieces, lowest bits first; a wider one takes it up again. A `bool` is one bit.
 #'
 #' @param operand A tensor, R array or single number.
-#' @param dtype A dtype or its name; not `bool` for `nv_bitcast_convert()`.
+#' @param dtype A dtype or its name.
 #' @return A box of that dtype, never ambiguous.
 #' @export
 #' @examples

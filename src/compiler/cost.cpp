@@ -28,7 +28,8 @@ void collect(const Block& block, LoopFacts& f, std::unordered_set<LocalId>& made
       made.insert(l->local);
     else if (auto u = std::get_if<loops::Update>(&s.is))
       updated.insert(u->local);
-    else if (!std::holds_alternative<loops::Store>(s.is) && !std::holds_alternative<loops::For>(s.is))
+    else if (!std::holds_alternative<loops::Store>(s.is) && !std::holds_alternative<loops::For>(s.is) &&
+             !std::holds_alternative<loops::Bind>(s.is))
       f.simple = false;
     each_block(s, [&](const Block& b) { collect(b, f, made, updated); });
   }
@@ -55,9 +56,11 @@ void collect_updates(const Block& block, std::unordered_map<LocalId, Op>& ops, b
   }
 }
 
+// Of loops and parameters that get their values in a block.
 void collect_variables(const Block& block, std::unordered_set<Variable>& variables) {
   for (const Stmt& s : block) {
     if (auto f = std::get_if<loops::For>(&s.is)) variables.insert(f->variable);
+    if (auto b = std::get_if<loops::Bind>(&s.is)) variables.insert(b->parameter);
     each_block(s, [&](const Block& b) { collect_variables(b, variables); });
   }
 }
@@ -97,17 +100,23 @@ class Cost {
 
  private:
   double access(BufferId b, const Index& place, bool store) const {
-    int64_t by = step(program_, b, place, lane_);
     if (width_ == 1) return 1;
+    for (const Affine& a : place)
+      if (by_lane(a)) return width_ * (store ? 1.6 : 1.2);
+    int64_t by = step(program_, b, place, lane_);
     if (by == 0) return store ? 1 : 0.5;
     if (by == 1) return 1;
     return (by == -1 ? 2 : width_) * (store ? 1.6 : 1.2);
+  }
+  bool by_lane(const Affine& a) const {  // through a parameter
+    return std::any_of(a.terms.begin(), a.terms.end(),
+                       [this](const loops::Term& t) { return parameters_.count(t.variable) > 0; });
   }
   bool varies(Expr e) {
     auto [it, fresh] = varies_.try_emplace(e, false);
     if (!fresh) return it->second;
     bool v = e->op == Op::local ? lanes_.count(e->local) > 0 : false;
-    for (const Affine& a : e->place) v = v || loops::factor(a, lane_) != 0;
+    for (const Affine& a : e->place) v = v || loops::factor(a, lane_) != 0 || by_lane(a);
     for (int i = 0; i < e->argument_count(); ++i) v = varies(e->args[static_cast<size_t>(i)]) || v;
     return varies_[e] = v;
   }
@@ -125,6 +134,7 @@ class Cost {
           sum += weight(x) * (width_ == 1 || varies(x) ? 1 : 0.3);
       });
       if (auto l = std::get_if<loops::Let>(&s.is); l && varies(e)) lanes_.insert(l->local);
+      if (auto b = std::get_if<loops::Bind>(&s.is); b && varies(e)) parameters_.insert(b->parameter);
       if (auto d = std::get_if<loops::Declare>(&s.is)) lanes_.insert(d->local);
     });
     if (auto st = std::get_if<loops::Store>(&s.is)) sum += access(st->buffer, st->place, true);
@@ -136,6 +146,7 @@ class Cost {
   Variable lane_;
   int width_;
   std::unordered_set<LocalId> lanes_;
+  std::unordered_set<Variable> parameters_;
   std::unordered_map<Expr, bool> varies_;
 };
 

@@ -70,8 +70,10 @@ class Inliner {
   }
   void collect_nest(const Stmt& s, int id, double visits) {
     collect_own(s, id, visits);
-    if (auto f = std::get_if<loops::For>(&s.is))
-      for (const Stmt& inner : f->body) collect_nest(inner, id, visits * static_cast<double>(f->end - f->begin));
+    if (auto f = std::get_if<loops::For>(&s.is)) visits *= static_cast<double>(f->end - f->begin);
+    each_block(s, [&](const Block& b) {
+      for (const Stmt& inner : b) collect_nest(inner, id, visits);
+    });
   }
   void collect_own(const Stmt& s, int id, double visits) {
     std::unordered_set<Expr> seen;
@@ -142,8 +144,10 @@ class Inliner {
     int last = use.statement;  // the statement around the use that stands beside the producer
     int parent = statements_[static_cast<size_t>(producer)].parent;
     bool inner = statements_[static_cast<size_t>(last)].parent != parent;
-    while (statements_[static_cast<size_t>(last)].parent != parent)
+    while (statements_[static_cast<size_t>(last)].parent != parent) {
       last = statements_[static_cast<size_t>(last)].parent;
+      if (last < 0) return false;  // outside: a loop's condition reads what the block before it makes
+    }
     int end = inner ? statements_[static_cast<size_t>(last)].end
                     : last;  // exclusive; the user's own stores are looked at below
     bool ok = true;
@@ -195,17 +199,25 @@ class Inliner {
     auto rewriter = variable_rewriter(program_.exprs, map);
     return rewriter(f.value);
   }
-  void rewrite_nest(Stmt& s) {
+  void rewrite_own(Stmt& s) {
     Rewriter rewriter(program_.exprs, [this](Expr e) { return e->op == Op::load ? element(e) : nullptr; });
     each_expression(s, [&](Expr& e) { e = rewriter(e); });
-    if (auto f = std::get_if<loops::For>(&s.is))
-      for (Stmt& inner : f->body) rewrite_nest(inner);
+  }
+  void rewrite_nest(Stmt& s) {
+    rewrite_own(s);
+    each_block(s, [this](Block& b) {
+      for (Stmt& inner : b) rewrite_nest(inner);
+    });
   }
   void rewrite_block(Block& block) {
     for (Stmt& s : block) {
       int id = next_++;
-      rewrite_nest(s);
-      if (!std::holds_alternative<loops::For>(s.is)) each_block(s, [&](Block& b) { rewrite_block(b); });
+      if (std::holds_alternative<loops::For>(s.is)) {
+        rewrite_nest(s);
+      } else {
+        rewrite_own(s);
+        each_block(s, [&](Block& b) { rewrite_block(b); });
+      }
       const loops::Store* store = nullptr;
       if (producer(s, id, store)) decide(*store, id);
     }

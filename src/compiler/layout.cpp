@@ -93,7 +93,13 @@ class Transposer {
       }
     });
     auto loop = std::get_if<For>(&s.is);
-    if (loop == nullptr) return;
+    if (loop == nullptr) {
+      if (&s == &nest) return;  // its blocks are collected as such
+      each_block(s, [&](Block& b) {
+        for (Stmt& inner : b) walk(nest, inner, loops, summing);
+      });
+      return;
+    }
     loops.push_back(loop);
     bool sums = std::any_of(loop->body.begin(), loop->body.end(),
                             [](const Stmt& t) { return std::holds_alternative<loops::Update>(t.is); });
@@ -178,10 +184,16 @@ class Packer {
   void block(Block& b) {
     Block result;
     for (Stmt& s : b) {
-      if (!std::holds_alternative<For>(s.is))
-        each_block(s, [this](Block& inner) { block(inner); });
-      else
+      if (!std::holds_alternative<For>(s.is)) {
+        each_block(s, [this](Block& inner) {
+          packs_.clear();
+          block(inner);
+        });
+        packs_.clear();
+      } else {
         pack(s, result);
+        forget_changed(s);
+      }
       result.push_back(std::move(s));
     }
     b = std::move(result);
@@ -226,10 +238,23 @@ class Packer {
     update->value = rewriter(update->value);
   }
 
-  // Stores an operand with the rows first.
+  // Copies of what a nest changes are of no use to those after it.
+  void forget_changed(const Stmt& nest) {
+    if (packs_.empty()) return;
+    each_access_inside(nest, [this](BufferId b, const Index*, Access kind) {
+      if (kind == Access::read) return;
+      std::erase_if(packs_, [&](const Pack& p) { return root(program_, p.load->buffer) == root(program_, b); });
+    });
+  }
+
+  // Stores an operand with the rows first, or finds that an earlier nest did.
   Expr copy(Expr load, const For& rows, const For& sum, const std::vector<const For*>& around, Block& before) {
     std::vector<const For*> order = {&rows, &sum};
     order.insert(order.end(), around.rbegin(), around.rend());
+    std::vector<std::pair<Variable, int64_t>> loops;
+    for (const For* f : order) loops.push_back({f->variable, f->end});
+    for (const Pack& p : packs_)
+      if (p.load == load && p.loops == loops) return p.packed;
     loops::Buffer b;
     b.dtype = load->dtype;
     b.name = program_.buffers[static_cast<size_t>(load->buffer)].name + "p" + std::to_string(program_.buffers.size());
@@ -251,10 +276,17 @@ class Packer {
       body.push_back({std::move(loop)});
     }
     before.push_back(std::move(body[0]));
-    return program_.exprs.load(id, load->dtype, place);
+    packs_.push_back({load, std::move(loops), program_.exprs.load(id, load->dtype, place)});
+    return packs_.back().packed;
   }
 
+  struct Pack {
+    Expr load;
+    std::vector<std::pair<Variable, int64_t>> loops;  // variables and ends
+    Expr packed;
+  };
   Program& program_;
+  std::vector<Pack> packs_;  // made before in this block, of what has not changed since
 };
 
 }  // namespace

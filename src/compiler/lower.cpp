@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "compiler/passes.h"
+#include "compiler/traverse.h"
 
 namespace anvil::compiler {
 
@@ -128,6 +129,28 @@ void Lowerer::emit(Block statements) {
   for (Stmt& s : statements) block_->push_back(std::move(s));
 }
 
+// Takes the parameters out of a loop's body that do not depend on its variable.
+static Block fixed_parameters(Block& body, Variable variable) {
+  std::unordered_set<Variable> moving = {variable};
+  auto moves = [&](Expr value) {
+    bool found = false;
+    each_node(value, [&](Expr e) {
+      found = found || e->op == Op::local;
+      for (const Affine& a : e->place)
+        for (const loops::Term& t : a.terms) found = found || moving.count(t.variable) > 0;
+    });
+    return found;
+  };
+  Block fixed, rest;
+  for (Stmt& s : body) {
+    auto bind = std::get_if<loops::Bind>(&s.is);
+    if (bind && moves(bind->value)) moving.insert(bind->parameter), bind = nullptr;
+    (bind ? fixed : rest).push_back(std::move(s));
+  }
+  body = std::move(rest);
+  return fixed;
+}
+
 void Lowerer::nest(const Shape& shape, Variable (Lowerer::*variable)(size_t), Block body) {
   for (size_t d = 0; d < shape.size(); ++d) {
     if (shape[d] == 1) continue;
@@ -135,7 +158,7 @@ void Lowerer::nest(const Shape& shape, Variable (Lowerer::*variable)(size_t), Bl
     loop.variable = (this->*variable)(d);
     loop.end = shape[d];
     loop.body = std::move(body);
-    body.clear();
+    body = fixed_parameters(loop.body, loop.variable);
     body.push_back({std::move(loop)});
   }
   emit(std::move(body));
@@ -260,15 +283,10 @@ void Lowerer::parts(const ValuePtr& result, std::vector<Part> parts, const Value
   // A part that covers most of a tensor usually depends on the old values around it (the
   // inside of a grid): then writing in place would need another copy.
   bool small = base && parts.size() == 1 && 2 * elements(parts[0].extents) <= elements(base->type.shape);
-  if (base && small && dead_after_this_call(base)) {
+  if (base && small && dead_after_this_call(base) && only_operand(base)) {
     place(result, buffer_of(base));
     for (const Part& part : parts) store_box(buffer_of(base), part);
-    BufferId b = buffer_of(base);
-    auto target = regions_.back().targets.find(result.get());
-    bool state = target != regions_.back().targets.end() &&
-                 program_.buffers[static_cast<size_t>(target->second)].kind == Buffer::Kind::temporary;
-    if (!state) bind(result, b);  // the next state of a loop may stay where the state is
-    return;
+    return finish_in_place(result, buffer_of(base));
   }
   BufferId to = result_buffer(result);
   if (base && !(parts.size() == 1 && store_around(to, parts[0], base))) copy(to, base);
@@ -330,6 +348,7 @@ void Lowerer::lower_call(const graph::Call& c) {
   if (name == "tape_scan") return lower_tape_scan(c);
   const primitives::Primitive& p = primitives::primitive_of(c);
   if (!p.lower) throw InternalError("primitive " + name + " has no loop rule");
+  call_ = &c;
   p.lower(*this, c);
 }
 

@@ -46,7 +46,12 @@ class Lowerer final : public primitives::Lowering {
               std::function<Expr(const Index&, const Index&)> element) override;
   void scan(const ValuePtr& result, int64_t axis, Op, Scalar initial,
             std::function<Expr(const Index&)> element) override;
+  void fold(const std::vector<ValuePtr>& results, const Shape& extents, std::function<Exprs(const Index&)> initial,
+            std::function<Exprs(const Index&, const Index&, const Exprs&)> next) override;
+  void running(const std::vector<ValuePtr>& results, int64_t axis, std::function<Exprs(const Index&)> initial,
+               std::function<Exprs(const Index&, const Exprs&)> next) override;
   void parts(const ValuePtr& result, std::vector<Part>, const ValuePtr& base) override;
+  void update(const std::vector<ValuePtr>& results, const std::vector<ValuePtr>& bases, const Updates&) override;
   void alias(const ValuePtr& result, const ValuePtr& operand) override;
   Affine parameter(Expr value, int64_t low, int64_t high) override;
   void call(const char* function, const std::vector<ValuePtr>& results, const std::vector<ValuePtr>& operands,
@@ -91,6 +96,25 @@ class Lowerer final : public primitives::Lowering {
   void lower_calls(const Graph&, const std::vector<BufferId>& targets);
   void copy_outputs(const Graph&, const std::vector<BufferId>& targets);
 
+  // ---- fold.cpp ----
+  using Locals = std::vector<loops::LocalId>;
+  Locals declare(const std::vector<ValuePtr>& results, const std::function<Exprs()>& initial);
+  Exprs values_of(const Locals&);
+  void assign(const Locals&, const std::function<Exprs()>& next);
+  void store(const std::vector<BufferId>& to, const Index&, const Locals&);
+
+  // ---- scatter.cpp ----
+  struct Walk;  // one nest over updates
+  BufferId start_as(const ValuePtr& result, const ValuePtr& base, bool in_place);
+  bool only_operand(const ValuePtr&) const;
+  void finish_in_place(const ValuePtr& result, BufferId);
+  Affine bound_parameter(Expr value, int64_t low, int64_t high, Block& body);
+  Block change(const Walk&, const Index& place, Block body);
+  Block update_loops(const Walk&, const std::vector<int64_t>& dims, Block body);
+  Block whole_window(const Walk&);
+  Block partial_window(const Walk&);
+  void store_updates(const Walk&);
+
   // ---- control.cpp ----
   struct Loop {
     loops::While statement;
@@ -111,6 +135,7 @@ class Lowerer final : public primitives::Lowering {
   loops::Program program_;
   Block* block_ = nullptr;
   Block* parameters_ = nullptr;  // of the body that is being made, null between nests
+  const graph::Call* call_ = nullptr;
   std::vector<Region> regions_;
   int next_region_ = 0;
   std::unordered_map<const Value*, BufferId> places_;

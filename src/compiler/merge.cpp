@@ -27,6 +27,7 @@ namespace {
 
 constexpr size_t furthest = 64;       // how many statements back a partner may be
 constexpr int most_statements = 400;  // in one loop
+constexpr int most_nodes = 1200;      // of expressions in one loop: code is generated in more than linear time
 constexpr int64_t small_extent = 8;
 
 // What a statement with all inside it does to one buffer, local or parameter.
@@ -77,7 +78,7 @@ struct Node {
   Stmt stmt;  // a loop has its body in `children`
   std::vector<std::unique_ptr<Node>> children;
   Summary summary;
-  int statements = 1;
+  int statements = 1, nodes = 0;
   bool is_loop = false;
   int product = 0;       // 1 for the sum of a product, 2 for the loop around it, ...; 0: none inside
   bool reduces = false;  // updates a local made outside
@@ -126,12 +127,17 @@ class Merger {
   void summarise(Node& n) {
     n.summary.clear();
     n.statements = 1;
-    if (!n.is_loop) return summarise_statement(n.stmt, n.summary);
+    n.nodes = 0;
+    if (!n.is_loop) {
+      n.nodes = nodes(n.stmt);
+      return summarise_statement(n.stmt, n.summary);
+    }
     int inner_product = 0;
     n.reduces = n.carried = false;
     for (const NodePtr& c : n.children) {
       add(n.summary, c->summary);
       n.statements += c->statements;
+      n.nodes += c->nodes;
       inner_product = std::max(inner_product, c->product);
     }
     Variable v = std::get<loops::For>(n.stmt.is).variable;
@@ -149,6 +155,15 @@ class Merger {
           if (u->op == Op::add && u->value->op == Op::mul && u->value->args[0] != u->value->args[1] &&
               has_load(u->value->args[0], v) && has_load(u->value->args[1], v))
             n.product = std::max(n.product, 1);
+  }
+  static int nodes(const Stmt& s) {
+    std::unordered_set<Expr> seen;
+    each_expression(s, [&](Expr e) { each_node(e, seen, [](Expr) {}); });
+    int sum = static_cast<int>(seen.size());
+    each_block(s, [&](const Block& b) {
+      for (const Stmt& inner : b) sum += nodes(inner);
+    });
+    return sum;
   }
   static bool has_load(Expr e, Variable v) {
     bool found = false;
@@ -250,7 +265,7 @@ class Merger {
     });
   }
   bool worthwhile(const Node& a, const Node& b) const {
-    if (a.statements + b.statements > most_statements) return false;
+    if (a.statements + b.statements > most_statements || a.nodes + b.nodes > most_nodes) return false;
     if (a.carried || b.carried) return false;
     bool tiny = a.extent() <= small_extent && b.extent() <= small_extent;
     if (!tiny && (a.product == 3 || b.product == 3) && !around_product(a, b)) return false;
@@ -296,6 +311,7 @@ class Merger {
     if (v != w) rename(*n, w, v);
     add(x.summary, n->summary);
     x.statements += n->statements;
+    x.nodes += n->nodes;
     x.product = std::max(x.product, n->product);
     x.reduces = x.reduces || n->reduces;
     for (NodePtr& c : n->children) insert(x.children, std::move(c));
@@ -312,9 +328,17 @@ class Merger {
       f->variable = f->variable == a ? b : f->variable == b ? a : f->variable;
       for (NodePtr& c : n.children) rename(*c, a, b, map, rewriter);
     } else {
+      rename_loops(n.stmt, a, b);
       rewrite(n.stmt, rewriter, map);
     }
     summarise(n);
+  }
+  static void rename_loops(Stmt& s, Variable a, Variable b) {
+    if (auto f = std::get_if<loops::For>(&s.is))
+      f->variable = f->variable == a ? b : f->variable == b ? a : f->variable;
+    each_block(s, [&](Block& inner) {
+      for (Stmt& t : inner) rename_loops(t, a, b);
+    });
   }
 
   Program& program_;

@@ -20,6 +20,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "compiler/passes.h"
 
@@ -50,6 +51,7 @@ class Scheduler {
     for (Stmt& s : b) {
       if (auto f = std::get_if<For>(&s.is)) {
         choose_vectors(*f);
+        lift_vector_sums(*f);
         choose_copies(*f);
       } else {
         each_block(s, [this](Block& inner) { block(inner); });
@@ -78,7 +80,10 @@ class Scheduler {
     double inside = 0;
     for (Stmt& s : f.body) {
       auto inner = std::get_if<For>(&s.is);
-      if (inner) inside += choose_vectors(*inner);
+      if (inner)
+        inside += choose_vectors(*inner);
+      else
+        each_block(s, [this](Block& b) { block(b); });
     }
     inside += plain_cost(f.body);
     double serial = static_cast<double>(extent(f)) * (0.5 + inside);
@@ -111,6 +116,7 @@ class Scheduler {
     int nested = 0;
     for (Stmt& s : f.body)
       if (auto inner = std::get_if<For>(&s.is)) only = inner, ++nested;
+    bring_sharing_inside(f);
     if (nested == 1 && only->kind == For::Kind::vector && block_registers(f, *only)) return;
     for (Stmt& s : f.body)
       if (auto inner = std::get_if<For>(&s.is)) choose_copies(*inner);
@@ -167,18 +173,21 @@ class Scheduler {
       });
     }
   }
-  bool block_registers(For& u, For& v) {
+  struct RegisterBlock {
+    int m = 0, n = 0;  // copies of v and of u; 0: there is none
+    double cost = 0;   // of all steps of both loops
+  };
+  RegisterBlock register_block(const For& u, const For& v) const {
     Sums sums;
     find_sums(v.body, v.variable, u.variable, sums);
     bool v_sums = !loop_facts(v).updated.empty();
     LoopFacts facts = loop_facts(u);
     if (sums.locals.empty() || sums.by_v.empty() || facts.function || !facts.updated.empty() ||
         !independent(program_, u))
-      return false;
+      return {};
     double accumulators = static_cast<double>(sums.locals.size()), loads_v = static_cast<double>(sums.by_v.size()),
            loads_u = static_cast<double>(sums.by_u.size()), loads_both = static_cast<double>(sums.by_both.size());
-    double best = 0;
-    int best_m = 0, best_n = 0;
+    RegisterBlock best;
     for (int n = 1; n <= 12 && n <= extent(u); ++n)
       for (int m = 1; m <= 8 && int64_t(m) * v.width <= extent(v); ++m) {
         double block = static_cast<double>(m) * n;
@@ -186,15 +195,70 @@ class Scheduler {
         double step =
             std::max({4.0, 0.5 * accumulators * block, 0.5 * (loads_v * m + loads_u * n + loads_both * block)});
         double blocks_v = ceil_div(extent(v), int64_t(m) * v.width), blocks_u = ceil_div(extent(u), n);
-        double cost = v_sums ? blocks_u * (blocks_v * step + accumulators * n * (m + 12))
+        double cost = v_sums ? blocks_u * (blocks_v * sums.steps * step + accumulators * n * (m + 12))
                              : blocks_u * blocks_v * (sums.steps * step + 3 * block + 4);
         cost *= 1 + 0.002 * block;  // of equal ones the smaller code
-        if (best_m == 0 || cost < best) best = cost, best_m = m, best_n = n;
+        if (best.m == 0 || cost < best.cost) best = {m, n, cost};
       }
-    if (best_m == 0) return false;
-    v.copies = best_m;
-    if (best_n > 1) u.kind = For::Kind::unroll, u.copies = best_n;
+    return best;
+  }
+  bool block_registers(For& u, For& v) {
+    RegisterBlock best = register_block(u, v);
+    if (best.m == 0) return false;
+    v.copies = best.m;
+    if (best.n > 1) u.kind = For::Kind::unroll, u.copies = best.n;
     return true;
+  }
+  // Loops from f inwards as long as there is nothing else in them, down to a vector loop; empty
+  // when there is none.
+  static std::vector<For*> around_vector(For& f) {
+    std::vector<For*> loops = {&f};
+    while (loops.back()->kind == For::Kind::serial && loops.back()->body.size() == 1) {
+      auto inner = std::get_if<For>(&loops.back()->body[0].is);
+      if (inner == nullptr) return {};
+      loops.push_back(inner);
+    }
+    return loops.back()->kind == For::Kind::vector ? loops : std::vector<For*>{};
+  }
+  // Loop k changes places with all behind it, up to loop `to`.
+  static void move_loop(const std::vector<For*>& loops, size_t k, size_t to) {
+    auto exchange = [](For& a, For& b) {  // all but the bodies
+      std::swap(a.variable, b.variable);
+      std::swap(a.begin, b.begin);
+      std::swap(a.end, b.end);
+      std::swap(a.kind, b.kind);
+      std::swap(a.width, b.width);
+      std::swap(a.copies, b.copies);
+    };
+    for (; k < to; ++k) exchange(*loops[k], *loops[k + 1]);
+    for (; k > to; --k) exchange(*loops[k], *loops[k - 1]);
+  }
+  // A vector loop that is the innermost of a sum's loops becomes the outermost: its lanes are
+  // added up once.
+  void lift_vector_sums(For& f) {
+    auto loops = around_vector(f);
+    bool sums = loops.size() > 1;
+    for (const For* l : loops) sums = sums && !loop_facts(*l).updated.empty() && independent(program_, *l);
+    if (sums) return move_loop(loops, loops.size() - 1, 0);
+    for (Stmt& s : f.body)
+      if (auto inner = std::get_if<For>(&s.is)) lift_vector_sums(*inner);
+  }
+  // Of several loops around a vector loop, and nothing between them, the one whose steps share
+  // most loads comes next to it: the output features of a convolution, not its positions.
+  void bring_sharing_inside(For& f) {
+    std::vector<For*> loops = around_vector(f);
+    if (loops.size() < 3) return;
+    const For& v = *loops.back();
+    auto cost = [&](const For& u) {  // for one step of the others
+      RegisterBlock block = register_block(u, v);
+      return block.m == 0 ? std::numeric_limits<double>::infinity() : block.cost / static_cast<double>(extent(u));
+    };
+    constexpr double worthwhile = 0.8;
+    size_t inside = loops.size() - 2, best = inside;
+    double least = worthwhile * cost(*loops[inside]);
+    for (size_t k = 0; k < inside; ++k)
+      if (double c = cost(*loops[k]); c < least) best = k, least = c;
+    move_loop(loops, best, inside);
   }
 
   // ---- short serial loops are written out ----

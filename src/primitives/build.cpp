@@ -98,6 +98,38 @@ Var dynamic_update_slice(Var x, Var update, const std::vector<Var>& starts) {
   operands.insert(operands.end(), starts.begin(), starts.end());
   return record("dynamic_update_slice", operands);
 }
+Var gather(Var x, Var indices, Shape slice_sizes, const IndexDims& dims) {
+  return record("gather", {x, indices},
+                {{"slice_sizes", std::move(slice_sizes)},
+                 {"offset_dims", dims.window, true},
+                 {"collapsed_slice_dims", dims.collapsed, true},
+                 {"operand_batching_dims", dims.batch, true},
+                 {"start_indices_batching_dims", dims.indices_batch, true},
+                 {"start_index_map", dims.map, true},
+                 {"index_vector_dim", dims.vector, true},
+                 {"indices_are_sorted", false},
+                 {"unique_indices", false}});
+}
+graph::GraphPtr combiner(const char* primitive, DType dtype) {
+  auto region = std::make_shared<graph::Graph>();
+  for (int k = 0; k < 2; ++k)
+    region->inputs.push_back(graph::make_value(graph::Value::Kind::input, {dtype, {}, false}));
+  Var old{region.get(), region->inputs[0]}, update{region.get(), region->inputs[1]};
+  region->outputs = {*primitive == '\0' ? update.value : record(primitive, {old, update}).value};
+  return region;
+}
+Var scatter(Var x, Var indices, Var update, const IndexDims& dims, const char* operation, bool unique_indices) {
+  return record("scatter", {x, indices, update},
+                {{"update_window_dims", dims.window, true},
+                 {"inserted_window_dims", dims.collapsed, true},
+                 {"input_batching_dims", dims.batch, true},
+                 {"scatter_indices_batching_dims", dims.indices_batch, true},
+                 {"scatter_dims_to_operand_dims", dims.map, true},
+                 {"index_vector_dim", dims.vector, true},
+                 {"indices_are_sorted", false},
+                 {"unique_indices", unique_indices},
+                 {"update_computation", combiner(operation, x.dtype())}});
+}
 Var iota(graph::Graph& graph, int64_t dim, DType dtype, Shape shape, int64_t start) {
   Params params = {
       {"dim", dim, true}, {"dtype", dtype}, {"shape", std::move(shape)}, {"start", start}, {"ambiguous", false}};

@@ -48,6 +48,8 @@ Var polygamma(Var n, Var x);
 // clang-format on
 Var select(Var condition, Var yes, Var no);
 Var convert(Var, DType);
+// Integers in the total order of the floats x: -NaN < -Inf < ... < -0 < 0 < ... < Inf < NaN. Others stay.
+Var total_order_key(Var x);
 
 // Shape and structure.
 Var broadcast_in_dim(Var, Shape, std::vector<int64_t> dims);
@@ -60,10 +62,25 @@ Var pad(Var, Var value, std::vector<int64_t> low, std::vector<int64_t> high, std
 Var concatenate(const std::vector<Var>&, int64_t dim);
 Var dynamic_slice(Var, const std::vector<Var>& starts, Shape sizes);
 Var dynamic_update_slice(Var, Var update, const std::vector<Var>& starts);
+// What the dimensions mean that a gather or scatter works on: StableHLO's dimension numbers.
+struct IndexDims {
+  std::vector<int64_t> window;         // of the result or the update: dimensions of the slices
+  std::vector<int64_t> collapsed;      // of the operand: sliced to size 1, not in `window`
+  std::vector<int64_t> batch;          // of the operand: each index has a slice of its own
+  std::vector<int64_t> indices_batch;  // of the indices: which of them go with `batch`
+  std::vector<int64_t> map;            // of the operand: what the components of an index count
+  int64_t vector = 0;                  // of the indices: along which its components lie; their rank: there is one
+};
+Var gather(Var, Var indices, Shape slice_sizes, const IndexDims&);
+// A region of two scalars that one primitive combines; "" gives the second.
+graph::GraphPtr combiner(const char* primitive, DType);
+Var scatter(Var, Var indices, Var update, const IndexDims&, const char* combiner, bool unique_indices = false);
 Var iota(graph::Graph&, int64_t dim, DType, Shape, int64_t start = 0);
 Var reduce_sum(Var, std::vector<int64_t> dims, bool drop = true);
 Var reduce_max(Var, std::vector<int64_t> dims, bool drop = true);
 Var cumsum(Var, int64_t dim);
+// All operands along `dim` by the first `num_keys` of them; stable.
+std::vector<Var> sort(const std::vector<Var>&, int64_t dim, bool descending = false, int64_t num_keys = 1);
 Var dot_general(Var, Var, std::vector<int64_t> lhs_contracting, std::vector<int64_t> rhs_contracting,
                 std::vector<int64_t> lhs_batch, std::vector<int64_t> rhs_batch);
 Var triangular_solve(Var a, Var b, bool left, bool lower, bool unit_diagonal, bool transpose_a);

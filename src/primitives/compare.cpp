@@ -1,4 +1,6 @@
 // Comparisons, and what chooses by them: select and clamp.
+#include <climits>
+
 #include "primitives/factories.h"
 #include "primitives/infer.h"
 
@@ -88,6 +90,16 @@ Primitive clamp_primitive() {
 }
 
 }  // namespace
+
+// For the bits as a signed integer, b xor ((b >> w - 1) and 2^(w-1) - 1): the floats with a
+// sign, whose magnitudes run the other way, have their lower bits flipped.
+Var total_order_key(Var x) {
+  if (!is_float(x.dtype())) return x;
+  DType whole = x.dtype() == DType::f32 ? DType::i32 : DType::i64;
+  Var bits = record("bitcast_convert", {x}, {{"dtype", whole}});
+  Var sign = record("shift_right_arithmetic", {bits, literal(bits, CHAR_BIT * size_of(whole) - 1)});
+  return record("xor", {bits, sign & literal(bits, highest(whole))});
+}
 
 void register_compare(Registry& r) {
   add_comparison(r, "equal", "eq", [](auto a, auto b) { return a == b; });

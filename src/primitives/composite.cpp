@@ -33,7 +33,15 @@ std::vector<ValuePtr> expand_composite(Graph& to, const Call& call) {
 bool expands(const Call& call, Reader reader) {
   const Primitive& p = primitive_of(call);
   if (!p.expand) return false;
-  return reader == Reader::backend || (reader == Reader::reverse ? !p.reverse : p.hlo.op.empty());
+  auto flows = [](const ValuePtr& v) { return is_float(v->type.dtype); };
+  switch (reader) {
+    case Reader::backend: return !p.lower;
+    case Reader::reverse:
+      return !(p.reverse && (!p.reverses || p.reverses(call))) &&
+             std::any_of(call.outputs.begin(), call.outputs.end(), flows);
+    case Reader::text: return p.hlo.op.empty();
+  }
+  return false;
 }
 
 bool any_expands(const Graph& g, Reader reader) {

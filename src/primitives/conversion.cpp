@@ -1,4 +1,5 @@
 // Elementwise primitives that change the dtype: convert, bitcast_convert, is_finite.
+#include <climits>
 #include <cstring>
 
 #include "primitives/factories.h"
@@ -37,18 +38,16 @@ Primitive convert_primitive() {
 DType unsigned_of_size(size_t bytes) {
   return bytes == 1 ? DType::ui8 : bytes == 2 ? DType::ui16 : bytes == 4 ? DType::ui32 : DType::ui64;
 }
-int64_t bits_of(DType t) { return static_cast<int64_t>(8 * size_of(t)); }
+int64_t bit_width(DType t) { return is_bool(t) ? 1 : static_cast<int64_t>(CHAR_BIT * size_of(t)); }
 
 // A wider dtype takes up the last dimension, a narrower one adds it: piece k holds the
-// k-th lowest bits, as in the memory of a little-endian machine.
+// k-th lowest bits, as in the memory of a little-endian machine. A bool is one bit.
 std::vector<TensorType> infer_bitcast(const std::vector<TensorType>& x, const Params& params) {
   DType from = x[0].dtype, to = params.dtype("dtype");
-  if (!is_numeric(to))
-    throw Error("dtype", "`dtype` must not be bool.", {"i Use `nv_convert()` to compare with zero."});
   Shape shape = x[0].shape;
-  if (size_of(to) < size_of(from)) shape.push_back(bits_of(from) / bits_of(to));
-  if (size_of(to) > size_of(from)) {
-    int64_t pieces = bits_of(to) / bits_of(from);
+  if (bit_width(to) < bit_width(from)) shape.push_back(bit_width(from) / bit_width(to));
+  if (bit_width(to) > bit_width(from)) {
+    int64_t pieces = bit_width(to) / bit_width(from);
     if (shape.empty() || shape.back() != pieces)
       throw Error("shape",
                   "The last dimension of `operand` must have size " + std::to_string(pieces) + " to make one <" +
@@ -59,24 +58,30 @@ std::vector<TensorType> infer_bitcast(const std::vector<TensorType>& x, const Pa
   return {{to, shape, false}};
 }
 
+// The lowest bits of an unsigned integer as a number of dtype `to`.
+Expr lowest_bits(loops::ExprPool& e, Expr x, DType to) {
+  if (!is_bool(to)) return e.bitcast(e.convert(x, unsigned_of_size(size_of(to))), to);
+  return e.convert(e.binary(loops::Op::bit_and, x, e.constant(Scalar(1), x->dtype)), to);
+}
 Expr piece_of(Lowering& l, const ValuePtr& x, Index i, DType to) {
   loops::ExprPool& e = l.exprs();
-  DType whole = unsigned_of_size(size_of(x->type.dtype)), part = unsigned_of_size(size_of(to));
+  DType whole = unsigned_of_size(size_of(x->type.dtype));
   Affine piece = i.back();
   i.pop_back();
-  Expr count = e.convert(e.index(piece * bits_of(to)), whole);
-  Expr shifted = e.binary(loops::Op::shift_right_logical, e.bitcast(l.load(x, i), whole), count);
-  return e.bitcast(e.convert(shifted, part), to);
+  Expr count = e.convert(e.index(piece * bit_width(to)), whole);
+  return lowest_bits(e, e.binary(loops::Op::shift_right_logical, e.bitcast(l.load(x, i), whole), count), to);
 }
 Expr joined_from(Lowering& l, const ValuePtr& x, Index i, DType to) {
   loops::ExprPool& e = l.exprs();
-  DType whole = unsigned_of_size(size_of(to)), part = unsigned_of_size(size_of(x->type.dtype));
+  DType from = x->type.dtype, whole = unsigned_of_size(size_of(to));
   Expr sum = nullptr;
   i.emplace_back();
   for (int64_t k = 0; k < x->type.shape.back(); ++k) {
     i.back().constant = k;
-    Expr piece = e.convert(e.bitcast(l.load(x, i), part), whole);
-    if (k > 0) piece = e.binary(loops::Op::shift_left, piece, e.constant(Scalar(k * bits_of(x->type.dtype)), whole));
+    Expr piece = l.load(x, i);
+    if (!is_bool(from)) piece = e.bitcast(piece, unsigned_of_size(size_of(from)));
+    piece = e.convert(piece, whole);
+    if (k > 0) piece = e.binary(loops::Op::shift_left, piece, e.constant(Scalar(k * bit_width(from)), whole));
     sum = sum ? e.binary(loops::Op::bit_or, sum, piece) : piece;
   }
   return e.bitcast(sum, to);
@@ -93,9 +98,25 @@ void split(const Tensor& wide, const Tensor& narrow, bool join) {
       std::memcpy(join ? whole : part, join ? part : whole, size);
     }
 }
+// The same with one bit a piece.
+void split_bits(const Tensor& wide, const Tensor& narrow, bool join) {
+  size_t size = size_of(wide.type.dtype);
+  auto n = static_cast<size_t>(elements(wide.type.shape));
+  auto* bytes = wide.as<unsigned char>();
+  if (join) std::memset(bytes, 0, n * size);
+  for (size_t i = 0; i < n; ++i)
+    for (size_t k = 0; k < CHAR_BIT * size; ++k) {
+      unsigned char& byte = bytes[i * size + k / CHAR_BIT];
+      bool& bit = narrow.as<bool>()[i + k * n];
+      if (join)
+        byte = static_cast<unsigned char>(byte | (bit ? 1U << k % CHAR_BIT : 0U));
+      else
+        bit = byte >> k % CHAR_BIT & 1;
+    }
+}
 
 Primitive bitcast_primitive() {
-  Primitive p = unary_form("bitcast_convert", "bitcast_convert", Group::numeric, {});
+  Primitive p = unary_form("bitcast_convert", "bitcast_convert", Group::any, {});
   p.parameters = {{"dtype", ParamSpec::Kind::dtype}};
   p.hlo.form = "bitcast_convert";
   p.zero_derivative = true;
@@ -103,14 +124,16 @@ Primitive bitcast_primitive() {
   p.lower = [](Lowering& l, const graph::Call& c) {
     l.map(c.outputs[0], [&l, x = c.inputs[0], to = c.outputs[0]->type.dtype](const Index& i) {
       DType from = x->type.dtype;
-      if (size_of(to) < size_of(from)) return piece_of(l, x, i, to);
-      if (size_of(to) > size_of(from)) return joined_from(l, x, i, to);
-      return l.exprs().bitcast(l.load(x, i), to);
+      if (bit_width(to) < bit_width(from)) return piece_of(l, x, i, to);
+      if (bit_width(to) > bit_width(from)) return joined_from(l, x, i, to);
+      return to == from ? l.load(x, i) : l.exprs().bitcast(l.load(x, i), to);
     });
   };
   p.elementwise = [](const std::vector<const Tensor*>& x, const Tensor& out, const Params&) {
-    bool join = size_of(out.type.dtype) > size_of(x[0]->type.dtype);
-    join ? split(out, *x[0], true) : split(*x[0], out, false);
+    DType from = x[0]->type.dtype, to = out.type.dtype;
+    bool join = bit_width(to) > bit_width(from);
+    const Tensor &wide = join ? out : *x[0], &narrow = join ? *x[0] : out;
+    (is_bool(from) != is_bool(to) ? split_bits : split)(wide, narrow, join);
   };
   return p;
 }

@@ -50,6 +50,92 @@ Var power_by_exponent(Var a, Var b, Var y, Var g) {
   return factor * log(select(base_is_zero & not_negative, literal(a, 1), a));
 }
 
+// The upper half of the product of two integers, from four products of half words: with
+// a = a1 2^h + a0 and b = b1 2^h + b0, a1 b1 and what a1 b0 + a0 b1 + a0 b0 / 2^h carries into
+// it; none of the sums overflows. A negative factor of w bits stands for itself plus 2^w.
+struct HighProduct {
+  template <class X>
+  X operator()(X a, X b) const {
+    X h = literal_like(a, width(a) / 2), low = literal_like(a, (int64_t{1} << width(a) / 2) - 1);
+    X a0 = a & low, a1 = shift_right_logical(a, h), b0 = b & low, b1 = shift_right_logical(b, h);
+    X middle = a1 * b0 + shift_right_logical(a0 * b0, h), other = a0 * b1 + (middle & low);
+    X high = a1 * b1 + shift_right_logical(middle, h) + shift_right_logical(other, h);
+    if (!is_signed(a)) return high;
+    X sign = literal_like(a, width(a) - 1);
+    return high - (shift_right_arithmetic(a, sign) & b) - (shift_right_arithmetic(b, sign) & a);
+  }
+};
+
+// After the highest bit is copied to all lower ones, those that are left are zeros.
+struct LeadingZeros {
+  template <class X>
+  X operator()(X x) const {
+    for (int n = 1; n < width(x); n *= 2) x = x | shift_right_logical(x, literal_like(x, n));
+    return popcnt(~x);
+  }
+};
+
+// The neighbours of a float are one apart as integers; 0 has the least subnormals beside it.
+struct NextAfter {
+  template <class X>
+  X operator()(X x, X y) const {
+    auto bits = bits_of(x), one = literal_like(bits, 1), sign = shift_left(one, literal_like(bits, width(x) - 1));
+    X zero = literal_like(x, 0), least = float_of((bits_of(y) & sign) | one);
+    X next = float_of(bits + select((y > x) == (x > zero), one, -one));
+    next = select(x == y, y, select(x == zero, least, next));
+    return select((x != x) | (y != y), x + y, next);
+  }
+};
+
+// As a float of fewer bits would hold it: rounded to even, what is too large for it infinite,
+// what is below its normal numbers 0. The magnitude is worked on as an integer.
+struct ReducePrecision {
+  int64_t exponent_bits, mantissa_bits;
+  template <class X>
+  X operator()(X x) const {
+    auto bits = bits_of(x);
+    auto integer = [&](int64_t n) { return literal_like(bits, n); };
+    const int64_t mantissa = width(x) == 32 ? 23 : 52, exponent = width(x) - 1 - mantissa;
+    auto sign = shift_left(integer(1), integer(width(x) - 1)), size = bits & ~sign;
+    if (int64_t dropped = mantissa - mantissa_bits; dropped > 0) {
+      const int64_t unit = int64_t{1} << dropped;
+      auto last = shift_right_logical(size, integer(dropped)) & integer(1);
+      size = (size + last + integer(unit / 2 - 1)) & integer(-unit);
+    }
+    if (exponent_bits < exponent) {
+      const int64_t bias = (int64_t{1} << (exponent - 1)) - 1, range = (int64_t{1} << (exponent_bits - 1)) - 1;
+      auto from_exponent = [&](int64_t e) { return integer(e << mantissa); };
+      size = select(size > from_exponent(bias + range + 1) - integer(1), from_exponent(2 * bias + 1), size);
+      size = select(size < from_exponent(bias - range + 1), integer(0), size);
+    }
+    return select(x == x, float_of(size | (bits & sign)), x);
+  }
+};
+
+Primitive reduce_precision() {
+  Primitive p = unary_form("reduce_precision", "reduce_precision", Group::floating, {});
+  p.parameters = {{"exponent_bits", ParamSpec::Kind::integer}, {"mantissa_bits", ParamSpec::Kind::integer}};
+  p.hlo.form = "reduce_precision";
+  p.infer = [](const std::vector<TensorType>& x, const Params& params) {
+    auto at_least = [&](const char* name, int64_t least) {
+      if (params.integer(name) >= least) return;
+      throw Error("argument", std::string("`") + name + "` must be at least " + std::to_string(least) + ".",
+                  {"x Got " + std::to_string(params.integer(name)) + "."});
+    };
+    at_least("exponent_bits", 1);
+    at_least("mantissa_bits", 0);
+    return infer_unary(x, params);
+  };
+  set_formula_of_parameters<1>(p, floating, [](const Params& params) {
+    return ReducePrecision{params.integer("exponent_bits"), params.integer("mantissa_bits")};
+  });
+  // the rounding is left out of the derivative but for its own precision
+  p.reverse = [](ReverseStep& s) {
+    if (s.required[0]) set(s, 0, record("reduce_precision", {cotangent(s)}, s.call.params));
+  };
+  return p;
+}
+
 // One statement a primitive, laid out by hand.
 // clang-format off
 void register_arithmetic(Registry& r) {
@@ -106,11 +192,16 @@ void register_rounding(Registry& r) {
     (params.string("method") == "afz" ? away : even)(x, out, params);
   };
   r.add(std::move(round));
+  r.add(binary("next_after", "next_after", "chlo.next_after", floating, NextAfter(),
+               [](Var, Var, Var, Var g) { return g; }, flat));
+  r.add(reduce_precision());
 }
 
 void register_bits(Registry& r) {
   r.add(unary("not", "not", integer_or_bool, [](auto x) { return ~x; }, flat));
   r.add(unary("popcnt", "popcnt", integer, [](auto x) { return popcnt(x); }, flat));
+  r.add(unary("count_leading_zeros", "count_leading_zeros", integer, LeadingZeros(), flat));
+  r.add(binary("mulhi", "mulhi", "chlo.mulhi", integer, HighProduct(), flat));
   r.add(binary("and", "and", "and", integer_or_bool, [](auto a, auto b) { return a & b; }, flat));
   r.add(binary("or", "or", "or", integer_or_bool, [](auto a, auto b) { return a | b; }, flat));
   r.add(binary("xor", "xor", "xor", integer_or_bool, [](auto a, auto b) { return a ^ b; }, flat));

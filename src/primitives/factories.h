@@ -52,20 +52,25 @@ void evaluate(const Formula& f, const std::vector<const Tensor*>& operands, cons
   for (int64_t i = 0, n = elements(out.type.shape); i < n; ++i) y[i] = at(i, std::make_index_sequence<N>());
 }
 
-// Sets `elementwise` and `lower` from a formula of N arguments of one dtype.
-template <size_t N, Group G, class Formula>
-void set_formula(Primitive& p, GroupTag<G>, Formula f) {
-  p.elementwise = [f](const std::vector<const Tensor*>& operands, const Tensor& out, const Params&) {
+// Sets `elementwise` and `lower` from a formula of N arguments of one dtype, which make(params)
+// gives for the parameters of a call.
+template <size_t N, Group G, class Make>
+void set_formula_of_parameters(Primitive& p, GroupTag<G>, Make make) {
+  p.elementwise = [make](const std::vector<const Tensor*>& operands, const Tensor& out, const Params& params) {
     visit(operands[0]->type.dtype, [&]<class T>() {
-      if constexpr (contains(G, dtype_of<T>())) evaluate<T, N>(f, operands, out);
+      if constexpr (contains(G, dtype_of<T>())) evaluate<T, N>(make(params), operands, out);
     });
   };
-  p.lower = [f](Lowering& l, const graph::Call& c) {
-    l.map(c.outputs[0], [&l, f, inputs = c.inputs](const Index& i) {
+  p.lower = [make](Lowering& l, const graph::Call& c) {
+    l.map(c.outputs[0], [&l, f = make(c.params), inputs = c.inputs](const Index& i) {
       auto at = [&]<size_t... K>(std::index_sequence<K...>) { return f(element(l, inputs[K], i)...); };
       return at(std::make_index_sequence<N>()).node;
     });
   };
+}
+template <size_t N, Group G, class Formula>
+void set_formula(Primitive& p, GroupTag<G> group, Formula f) {
+  set_formula_of_parameters<N>(p, group, [f](const Params&) { return f; });
 }
 // The same for an elementary function of the runtime.
 void set_function(Primitive&, elementary::Function);

@@ -3,6 +3,8 @@
 // (Expression), where they grow a tree. A formula is a generic lambda, instantiated for
 // both, so that evaluation and generated code cannot differ.
 #pragma once
+#include <climits>
+
 #include "loops/expression.h"
 #include "runtime/scalar.h"
 
@@ -76,6 +78,37 @@ Number<T> select(Number<bool> condition, Number<T> yes, Number<T> no) {
 }
 inline Expression select(Expression condition, Expression yes, Expression no) {
   return {yes.pool, yes.pool->select(condition.node, yes.node, no.node)};
+}
+
+// ---- what formulas on bits ask of their argument's dtype ---------------------------------
+template <class T>
+Number<T> literal_like(Number<T>, int64_t x) {
+  return {static_cast<T>(x)};
+}
+inline Expression literal_like(Expression like, int64_t x) {
+  return {like.pool, like.pool->constant(Scalar(x), like.dtype())};
+}
+template <class T>
+int width(Number<T>) {
+  return CHAR_BIT * sizeof(T);
+}
+inline int width(Expression x) { return CHAR_BIT * static_cast<int>(size_of(x.dtype())); }
+template <class T>
+bool is_signed(Number<T>) {
+  return std::is_signed_v<T>;
+}
+inline bool is_signed(Expression x) { return !is_unsigned_integer(x.dtype()); }
+
+// The bits of a float as a signed integer, and back.
+inline Number<int32_t> bits_of(Number<float> x) { return {scalar::bitcast<int32_t>(x.value)}; }
+inline Number<int64_t> bits_of(Number<double> x) { return {scalar::bitcast<int64_t>(x.value)}; }
+inline Expression bits_of(Expression x) {
+  return {x.pool, x.pool->bitcast(x.node, x.dtype() == DType::f32 ? DType::i32 : DType::i64)};
+}
+inline Number<float> float_of(Number<int32_t> bits) { return {scalar::bitcast<float>(bits.value)}; }
+inline Number<double> float_of(Number<int64_t> bits) { return {scalar::bitcast<double>(bits.value)}; }
+inline Expression float_of(Expression bits) {
+  return {bits.pool, bits.pool->bitcast(bits.node, bits.dtype() == DType::i32 ? DType::f32 : DType::f64)};
 }
 
 }  // namespace anvil::primitives

@@ -41,7 +41,16 @@ class ScalarLowering final : public Lowering {
     refuse();
   }
   void scan(const ValuePtr&, int64_t, loops::Op, Scalar, std::function<Expr(const Index&)>) override { refuse(); }
+  void fold(const std::vector<ValuePtr>&, const Shape&, std::function<Exprs(const Index&)>,
+            std::function<Exprs(const Index&, const Index&, const Exprs&)>) override {
+    refuse();
+  }
+  void running(const std::vector<ValuePtr>&, int64_t, std::function<Exprs(const Index&)>,
+               std::function<Exprs(const Index&, const Exprs&)>) override {
+    refuse();
+  }
   void parts(const ValuePtr&, std::vector<Part>, const ValuePtr&) override { refuse(); }
+  void update(const std::vector<ValuePtr>&, const std::vector<ValuePtr>&, const Updates&) override { refuse(); }
   void call(const char*, const std::vector<ValuePtr>&, const std::vector<ValuePtr>&,
             const std::vector<int64_t>&) override {
     refuse();

@@ -34,6 +34,19 @@ class Lowering {
   virtual void scan(const graph::ValuePtr& result, int64_t axis, loops::Op op, Scalar initial,
                     std::function<Expr(const Index& i)> element) = 0;
 
+  // Accumulators, one per result, which start as initial(o) and become next(o, r, accumulators)
+  // for all r in `extents` one after the other, the last dimension of r fastest: results[k][o]
+  // is what accumulator k ends as.
+  using Exprs = std::vector<Expr>;
+  virtual void fold(const std::vector<graph::ValuePtr>& results, const Shape& extents,
+                    std::function<Exprs(const Index& o)> initial,
+                    std::function<Exprs(const Index& o, const Index& r, const Exprs& accumulators)> next) = 0;
+  // The same along `axis` of the results: results[k][i] is accumulator k after step i of that axis.
+  // What is given for `initial` has index 0 there.
+  virtual void running(const std::vector<graph::ValuePtr>& results, int64_t axis,
+                       std::function<Exprs(const Index& o)> initial,
+                       std::function<Exprs(const Index& i, const Exprs& accumulators)> next) = 0;
+
   // Parts of one result, each a box of `extents` with its own places; together they cover
   // it, later ones win. `base`, where given, is a value of the same type that fills what
   // the parts leave, in place when nobody needs it any more.
@@ -43,6 +56,22 @@ class Lowering {
     std::function<Expr(const Index& i)> element;
   };
   virtual void parts(const graph::ValuePtr& result, std::vector<Part>, const graph::ValuePtr& base = nullptr) = 0;
+
+  // Elements of `bases` changed one after the other. Result k is base k at first, in place when
+  // nobody needs it any more; then, for each index u of `extents`, the elements of the results
+  // at start(u) + offset(u) become element(u, those elements), unless that place is outside.
+  // Dimensions of u other than `window` run slowest, the last of them fastest; indices that
+  // differ in `window` only have different places, and one start.
+  struct Updates {
+    Shape extents;
+    std::vector<int64_t> window;                            // dimensions of u
+    Shape sizes;                                            // offset(u)[d] < sizes[d]
+    std::function<std::vector<Expr>(const Index& u)> start;  // i64 per dimension; null is 0 and means: never outside
+    std::function<Index(const Index& u)> offset;
+    std::function<Exprs(const Index& u, const Exprs& old)> element;
+  };
+  virtual void update(const std::vector<graph::ValuePtr>& results, const std::vector<graph::ValuePtr>& bases,
+                      const Updates&) = 0;
 
   // result is the operand's memory in another shape (the same elements in column-major order).
   virtual void alias(const graph::ValuePtr& result, const graph::ValuePtr& operand) = 0;

@@ -96,6 +96,9 @@ struct Primitive : graph::Operation {
   // graph. Whatever runs a graph expands it first (composite.h); the rules below that such a
   // primitive lacks are those of its expansion.
   std::function<std::vector<ValuePtr>(graph::Graph&, const graph::Call&)> expand;
+  // Where the reverse rule of such a primitive covers some calls only: whether this one. The others
+  // are differentiated through their expansions.
+  std::function<bool(const graph::Call&)> reverses;
   HloForm hlo;
   // Loops of one call. Empty for control flow, which the compiler lowers itself.
   std::function<void(Lowering&, const graph::Call&)> lower;
@@ -135,8 +138,13 @@ void register_special(Registry&);
 void register_compare(Registry&);
 void register_shape(Registry&);
 void register_index(Registry&);
+void register_gather(Registry&);
 void register_reduce(Registry&);
+void register_fold(Registry&);
+void register_window(Registry&);
 void register_contract(Registry&);
+void register_convolution(Registry&);
+void register_sort(Registry&);
 void register_linalg(Registry&);
 void register_random(Registry&);
 void register_control(Registry&);

@@ -64,8 +64,13 @@ Registry& registry() {
     register_compare(r);
     register_shape(r);
     register_index(r);
+    register_gather(r);
     register_reduce(r);
+    register_fold(r);
+    register_window(r);
     register_contract(r);
+    register_convolution(r);
+    register_sort(r);
     register_linalg(r);
     register_random(r);
     register_control(r);

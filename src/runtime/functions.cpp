@@ -7,6 +7,7 @@
 #include "runtime/linalg.h"
 #include "runtime/run.h"
 #include "runtime/scalar.h"
+#include "runtime/sort.h"
 
 namespace anvil::runtime {
 namespace {
@@ -58,6 +59,8 @@ std::span<const NamedFunction> functions() {
       {"cholesky_f64", cholesky_f64},
       {"triangular_solve_f32", triangular_solve_f32},
       {"triangular_solve_f64", triangular_solve_f64},
+      {"sort", sort},
+      {"top_k", top_k},
       {"tape_new", tape_new},
       {"tape_push", tape_push},
       {"tape_read", tape_read},

@@ -24,6 +24,10 @@ std::span<const NamedFunction> functions();
 //   triangular_solve_f32, _f64      X, A, B           n m batch left lower unit_diagonal transpose_a
 //     op(A) X = B (left, B is n x m) or X op(A) = B (B is m x n); A is n x n
 //   Element (i, j) of matrix b of a batch with r rows stands at b + batch * (i + r * j).
+//   sort                            results, operands how many, keys, descending, n, inner, outer, dtype of each
+//     along a dimension of n elements with `inner` lines before and `outer` ones after it, by
+//     the first of the operands; see sort.h
+//   top_k                           values, indices, X  n k lines dtype: along the last dimension, of n elements
 //   tape_new                        handle            bytes of one record
 //   tape_push                       handle, parts...  count, then bytes of each part
 //   tape_read                       parts..., handle  record, count, then bytes of each part

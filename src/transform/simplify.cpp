@@ -81,6 +81,7 @@ void remove_dead_calls(Graph& g) {
 void optimize(Graph& g) {
   inline_scalar_constants(g);
   simplify_algebra(g);
+  mirror_values(g);
   merge_equal_calls(g);
   remove_dead_calls(g);
   remove_unused_constants(g);

@@ -18,6 +18,8 @@ void merge_equal_calls(graph::Graph&);
 // value it selects; double negation, transposition,
 // reshaping and broadcasting become none or one. Nothing drops a NaN, Inf or signed zero.
 void simplify_algebra(graph::Graph&);
+// Keeps values with their dimensions reversed where that makes transposes vanish.
+void mirror_values(graph::Graph&);
 void optimize(graph::Graph&);  // all of them, for the compiler
 
 }  // namespace anvil::transform

@@ -1,17 +1,20 @@
 // Writes programs of the package as StableHLO text, with inputs and the Eigen evaluator's
 // results, for readers that know nothing of it (check_text.py):
-//   anvil_export_programs FOLDER COUNT [SEED]
-// First every elementwise primitive in every dtype, then COUNT random programs, every
-// fourth of them with its gradient.
+//   anvil_export_programs FOLDER COUNT [SEED [gradients]]
+// First every elementwise primitive in every dtype, then COUNT random programs. Every fourth is
+// smooth and written as its gradient; with the word `gradients` the others' follow them, too.
+#include <algorithm>
 #include <cinttypes>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <numeric>
 
 #include "backend/eigen/evaluate.h"
 #include "backend/stablehlo/layout.h"
 #include "backend/stablehlo/stablehlo.h"
+#include "primitives/composite.h"
 #include "support/random_program.h"
 #include "transform/reverse.h"
 #include "transform/simplify.h"
@@ -99,34 +102,54 @@ void export_elementwise(Exporter& out) {
   }
 }
 
+// The value and the gradients of the sum of a program's first float result, by its float inputs;
+// nothing where there is none, or where a primitive has no derivative.
+graph::GraphPtr gradient_of(test::RandomProgram& p) {
+  std::vector<bool> wrt;
+  for (const auto& v : p.graph.inputs) wrt.push_back(is_float(v->type.dtype));
+  auto is_float_value = [](const graph::ValuePtr& v) { return is_float(v->type.dtype); };
+  auto found = std::find_if(p.graph.outputs.begin(), p.graph.outputs.end(), is_float_value);
+  if (found == p.graph.outputs.end() || std::find(wrt.begin(), wrt.end(), true) == wrt.end()) return nullptr;
+  test::Var y{&p.graph, *found};
+  std::vector<int64_t> all(y.shape().size());
+  std::iota(all.begin(), all.end(), 0);
+  p.graph.outputs = {all.empty() ? y.value : primitives::reduce_sum(y, all).value};
+  try {
+    graph::GraphPtr g = transform::gradient(*primitives::expand(p.graph, primitives::Reader::reverse), wrt, true);
+    transform::remove_dead_calls(*g);
+    return g;
+  } catch (const Error& e) {
+    if (e.kind != "gradient") throw;
+    return nullptr;
+  }
+}
+
+void export_random(Exporter& out, int seed, bool all_gradients) {
+  bool smooth = seed % 4 == 0;
+  test::RandomProgram p(static_cast<uint64_t>(seed),
+                        {.float_only = smooth, .exportable = true, .calls = smooth ? 5 : 10});
+  auto write = [&](const char* kind, const graph::Graph& g) {
+    try {
+      out.write(kind + std::to_string(seed), g, p.inputs);
+    } catch (const Error& e) {
+      if (e.kind != "stablehlo") throw;  // a tape: not expressible, and says so
+    }
+  };
+  if (!smooth) write("random_", p.graph);
+  if (smooth || all_gradients)
+    if (graph::GraphPtr g = gradient_of(p)) write("gradient_", *g);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc < 3) {
-    std::cerr << "usage: anvil_export_programs FOLDER COUNT [SEED]\n";
+    std::cerr << "usage: anvil_export_programs FOLDER COUNT [SEED [gradients]]\n";
     return 2;
   }
   Exporter out(argv[1]);
   int count = std::atoi(argv[2]), first = argc > 3 ? std::atoi(argv[3]) : 1;
   export_elementwise(out);
-  for (int seed = first; seed < first + count; ++seed) {
-    bool differentiated = seed % 4 == 0;
-    test::RandomProgram p(static_cast<uint64_t>(seed),
-                          {.float_only = differentiated, .exportable = true, .calls = differentiated ? 5 : 10});
-    graph::Graph g = p.graph;
-    if (differentiated) {
-      test::Var y{&p.graph, p.graph.outputs[0]};
-      std::vector<int64_t> all;
-      for (size_t d = 0; d < y.shape().size(); ++d) all.push_back(static_cast<int64_t>(d));
-      p.graph.outputs = {all.empty() ? y.value : primitives::reduce_sum(y, all).value};
-      g = *transform::gradient(p.graph, std::vector<bool>(p.graph.inputs.size(), true), true);
-      transform::remove_dead_calls(g);
-    }
-    try {
-      out.write((differentiated ? "gradient_" : "random_") + std::to_string(seed), g, p.inputs);
-    } catch (const Error& e) {
-      if (e.kind != "stablehlo") throw;  // a tape: not expressible, and says so
-    }
-  }
+  for (int seed = first; seed < first + count; ++seed) export_random(out, seed, argc > 4);
   std::cout << out.count << " programs written\n";
 }

@@ -21,13 +21,3 @@ test_that("bad programs and inputs are refused", {
     nv_execute(exec, nv_tensor(1))
   })
 })
-
-test_that("constants are inputs or text", {
-  k <- nv_tensor(c(1, 2))
-  graph <- trace_fn(function(x) x + k, list(nv_aten("f32", 2)))
-  expect_length(stablehlo(graph)[[2]], 1)
-  expect_identical(stablehlo(graph)[[2]][[1]]$aval$data, k)
-  written <- stablehlo(graph, constants_as_inputs = FALSE)
-  expect_length(written[[2]], 0)
-  expect_match(repr(written[[1]]), "dense<")
-})

@@ -12,7 +12,7 @@ help_topic <- function(name) {
   index <- readRDS(system.file("help", "aliases.rds", package = "anvil"))
   unname(index[name])
 }
-with_parameters <- c("convert", "bitcast_convert", "clamp", "polygamma", "select", "ifelse")
+with_parameters <- c("convert", "bitcast_convert", "reduce_precision", "clamp", "polygamma", "zeta", "select", "ifelse")
 elementwise <- Filter(function(key) is_elementwise(key) && !(key %in% with_parameters), keys)
 unary <- Filter(is_unary, elementwise)
 binary <- Filter(is_binary, elementwise)
@@ -98,13 +98,20 @@ base_unary <- list(
   sine = sin, cosine = cos, tan = tan, asin = asin, acos = acos, atan = atan, sinh = sinh, cosh = cosh, tanh = tanh,
   asinh = asinh, acosh = acosh, atanh = atanh, floor = floor, ceil = ceiling, round = round, is_finite = is.finite,
   lgamma = lgamma, digamma = digamma, erf = function(x) 2 * stats::pnorm(x * sqrt(2)) - 1,
-  erfc = function(x) 2 * stats::pnorm(x * sqrt(2), lower.tail = FALSE), erf_inv = function(x) stats::qnorm((1 + x) / 2) / sqrt(2)
+  erfc = function(x) 2 * stats::pnorm(x * sqrt(2), lower.tail = FALSE), erf_inv = function(x) stats::qnorm((1 + x) / 2) / sqrt(2),
+  bessel_i1e = function(x) sign(x) * besselI(abs(x), 1, expon.scaled = TRUE)
 )
 base_binary <- list(
   add = `+`, sub = `-`, mul = `*`, div = `/`, pow = `^`, remainder = truncated_remainder, max = pmax, min = pmin, atan2 = atan2,
+  next_after = function(x, y) x, # to the last bit: test-math.R
   eq = `==`, ne = `!=`, lt = `<`, le = `<=`, gt = `>`, ge = `>=`
 )
-base_bits <- list(and = bitwAnd, or = bitwOr, xor = bitwXor, not = bitwNot, popcnt = function(x) vapply(x, function(i) sum(intToBits(i) == 1L), 1L))
+base_bits <- list(
+  and = bitwAnd, or = bitwOr, xor = bitwXor, not = bitwNot,
+  popcnt = function(x) vapply(x, function(i) sum(intToBits(i) == 1L), 1L),
+  count_leading_zeros = function(x) vapply(x, function(i) sum(cumsum(rev(intToBits(i) == 1L)) == 0L), 1L),
+  mulhi = function(x, y) (x * (y %/% 65536) + x * (y %% 65536) %/% 65536) %/% 65536
+)
 base_shifts <- list(
   shift_left = function(x, n) bitwAnd(bitwShiftL(x, n), 0x7fffffff), shift_right_logical = bitwShiftR,
   shift_right_arithmetic = function(x, n) x %/% 2L^n

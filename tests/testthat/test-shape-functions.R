@@ -104,6 +104,9 @@ test_that("bits are kept by nv_bitcast_convert()", {
   expect_equal(shape(nv_bitcast_convert(f64(1:3), "i32")), c(3L, 2L))
   expect_equal(as.vector(both(function(x) nv_bitcast_convert(nv_bitcast_convert(x, "ui16"), "f64"), f64(c(pi, -1)))), c(pi, -1))
   expect_equal(flat(nv_bitcast_convert(nv_tensor(1, "f32"), "i32")), 1065353216L)
+  bits <- both(function(x) nv_bitcast_convert(x, "bool"), nv_tensor(c(5L, -1L)))
+  expect_equal(bits, t(cbind(intToBits(5L), intToBits(-1L)) == 1L))
+  expect_equal(as.vector(both(function(x) nv_bitcast_convert(x, "i32"), nv_tensor(bits))), c(5L, -1L))
 })
 
 test_that("mistakes are explained", {
@@ -124,6 +127,6 @@ test_that("mistakes are explained", {
     nv_concatenate(m, nv_tensor(matrix(1:3, 3)), dimension = 2)
     nv_rbind(m, nv_tensor(1:2))
     nv_convert(m, "f23")
-    nv_bitcast_convert(m, "bool")
+    nv_bitcast_convert(m, "f64")
   })
 })

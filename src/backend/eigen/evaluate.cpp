@@ -3,6 +3,7 @@
 #include "backend/eigen/evaluate.h"
 
 #include <algorithm>
+#include <map>
 
 #include "backend/eigen/kernels.h"
 #include "primitives/composite.h"
@@ -90,22 +91,22 @@ class Evaluator {
     return elementwise(call, operands);
   }
 
-  // A region on tensors of one shape; the last one lifted is kept, since kernels repeat it.
+  // A region on tensors of one shape. Lifted ones are kept: kernels repeat them, and the
+  // environment knows their values by address.
   Tensors apply(const Graph& region, const Tensors& arguments) {
     const Shape shape = arguments.empty() ? Shape{} : arguments[0].type.shape;
-    if (lifted_from_ != &region || lifted_shape_ != shape) {
-      lifted_ = std::make_shared<Graph>();
+    graph::GraphPtr& lifted = lifted_[{&region, shape}];
+    if (!lifted) {
+      lifted = std::make_shared<Graph>();
       std::vector<primitives::Var> inputs;
       for (const ValuePtr& v : region.inputs) {
-        lifted_->inputs.push_back(graph::make_value(Value::Kind::input, {v->type.dtype, shape, false}));
-        inputs.push_back({lifted_.get(), lifted_->inputs.back()});
+        lifted->inputs.push_back(graph::make_value(Value::Kind::input, {v->type.dtype, shape, false}));
+        inputs.push_back({lifted.get(), lifted->inputs.back()});
       }
-      for (const primitives::Var& v : primitives::lift(*lifted_, region, inputs, shape))
-        lifted_->outputs.push_back(v.value);
-      lifted_from_ = &region;
-      lifted_shape_ = shape;
+      for (const primitives::Var& v : primitives::lift(*lifted, region, inputs, shape))
+        lifted->outputs.push_back(v.value);
     }
-    return run(*lifted_, arguments);
+    return run(*lifted, arguments);
   }
 
   Tensors elementwise(const Call& call, const Tensors& operands) {
@@ -176,9 +177,7 @@ class Evaluator {
   const Options& options_;
   std::unordered_map<const Value*, Tensor> environment_;
   std::vector<Tape> tapes_;
-  const Graph* lifted_from_ = nullptr;
-  Shape lifted_shape_;
-  graph::GraphPtr lifted_;
+  std::map<std::pair<const Graph*, Shape>, graph::GraphPtr> lifted_;
 };
 
 }  // namespace

@@ -100,16 +100,13 @@ Tensors running(const Call& call, const Tensors& in, Scalar initial, Op op) {
 Tensors cumsum(const Call& call, const Tensors& in) {
   return running(call, in, 0, []<class T>(T a, T b) { return scalar::add(a, b); });
 }
-Tensors cumprod(const Call& call, const Tensors& in) {
-  return running(call, in, 1, []<class T>(T a, T b) { return scalar::mul(a, b); });
-}
 
 }  // namespace
 
 std::vector<NamedKernel> reduce_kernels() {
   return {{"reduce_sum", reduce_sum}, {"reduce_prod", reduce_prod}, {"reduce_max", reduce_max},
           {"reduce_min", reduce_min}, {"reduce_any", reduce_any},   {"reduce_all", reduce_all},
-          {"cumsum", cumsum},         {"cumprod", cumprod}};
+          {"cumsum", cumsum}};
 }
 
 }  // namespace anvil::eigen

@@ -1,8 +1,101 @@
-// Sorting.
+// Sorting: the positions of each line in order by comparing elements, then the elements.
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
 #include "backend/eigen/kernels.h"
 
 namespace anvil::eigen {
+namespace {
 
-std::vector<NamedKernel> sort_kernels() { return {}; }
+// NaN is above all numbers.
+template <class T>
+bool below(T a, T b) {
+  if constexpr (std::is_floating_point_v<T>)
+    if (a != a || b != b) return b != b && a == a;
+  return a < b;
+}
+// The total order of floats: of NaNs and zeros, those with a sign are the smaller ones.
+template <class T>
+bool totally_below(T a, T b) {
+  if constexpr (std::is_floating_point_v<T>) {
+    bool a_negative = std::signbit(a), b_negative = std::signbit(b);
+    if (a_negative != b_negative) return a_negative;
+    if (a != a && b != b) {
+      using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
+      auto x = std::bit_cast<Bits>(a), y = std::bit_cast<Bits>(b);
+      return a_negative ? y < x : x < y;
+    }
+    if (a != a || b != b) return (a != a) == a_negative;
+  }
+  return a < b;
+}
+
+// The places of the lines along dimension `dim`: where each begins, and the step in it.
+struct Lines {
+  Lines(const Shape& shape, size_t dim) : n(shape[dim]), step(strides(shape)[dim]) {
+    int64_t all = elements(shape);
+    for (int64_t i = 0; i < all; ++i)
+      if (i / step % n == 0) first.push_back(i);
+  }
+  int64_t n, step;
+  std::vector<int64_t> first;
+};
+
+Tensors sort(const Call& call, const Tensors& in) {
+  const graph::Params& params = call.params;
+  bool descending = params.flag("descending");
+  auto keys = static_cast<size_t>(params.integer("num_keys"));
+  Tensors out;
+  for (size_t i = 0; i < in.size(); ++i) out.push_back(make_result(call, i));
+  if (elements(in[0].type.shape) == 0) return out;
+  Lines lines(in[0].type.shape, static_cast<size_t>(params.integer("dim")));
+  std::vector<int64_t> order(static_cast<size_t>(lines.n));
+  for (int64_t first : lines.first) {
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](int64_t i, int64_t j) {
+      for (size_t k = 0; k < keys; ++k) {
+        int way = visit(in[k].type.dtype, [&]<class T>() {
+          T a = in[k].as<T>()[first + i * lines.step], b = in[k].as<T>()[first + j * lines.step];
+          return below(a, b) ? -1 : below(b, a) ? 1 : 0;
+        });
+        if (way != 0) return descending ? way > 0 : way < 0;
+      }
+      return false;
+    });
+    for (size_t k = 0; k < in.size(); ++k)
+      visit(in[k].type.dtype, [&]<class T>() {
+        for (int64_t i = 0; i < lines.n; ++i)
+          out[k].as<T>()[first + i * lines.step] = in[k].as<T>()[first + order[static_cast<size_t>(i)] * lines.step];
+      });
+  }
+  return out;
+}
+
+Tensors top_k(const Call& call, const Tensors& in) {
+  Tensor values = make_result(call, 0), indices = make_result(call, 1);
+  const Shape& shape = in[0].type.shape;
+  if (elements(shape) == 0) return {values, indices};
+  Lines lines(shape, shape.size() - 1);
+  std::vector<int64_t> order(static_cast<size_t>(lines.n));
+  visit(in[0].type.dtype, [&]<class T>() {
+    for (int64_t first : lines.first) {
+      const T* x = in[0].as<T>() + first;
+      std::iota(order.begin(), order.end(), 0);
+      std::stable_sort(order.begin(), order.end(),
+                       [&](int64_t i, int64_t j) { return totally_below(x[j * lines.step], x[i * lines.step]); });
+      for (int64_t i = 0; i < call.params.integer("k"); ++i) {
+        int64_t at = order[static_cast<size_t>(i)];
+        values.as<T>()[first + i * lines.step] = x[at * lines.step];
+        indices.as<int32_t>()[first + i * lines.step] = static_cast<int32_t>(at + 1);
+      }
+    }
+  });
+  return {values, indices};
+}
+
+}  // namespace
+
+std::vector<NamedKernel> sort_kernels() { return {{"sort", sort}, {"top_k", top_k}}; }
 
 }  // namespace anvil::eigen

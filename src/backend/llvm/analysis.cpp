@@ -30,15 +30,20 @@ struct Overloaded : F... {
 template <class... F>
 Overloaded(F...) -> Overloaded<F...>;
 
-void add(std::vector<Access>& list, Access a) {
-  if (std::find(list.begin(), list.end(), a) == list.end()) list.push_back(std::move(a));
-}
-
 }  // namespace
 
+void Accesses::add(const Access& a) {
+  const auto [first, last] = places_.equal_range(a.buffer);
+  if (std::any_of(first, last, [&](const auto& known) { return list_[known.second] == a; })) return;
+  places_.emplace(a.buffer, list_.size());
+  list_.push_back(a);
+}
+
 Analysis::Analysis(const Program& program) : program_(program) {
-  Facts all;
-  collect(program.body, all);
+  for (const Stmt& s : program.body) {
+    Facts own;
+    collect(s, own);
+  }
   plan(program.body, false, 0);
 }
 
@@ -84,14 +89,14 @@ double Analysis::work(Expr e) const {
 void Analysis::collect(Expr e, Facts& f, std::set<Expr>& seen) const {
   if (!seen.insert(e).second) return;
   f.work += work(e);
-  if (e->op == Op::load) add(f.loads, {e->buffer, e->place, loops::linear(program_, e->buffer, e->place)});
+  if (e->op == Op::load) f.loads.add({e->buffer, e->place, loops::linear(program_, e->buffer, e->place)});
   if (e->op == Op::local) f.read.insert(e->local);
   for (int i = 0; i < e->argument_count(); ++i) collect(e->args[size_t(i)], f, seen);
 }
 
 void Analysis::merge(Facts& into, const Facts& from, double times) const {
-  for (const Access& a : from.loads) add(into.loads, a);
-  for (const Access& a : from.stores) add(into.stores, a);
+  for (const Access& a : from.loads) into.loads.add(a);
+  for (const Access& a : from.stores) into.stores.add(a);
   into.changed.insert(from.changed.begin(), from.changed.end());
   into.made.insert(from.made.begin(), from.made.end());
   into.updated.insert(from.updated.begin(), from.updated.end());
@@ -130,7 +135,7 @@ void Analysis::collect(const Stmt& statement, Facts& f) {
                  },
                  [&](const Store& s) {
                    collect(s.value, f, seen);
-                   add(f.stores, {s.buffer, s.place, loops::linear(program_, s.buffer, s.place)});
+                   f.stores.add({s.buffer, s.place, loops::linear(program_, s.buffer, s.place)});
                    f.changed.insert(root(s.buffer));
                    f.work += 1;
                  },
@@ -289,6 +294,15 @@ void Analysis::plan(const For& f, bool lanes, int blocked) {
   plan(f.body, lanes || p.width > 1, blocked + p.blocked);
   p.body_work = work(f.body) * p.copies;
   plans_[&f] = p;
+}
+
+double Analysis::straight_size(const loops::Block& block) const {
+  double sum = 0;
+  for (const Stmt& s : block)
+    if (!std::holds_alternative<For>(s.is) && !std::holds_alternative<loops::While>(s.is) &&
+        !std::holds_alternative<loops::If>(s.is))
+      sum += size(s);
+  return sum;
 }
 
 double Analysis::size(const Stmt& s) const {

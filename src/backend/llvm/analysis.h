@@ -29,9 +29,21 @@ struct Access {
   bool operator==(const Access& o) const { return buffer == o.buffer && offset == o.offset; }
 };
 
+// Accesses, each once.
+class Accesses {
+ public:
+  void add(const Access&);
+  auto begin() const { return list_.begin(); }
+  auto end() const { return list_.end(); }
+
+ private:
+  std::vector<Access> list_;
+  std::unordered_multimap<BufferId, size_t> places_;  // in the list
+};
+
 // Of one For, While or If, with all it contains.
 struct Facts {
-  std::vector<Access> loads, stores;
+  Accesses loads, stores;
   std::set<BufferId> changed;  // stored to, swapped or given to a call; no aliases
   std::set<LocalId> made, updated, read;
   std::set<Variable> bound;
@@ -69,7 +81,8 @@ class Analysis {
   const Facts& facts(const void* statement) const;  // address of the For, While or If
   Facts facts_of(const loops::Stmt&);
   const Plan& plan(const loops::For*) const;
-  double size(const loops::Stmt&) const;  // about how many instructions are written
+  double size(const loops::Stmt&) const;            // about how many instructions are written
+  double straight_size(const loops::Block&) const;  // of its statements without blocks of their own
   // Updates in this loop of locals made outside it that it does not read otherwise.
   std::vector<UpdatePath> updates(const loops::For&) const;
   // The operation of an update that accumulates: its own, add for x = fma(a, b, x).

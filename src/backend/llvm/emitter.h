@@ -18,6 +18,7 @@
 
 namespace anvil::llvm_backend {
 
+constexpr double largest_function = 2000;           // instructions, roughly: a larger program is cut
 constexpr int64_t work_between_polls = 20'000'000;  // operations: a few milliseconds
 
 class Emitter {
@@ -58,6 +59,11 @@ class Emitter {
     Value value;
     uint64_t time;
   };
+  struct Recent {  // a load of a long block
+    Value value = nullptr;
+    llvm::BasicBlock* block = nullptr;
+    uint64_t time = 0, made = 0;
+  };
   struct Scope {
     llvm::Instruction* door = nullptr;  // ends the code in front of it; null when there is no branch
     int outer_barrier = 0;              // the barrier_ around it
@@ -80,10 +86,21 @@ class Emitter {
   };
   struct At;  // moves the builder for a while
 
+  // nests.cpp: equal nests
+  struct SharedNest {
+    const loops::For* model;        // of which the function is made
+    std::vector<BufferId> buffers;  // this nest's, as the function takes them
+  };
+  void plan_nests();
+  void find_nests(const loops::Block&, std::vector<const loops::For*>&);
+  void write_nests();
+  void call_nest(const loops::For&, const SharedNest&);
+  double written_size(const loops::Stmt&) const;  // with calls of shared nests
+
   // program.cpp: functions, buffers, frames
   void plan_functions();
   void plan_registers(const std::vector<Facts>& statements, const std::vector<int>& function_of);
-  void begin_function(const std::string& name, bool with_frame);
+  void begin_function(const std::string& name, bool with_frame, size_t pointers = 0);
   void end_function();
   Value initial(BufferId);                              // its memory as the program starts
   Value frame_slot(const std::map<int, int>&, int id);  // null where it has none
@@ -128,6 +145,8 @@ class Emitter {
   void depends(Info&, const Affine&);
   Value value(Expr, const Coordinate&);                  // a vector where info says so
   Value spread(Expr, const Coordinate&, bool as_lanes);  // a vector where asked
+  bool reloads(Expr) const;
+  Value reloaded(Expr, int key, const Coordinate&, const Info&, int splat);
   Value make(Expr, const Coordinate&, const Info&, int level);
   Value index_value(const Affine&, DType, const Coordinate&, const Info&);
   std::pair<int64_t, int64_t> range(const Affine&);
@@ -175,9 +194,12 @@ class Emitter {
   std::set<LocalId> frame_constants_;  // of the locals: made by Let
   std::set<BufferId> registers_;       // numbers that need no memory
   int frame_size_ = 0;
+  std::unordered_map<const loops::For*, SharedNest> nests_;
+  std::unordered_map<const loops::For*, llvm::Function*> nest_functions_;  // by model
 
   // of the function being written
   llvm::Function* function_ = nullptr;
+  bool with_frame_ = false, in_nest_ = false;
   llvm::Instruction* entry_end_ = nullptr;
   llvm::BasicBlock* stop_ = nullptr;  // returns status_
   Value status_ = nullptr, budget_ = nullptr, call_buffers_ = nullptr, call_numbers_ = nullptr;
@@ -190,6 +212,10 @@ class Emitter {
   int vector_axis_ = -1;
   int barrier_ = 0;  // the innermost scope that may not run: nothing is moved out of it
   uint64_t time_ = 1;
+  bool long_block_ = false;
+  int consumer_ = -1;  // the scope that what is asked for shall be placed in, -1: the innermost
+  uint64_t made_ = 0;  // loads of long blocks asked for
+  llvm::DenseMap<std::pair<const void*, int>, Recent> recent_;
   llvm::DenseMap<Expr, Info> infos_;  // of the statement being written
   std::map<const loops::For*, std::pair<int64_t, std::vector<Reduction*>>> flushes_;
 };

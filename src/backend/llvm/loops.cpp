@@ -23,6 +23,7 @@ int64_t steps_of(const For& f, const Plan& p) { return (f.end - f.begin + p.step
 }  // namespace
 
 void Emitter::emit(const For& f) {
+  if (const auto shared = nests_.find(&f); shared != nests_.end() && !in_nest_) return call_nest(f, shared->second);
   const Plan& plan = analysis_.plan(&f);
   const int64_t n = f.end - f.begin, step = plan.step(), rest = n % step;
   if (n <= 0) return;

@@ -32,7 +32,7 @@ Emitter::Value Emitter::base(BufferId id, int* level) {
   const BufferId b = analysis_.root(id);
   Value known = place(b);
   *level = 0;
-  if (registers_.count(b) || !analysis_.swapped().count(b)) return known;
+  if (in_nest_ || registers_.count(b) || !analysis_.swapped().count(b)) return known;
   Info in;
   for (int s = int(scopes_.size()) - 1; s > 0 && in.level == 0; --s)
     if (scopes_[size_t(s)].statement && facts(scopes_[size_t(s)]).changed.count(b)) in.level = s;

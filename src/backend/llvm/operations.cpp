@@ -175,12 +175,35 @@ Operations::Value Operations::compare(Op op, DType t, Value x, Value y) {
   return b.CreateICmp(is_signed(t) ? with_sign[i] : natural[i], x, y);
 }
 
-// "x < y ? x : y" is one instruction and gives y when either is NaN; x is left to test.
+// A number that is known, in every lane; null when it is none.
+static const ConstantFP* known_number(llvm::Value* v) {
+  auto* c = llvm::dyn_cast<llvm::Constant>(v);
+  if (c && c->getType()->isVectorTy()) c = c->getSplatValue();
+  return c ? llvm::dyn_cast<ConstantFP>(c) : nullptr;
+}
+
+// "x < y ? x : y" is one instruction and gives y when either is NaN or both are zeros; x is
+// left to test for NaN. Of zeros, the one wins whose sign the bits of both give (see
+// runtime/scalar.h). No test is needed beside a known number in the right place: first, so
+// that ties go to the other one, but second when it is the zero that wins.
 Operations::Value Operations::extremum(Op op, DType t, Value x, Value y) {
   const bool smaller = op == Op::minimum;
   if (is_bool(t)) return smaller ? b.CreateAnd(x, y) : b.CreateOr(x, y);
-  Value chosen = b.CreateSelect(compare(smaller ? Op::lt : Op::gt, t, x, y), x, y);
-  return is_float(t) ? b.CreateSelect(b.CreateFCmpUNO(x, x), x, chosen) : chosen;
+  const auto choose = [&](Value u, Value v) {
+    return b.CreateSelect(compare(smaller ? Op::lt : Op::gt, t, u, v), u, v);
+  };
+  if (!is_float(t)) return choose(x, y);
+  const ConstantFP* known = known_number(y);
+  if (!known && (known = known_number(x))) std::swap(x, y);
+  if (known && !known->isNaN()) {
+    const bool wins = known->isZero() && known->isNegative() == smaller;
+    return wins ? b.CreateSelect(b.CreateFCmpUNO(x, x), x, choose(x, y)) : choose(y, x);
+  }
+  llvm::Type* bits = like(b.getIntNTy(unsigned(8 * size_of(t))), x);
+  Value u = b.CreateBitCast(x, bits), v = b.CreateBitCast(y, bits);
+  Value zero = b.CreateBitCast(smaller ? b.CreateOr(u, v) : b.CreateAnd(u, v), x->getType());
+  Value chosen = b.CreateSelect(b.CreateFCmpOEQ(x, y), zero, choose(x, y));
+  return b.CreateSelect(b.CreateFCmpUNO(x, x), x, chosen);
 }
 
 Operations::Value Operations::fma(DType t, Value x, Value y, Value z) {

@@ -8,7 +8,7 @@ namespace anvil::llvm_backend {
 
 namespace {
 
-constexpr double largest_function = 2000, part_of_large = 1000;  // instructions, roughly
+constexpr double part_of_large = 1000;  // instructions, roughly
 
 }  // namespace
 
@@ -25,7 +25,7 @@ Emitter::Emitter(const Program& program, const Machine& machine, llvm::Module& m
 void Emitter::plan_functions() {
   std::vector<double> sizes;
   double total = 0;
-  for (const loops::Stmt& s : program_.body) sizes.push_back(analysis_.size(s)), total += sizes.back();
+  for (const loops::Stmt& s : program_.body) sizes.push_back(written_size(s)), total += sizes.back();
   double size = 0;
   functions_.emplace_back(0, 0);
   for (size_t i = 0; i < sizes.size(); ++i) {
@@ -78,6 +78,8 @@ void Emitter::plan_registers(const std::vector<Facts>& statements, const std::ve
     for (const Access& a : statements[i].loads) mention(a.buffer, function_of[i]);
     for (BufferId b : statements[i].changed) mention(b, function_of[i]);
   }
+  for (const auto& [_, nest] : nests_)
+    for (BufferId b : nest.buffers) fits[size_t(b)] = false;
   for (size_t b = 0; b < fits.size(); ++b) {
     const loops::Buffer& buffer = program_.buffers[b];
     if (buffer.alias >= 0) fits[size_t(buffer.alias)] = fits[b] = false;
@@ -94,14 +96,15 @@ void Emitter::plan_registers(const std::vector<Facts>& statements, const std::ve
     if (fits[b]) registers_.insert(int(b));
 }
 
-void Emitter::begin_function(const std::string& name, bool with_frame) {
-  std::vector<llvm::Type*> arguments(with_frame ? 4 : 3, ptr_);
-  const bool internal = with_frame;
+void Emitter::begin_function(const std::string& name, bool with_frame, size_t pointers) {
+  with_frame_ = with_frame, in_nest_ = pointers > 0;
+  std::vector<llvm::Type*> arguments((with_frame ? 4 : 3) + pointers, ptr_);
+  const bool internal = with_frame || pointers > 0;
   function_ = llvm::Function::Create(llvm::FunctionType::get(b_.getInt32Ty(), arguments, false),
                                      internal ? llvm::Function::InternalLinkage : llvm::Function::ExternalLinkage, name,
                                      module_);
   const char* names[] = {"buffers", "arena", "run", "frame"};
-  for (unsigned i = 0; i < function_->arg_size(); ++i) function_->getArg(i)->setName(names[i]);
+  for (unsigned i = 0; i < (with_frame ? 4 : 3); ++i) function_->getArg(i)->setName(names[i]);
   function_->addFnAttr(llvm::Attribute::NoUnwind);
   // vectors that are saved around calls should not straddle cache lines
   function_->addFnAttr(llvm::Attribute::getWithStackAlignment(b_.getContext(), llvm::Align(64)));
@@ -109,6 +112,8 @@ void Emitter::begin_function(const std::string& name, bool with_frame) {
   bases_.clear(), variables_.clear(), locals_.clear(), buffer_changed_.clear(), infos_.clear();
   scopes_.clear(), axes_.clear(), flushes_.clear();
   vector_axis_ = -1, barrier_ = 0, time_ = 1;
+  long_block_ = false, consumer_ = -1;
+  recent_.clear();
   budget_ = call_buffers_ = call_numbers_ = nullptr;
 
   llvm::BasicBlock* entry = llvm::BasicBlock::Create(context_, "entry", function_);
@@ -129,7 +134,9 @@ void Emitter::end_function() {
 }
 
 void Emitter::run(const char* entry) {
+  plan_nests();
   plan_functions();
+  write_nests();
   if (functions_.size() == 1) {
     begin_function(entry, false);
     block(program_.body);
@@ -172,7 +179,7 @@ Emitter::Value Emitter::initial(BufferId b) {
 
 Emitter::Value Emitter::frame_slot(const std::map<int, int>& places, int id) {
   const auto found = places.find(id);
-  if (found == places.end() || function_->arg_size() < 4) return nullptr;
+  if (found == places.end() || !with_frame_) return nullptr;
   const llvm::IRBuilder<>::InsertPointGuard guard(b_);
   b_.SetInsertPoint(entry_end_);
   return advance(function_->getArg(3), i64(8 * found->second));

@@ -1,4 +1,6 @@
 // Statements other than loops over a range.
+#include <utility>
+
 #include "backend/llvm/emitter.h"
 #include "base/error.h"
 
@@ -39,7 +41,10 @@ void Emitter::each_coordinate(AxisMask axes, F&& f) {
 }
 
 void Emitter::block(const Block& statements) {
+  constexpr double long_block = 500;
+  const bool outer = std::exchange(long_block_, analysis_.straight_size(statements) > long_block);
   for (const loops::Stmt& s : statements) emit(s);
+  long_block_ = outer;
 }
 
 void Emitter::emit(const loops::Stmt& s) {
@@ -71,7 +76,9 @@ void Emitter::emit(const loops::Store& s) {
 void Emitter::emit(const loops::Let& s) {
   LocalState l;
   static_cast<Info&>(l) = info(s.value);
+  const int outer = std::exchange(consumer_, home(l.level));
   each_coordinate(l.axes, [&](const Coordinate& c) { l.values.push_back(value(s.value, c)); });
+  consumer_ = outer;
   l.level = home(l.level);
   if (Value shared = frame_slot(frame_locals_, s.local)) b_.CreateStore(l.values[0], shared);
   l.changed = std::max(l.changed, ++time_);
@@ -125,7 +132,9 @@ void Emitter::emit(const loops::Update& s) {
 void Emitter::emit(const loops::Bind& s) {
   VariableState v;
   static_cast<Info&>(v) = info(s.value);
+  const int outer = std::exchange(consumer_, home(v.level));
   each_coordinate(v.axes, [&](const Coordinate& c) { v.values.push_back(value(s.value, c)); });
+  consumer_ = outer;
   v.level = home(v.level);
   v.low = program_.variables[size_t(s.parameter)].low;
   v.high = program_.variables[size_t(s.parameter)].high;

@@ -1,5 +1,6 @@
 // Expressions: where each is placed, and its instructions.
 #include <algorithm>
+#include <utility>
 
 #include "backend/llvm/emitter.h"
 #include "base/error.h"
@@ -89,9 +90,26 @@ Emitter::Value Emitter::value(Expr e, const Coordinate& c) {
     const LocalState& l = local_state(e->local);
     if (l.constant) return l.values[size_t(key)];
   }
+  if (reloads(e)) return reloaded(e, key, c, in, 1);
   if (Value v = remembered(e, key, in)) return v;
   const int level = home(in.level);
   return remember(e, key, level, make(e, c, in, level));
+}
+
+// In a long block a load is repeated after a while, unless it is for a place in front of the
+// block: the register allocator takes quadratic time for a value with many uses among calls.
+bool Emitter::reloads(Expr e) const {
+  return long_block_ && e->op == Op::load && (consumer_ < 0 || consumer_ + 1 == int(scopes_.size()));
+}
+Emitter::Value Emitter::reloaded(Expr e, int key, const Coordinate& c, const Info& in, int splat) {
+  constexpr uint64_t young = 40;  // values
+  ++made_;
+  Recent& recent = recent_[{e, key}];
+  if (!recent.value || recent.block != b_.GetInsertBlock() || recent.time < in.changed || made_ - recent.made > young) {
+    Value v = make(e, c, in, int(scopes_.size()) - 1);
+    recent = {splat > 1 ? ops_.splat(v, splat) : v, b_.GetInsertBlock(), time_, made_};
+  }
+  return recent.value;
 }
 
 Emitter::Value Emitter::spread(Expr e, const Coordinate& c, bool as_lanes) {
@@ -100,9 +118,12 @@ Emitter::Value Emitter::spread(Expr e, const Coordinate& c, bool as_lanes) {
   const Info in = info(e);
   if (in.lanes) return value(e, c);
   const int key = splat_key(project(in.axes, c), lanes());
+  if (reloads(e)) return reloaded(e, key, c, in, lanes());
   if (Value v = remembered(e, key, in)) return v;
-  Value scalar = value(e, c);
   const int level = home(in.level);
+  const int outer = std::exchange(consumer_, level);
+  Value scalar = value(e, c);
+  consumer_ = outer;
   const At at(*this, level);
   return remember(e, key, level, ops_.splat(scalar, lanes()));
 }
@@ -111,7 +132,9 @@ Emitter::Value Emitter::make(Expr e, const Coordinate& c, const Info& in, int le
   std::array<Value, 3> a = {};
   const int n = e->argument_count();
   const bool shortcut = e->op == Op::convert && e->args[0]->op == Op::index;
+  const int outer = std::exchange(consumer_, level);
   for (int i = 0; i < n && !shortcut; ++i) a[size_t(i)] = spread(e->args[size_t(i)], c, in.lanes);
+  consumer_ = outer;
   const DType t = n > 0 ? e->args[0]->dtype : e->dtype;
   const At at(*this, level);
   switch (e->op) {

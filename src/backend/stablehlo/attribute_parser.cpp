@@ -1,169 +1,114 @@
 #include "backend/stablehlo/attribute_parser.h"
 
-#include <cctype>
-#include <charconv>
-#include <cstdlib>
+#include <algorithm>
+#include <bit>
 
-#include "base/error.h"
+#include "backend/stablehlo/numbers.h"
 
 namespace anvil::stablehlo {
-
-using graph::TensorType;
-
-TensorType AttributeParser::type() {
-  Deeper deeper(*this);
-  Position where = here();
-  size_t start = place_;
-  if (!accept_word("tensor")) {
-    if (peek() == '!') {
-      ++place_;
-    }
-    std::string word = identifier();
-    refuse(where, "the type `" + word + "` is not supported", {"i Only tensors are."});
-  }
-  expect("<");
-  TensorType t;
-  while (std::isdigit(static_cast<unsigned char>(peek()))) {
-    int64_t size = integer_of_dimension();
-    t.shape.push_back(size);
-    expect("x");
-  }
-  std::string element;
-  while (place_ < text_.size() && std::isalnum(static_cast<unsigned char>(text_[place_]))) element += text_[place_++];
-  auto unsupported = [&] {
-    place_ = start + 6;
-    std::string body(balanced());
-    refuse(where, "the type `tensor<" + body + ">` is not supported",
-           {"i Element types are i1, i8 to i64, ui8 to ui64, f32 and f64; sizes are numbers."});
-  };
-  std::optional<DType> dtype = parse_dtype(element);
-  if (!dtype && element.size() > 2 && element.substr(0, 2) == "si") dtype = parse_dtype(element.substr(1));
-  if (!dtype || element == "bool" || element == "pred" || !accept(">")) unsupported();
-  t.dtype = *dtype;
-  elements(t.shape);
-  return t;
-}
-
-int64_t AttributeParser::integer_of_dimension() {
-  uint64_t value = 0;
-  auto r = std::from_chars(text_.data() + place_, text_.data() + text_.size(), value);
-  if (r.ec != std::errc() || value > (uint64_t(1) << 62)) fail("this size is too large");
-  place_ = static_cast<size_t>(r.ptr - text_.data());
-  return static_cast<int64_t>(value);
-}
-
-std::vector<TensorType> AttributeParser::types_in_parentheses() {
-  std::vector<TensorType> list;
-  expect("(");
-  if (accept(")")) return list;
-  do {
-    list.push_back(type());
-    if (peek() == '{') balanced();
-    skip_location();
-  } while (accept(","));
-  expect(")");
-  return list;
-}
-
-std::vector<TensorType> AttributeParser::result_types() {
-  return peek() == '(' ? types_in_parentheses() : std::vector<TensorType>{type()};
-}
 
 Attribute AttributeParser::attribute() {
   Deeper deeper(*this);
   Attribute a;
   a.at = here();
   char c = peek();
-  if (c == '"')
+  if (c == '"') {
     a.value = quoted();
-  else if (c == '@') {
+    type_of_number();
+  } else if (c == '@') {
     a.value = Word{symbol()};
     while (accept("::")) symbol();
-  } else if (c == '[')
+  } else if (c == '[') {
     a.value = list();
-  else if (c == '{')
+  } else if (c == '{') {
     a.value = std::make_shared<Dictionary>(dictionary());
-  else if (c == '#')
-    a = hash();
-  else if (c == '<') {
-    a.value = Word{std::string(balanced())};
-  } else if (std::isdigit(static_cast<unsigned char>(c)) || c == '-')
+  } else if (c == '#') {
+    return hash();
+  } else if (c == '<') {
+    return structure();
+  } else if (is_digit(c) || c == '-') {
     number(a);
-  else if (accept_word("true"))
-    a.value = true;
-  else if (accept_word("false"))
-    a.value = false;
-  else if (accept_word("dense"))
-    a.value = dense();
-  else if (accept_word("array"))
-    a.value = array();
-  else if (at_word("loc"))
-    skip_location();
-  else if (at_word("tensor"))
-    a.value = type();
-  else if (c == '(' || c == '!') {
-    skip_other_type();
+  } else if (c == '(' || c == '!') {
+    a.value = Word{std::string(skip_type())};
   } else {
-    std::string word = identifier();
-    if (peek() == '<' && text_[place_] == '<') balanced();
-    a.value = Word{word};
+    return word();
   }
   return a;
 }
 
-void AttributeParser::skip_other_type() {
-  if (accept("!")) identifier();
-  if (peek() == '(' || peek() == '<') balanced();
-  if (accept("->")) {
-    if (peek() == '(')
-      balanced();
-    else
-      attribute();
+Attribute AttributeParser::word() {
+  Attribute a;
+  a.at = here();
+  size_t start = place_;
+  if (std::optional<graph::TensorType> t = try_tensor()) {
+    a.value = *t;
+    return a;
   }
+  if (!at_identifier()) fail("expected an attribute");
+  if (at_word("loc")) {
+    skip_location();
+    return a;
+  }
+  std::string name = identifier();
+  bool body = text_.compare(place_, 1, "<") == 0;
+  if (name == "true" || name == "false") {
+    a.value = name == "true";
+  } else if (name == "unit") {
+    a.value = true;
+  } else if (name == "dense" && body) {
+    Dense d = dense_body();
+    if (std::optional<graph::TensorType> t = try_tensor()) {
+      d.type = std::move(*t);
+      a.value = std::move(d);
+    } else {
+      a.value = Word{"dense<...> : " + std::string(skip_type())};
+    }
+  } else if (name == "array" && body) {
+    a.value = array();
+  } else if ((name == "dense_resource" || name == "sparse") && body) {
+    fail_at(start, "`" + name + "<...>` is not supported", {"i Only `dense<...>` literals are."});
+  } else {
+    if (body) balanced();  // a type, a map
+    a.value = Word{body ? std::string(text_.substr(start, place_ - start)) : name};
+  }
+  return a;
 }
 
 void AttributeParser::number(Attribute& a) {
   size_t start = place_;
-  accept("-");
-  bool hex = text_.substr(place_, 2) == "0x";
-  while (place_ < text_.size() &&
-         (std::isalnum(static_cast<unsigned char>(text_[place_])) || text_[place_] == '.' ||
-          ((text_[place_] == '-' || text_[place_] == '+') && !hex && std::tolower(text_[place_ - 1]) == 'e')))
-    ++place_;
-  std::string digits(text_.substr(start, place_ - start));
-  if (!hex && digits.find_first_of(".eE") != std::string::npos)
-    a.value = std::strtod(digits.c_str(), nullptr);
-  else {
-    place_ = start;
+  size_t end = number_end(text_, start);
+  std::string_view digits = text_.substr(start, end - start);
+  bool real = digits.find('.') != std::string_view::npos;
+  double x = 0;
+  if (real) {
+    if (end - start > longest_word || !parse_real(digits, x)) fail_at(start, "expected a number");
+    a.value = x;
+    place_ = end;
+  } else {
     a.value = integer();
   }
-  if (peek() == ':' && text_.substr(place_, 2) != "::") {
-    size_t colon = place_;
-    ++place_;
-    skip_space();
-    // a range 0:4 of a slice is no typed number
-    if (std::isdigit(static_cast<unsigned char>(peek())) || peek() == '-')
-      place_ = colon;
-    else if (at_word("tensor"))
-      type();
-    else
-      identifier();
+  std::string_view type = type_of_number();
+  // hexadecimal digits of a float are its bits
+  if (!real && (type == "f64" || type == "f32") && digits.substr(0, 2) == "0x") {
+    auto bits = static_cast<uint64_t>(std::get<int64_t>(a.value));
+    a.value = type == "f64" ? std::bit_cast<double>(bits) : std::bit_cast<float>(static_cast<uint32_t>(bits));
   }
+}
+
+// `: i64` behind a number; a tensor there is the signature of a pretty form.
+std::string_view AttributeParser::type_of_number() {
+  size_t start = place_;
+  if (accept(":") && at_identifier() && !at_word("tensor")) return skip_type();
+  place_ = start;
+  return {};
 }
 
 std::vector<Attribute> AttributeParser::list() {
   std::vector<Attribute> items;
   expect("[");
   if (accept("]")) return items;
-  do {
-    Attribute item = attribute();
-    if (at(":")) {  // 0:4:2, a range of a slice
-      std::vector<Attribute> range = {item};
-      while (accept(":")) range.push_back(attribute());
-      item.value = std::move(range);
-    }
-    items.push_back(std::move(item));
-  } while (accept(","));
+  do items.push_back(attribute());
+  while (accept(","));
   expect("]");
   return items;
 }
@@ -180,79 +125,178 @@ std::vector<Attribute> AttributeParser::array() {
   return items;
 }
 
+// #stablehlo<transpose NO_TRANSPOSE> is a word, #stablehlo.dot<...> a dictionary of fields,
+// #name an alias, anything else a word without meaning.
 Attribute AttributeParser::hash() {
   Attribute a;
   a.at = here();
   expect("#");
   std::string name = identifier();
-  if (place_ < text_.size() && text_[place_] == '<') {
-    // #stablehlo<transpose NO_TRANSPOSE> is a word, #stablehlo.dot<...> a dictionary of fields
-    size_t dot = name.find('.');
-    if (dot == std::string::npos) {
-      std::string body(balanced());
-      size_t space = body.find_last_of(' ');
-      a.value = Word{space == std::string::npos ? body : body.substr(space + 1)};
-    } else if (name == "stablehlo.conv") {
-      a.value = Word{std::string(balanced())};
-    } else {
-      expect("<");
-      auto d = std::make_shared<Dictionary>();
-      while (!accept(">")) {
-        std::string key = identifier();
-        Attribute value;
-        value.value = true;
-        if (accept("=")) value = attribute();
-        (*d)[key] = value;
-        accept(",");
-      }
-      a.value = d;
-    }
+  bool ours = name.compare(0, 9, "stablehlo") == 0 || name.compare(0, 4, "chlo") == 0;
+  if (text_.compare(place_, 1, "<") == 0) {
+    if (ours && name.find('.') != std::string::npos) return structure();
+    std::string body(balanced());
+    size_t end = body.find_last_not_of(" \t\r\n");
+    size_t space = body.find_last_of(" \t\r\n", end);
+    size_t start = space == std::string::npos ? 0 : space + 1;
+    a.value = Word{ours && end != std::string::npos ? body.substr(start, end - start + 1) : body};
     return a;
   }
   auto it = aliases_.find(name);
-  if (it != aliases_.end()) return it->second;
-  a.value = Word{name};
+  if (it == aliases_.end()) {
+    a.value = Word{"#" + name};
+    return a;
+  }
+  constexpr size_t most_expanded = 1 << 20;
+  expanded_attributes_ += it->second.second;
+  if (expanded_attributes_ > most_expanded) refuse(a.at, "the aliases of attributes stand for too many attributes");
+  a.value = it->second.first.value;
   return a;
 }
 
-Dense AttributeParser::dense() {
+Attribute AttributeParser::structure() {
+  Attribute a;
+  a.at = here();
+  size_t start = place_;
+  expect("<");
+  if (peek() == '[') {
+    a.value = conv_dimensions();
+    expect(">");
+    return a;
+  }
+  bool raw = accept_word("raw"), fields = raw || accept(">");
+  if (!fields && at_identifier()) {
+    identifier();
+    fields = peek() == '=';
+  }
+  place_ = start;
+  if (!fields) {
+    a.value = Word{std::string(balanced())};
+    return a;
+  }
+  auto d = std::make_shared<Dictionary>();
+  expect("<");
+  if (raw) accept_word("raw");
+  if (!accept(">")) {
+    do {
+      std::string name = key();
+      Attribute value;
+      value.value = true;
+      if (accept("=")) value = attribute();
+      (*d)[name] = std::move(value);
+    } while (accept(",") && peek() != '>');
+    expect(">");
+  }
+  a.value = std::move(d);
+  return a;
+}
+
+std::vector<Attribute> AttributeParser::conv_dimensions() {
+  std::vector<Attribute> parts(3);
+  for (size_t k = 0; k < 3; ++k) {
+    if (k) expect(k == 1 ? "x" : "->");
+    parts[k].at = here();
+    parts[k].value = list();
+  }
+  return parts;
+}
+
+// The numbers are not looked at: the end of a body is found by its first `>` outside of strings.
+Dense AttributeParser::dense_body() {
   Dense d;
-  d.body = balanced();
+  size_t start = place_;
+  expect("<");
+  d.at = here();
+  size_t first = place_;
+  size_t plain = text_.find('>', place_);  // mostly nothing but numbers stands before it
+  if (plain != std::string_view::npos && text_.substr(first, plain - first).find('/') == std::string_view::npos &&
+      text_.substr(first, plain - first).find('"') == std::string_view::npos &&
+      text_.substr(first, plain - first).find('<') == std::string_view::npos)
+    place_ = plain;
+  while (true) {
+    place_ = text_.find_first_of("\">/<", place_);
+    if (place_ == std::string_view::npos) fail_at(start, "this bracket is not closed");
+    char c = text_[place_];
+    if (c == '>') break;
+    if (c == '<') fail("expected a literal of numbers");
+    if (c == '"') {
+      place_ = text_.find('"', place_ + 1);
+      if (place_ == std::string_view::npos) fail_at(start, "this literal is not closed");
+      ++place_;
+    } else {
+      if (text_.compare(place_, 2, "//") != 0) fail("expected a number");
+      skip_space();
+    }
+  }
+  d.body = text_.substr(first, place_ - first);
+  expect(">");
   expect(":");
-  d.type = type();
   return d;
 }
+
+Attribute AttributeParser::literal(const std::string& operation) {
+  Attribute a;
+  a.at = here();
+  if (!at_word("dense")) {  // an alias, or what has a reason of its own to be refused
+    a = attribute();
+    if (!std::holds_alternative<Dense>(a.value))
+      refuse(a.at, "`" + operation + "` needs a literal `dense<...> : tensor<...>`");
+    return a;
+  }
+  expect("dense");
+  Dense d = dense_body();
+  d.type = type();
+  a.value = std::move(d);
+  return a;
+}
+
+std::string AttributeParser::key() { return peek() == '"' ? quoted() : identifier(); }
 
 Dictionary AttributeParser::dictionary() {
   Dictionary d;
-  expect("{");
-  if (accept("}")) return d;
-  do {
-    std::string key = peek() == '"' ? quoted() : identifier();
-    Attribute a;
-    a.value = true;
-    if (accept("=")) a = attribute();
-    d[key] = a;
-  } while (accept(","));
-  expect("}");
+  dictionary(d);
   return d;
 }
 
-void AttributeParser::merge(Operation& op, Dictionary d) {
-  for (auto& [k, v] : d) op.attributes[k] = std::move(v);
+void AttributeParser::dictionary(Dictionary& into) {
+  expect("{");
+  if (accept("}")) return;
+  do {
+    std::string name = key();
+    Attribute a;
+    a.value = true;
+    if (accept("="))
+      a = attribute();
+    else
+      a.at = here();
+    into.insert_or_assign(std::move(name), std::move(a));
+  } while (accept(","));
+  expect("}");
 }
 
-void AttributeParser::alias() {
-  bool attribute_alias = accept("#");
-  if (!attribute_alias) expect("!");
+namespace {
+// What copies of an attribute take, in attributes.
+size_t count(const Attribute& a) {
+  size_t n = 1;
+  if (auto s = std::get_if<std::string>(&a.value)) n += s->size() / sizeof(Attribute);
+  if (auto w = std::get_if<Word>(&a.value)) n += w->text.size() / sizeof(Attribute);
+  if (auto items = std::get_if<std::vector<Attribute>>(&a.value))
+    for (const Attribute& item : *items) n += count(item);
+  return n;
+}
+}  // namespace
+
+void AttributeParser::attribute_alias() {
+  expect("#");
   std::string name = identifier();
   expect("=");
-  if (at_word("loc"))
+  if (at_word("loc")) {
     skip_location();
-  else if (attribute_alias)
-    aliases_[name] = attribute();
-  else
-    skip_other_type();
+    return;
+  }
+  Attribute a = attribute();
+  size_t n = count(a);
+  aliases_[name] = {std::move(a), n};
 }
 
 void AttributeParser::skip_resources() {

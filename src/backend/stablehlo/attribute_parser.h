@@ -1,33 +1,39 @@
-// Types and attributes of StableHLO text: tensor<2x3xf32>, [1, 2], dense<...>, #stablehlo<...>,
+// Attributes of StableHLO text: numbers, strings, [1, 2], dense<...>, #stablehlo<...>,
 // dictionaries, and the aliases that stand for them.
 #pragma once
-#include "backend/stablehlo/text_reader.h"
+#include "backend/stablehlo/type_parser.h"
 
 namespace anvil::stablehlo {
 
-class AttributeParser : protected TextReader {
+class AttributeParser : protected TypeParser {
  protected:
-  using TextReader::TextReader;
-
-  graph::TensorType type();
-  int64_t integer_of_dimension();
-  std::vector<graph::TensorType> types_in_parentheses();
-  std::vector<graph::TensorType> result_types();
+  using TypeParser::TypeParser;
 
   Attribute attribute();
-  void skip_other_type();
-  void number(Attribute& a);
-  std::vector<Attribute> list();
-  std::vector<Attribute> array();
-  Attribute hash();
-  Dense dense();
+  // dense<...> : T of a constant, whose type must be supported.
+  Attribute literal(const std::string& operation);
   Dictionary dictionary();
-  static void merge(Operation& op, Dictionary d);
-  void alias();
+  // A dictionary whose entries replace those of `into`.
+  void dictionary(Dictionary& into);
+  std::string key();
+  // [b, 0, f]x[0, i, o]->[b, 0, f] as three lists.
+  std::vector<Attribute> conv_dimensions();
+  std::vector<Attribute> list();
+  void attribute_alias();  // #name = ...
   void skip_resources();
 
  private:
-  std::map<std::string, Attribute, std::less<>> aliases_;
+  Attribute word();
+  Dense dense_body();
+  void number(Attribute& a);
+  std::string_view type_of_number();
+  std::vector<Attribute> array();
+  Attribute hash();
+  // <key = value, ...> of #stablehlo.dot<...> as a dictionary; any other text between brackets as a word.
+  Attribute structure();
+
+  std::map<std::string, std::pair<Attribute, size_t>, std::less<>> aliases_;  // and how many attributes each holds
+  size_t expanded_attributes_ = 0;                                            // by aliases
 };
 
 }  // namespace anvil::stablehlo

@@ -12,7 +12,8 @@ const Rules& own_rules() {
   static const Rules table = [] {
     Rules rules;
     for (auto add : {add_elementwise_rules, add_shape_rules, add_index_rules, add_reduce_rules, add_window_rules,
-                     add_contract_rules, add_sort_rules, add_linalg_rules, add_random_rules, add_control_rules})
+                     add_contract_rules, add_sort_rules, add_linalg_rules, add_batch_norm_rules,
+                     add_random_rules, add_control_rules})
       add(rules);
     return rules;
   }();
@@ -45,6 +46,7 @@ Program Importer::run(std::string_view name) {
   const Function& f = entry(name);
   auto g = std::make_shared<Graph>();
   Frame frame(*this, *g);
+  top_ = g.get();
   std::vector<ValuePtr> arguments;
   for (const Argument& a : f.body.arguments) arguments.push_back(graph::make_value(graph::Value::Kind::input, a.type));
   g->inputs = arguments;
@@ -61,7 +63,7 @@ const Function& Importer::entry(std::string_view name) const {
     if (auto it = functions_.find(std::string(name)); it != functions_.end()) return *it->second;
     std::string names;
     for (const Function& f : module_.functions) names += (names.empty() ? "@" : ", @") + f.name;
-    refuse({}, "there is no function `@" + std::string(name) + "`", {"i The text has " + names + "."});
+    throw Error("stablehlo", "There is no function `@" + std::string(name) + "`.", {"i The text has " + names + "."});
   }
   if (auto it = functions_.find("main"); it != functions_.end()) return *it->second;
   const Function* found = nullptr;
@@ -77,6 +79,7 @@ const Function& Importer::entry(std::string_view name) const {
 std::vector<ValuePtr> Importer::inlined(const Function& f, const std::vector<ValuePtr>& arguments) {
   if (std::find(active_.begin(), active_.end(), &f) != active_.end())
     refuse(f.at, "`@" + f.name + "` calls itself; recursion is not supported");
+  if (f.is_declaration) refuse(f.at, "`@" + f.name + "` is called but has no body");
   active_.push_back(&f);
   std::vector<Scope> outer = std::move(scopes_);
   scopes_ = {};
@@ -106,6 +109,7 @@ std::vector<ValuePtr> Importer::call(const Operation& op, const std::string& cal
 
 // The operations of a region in a scope of its own; gives what its terminator returns.
 std::vector<ValuePtr> Importer::body(const Region& r, const std::vector<ValuePtr>& arguments) {
+  if (++depth_ > deepest_bodies) refuse(r.at, "calls and regions are nested too deeply");
   scopes_.emplace_back();
   for (size_t i = 0; i < r.arguments.size(); ++i) scopes_.back()[r.arguments[i].name] = arguments[i];
   for (size_t k = 0; k < r.operations.size(); ++k) {
@@ -114,11 +118,12 @@ std::vector<ValuePtr> Importer::body(const Region& r, const std::vector<ValuePtr
       if (k + 1 != r.operations.size()) refuse(op.at, "operations follow a return");
       std::vector<ValuePtr> results = values(operands(op));
       scopes_.pop_back();
+      --depth_;
       return results;
     }
     operation(op);
   }
-  refuse(r.operations.empty() ? Position{} : r.operations.back().at, "a region or function does not end with a return");
+  refuse(r.operations.empty() ? r.at : r.operations.back().at, "a region or function does not end with a return");
 }
 
 GraphPtr Importer::region(const Region& r) {
@@ -162,14 +167,20 @@ Vars Importer::operands(const Operation& op) {
 }
 
 void Importer::operation(const Operation& op) {
+  if (active_.size() > 1 && ++inlined_ > most_inlined)
+    refuse(op.at, "the calls of the text stand for more than " + std::to_string(most_inlined) + " operations");
   Vars inputs = operands(op);
   std::vector<ValuePtr> results;
   try {
     std::string name = rule_name(op);
     auto rule = extra_.find(name);
-    if (rule == extra_.end() && (rule = own_rules().find(name)) == own_rules().end())
+    if (rule == extra_.end() && (rule = own_rules().find(name)) == own_rules().end()) {
+      if (op.name == "stablehlo.custom_call" && op.operands.empty() && op.result_types.empty() &&
+          !flag(op, "has_side_effect", false))
+        return;  // it takes, gives and does nothing
       refuse(op.at, "the operation `" + name + "` is not supported");
-    results = rule->second(*this, op, inputs);
+    }
+    results = joined(*this, rule->second(*this, op, inputs));
   } catch (const Error& e) {
     if (e.kind == "stablehlo") throw;
     refuse(op.at, "`" + op.name + "`: " + e.what(), e.details);
@@ -178,7 +189,8 @@ void Importer::operation(const Operation& op) {
     refuse(op.at, "`" + op.name + "` has " + std::to_string(results.size()) + " results");
   for (size_t i = 0; i < op.results.size(); ++i) {
     check_type(op.at, "result of `" + op.name + "`", results[i]->type, op.result_types[i]);
-    scopes_.back()[op.results[i]] = results[i];
+    if (!scopes_.back().emplace(op.results[i], results[i]).second)
+      refuse(op.at, "`" + op.results[i] + "` is defined twice");
   }
 }
 
@@ -188,33 +200,58 @@ std::vector<ValuePtr> Importer::record(const char* primitive, const Vars& operan
   return primitives::record(*graph_, primitives::registry().at(primitive), values(operands), std::move(params));
 }
 
-Var Importer::transposed(Var x, Ints permutation) {
+// The composition with the transpose that x is, if it may be taken back.
+Var Importer::composed(Var x, Ints permutation, bool turning) {
   Var source = x;
-  if (auto it = transposes_.find(x.value.get()); it != transposes_.end()) {
-    source.value = it->second.first;
-    for (int64_t& d : permutation) d = it->second.second[static_cast<size_t>(d)];
+  auto it = transposes_.find(x.value.get());
+  if (it != transposes_.end() && (turning || it->second.turned)) {
+    source.value = it->second.operand;
+    for (int64_t& d : permutation) d = it->second.permutation[static_cast<size_t>(d)];
+    if (std::is_sorted(permutation.begin(), permutation.end())) return source;
   }
-  if (std::is_sorted(permutation.begin(), permutation.end())) return source;
   Var y = primitives::transpose(source, permutation);
-  transposes_[y.value.get()] = {source.value, permutation};
+  transposes_[y.value.get()] = {source.value, permutation, turning};
   return y;
 }
+Var Importer::transpose(Var x, Ints permutation) { return composed(x, std::move(permutation), false); }
+Var Importer::turned(Var x) { return x.shape().size() < 2 ? x : composed(x, reversal(x.shape().size()), true); }
 
-// Where the dtype has no room for one more than its largest value, that value stays.
+ValuePtr Importer::constant(const graph::Tensor& t) {
+  top_->constants.push_back(graph::make_constant(t));
+  return top_->constants.back();
+}
+
+// Where the dtype has no room for one more than its largest value, that value stays; narrow
+// dtypes give i32.
 Var Importer::one_based(Var index) {
   const ValuePtr& v = index.value;
   if (auto it = decremented_.find(v.get()); it != decremented_.end()) return var(it->second);
   Scalar largest = highest(v->type.dtype);
   if (v->kind == graph::Value::Kind::literal && v->literal != largest)
     return var(graph::make_literal(Scalar(v->literal.as<int64_t>() + 1), v->type));
+  if (v->kind == graph::Value::Kind::constant && is_integer(v->type.dtype)) {
+    graph::Tensor next = graph::allocate(v->type);
+    bool room = true;
+    for (int64_t i = 0, n = elements(v->type.shape); i < n; ++i) {
+      Scalar x = element(v->constant, i);
+      room = room && x != largest;
+      set_element(next, i, Scalar(static_cast<int64_t>(x.as<uint64_t>() + 1)));
+    }
+    if (room) return var(constant(next));
+  }
+  if (is_integer(v->type.dtype) && size_of(v->type.dtype) < 4)
+    return primitives::convert(index, DType::i32) + primitives::literal(*graph_, Scalar(1), {DType::i32, index.shape()});
   Var room = primitives::minimum(index, primitives::literal(index, Scalar(largest.as<int64_t>() - 1)));
   return room + primitives::literal(index, Scalar(1));
 }
 
 Program read_program(std::string_view text, std::string_view entry, const Rules& extra) {
-  Module module = parse(text);
-  Program program = Importer(module, extra).run(entry);
-  transform::remove_dead_calls(*program.graph);  // what the rules took back
+  Program program;
+  citing(text, [&] {
+    Module module = parse(text);
+    program = Importer(module, extra).run(entry);
+    transform::remove_dead_calls(*program.graph);  // what the rules took back
+  });
   return program;
 }
 

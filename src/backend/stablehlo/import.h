@@ -21,6 +21,10 @@ using graph::ValuePtr;
 using primitives::Var;
 using Vars = std::vector<Var>;
 
+// What bounds hostile text whose functions call each other.
+constexpr int deepest_bodies = 200;
+constexpr size_t most_inlined = 1000000;  // operations
+
 class Importer {
  public:
   // `extra` rules come before the package's own: for operations that are no part of it.
@@ -29,6 +33,9 @@ class Importer {
 
   // ---- for rules ----
   Graph& graph() { return *graph_; }  // where calls are recorded
+  bool at_top() const { return graph_ == top_; }  // in no region
+  // A tensor of the text: it belongs to the outermost graph, whose constants programs are given.
+  ValuePtr constant(const graph::Tensor&);
   // A region as a graph of its own; it may read values around it.
   GraphPtr region(const Region&);
   // The region of an operation as a graph whose inputs have the types that the operation gives them.
@@ -38,8 +45,10 @@ class Importer {
   // All results of a primitive.
   std::vector<ValuePtr> record(const char* primitive, const Vars& operands, graph::Params = {});
   Var var(const ValuePtr& v) { return {graph_, v}; }
-  // The transpose of x; transposes of transposes are one, or none.
-  Var transposed(Var x, Ints permutation);
+  // A transpose that the text has; and one that a row-major reshape needs, which takes back
+  // a transpose that x is. The text's transpose of the latter's result does the same.
+  Var transpose(Var x, Ints permutation);
+  Var turned(Var x);  // dimensions reversed
   // Indices as our graphs count them, from 1; the writer's subtraction of 1 is taken back.
   Var one_based(Var index);
   // A comparison by StableHLO's word for its direction: LT, GE, ...
@@ -63,15 +72,23 @@ class Importer {
   Vars operands(const Operation&);
   ValuePtr lookup(const std::string& id) const;
   void operation(const Operation&);
+  Var composed(Var x, Ints permutation, bool turning);
 
   const Module& module_;
   const Rules& extra_;
   std::unordered_map<std::string, const Function*> functions_;
-  std::unordered_map<const graph::Value*, ValuePtr> decremented_;                  // x - 1: x
-  std::unordered_map<const graph::Value*, std::pair<ValuePtr, Ints>> transposes_;  // result: operand, permutation
+  std::unordered_map<const graph::Value*, ValuePtr> decremented_;  // x - 1: x
+  struct Transpose {
+    ValuePtr operand;
+    Ints permutation;
+    bool turned;
+  };
+  std::unordered_map<const graph::Value*, Transpose> transposes_;  // by result
   std::vector<const Function*> active_;
   std::vector<Scope> scopes_;
-  Graph* graph_ = nullptr;
+  Graph *graph_ = nullptr, *top_ = nullptr;
+  int depth_ = 0;        // of bodies in bodies
+  size_t inlined_ = 0;   // operations that calls have brought
 };
 
 // The rules of a family, by the names of operations.
@@ -83,8 +100,13 @@ void add_window_rules(Rules&);
 void add_contract_rules(Rules&);
 void add_sort_rules(Rules&);
 void add_linalg_rules(Rules&);
+void add_batch_norm_rules(Rules&);
 void add_random_rules(Rules&);
 void add_control_rules(Rules&);
+
+// The results of the latest operation, or of the one call that it and those before it are:
+// import_idioms.cpp.
+std::vector<ValuePtr> joined(Importer&, std::vector<ValuePtr> results);
 
 // Refuses unless a value has the type that the text declares for `what`.
 void check_type(Position, const std::string& what, const TensorType& got, const TensorType& declared);

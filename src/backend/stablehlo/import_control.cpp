@@ -1,4 +1,6 @@
-// Branches, loops and calls of functions.
+// Branches, loops, calls of functions, and what changes nothing.
+#include <cctype>
+
 #include "backend/stablehlo/import.h"
 
 namespace anvil::stablehlo {
@@ -6,13 +8,70 @@ namespace {
 
 using Values = std::vector<ValuePtr>;
 
-Values branch(Importer& in, const Operation& op, const Vars& x) {
+void need_regions(const Operation& op, size_t n) {
+  if (op.regions.size() != n)
+    refuse(op.at, "`" + op.name + "` has " + std::to_string(n) + " regions, not " + std::to_string(op.regions.size()));
+}
+// What decides on a branch.
+void need_scalar(const Operation& op, const Vars& x, DType t) {
   need_operands(op, 1);
+  check_type(op.at, "operand of `" + op.name + "`", x[0].type(), {t, {}});
+}
+
+Values branch(Importer& in, const Operation& op, const Vars& x) {
+  need_regions(op, 2);
+  need_scalar(op, x, DType::boolean);
   GraphPtr yes = in.region(op, 0, {}), no = in.region(op, 1, {});
   return in.record("if", x, {{"true_graph", yes}, {"false_graph", no}});
 }
 
+// ---- case -------------------------------------------------------------------------------------
+
+// The bool that was converted to an index, as JAX does for its `cond`.
+std::optional<Var> converted_bool(Importer& in, Var index) {
+  constexpr size_t window = 16;
+  const std::vector<graph::Call>& calls = in.graph().calls;
+  for (size_t k = calls.size(); k > 0 && calls.size() - k < window; --k) {
+    const graph::Call& c = calls[k - 1];
+    if (c.outputs[0] != index.value) continue;
+    if (c.primitive->name == "convert" && is_bool(c.inputs[0]->type.dtype)) return in.var(c.inputs[0]);
+    return {};
+  }
+  return {};
+}
+
+// Branches first to last - 1 by halves: `if (index < middle) lower half, else upper half`.
+GraphPtr choice(const std::vector<GraphPtr>& branches, size_t first, size_t last, const ValuePtr& index) {
+  if (last - first == 1) return branches[first];
+  size_t middle = first + (last - first) / 2;
+  auto g = std::make_shared<Graph>();
+  Var lower = Var{g.get(), index} < static_cast<double>(middle);
+  g->outputs = primitives::record(
+      *g, primitives::registry().at("if"), {lower.value},
+      {{"true_graph", choice(branches, first, middle, index)}, {"false_graph", choice(branches, middle, last, index)}});
+  return g;
+}
+
+// An index that is none of a branch takes the last one.
+Values cases(Importer& in, const Operation& op, const Vars& x) {
+  need_scalar(op, x, DType::i32);
+  size_t n = op.regions.size();
+  if (n == 0) refuse(op.at, "`stablehlo.case` needs at least one branch");
+  std::optional<Var> condition = n == 2 ? converted_bool(in, x[0]) : std::nullopt;
+  std::vector<GraphPtr> branches;
+  for (size_t k = 0; k < n; ++k) branches.push_back(in.region(op, k, {}));
+  if (n == 1) return graph::inline_calls(*branches[0], {}, in.graph());
+  if (condition) return in.record("if", {*condition}, {{"true_graph", branches[1]}, {"false_graph", branches[0]}});
+  if (n == 2) return in.record("if", {x[0] == 0.0}, {{"true_graph", branches[0]}, {"false_graph", branches[1]}});
+  Var last = primitives::literal(x[0], static_cast<int64_t>(n) - 1);
+  Var index = primitives::select((x[0] < 0.0) | (x[0] > last), last, x[0]);
+  return graph::inline_calls(*choice(branches, 0, n, index.value), {}, in.graph());
+}
+
+// ---- loops and calls ----------------------------------------------------------------------------
+
 Values loop(Importer& in, const Operation& op, const Vars& x) {
+  need_regions(op, 2);
   std::vector<TensorType> state;
   for (const Var& v : x) state.push_back(v.type());
   GraphPtr test = in.region(op, 0, state), step = in.region(op, 1, state);
@@ -21,13 +80,44 @@ Values loop(Importer& in, const Operation& op, const Vars& x) {
 
 Values call(Importer& in, const Operation& op, const Vars& x) { return in.call(op, word(op, "callee"), x); }
 
+// A composite is what its decomposition says. Its name has a namespace: "chlo.erf".
+Values composite(Importer& in, const Operation& op, const Vars& x) {
+  std::string name = word(op, "name");
+  auto letter = [](char c, bool first) {
+    auto u = static_cast<unsigned char>(c);
+    return std::isalpha(u) || (!first && (std::isdigit(u) || c == '_' || c == '$'));
+  };
+  size_t dot = name.find('.');
+  bool good = dot != std::string::npos && dot > 0 && dot + 1 < name.size();
+  for (size_t i = 0; i < name.size(); ++i)
+    good = good && (letter(name[i], i == 0) || i == dot || (i > dot && name[i] == '.'));
+  if (!good) refuse(op.at, "`" + name + "` is no name of an operation with a namespace");
+  return in.call(op, word(op, "decomposition"), x);
+}
+
+Values same(Importer&, const Operation&, const Vars& x) { return values(x); }
+
+// Sizes are known here.
+Values dimension_size(Importer& in, const Operation& op, const Vars& x) {
+  need_operands(op, 1);
+  int64_t dim = integer(op, need(op, {"dimension"})), rank = static_cast<int64_t>(x[0].shape().size());
+  if (dim < 0 || dim >= rank)
+    refuse(op.at, "`dimension` is " + std::to_string(dim) + ", but should be from 0 to " + std::to_string(rank - 1));
+  return {primitives::literal(in.graph(), x[0].shape()[static_cast<size_t>(dim)], {DType::i32, {}}).value};
+}
+
 }  // namespace
 
 void add_control_rules(Rules& rules) {
   rules.emplace("stablehlo.if", branch);
+  rules.emplace("stablehlo.case", cases);
   rules.emplace("stablehlo.while", loop);
   rules.emplace("func.call", call);
   rules.emplace("call", call);
+  rules.emplace("stablehlo.composite", composite);
+  rules.emplace("stablehlo.optimization_barrier", same);
+  rules.emplace("sdy.sharding_constraint", same);
+  rules.emplace("stablehlo.get_dimension_size", dimension_size);
 }
 
 }  // namespace anvil::stablehlo

@@ -1,18 +1,52 @@
-// Elementwise operators: those of the registry's table, comparisons, conversions, rounding.
+// Elementwise operators: those of the registry's table, those with parameters, and those
+// that are a few primitives of ours.
+#include <limits>
+
 #include "backend/stablehlo/import.h"
+#include "primitives/region.h"
 
 namespace anvil::stablehlo {
 namespace {
 
 using Values = std::vector<ValuePtr>;
 
+// ---- accuracy -------------------------------------------------------------------------------
+
+// Ours is always the highest that StableHLO asks for; a request must only make sense.
+void check_accuracy(const Operation& op) {
+  const Attribute* a = find(op, {"result_accuracy"});
+  if (!a) return;
+  const Dictionary& d = fields(op, *a);
+  auto mode = d.find("mode");
+  auto name = mode == d.end() ? nullptr : std::get_if<Word>(&mode->second.value);
+  for (const char* tolerance : {"atol", "rtol", "ulps"}) {
+    auto it = d.find(tolerance);
+    double x = it == d.end() ? 0 : real(op, it->second);
+    if (x < 0) refuse(a->at, std::string("`") + tolerance + "` of `result_accuracy` must not be negative");
+    if (x > 0 && name && name->text != "TOLERANCE")
+      refuse(a->at, std::string("`") + tolerance + "` of `result_accuracy` goes with the mode TOLERANCE only");
+  }
+}
+
+bool is_one(const ValuePtr& v) {
+  return v->kind == graph::Value::Kind::literal && is_integer(v->type.dtype) && v->literal.as<int64_t>() == 1;
+}
+
+// An operator that the primitive's data says all about.
+Rule plain(const primitives::Primitive* p) {
+  return [p](Importer& in, const Operation& op, const Vars& x) {
+    check_accuracy(op);
+    Values y = primitives::record(in.graph(), *p, values(x));
+    if (p->hlo.op == "stablehlo.subtract" && is_one(x[1].value)) in.note_decremented(y[0], x[0].value);
+    return y;
+  };
+}
+
+// ---- with parameters --------------------------------------------------------------------------
+
 Values compare(Importer& in, const Operation& op, const Vars& x) {
   need_operands(op, 2);
-  std::string direction = word(op, "comparison_direction"), kind = word(op, "compare_type");
-  for (const Attribute& a : op.words)
-    if (auto w = std::get_if<Word>(&a.value)) (direction.empty() ? direction : kind) = w->text;
-  if (kind == "TOTALORDER" && is_float(x[0].dtype())) refuse(op.at, "comparisons in total order are not supported");
-  return {in.compare(op, direction, x[0], x[1]).value};
+  return {in.compare(op, word(op, "comparison_direction"), x[0], x[1]).value};
 }
 
 Values round(Importer&, const Operation& op, const Vars& x) {
@@ -28,6 +62,13 @@ Values bitcast(Importer&, const Operation& op, const Vars& x) {
   return {primitives::record("bitcast_convert", x, {{"dtype", result_type(op).dtype}}).value};
 }
 
+Values reduce_precision(Importer&, const Operation& op, const Vars& x) {
+  graph::Params params;
+  for (const char* name : {"exponent_bits", "mantissa_bits"})
+    params.items.push_back({name, integer(op, need(op, {name}))});
+  return {primitives::record("reduce_precision", x, params).value};
+}
+
 Values select(Importer&, const Operation& op, const Vars& x) {
   need_operands(op, 3);
   return {primitives::select(x[0], x[1], x[2]).value};
@@ -38,13 +79,57 @@ Values clamp(Importer&, const Operation& op, const Vars& x) {
   return {primitives::record("clamp", x).value};
 }
 
-bool is_one(const ValuePtr& v) {
-  return v->kind == graph::Value::Kind::literal && is_integer(v->type.dtype) && v->literal.as<int64_t>() == 1;
+// ---- made of others -----------------------------------------------------------------------------
+
+// x == inf, x == -inf or either.
+Values is_infinite(Importer&, const Operation& op, const Vars& x) {
+  need_operands(op, 1);
+  if (!is_float(x[0].dtype())) refuse(op.at, "`" + op.name + "` takes floats");
+  Var size = op.name == "chlo.is_inf" ? primitives::abs(x[0]) : x[0];
+  double infinity = std::numeric_limits<double>::infinity();
+  return {(size == (op.name == "chlo.is_neg_inf" ? -infinity : infinity)).value};
 }
-Values same(Importer&, const Operation&, const Vars& x) {
-  std::vector<ValuePtr> values;
-  for (const Var& v : x) values.push_back(v.value);
-  return values;
+
+Values square(Importer&, const Operation& op, const Vars& x) {
+  need_operands(op, 1);
+  return {(x[0] * x[0]).value};
+}
+
+Values constant_like(Importer& in, const Operation& op, const Vars& x) {
+  need_operands(op, 1);
+  const Attribute& a = need(op, {"value"});
+  const TensorType& type = result_type(op);
+  if (type.shape != x[0].shape()) refuse(op.at, "`" + op.name + "` has another shape than its operand");
+  bool real_value = std::holds_alternative<double>(a.value);
+  if (real_value != is_float(type.dtype)) refuse(a.at, "`value` is no " + std::string(name(type.dtype)));
+  Scalar x_value = real_value ? Scalar(real(op, a)) : Scalar(integer(op, a));
+  return {primitives::literal(in.graph(), x_value, type).value};
+}
+
+// The parts of complex numbers; of real ones, for there are no others here.
+Values real_part(Importer&, const Operation& op, const Vars& x) {
+  need_operands(op, 1);
+  if (!is_float(x[0].dtype())) refuse(op.at, "`" + op.name + "` takes floats");
+  return {op.name == "stablehlo.real" ? x[0].value : primitives::zeros_like(x[0]).value};
+}
+
+Values same(Importer&, const Operation&, const Vars& x) { return values(x); }
+
+// The calls of the region on whole tensors.
+Values map(Importer& in, const Operation& op, const Vars& x) {
+  const TensorType& result = result_type(op);
+  Ints dimensions = ints_or(op, {"dimensions"}, {});
+  for (size_t d = 0; d < dimensions.size(); ++d)
+    if (dimensions[d] != static_cast<int64_t>(d)) refuse(op.at, "`dimensions` must be 0, 1, ...");
+  if (dimensions.size() != result.shape.size()) refuse(op.at, "`dimensions` must be all dimensions of the operands");
+  std::vector<TensorType> scalars;
+  for (const Var& v : x) {
+    check_type(op.at, "operand", {v.dtype(), v.shape(), false}, {v.dtype(), result.shape, false});
+    scalars.push_back({v.dtype(), {}, false});
+  }
+  GraphPtr region = in.region(op, 0, scalars);
+  primitives::check_region("stablehlo.map", *region, scalars, {{result.dtype, {}, false}});
+  return values(primitives::lift(in.graph(), *region, x, result.shape));
 }
 
 }  // namespace
@@ -55,26 +140,37 @@ Var Importer::compare(const Operation& op, const std::string& direction, Var a, 
                                                                      {"LT", "less"},    {"LE", "less_equal"}};
   auto it = names.find(direction);
   if (it == names.end()) refuse(op.at, "`" + direction + "` is no direction of a comparison");
-  return primitives::record(it->second, {a, b});
+  std::string kind = word(op, "compare_type"), dtype = is_float(a.dtype())            ? "FLOAT"
+                                                       : is_signed_integer(a.dtype()) ? "SIGNED"
+                                                                                      : "UNSIGNED";
+  bool total = kind == "TOTALORDER" && dtype == "FLOAT";
+  if (!kind.empty() && kind != dtype && !total)
+    refuse(op.at, "numbers of dtype " + std::string(name(a.dtype())) + " are not compared as " + kind);
+  if (!total) return primitives::record(it->second, {a, b});
+  Var left = primitives::total_order_key(a), right = primitives::total_order_key(b);
+  return primitives::record(it->second, {left, right});
 }
 
 void add_elementwise_rules(Rules& rules) {
-  for (const primitives::Primitive* p : primitives::registry().all()) {
-    if (!p->elementwise || !p->hlo.form.empty() || p->hlo.op.empty() || !p->parameters.empty()) continue;
-    rules.emplace(p->hlo.op, [p](Importer& in, const Operation&, const Vars& x) {
-      Values y = primitives::record(in.graph(), *p, values(x));
-      if (p->hlo.op == "stablehlo.subtract" && is_one(x[1].value)) in.note_decremented(y[0], x[0].value);
-      return y;
-    });
-  }
+  for (const primitives::Primitive* p : primitives::registry().all())
+    if (p->elementwise && p->hlo.form.empty() && !p->hlo.op.empty() && p->parameters.empty())
+      rules.emplace(p->hlo.op, plain(p));
+  rules.emplace("chlo.tan", rules.at("stablehlo.tan"));
   rules.emplace("stablehlo.compare", compare);
   rules.emplace("stablehlo.round_nearest_even", round);
   rules.emplace("stablehlo.round_nearest_afz", round);
   rules.emplace("stablehlo.convert", convert);
   rules.emplace("stablehlo.bitcast_convert", bitcast);
+  rules.emplace("stablehlo.reduce_precision", reduce_precision);
   rules.emplace("stablehlo.select", select);
   rules.emplace("stablehlo.clamp", clamp);
+  rules.emplace("stablehlo.map", map);
   rules.emplace("stablehlo.optimization_barrier", same);
+  rules.emplace("stablehlo.real", real_part);
+  rules.emplace("stablehlo.imag", real_part);
+  rules.emplace("chlo.square", square);
+  rules.emplace("chlo.constant_like", constant_like);
+  for (const char* name : {"chlo.is_inf", "chlo.is_pos_inf", "chlo.is_neg_inf"}) rules.emplace(name, is_infinite);
 }
 
 }  // namespace anvil::stablehlo

@@ -1,26 +1,78 @@
-// Slices with starts known only at run time, gather and scatter.
-#include "backend/stablehlo/import.h"
+// Slices with starts known only at run time, gather and scatter. Our indices count from 1.
+#include "backend/stablehlo/import_fold.h"
 
 namespace anvil::stablehlo {
 namespace {
 
+using graph::Params;
 using Values = std::vector<ValuePtr>;
 
-// The start indices of a slice: the operands from position `first` on.
-Vars starts(Importer& in, const Vars& x, size_t first) {
+// The start indices of a slice: the operands from position `first` on, of one dtype.
+Vars starts(Importer& in, const Operation& op, const Vars& x, size_t first) {
   Vars list;
-  for (size_t i = first; i < x.size(); ++i) list.push_back(in.one_based(x[i]));
+  for (size_t i = first; i < x.size(); ++i) {
+    if (x[i].dtype() != x[first].dtype()) refuse(op.at, "the start indices of `" + op.name + "` differ in type");
+    list.push_back(in.one_based(x[i]));
+  }
+  for (Var& v : list)
+    if (size_of(v.dtype()) < 4 && std::any_of(list.begin(), list.end(), [&](Var o) { return o.dtype() != v.dtype(); }))
+      v = primitives::convert(v, DType::i32);
   return list;
 }
 
 Values dynamic_slice(Importer& in, const Operation& op, const Vars& x) {
   if (x.empty()) refuse(op.at, "`stablehlo.dynamic_slice` needs an operand");
-  return {primitives::dynamic_slice(x[0], starts(in, x, 1), ints(op, need(op, {"slice_sizes", "sizes"}))).value};
+  return {primitives::dynamic_slice(x[0], starts(in, op, x, 1), ints(op, need(op, {"slice_sizes"}))).value};
 }
 
 Values dynamic_update_slice(Importer& in, const Operation& op, const Vars& x) {
   if (x.size() < 2) refuse(op.at, "`stablehlo.dynamic_update_slice` needs an operand and an update");
-  return {primitives::dynamic_update_slice(x[0], x[1], starts(in, x, 2)).value};
+  return {primitives::dynamic_update_slice(x[0], x[1], starts(in, op, x, 2)).value};
+}
+
+// ---- gather and scatter -------------------------------------------------------------------
+
+// The dimension numbers under the names of the parameters that are lists.
+Params dimension_params(const Operation& op, const char* attribute, std::initializer_list<const char*> lists) {
+  const Dictionary& d = fields(op, need(op, {attribute}));
+  Params params;
+  for (const char* name : lists) params.items.push_back({name, field(op, d, name), true});
+  params.items.push_back({"index_vector_dim", integer_field(op, d, "index_vector_dim"), true});
+  for (const char* name : {"indices_are_sorted", "unique_indices"})
+    params.items.push_back({name, flag(op, name, false)});
+  return params;
+}
+
+Values gather(Importer& in, const Operation& op, const Vars& x) {
+  need_operands(op, 2);
+  Params params = dimension_params(op, "dimension_numbers",
+                                   {"offset_dims", "collapsed_slice_dims", "operand_batching_dims",
+                                    "start_indices_batching_dims", "start_index_map"});
+  params.items.insert(params.items.begin(), {"slice_sizes", ints(op, need(op, {"slice_sizes"}))});
+  return in.record("gather", {x[0], in.one_based(x[1])}, std::move(params));
+}
+
+Values scatter(Importer& in, const Operation& op, const Vars& x) {
+  if (x.size() % 2 == 0 || x.size() < 3)
+    refuse(op.at, "`stablehlo.scatter` takes inputs, indices and as many updates as inputs, not " +
+                      std::to_string(x.size()) + " operands");
+  size_t n = x.size() / 2;
+  Params params = dimension_params(op, "scatter_dimension_numbers",
+                                   {"update_window_dims", "inserted_window_dims", "input_batching_dims",
+                                    "scatter_indices_batching_dims", "scatter_dims_to_operand_dims"});
+  Vars operands = x;
+  operands[n] = in.one_based(x[n]);
+  const Region& r = need_region(op, 0);
+  std::vector<TensorType> arguments;
+  for (size_t side = 0; side < 2; ++side)
+    for (size_t k = 0; k < n; ++k) {
+      Var& v = operands[side * (n + 1) + k];
+      if (r.arguments.size() == 2 * n && widens(v.dtype(), r.arguments[k].type.dtype))
+        v = primitives::convert(v, r.arguments[k].type.dtype);
+      arguments.push_back({v.dtype(), {}});
+    }
+  params.items.push_back({"update_computation", in.region(op, 0, arguments)});
+  return in.record("scatter", operands, std::move(params));
 }
 
 }  // namespace
@@ -28,6 +80,8 @@ Values dynamic_update_slice(Importer& in, const Operation& op, const Vars& x) {
 void add_index_rules(Rules& rules) {
   rules.emplace("stablehlo.dynamic_slice", dynamic_slice);
   rules.emplace("stablehlo.dynamic_update_slice", dynamic_update_slice);
+  rules.emplace("stablehlo.gather", gather);
+  rules.emplace("stablehlo.scatter", scatter);
 }
 
 }  // namespace anvil::stablehlo

@@ -1,49 +1,172 @@
-// Reductions.
-#include "backend/stablehlo/import.h"
+// Operators that apply a region of scalars to elements: reductions, and maps.
+#include "backend/stablehlo/import_fold.h"
+#include "primitives/region.h"
 
 namespace anvil::stablehlo {
-namespace {
 
 using Values = std::vector<ValuePtr>;
 
-// Our reductions start from the neutral element; another initial value enters by the operator.
-Var with_initial(Var reduced, Var initial, const std::string& combine, Scalar neutral) {
-  if (initial.value->kind == graph::Value::Kind::literal &&
-      initial.value->literal.rounded_to(initial.dtype()) == neutral.rounded_to(initial.dtype()))
-    return reduced;
-  return primitives::record(combine.c_str(), {primitives::broadcast_to_like(initial, reduced), reduced});
+// ---- what the reductions share ------------------------------------------------------------
+
+bool widens(DType from, DType to) {
+  bool same_kind = (is_float(from) && is_float(to)) || (is_signed_integer(from) && is_signed_integer(to)) ||
+                   (is_unsigned_integer(from) && is_unsigned_integer(to));
+  return same_kind && size_of(to) > size_of(from);
 }
 
-Values reduce(Importer&, const Operation& op, const Vars& x) {
-  need_operands(op, 2);
-  std::string f = reducer(op);
-  DType t = x[0].dtype();
-  struct Kind {
-    const char* primitive;
-    const char* combine;
-    Scalar neutral;
-  };
-  Kind k{};
-  if (f == "stablehlo.add")
-    k = {"reduce_sum", "add", Scalar(0)};
-  else if (f == "stablehlo.multiply")
-    k = {"reduce_prod", "mul", Scalar(1)};
-  else if (f == "stablehlo.maximum")
-    k = {"reduce_max", "maximum", lowest(t)};
-  else if (f == "stablehlo.minimum")
-    k = {"reduce_min", "minimum", highest(t)};
-  else if (f == "stablehlo.or" && is_bool(t))
-    k = {"reduce_any", "or", Scalar(false)};
-  else if (f == "stablehlo.and" && is_bool(t))
-    k = {"reduce_all", "and", Scalar(true)};
-  else
-    refuse(op.at, "reductions by `" + f + "` are not supported");
-  Var y = primitives::record(k.primitive, {x[0]}, {{"dims", ints(op, need(op, {"dimensions"})), true}, {"drop", true}});
-  return {with_initial(y, x[1], k.combine, k.neutral).value};
+FoldOperands fold_operands(Importer& in, const Operation& op, const Vars& x) {
+  if (x.empty() || x.size() % 2 != 0)
+    refuse(op.at, "`" + op.name + "` takes operands and as many initial values, not " + std::to_string(x.size()));
+  size_t n = x.size() / 2;
+  auto middle = x.begin() + static_cast<std::ptrdiff_t>(n);
+  FoldOperands f{{x.begin(), middle}, {middle, x.end()}, nullptr};
+  const Region& r = need_region(op, 0);
+  std::vector<TensorType> arguments;
+  for (size_t side = 0; side < 2; ++side)
+    for (size_t k = 0; k < n; ++k) {
+      if (r.arguments.size() == 2 * n && widens(f.operands[k].dtype(), r.arguments[k].type.dtype)) {
+        f.operands[k] = primitives::convert(f.operands[k], r.arguments[k].type.dtype);
+        f.initial[k] = primitives::convert(f.initial[k], r.arguments[k].type.dtype);
+      }
+      arguments.push_back({f.operands[k].dtype(), {}});
+    }
+  f.body = in.region(op, 0, arguments);
+  return f;
+}
+
+namespace {
+
+Values reduce(Importer& in, const Operation& op, const Vars& x) {
+  FoldOperands f = fold_operands(in, op, x);
+  primitives::check_fold("reduce", f.types(), *f.body);
+  return values(primitives::fold(f.operands, f.initial, ints(op, need(op, {"dimensions"})), f.body));
+}
+
+Values map(Importer& in, const Operation& op, const Vars& x) {
+  if (x.empty()) refuse(op.at, "`stablehlo.map` takes at least one operand");
+  const Shape& shape = x[0].shape();
+  std::vector<TensorType> arguments;
+  for (const Var& v : x) {
+    if (v.shape() != shape) refuse(op.at, "the operands of `stablehlo.map` should have one shape");
+    arguments.push_back({v.dtype(), {}});
+  }
+  Ints dims = ints_or(op, {"dimensions"}, primitives::all_axes(shape.size()));
+  if (dims != primitives::all_axes(shape.size()))
+    refuse(op.at, "the dimensions of `stablehlo.map` should be all dimensions of the operands, in order");
+  GraphPtr g = in.region(op, 0, arguments);
+  primitives::check_region("stablehlo.map", *g, arguments, {{result_type(op).dtype, {}}});
+  return values(primitives::lift(in.graph(), *g, x, shape));
+}
+
+// ---- scans --------------------------------------------------------------------------------
+
+// The parts of a scan over `steps` positions of dimension `dim`: a loop over a counter, which
+// takes a slice of every input and puts one into every output.
+struct Scan {
+  size_t inputs, carries, outputs;
+  int64_t dim, steps;
+  bool backwards;
+  GraphPtr step;  // (slices.., carries..) -> (slices.., carries..)
+
+  std::vector<Var> starts(Var counter, const Shape& shape) const {
+    std::vector<Var> at(shape.size(), primitives::literal(counter, 1));
+    at[static_cast<size_t>(dim)] = counter;
+    return at;
+  }
+  Var slice(Var x, Var counter) const {
+    Shape part = x.shape(), shape = x.shape();
+    part[static_cast<size_t>(dim)] = 1;
+    shape.erase(shape.begin() + dim);
+    return primitives::reshape(primitives::dynamic_slice(x, starts(counter, x.shape()), part), shape);
+  }
+  Var put(Var whole, Var part, Var counter) const {
+    Shape shape = whole.shape();
+    shape[static_cast<size_t>(dim)] = 1;
+    return primitives::dynamic_update_slice(whole, primitives::reshape(part, shape), starts(counter, whole.shape()));
+  }
+  GraphPtr graph_of(const std::vector<TensorType>& state) const {
+    auto g = std::make_shared<Graph>();
+    for (const TensorType& t : state) g->inputs.push_back(graph::make_value(graph::Value::Kind::input, t));
+    return g;
+  }
+  // The state is the outputs, the carries and the counter.
+  GraphPtr condition(const std::vector<TensorType>& state) const {
+    GraphPtr g = graph_of(state);
+    Var counter{g.get(), g->inputs.back()};
+    g->outputs = {(backwards ? counter >= 1.0 : counter <= static_cast<double>(steps)).value};
+    return g;
+  }
+  GraphPtr body(const std::vector<TensorType>& state, const Vars& scanned) const {
+    GraphPtr g = graph_of(state);
+    Var counter{g.get(), g->inputs.back()};
+    Values arguments;
+    for (const Var& x : scanned) arguments.push_back(slice({g.get(), x.value}, counter).value);
+    for (size_t k = 0; k < carries; ++k) arguments.push_back(g->inputs[outputs + k]);
+    Values results = inline_calls(*step, arguments, *g);
+    for (size_t k = 0; k < outputs; ++k)
+      g->outputs.push_back(put({g.get(), g->inputs[k]}, {g.get(), results[k]}, counter).value);
+    g->outputs.insert(g->outputs.end(), results.begin() + static_cast<std::ptrdiff_t>(outputs), results.end());
+    g->outputs.push_back((counter + (backwards ? -1.0 : 1.0)).value);
+    return g;
+  }
+};
+
+Values scan(Importer& in, const Operation& op, const Vars& x) {
+  Scan s{};
+  Ints counts = ints_or(op, {"operandSegmentSizes"}, {static_cast<int64_t>(x.size()), 0});
+  if (counts.size() != 2 || counts[0] < 1 || counts[1] < 0 || counts[0] + counts[1] != static_cast<int64_t>(x.size()))
+    refuse(op.at, "the operands of `chlo.scan` are not counted right");
+  s.inputs = static_cast<size_t>(counts[0]);
+  s.carries = static_cast<size_t>(counts[1]);
+  s.dim = integer(op, need(op, {"dimension"}));
+  s.backwards = flag(op, "is_reverse", false);
+  std::vector<TensorType> arguments, state;
+  for (size_t k = 0; k < x.size(); ++k) {
+    TensorType t = x[k].type();
+    if (k < s.inputs) {
+      if (s.dim < 0 || s.dim >= static_cast<int64_t>(t.shape.size()))
+        refuse(op.at, "`dimension` is none of operand " + std::to_string(k + 1));
+      int64_t steps = t.shape[static_cast<size_t>(s.dim)];
+      if (k > 0 && steps != s.steps) refuse(op.at, "the operands of `chlo.scan` differ in the scanned dimension");
+      s.steps = steps;
+      t.shape.erase(t.shape.begin() + s.dim);
+    }
+    arguments.push_back(t);
+  }
+  if (integer_or(op, "scan_dim_size", s.steps) != s.steps)
+    refuse(op.at, "`scan_dim_size` is not the size of the scanned dimension");
+  s.step = in.region(op, 0, arguments);
+  if (s.step->outputs.size() < s.carries) refuse(op.at, "the region of `chlo.scan` returns too few values");
+  s.outputs = s.step->outputs.size() - s.carries;
+
+  Vars initial;
+  for (size_t k = 0; k < s.step->outputs.size(); ++k) {
+    TensorType t = s.step->outputs[k]->type;
+    if (k >= s.outputs) {
+      initial.push_back(x[s.inputs + k - s.outputs]);
+      check_type(op.at, "carry that the region of `chlo.scan` returns", t, initial.back().type());
+      continue;
+    }
+    if (s.dim > static_cast<int64_t>(t.shape.size()))
+      refuse(op.at, "`dimension` is none of output " + std::to_string(k + 1));
+    t.shape.insert(t.shape.begin() + s.dim, s.steps);
+    initial.push_back(primitives::literal(in.graph(), 0, t));
+  }
+  initial.push_back(primitives::literal(in.graph(), s.backwards ? s.steps : 1, {DType::i64, {}}));
+  for (const Var& v : initial) state.push_back({v.dtype(), v.shape()});
+  Vars scanned(x.begin(), x.begin() + counts[0]);
+  Values results =
+      in.record("while", initial, {{"cond_graph", s.condition(state)}, {"body_graph", s.body(state, scanned)}});
+  results.pop_back();
+  return results;
 }
 
 }  // namespace
 
-void add_reduce_rules(Rules& rules) { rules.emplace("stablehlo.reduce", reduce); }
+void add_reduce_rules(Rules& rules) {
+  rules.emplace("stablehlo.reduce", reduce);
+  rules.emplace("stablehlo.map", map);
+  rules.emplace("chlo.scan", scan);
+}
 
 }  // namespace anvil::stablehlo

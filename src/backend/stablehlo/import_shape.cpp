@@ -11,16 +11,10 @@ Values constant(Importer& in, const Operation& op, const Vars&) {
   const Attribute& a = need(op, {"value"});
   auto d = std::get_if<Dense>(&a.value);
   if (!d) refuse(op.at, "the value of a constant should be a dense literal");
-  size_t first = d->body.find_first_not_of(" \t\r\n");
-  char c = first == std::string_view::npos ? '\0' : d->body[first];
-  if (c != '[' && c != '"' && c != '\0')  // one number for all elements
-    return {
-        graph::make_literal(graph::element(dense_tensor({d->body, {d->type.dtype, {}, false}}, op.at), 0), d->type)};
+  if (std::optional<Scalar> x = dense_splat(*d, op.at)) return {graph::make_literal(*x, d->type)};
   graph::Tensor t = dense_tensor(*d, op.at);
   if (elements(t.type.shape) == 1) return {graph::make_literal(graph::element(t, 0), t.type)};
-  ValuePtr v = graph::make_constant(t);
-  in.graph().constants.push_back(v);
-  return {v};
+  return {in.constant(t)};
 }
 
 Values iota(Importer& in, const Operation& op, const Vars&) {
@@ -43,7 +37,7 @@ Values transpose(Importer& in, const Operation& op, const Vars& x) {
   for (size_t d = 0; d < sorted.size(); ++d)
     if (sorted[d] != static_cast<int64_t>(d) || sorted.size() != x[0].shape().size())
       refuse(op.at, "`permutation` is no permutation");
-  return {in.transposed(x[0], permutation).value};
+  return {in.transpose(x[0], permutation).value};
 }
 
 // Row-major order is R's order of the reversed dimensions.
@@ -51,11 +45,11 @@ Values reshape(Importer& in, const Operation& op, const Vars& x) {
   need_operands(op, 1);
   const Shape& shape = result_type(op).shape;
   if (same_without_ones(x[0].shape(), shape)) return {primitives::reshape(x[0], shape).value};
-  auto turned = [&in](Var v) { return v.shape().size() < 2 ? v : in.transposed(v, reversal(v.shape().size())); };
-  return {turned(primitives::reshape(turned(x[0]), reversed(shape))).value};
+  return {in.turned(primitives::reshape(in.turned(x[0]), reversed(shape))).value};
 }
 
 Values concatenate(Importer&, const Operation& op, const Vars& x) {
+  if (x.empty()) refuse(op.at, "`stablehlo.concatenate` needs an operand");
   return {primitives::concatenate(x, integer(op, need(op, {"dimension", "dim"}))).value};
 }
 

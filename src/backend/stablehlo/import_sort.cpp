@@ -1,13 +1,94 @@
-// Sorting.
-#include "backend/stablehlo/import.h"
+// Sorting and selection.
+#include "backend/stablehlo/comparator.h"
+#include "primitives/region.h"
 
 namespace anvil::stablehlo {
 namespace {
 
+using namespace primitives;
 using Values = std::vector<ValuePtr>;
+
+// A key that our order takes as `x` turned around.
+Var turned_around(Var x) {
+  if (is_float(x.dtype())) {
+    Var one_zero = select(x == 0.0, zeros_like(x), x);
+    Var nan = literal(x, std::numeric_limits<double>::quiet_NaN());
+    x = total_order_key(select(x != x, nan, one_zero));
+  }
+  return !x;
+}
+
+// The keys of a comparator as tensors: those that are operands by their number.
+Values sort_by_keys(Importer& in, const Graph& comparator, const std::vector<SortKey>& keys, const Vars& operands,
+                    int64_t dim, bool is_stable) {
+  bool descending = keys[0].descending;
+  Vars columns;
+  std::vector<size_t> place(operands.size(), operands.size() + keys.size());  // of each operand in the columns
+  for (const SortKey& key : keys) {
+    bool turned = key.descending != descending;
+    if (key.operand >= 0 && !turned) {
+      auto k = static_cast<size_t>(key.operand);
+      if (place[k] < columns.size()) continue;  // sorted by it already
+      place[k] = columns.size();
+      columns.push_back(operands[k]);
+      continue;
+    }
+    Vars both;
+    for (const Var& x : operands) both.insert(both.end(), {x, x});
+    Graph function = comparator;
+    function.outputs = {key.left};
+    Var column = key.operand >= 0 ? operands[static_cast<size_t>(key.operand)]
+                                  : lift(in.graph(), function, both, operands[0].shape())[0];
+    columns.push_back(turned ? turned_around(column) : column);
+  }
+  auto num_keys = static_cast<int64_t>(columns.size());
+  for (size_t k = 0; k < operands.size(); ++k)
+    if (place[k] >= columns.size()) {
+      place[k] = columns.size();
+      columns.push_back(operands[k]);
+    }
+  Values sorted =
+      in.record("sort", columns,
+                {{"dim", dim, true}, {"descending", descending}, {"is_stable", is_stable}, {"num_keys", num_keys}});
+  Values results;
+  for (size_t k : place) results.push_back(sorted[k]);
+  return results;
+}
+
+Values sort(Importer& in, const Operation& op, const Vars& x) {
+  if (x.empty()) refuse(op.at, "`stablehlo.sort` needs an operand");
+  auto rank = static_cast<int64_t>(x[0].shape().size());
+  int64_t dim = integer_or(op, "dimension", -1);
+  if (dim < -rank || dim >= rank)
+    refuse(op.at, "`dimension` of `stablehlo.sort` is " + std::to_string(dim) + ", but should be from " +
+                      std::to_string(-rank) + " to " + std::to_string(rank - 1));
+  if (dim < 0) dim += rank;
+  std::vector<TensorType> arguments;
+  for (const Var& v : x) {
+    check_type(op.at, "operand of `stablehlo.sort`", {x[0].dtype(), v.shape()}, {x[0].dtype(), x[0].shape()});
+    arguments.insert(arguments.end(), 2, {v.dtype(), {}});
+  }
+  GraphPtr comparator = in.region(op, 0, arguments);
+  check_region("stablehlo.sort", *comparator, arguments, {{DType::boolean, {}}});
+  std::vector<SortKey> keys = sort_keys(*comparator);
+  if (keys.empty()) return values(sort_by_network(in, *comparator, x, dim));
+  return sort_by_keys(in, *comparator, keys, x, dim, flag(op, "is_stable", false));
+}
+
+// Indices are counted from 0 there.
+Values top_k(Importer& in, const Operation& op, const Vars& x) {
+  need_operands(op, 1);
+  Values results = in.record("top_k", x, {{"k", integer(op, need(op, {"k"}))}});
+  Var indices = in.var(results[1]), zero_based = indices - 1.0;
+  in.note_decremented(zero_based.value, indices.value);
+  return {results[0], zero_based.value};
+}
 
 }  // namespace
 
-void add_sort_rules(Rules& rules) { (void)rules; }
+void add_sort_rules(Rules& rules) {
+  rules.emplace("stablehlo.sort", sort);
+  rules.emplace("chlo.top_k", top_k);
+}
 
 }  // namespace anvil::stablehlo

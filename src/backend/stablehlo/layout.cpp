@@ -12,16 +12,13 @@ std::string dense_number(Scalar x, DType t) {
   if (t == DType::ui64) return std::to_string(x.as<uint64_t>());
   if (!is_float(t)) return std::to_string(x.as<int64_t>());
   char text[40];
-  double value = x.as<double>();
-  if (std::isfinite(value)) {
+  double value = t == DType::f32 ? x.as<float>() : x.as<double>();
+  if (std::isfinite(value))
     std::snprintf(text, sizeof text, t == DType::f32 ? "%.8e" : "%.16e", value);
-  } else if (t == DType::f32) {
-    std::snprintf(text, sizeof text, "0x%08" PRIX32,
-                  value != value ? 0x7FC00000u : std::bit_cast<uint32_t>(static_cast<float>(value)));
-  } else {
-    std::snprintf(text, sizeof text, "0x%016" PRIX64,
-                  value != value ? 0x7FF8000000000000u : std::bit_cast<uint64_t>(value));
-  }
+  else if (t == DType::f32)
+    std::snprintf(text, sizeof text, "0x%08" PRIX32, std::bit_cast<uint32_t>(static_cast<float>(value)));
+  else
+    std::snprintf(text, sizeof text, "0x%016" PRIX64, std::bit_cast<uint64_t>(value));
   return text;
 }
 

@@ -20,8 +20,7 @@ Item Writer::use(const ValuePtr& v) {
   for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope)
     if (auto it = scope->find(v.get()); it != scope->end()) return {it->second, v->type};
   if (v->kind == graph::Value::Kind::literal) {
-    Item item =
-        elements(v->type.shape) == 0 ? constant("dense<>", v->type) : number(v->literal, v->type.dtype, v->type.shape);
+    Item item = number(v->literal, v->type.dtype, v->type.shape);
     define(v, item.name);
     return item;
   }

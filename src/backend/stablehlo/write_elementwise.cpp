@@ -18,10 +18,28 @@ Items compare(Writer& w, const Call& c) {
   return {w.compared(directions.at(c.primitive->name), o[0], o[1])};
 }
 
+// Shifts of i1 are no operators: of its only bit all but an arithmetic shift keeps what is not moved.
+Items shift(Writer& w, const Call& c) {
+  const TensorType& type = c.outputs[0]->type;
+  if (!is_bool(type.dtype)) return w.same_operands("stablehlo." + c.primitive->name, c);
+  Items o = w.use_all(c.inputs);
+  if (c.primitive->name == "shift_right_arithmetic") return {w.op("stablehlo.and", {o[0], o[0]}, type)};
+  return {w.op("stablehlo.and", {o[0], w.op("stablehlo.not", {o[1]}, type)}, type)};
+}
+
+Items reduce_precision(Writer& w, const Call& c) {
+  std::vector<std::string> attributes;
+  for (const char* name : {"exponent_bits", "mantissa_bits"})
+    attributes.push_back(std::string(name) + " = " + std::to_string(c.params.integer(name)) + " : i32");
+  return w.same_operands("stablehlo.reduce_precision", c, attributes);
+}
+
 }  // namespace
 
 void add_elementwise_writers(WriteRules& rules) {
   rules.emplace("round", round);
+  rules.emplace("reduce_precision", reduce_precision);
+  for (const char* name : {"shift_left", "shift_right_logical", "shift_right_arithmetic"}) rules.emplace(name, shift);
   rules.emplace("equal", compare);
   rules.emplace("not_equal", compare);
   rules.emplace("greater", compare);

@@ -4,10 +4,17 @@
 namespace anvil::stablehlo {
 namespace {
 
+// The operator draws integers, and XLA's only unsigned ones; other dtypes take their bits.
+DType drawn_bits(DType t) {
+  if (is_bool(t)) return t;
+  static const std::unordered_map<size_t, DType> by_size = {
+      {1, DType::ui8}, {2, DType::ui16}, {4, DType::ui32}, {8, DType::ui64}};
+  return by_size.at(size_of(t));
+}
+
 Items rng_bit_generator(Writer& w, const Call& c) {
   const TensorType& type = c.outputs[1]->type;
-  // the operator draws integers; floats take their bits
-  DType bits = type.dtype == DType::f32 ? DType::ui32 : type.dtype == DType::f64 ? DType::ui64 : type.dtype;
+  DType bits = drawn_bits(type.dtype);
   Items items = w.op("stablehlo.rng_bit_generator", w.use_all(c.inputs), {c.outputs[0]->type, typed(bits, type.shape)},
                      {"rng_algorithm = #stablehlo<rng_algorithm " + c.params.string("rng_algorithm") + ">"});
   if (bits != type.dtype) items[1] = w.op("stablehlo.bitcast_convert", {items[1]}, type);

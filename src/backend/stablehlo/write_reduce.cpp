@@ -32,9 +32,15 @@ Items reduce(Writer& w, const Call& c) {
   return {y};
 }
 
+Items fold(Writer& w, const Call& c) {
+  return w.op_with_regions("stablehlo.reduce", w.use_all(c.inputs), result_types(c), {w.region(c.params.graph("body"))},
+                           {"dimensions = " + array(c.params.ints("dims"))});
+}
+
 }  // namespace
 
 void add_reduce_writers(WriteRules& rules) {
+  rules.emplace("reduce", fold);
   rules.emplace("reduce_sum", reduce);
   rules.emplace("reduce_prod", reduce);
   rules.emplace("reduce_max", reduce);

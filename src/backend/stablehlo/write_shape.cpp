@@ -15,7 +15,6 @@ Items reshape(Writer& w, const Call& c) {
 
 Items fill(Writer& w, const Call& c) {
   const TensorType& type = c.outputs[0]->type;
-  if (elements(type.shape) == 0) return {w.constant("dense<>", type)};
   return {w.number(c.params.get<Scalar>("value"), type.dtype, type.shape)};
 }
 

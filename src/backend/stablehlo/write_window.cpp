@@ -4,25 +4,104 @@
 namespace anvil::stablehlo {
 namespace {
 
+using Lines = std::vector<std::string>;
+
+std::string padding(const Ints& low, const Ints& high) {
+  std::string pairs;
+  for (size_t d = 0; d < low.size(); ++d)
+    pairs += (d ? ", [" : "[") + std::to_string(low[d]) + ", " + std::to_string(high[d]) + "]";
+  return "padding = dense<" + (pairs.empty() ? pairs : "[" + pairs + "]") + "> : tensor<" + std::to_string(low.size()) +
+         "x2xi64>";
+}
+
+// ---- running reductions: windows that grow along one axis ---------------------------------
+
+Lines growing_window(const Shape& shape, size_t axis) {
+  Ints window(shape.size(), 1), ones(shape.size(), 1), low(shape.size(), 0);
+  window[axis] = shape[axis];
+  low[axis] = shape[axis] - 1;
+  return {"window_dimensions = " + array(window), "window_strides = " + array(ones), "base_dilations = " + array(ones),
+          "window_dilations = " + array(ones), padding(low, Ints(shape.size(), 0))};
+}
+
 Items cumsum(Writer& w, const Call& c) {
   Item x = w.use(c.inputs[0]);
   auto axis = static_cast<size_t>(c.params.integer("dim"));
-  size_t rank = x.type.shape.size();
   if (x.type.shape[axis] == 0) return {x};
   Item initial = w.number(Scalar(0), x.type.dtype);
-  Ints window(rank, 1), ones(rank, 1);
-  window[axis] = x.type.shape[axis];
-  std::string padding;
-  for (size_t d = 0; d < rank; ++d) padding += (d ? ", [" : "[") + std::to_string(window[d] - 1) + ", 0]";
   return w.op_with_regions("stablehlo.reduce_window", {x, initial}, {x.type},
-                           {w.reducer("stablehlo.add", x.type.dtype)},
-                           {"window_dimensions = " + array(window), "window_strides = " + array(ones),
-                            "base_dilations = " + array(ones), "window_dilations = " + array(ones),
-                            "padding = dense<[" + padding + "]> : tensor<" + std::to_string(rank) + "x2xi64>"});
+                           {w.reducer("stablehlo.add", x.type.dtype)}, growing_window(x.type.shape, axis));
+}
+
+Items cumulative(Writer& w, const Call& c) {
+  Items operands = w.use_all(c.inputs);
+  const Shape& shape = operands[0].type.shape;
+  auto axis = static_cast<size_t>(c.params.integer("dim"));
+  if (shape[axis] == 0) return {operands.begin(), operands.begin() + static_cast<std::ptrdiff_t>(c.outputs.size())};
+  return w.op_with_regions("stablehlo.reduce_window", operands, result_types(c), {w.region(c.params.graph("body"))},
+                           growing_window(shape, axis));
+}
+
+// ---- windows ------------------------------------------------------------------------------
+
+// The parameters of these names, which are attributes of the same name.
+Lines lists(const Call& c, std::initializer_list<const char*> names) {
+  Lines lines;
+  for (const char* name : names) lines.push_back(std::string(name) + " = " + array(c.params.ints(name)));
+  return lines;
+}
+
+Items reduce_window(Writer& w, const Call& c) {
+  Lines lines = lists(c, {"window_dimensions", "window_strides", "base_dilations", "window_dilations"});
+  lines.push_back(padding(c.params.ints("padding_low"), c.params.ints("padding_high")));
+  return w.op_with_regions("stablehlo.reduce_window", w.use_all(c.inputs), result_types(c),
+                           {w.region(c.params.graph("body"))}, lines);
+}
+
+Items select_and_scatter(Writer& w, const Call& c) {
+  Lines lines = lists(c, {"window_dimensions", "window_strides"});
+  lines.push_back(padding(c.params.ints("padding_low"), c.params.ints("padding_high")));
+  return w.op_with_regions("stablehlo.select_and_scatter", w.use_all(c.inputs), result_types(c),
+                           {w.region(c.params.graph("select")), w.region(c.params.graph("scatter"))}, lines);
+}
+
+// [b, 0, 1, f]: the letters at the first two of `dims`, the numbers of the spatial dimensions at the others.
+std::string dimensions(const Ints& dims, const char* first, const char* second) {
+  std::vector<std::string> names(dims.size());
+  for (size_t k = 0; k < dims.size(); ++k)
+    names[static_cast<size_t>(dims[k])] = k == 0 ? first : k == 1 ? second : std::to_string(k - 2);
+  std::string list;
+  for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
+  return "[" + list + "]";
+}
+
+Items convolution(Writer& w, const Call& c) {
+  const graph::Params& p = c.params;
+  std::string reversed;
+  for (size_t k = 0; k < p.ints("window_strides").size(); ++k) {
+    const Ints& dims = p.ints("reversed");
+    bool is = std::find(dims.begin(), dims.end(), static_cast<int64_t>(k)) != dims.end();
+    reversed += (k ? ", " : ": ") + boolean(is);
+  }
+  Lines lines = lists(c, {"window_strides", "lhs_dilation", "rhs_dilation"});
+  lines.push_back(padding(p.ints("padding_low"), p.ints("padding_high")));
+  lines.push_back("window_reversal = array<i1" + reversed + ">");
+  lines.push_back("dimension_numbers = #stablehlo.conv<" + dimensions(p.ints("input_dims"), "b", "f") + "x" +
+                  dimensions(p.ints("kernel_dims"), "o", "i") + "->" + dimensions(p.ints("output_dims"), "b", "f") +
+                  ">");
+  for (const char* name : {"feature_group_count", "batch_group_count"})
+    lines.push_back(std::string(name) + " = " + std::to_string(p.integer(name)) + " : i64");
+  return w.same_operands("stablehlo.convolution", c, lines);
 }
 
 }  // namespace
 
-void add_window_writers(WriteRules& rules) { rules.emplace("cumsum", cumsum); }
+void add_window_writers(WriteRules& rules) {
+  rules.emplace("cumsum", cumsum);
+  rules.emplace("cumulative", cumulative);
+  rules.emplace("reduce_window", reduce_window);
+  rules.emplace("select_and_scatter", select_and_scatter);
+  rules.emplace("convolution", convolution);
+}
 
 }  // namespace anvil::stablehlo

@@ -12,14 +12,16 @@
 
 // Every function once: ONE or TWO by its number of arguments, and whether elementary.h
 // has a formula or special.h computes each lane by itself.
-#define ANVIL_ELEMENTARY_FUNCTIONS(ONE, TWO)                                                                          \
-  ONE(exp, formula)                                                                                                   \
-  ONE(expm1, formula) ONE(log, formula) ONE(log1p, formula) ONE(log2, formula) ONE(log10, formula) ONE(sin, formula)  \
-      ONE(cos, formula) ONE(tan, formula) ONE(asin, formula) ONE(acos, formula) ONE(atan, formula) ONE(sinh, formula) \
-          ONE(cosh, formula) ONE(tanh, formula) ONE(asinh, formula) ONE(acosh, formula) ONE(atanh, formula)           \
-              ONE(logistic, formula) ONE(erf, formula) ONE(erfc, formula) ONE(erf_inv, special) ONE(cbrt, formula)    \
-                  ONE(rsqrt, formula) ONE(lgamma, special) ONE(digamma, special) ONE(trigamma, special)               \
-                      TWO(pow, formula) TWO(atan2, formula) TWO(fmod, special) TWO(polygamma, special)
+// clang-format off
+#define ANVIL_ELEMENTARY_FUNCTIONS(ONE, TWO)                                                                     \
+  ONE(exp, formula) ONE(expm1, formula) ONE(log, formula) ONE(log1p, formula) ONE(log2, formula)                 \
+  ONE(log10, formula) ONE(sin, formula) ONE(cos, formula) ONE(tan, formula) ONE(asin, formula)                   \
+  ONE(acos, formula) ONE(atan, formula) ONE(sinh, formula) ONE(cosh, formula) ONE(tanh, formula)                 \
+  ONE(asinh, formula) ONE(acosh, formula) ONE(atanh, formula) ONE(logistic, formula) ONE(erf, formula)           \
+  ONE(erfc, formula) ONE(erf_inv, special) ONE(cbrt, formula) ONE(rsqrt, formula) ONE(lgamma, special)           \
+  ONE(digamma, special) ONE(trigamma, special) ONE(bessel_i1e, special)                                          \
+  TWO(pow, formula) TWO(atan2, formula) TWO(fmod, special) TWO(polygamma, special) TWO(zeta, special)
+// clang-format on
 
 namespace anvil::elementary {
 

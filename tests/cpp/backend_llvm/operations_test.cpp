@@ -48,6 +48,17 @@ TEST(Operations, BinaryWithConstants) {
   }
 }
 
+TEST(Operations, ExtremaBesideKnownNumbers) {
+  for (const DType t : {DType::f32, DType::f64})
+    for (const Op op : {Op::minimum, Op::maximum})
+      for (const double number : {0.0, -0.0, 1.0, -2.5, double(INFINITY), double(NAN)})
+        for (const bool first : {false, true})
+          check(t, t, [=](ProgramBuilder& b, Expr x, Expr, Expr) {
+            const Expr known = b.number(number, t);
+            return first ? b.e().binary(op, known, x) : b.e().binary(op, x, known);
+          });
+}
+
 TEST(Operations, Unary) {
   for (const DType t : dtypes) {
     for (int k = int(Op::negate); k <= int(Op::is_finite); ++k) {

@@ -73,6 +73,50 @@ TEST(Inline, AProductDoesNotRepeatItsOperands) {
   EXPECT_NE(text.find("a1 += t2[i, p] * x2[j, p]"), std::string::npos) << text;
 }
 
+TEST(Layout, AnOperandIsPackedOnce) {
+  Builder b;
+  Var x = b.input(DType::f32, {16, 16}), w = b.input(DType::f32, {16, 16});
+  for (int k = 0; k < 3; ++k) x = dot_general(w, exp(x), {0}, {0}, {}, {});
+  b.output(x);
+  std::string text = after(*b.g, "layout");
+  auto first = text.find("= x2[p, i]");
+  EXPECT_NE(first, std::string::npos) << text;
+  EXPECT_EQ(text.find("= x2[p, i]", first + 1), std::string::npos) << text;
+}
+
+// Stores of what was just loaded.
+int copies(const loops::Block& block) {
+  int n = 0;
+  for (const loops::Stmt& s : block) {
+    if (auto store = std::get_if<Store>(&s.is)) n += store->value->op == loops::Op::load;
+    if (auto f = std::get_if<For>(&s.is)) n += copies(f->body);
+  }
+  return n;
+}
+
+// What a reader of StableHLO makes of: reshape, product, reshape, softmax, reshape.
+TEST(Layout, ReshapesInRowMajorOrderCopyNothing) {
+  Builder b;
+  Var x = b.input(DType::f32, {4, 6, 16}), w = b.input(DType::f32, {16, 16});
+  auto turned = [](Var v) {
+    std::vector<int64_t> p;
+    for (auto d = static_cast<int64_t>(v.shape().size()); d-- > 0;) p.push_back(d);
+    return transpose(v, p);
+  };
+  auto row_major = [&](Var v, Shape shape) { return turned(reshape(turned(v), Shape(shape.rbegin(), shape.rend()))); };
+  Var y = exp(x);
+  for (int layer = 0; layer < 3; ++layer) {
+    y = row_major(dot_general(row_major(y, {24, 16}), w, {1}, {0}, {}, {}), {4, 6, 16});
+    Var e = exp(y - broadcast_in_dim(reduce_max(y, {2}), y.shape(), {0, 1}));
+    y = e / broadcast_in_dim(reduce_sum(e, {2}), y.shape(), {0, 1});
+  }
+  b.output(y);
+  transform::optimize(*b.g);
+  loops::Program p = expect_passes_agree(*b.g, numbers_for(*b.g));
+  // the weights are packed for the vector loop, once
+  EXPECT_LE(copies(p.body), 1) << print(p);
+}
+
 TEST(Merge, KeepsTheOrderOfDependences) {
   Builder b;  // the second nest needs all of the first: no common loop
   Var x = b.input(DType::f32, {30}), e = exp(x);

@@ -15,8 +15,8 @@ TEST(Registry, EveryPrimitiveIsComplete) {
     EXPECT_FALSE(p->family.empty());
     EXPECT_TRUE(p->infer);
     if (p->family == "control") continue;  // the compiler and reverse mode know them
-    EXPECT_TRUE(p->lower);
-    EXPECT_NE(static_cast<bool>(p->reverse), p->zero_derivative);
+    EXPECT_TRUE(p->lower || p->expand);
+    EXPECT_NE(p->reverse || p->expand, p->zero_derivative);
     if (p->elementwise) {
       EXPECT_EQ(p->domain.size(), p->operands.size());
     }
@@ -103,6 +103,12 @@ TEST(Registry, HasThePrimitivesOfTheSeed) {
                            "erf",
                            "erfc",
                            "erf_inv",
+                           "zeta",
+                           "bessel_i1e",
+                           "next_after",
+                           "reduce_precision",
+                           "count_leading_zeros",
+                           "mulhi",
                            "lgamma",
                            "digamma",
                            "polygamma",
@@ -217,8 +223,12 @@ TEST_F(Record, ChecksNumberAndTypesOfOperands) {
                {i, f, f});
   expect_error("argument", "`method` must be one of \"nearest_even\" or \"afz\".", "x Got \"up\".", "round", {f},
                {{"method", std::string("up")}});
-  expect_error("dtype", "`operand` must have dtype FloatType, IntegerType or UnsignedType.", "x Got <bool>.",
-               "bitcast_convert", {b}, {{"dtype", DType::i8}});
+  expect_error("shape", "The last dimension of `operand` must have size 8 to make one <i8> of 8 <bool>.",
+               "x Got shape ().", "bitcast_convert", {b}, {{"dtype", DType::i8}});
+  expect_error("argument", "`exponent_bits` must be at least 1.", "x Got 0.", "reduce_precision", {f},
+               {{"exponent_bits", int64_t{0}}, {"mantissa_bits", int64_t{3}}});
+  expect_error("argument", "`mantissa_bits` must be at least 0.", "x Got -1.", "reduce_precision", {f},
+               {{"exponent_bits", int64_t{5}}, {"mantissa_bits", int64_t{-1}}});
 }
 TEST_F(Record, TypesOfConversions) {
   auto bitcast = [&](DType from, Shape shape, DType to) {
@@ -229,7 +239,10 @@ TEST_F(Record, TypesOfConversions) {
   EXPECT_EQ(bitcast(DType::ui8, {3, 8}, DType::f64), "f64[3]");
   EXPECT_THROW(bitcast(DType::ui8, {3, 4}, DType::f64), Error);
   EXPECT_THROW(bitcast(DType::ui8, {}, DType::i32), Error);
-  EXPECT_THROW(bitcast(DType::ui8, {}, DType::boolean), Error);
+  EXPECT_EQ(bitcast(DType::ui8, {}, DType::boolean), "bool[8]");
+  EXPECT_EQ(bitcast(DType::boolean, {3}, DType::boolean), "bool[3]");
+  EXPECT_EQ(bitcast(DType::boolean, {2, 64}, DType::f64), "f64[2]");
+  EXPECT_THROW(bitcast(DType::boolean, {8}, DType::i16), Error);
   EXPECT_EQ(graph::text(record("is_finite", {input(DType::f32, {2}, true)})[0]->type), "bool[2]");
   EXPECT_EQ(graph::text(record("less", {input(DType::f32, {}, true), input(DType::f32, {}, true)})[0]->type), "bool[]");
   EXPECT_EQ(

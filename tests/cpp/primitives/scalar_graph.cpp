@@ -64,7 +64,16 @@ class Interpreter : public Lowering {
     unexpected();
   }
   void scan(const ValuePtr&, int64_t, Op, Scalar, std::function<Expr(const Index&)>) override { unexpected(); }
+  void fold(const std::vector<ValuePtr>&, const Shape&, std::function<Exprs(const Index&)>,
+            std::function<Exprs(const Index&, const Index&, const Exprs&)>) override {
+    unexpected();
+  }
+  void running(const std::vector<ValuePtr>&, int64_t, std::function<Exprs(const Index&)>,
+               std::function<Exprs(const Index&, const Exprs&)>) override {
+    unexpected();
+  }
   void parts(const ValuePtr&, std::vector<Part>, const ValuePtr&) override { unexpected(); }
+  void update(const std::vector<ValuePtr>&, const std::vector<ValuePtr>&, const Updates&) override { unexpected(); }
   void alias(const ValuePtr&, const ValuePtr&) override { unexpected(); }
   Affine parameter(Expr, int64_t, int64_t) override { unexpected(); }
   void call(const char*, const std::vector<ValuePtr>&, const std::vector<ValuePtr>&,

@@ -114,8 +114,13 @@ TYPED_TEST(Floats, ExtremaKeepNaN) {
   }
   EXPECT_EQ(maximum(T(1), T(2)), T(2));
   EXPECT_EQ(minimum(T(1), static_cast<T>(-inf)), static_cast<T>(-inf));
-  EXPECT_TRUE(std::signbit(maximum(T(0), T(-0.0))));
-  EXPECT_FALSE(std::signbit(maximum(T(-0.0), T(0))));
+  for (bool first : {false, true}) {
+    T a = first ? T(-0.0) : T(0), b = first ? T(0) : T(-0.0);
+    EXPECT_FALSE(std::signbit(maximum(a, b)));
+    EXPECT_TRUE(std::signbit(minimum(a, b)));
+  }
+  EXPECT_TRUE(std::signbit(maximum(T(-0.0), T(-0.0))));
+  EXPECT_FALSE(std::signbit(minimum(T(0), T(0))));
 }
 TYPED_TEST(Floats, SignsAndRounding) {
   using T = TypeParam;

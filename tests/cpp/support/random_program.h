@@ -10,11 +10,15 @@
 #include <string>
 
 #include "primitives/build.h"
+#include "primitives/window.h"
+#include "support/random_index.h"
+#include "support/regions.h"
 
 namespace anvil::test {
 
 using graph::Graph;
 using graph::GraphPtr;
+using graph::Params;
 using graph::Tensor;
 using graph::TensorType;
 using graph::Value;
@@ -122,7 +126,8 @@ class RandomProgram {
   bool elementwise() {
     auto all = primitives::registry().all();
     const primitives::Primitive* p = all[static_cast<size_t>(below(static_cast<int>(all.size())))];
-    if (!p->elementwise || !p->parameters.empty() || p->operands.size() > 2 || p->name == "polygamma") return false;
+    if (!p->elementwise || !p->parameters.empty() || p->operands.size() > 2) return false;
+    if (p->domain[0].low == p->domain[0].high) return false;  // takes a number, not any operand
     if (options_.float_only && p->zero_derivative) return false;
     Var x = any();
     if (!contains(p->group, x.dtype())) return false;
@@ -157,6 +162,82 @@ class RandomProgram {
   }
   Var start(Var x, int64_t size) {
     return primitives::literal(*x.graph, Scalar(1 + below(static_cast<int>(size) + 2) - 1), {DType::i32, {}, false});
+  }
+
+  // Slices of x at random places, which lie in a constant; with a combiner, changes of them.
+  struct Indexed {
+    RandomIndex index;
+    Var places;
+  };
+  std::optional<Indexed> indexed(Var x, bool whole = false) {
+    const Shape& shape = x.shape();
+    if (shape.size() > 3 || elements(shape) == 0 || elements(shape) > 600) return std::nullopt;
+    auto draw = [this](int n) { return below(n); };
+    RandomIndex index(shape, draw);
+    if (elements(index.indices) > 200) return std::nullopt;
+    static const DType kinds[] = {DType::i32, DType::i32, DType::i64, DType::ui8, DType::ui32, DType::ui64, DType::i16};
+    graph.constants.push_back(graph::make_constant(index.values(kinds[below(7)], shape, draw, whole)));
+    return Indexed{index, {&graph, graph.constants.back()}};
+  }
+  const char* any_combiner(DType t) {
+    static const char* floats[] = {"add", "mul", "", "sub", "maximum", "minimum"};
+    static const char* bits[] = {"and", "or", "xor", ""};
+    return is_bool(t) ? bits[below(4)] : floats[below(6)];
+  }
+
+  // Floats whose order is the same for all who compute them: with one NaN, and far apart, or
+  // for gradients without ties.
+  Var order_key(Var x) {
+    if (!is_float(x.dtype())) return x;
+    if (options_.float_only) return x + 0.618 * primitives::iota(graph, 0, DType::f64, x.shape());
+    Var rounded = primitives::round(x);
+    return primitives::select(rounded != rounded, primitives::literal(x, Scalar(NAN)), rounded);
+  }
+
+  // Any window that has a chance to fit.
+  Params any_window(const Shape& shape, bool dilated) {
+    Ints size, stride, base, dilation, low, high;
+    for (int64_t n : shape) {
+      size.push_back(1 + below(n > 4 ? 4 : 2));
+      stride.push_back(1 + below(2));
+      base.push_back(chance(20) ? 2 : 1);
+      dilation.push_back(chance(20) ? 2 : 1);
+      low.push_back(below(2));
+      high.push_back(below(3) - (n > 3 ? 1 : 0));
+    }
+    Params window{
+        {"window_dimensions", size}, {"window_strides", stride}, {"padding_low", low}, {"padding_high", high}};
+    if (dilated) {
+      window.items.push_back({"base_dilations", base});
+      window.items.push_back({"window_dilations", dilation});
+    }
+    return window;
+  }
+  // A reduction of x by a function that has no reduction of its own, or of x and where its
+  // elements are.
+  void fold(const char* primitive, Var x, Params params) {
+    auto scalar = [&](Scalar value, DType t) { return primitives::literal(graph, value, {t, {}}); };
+    DType t = x.dtype();
+    if (!options_.float_only && !x.shape().empty() && chance(50)) {
+      Var place = primitives::iota(graph, 0, DType::i32, x.shape());
+      params.items.push_back({"body", first_largest(t, DType::i32)});
+      for (Var v : call(primitive, {x, place, scalar(lowest(t), t), scalar(-1, DType::i32)}, params)) keep(v);
+      return;
+    }
+    graph::GraphPtr body =
+        is_float(t)
+            ? region({t, t},
+                     [](const std::vector<Var>& v) { return std::vector<Var>{v[0] + v[1] + v[0] * v[1] * 0.5}; })
+            : operation("xor", t);
+    params.items.push_back({"body", body});
+    Var bounded = is_float(t) ? primitives::record("tanh", {x * 0.5}) * 0.25 : x;
+    keep(call(primitive, {bounded, scalar(0, t)}, params)[0]);
+  }
+  // A number made of x.
+  Var spread_scalar(Var x) {
+    std::vector<int64_t> all;
+    for (size_t d = 0; d < x.shape().size(); ++d) all.push_back(static_cast<int64_t>(d));
+    return options_.float_only ? primitives::reduce_sum(x, all) : primitives::reduce_max(x, all);
   }
 
   static const std::map<std::string, Rule>& rules();
@@ -319,6 +400,102 @@ inline const std::map<std::string, RandomProgram::Rule>& RandomProgram::rules() 
       p.keep(primitives::cumsum(x, p.below(static_cast<int>(x.shape().size()))));
       return true;
     };
+    t["reduce"] = [](P& p) {
+      Var x = p.any();
+      if (is_bool(x.dtype())) return false;
+      p.fold("reduce", x, {{"dims", p.some_dims(x.shape().size()), true}});
+      return true;
+    };
+    t["cumulative"] = [](P& p) {
+      Var x = p.any();
+      if (x.shape().empty() || is_bool(x.dtype())) return false;
+      p.fold("cumulative", x, {{"dim", int64_t(p.below(static_cast<int>(x.shape().size()))), true}});
+      return true;
+    };
+    t["reduce_window"] = [](P& p) {
+      Var x = p.any();
+      if (is_bool(x.dtype()) || elements(x.shape()) > 300) return false;
+      p.fold("reduce_window", x, p.any_window(x.shape(), true));
+      return true;
+    };
+    t["select_and_scatter"] = [](P& p) {
+      Var x = p.any();
+      if (is_bool(x.dtype()) || x.shape().empty() || elements(x.shape()) > 300 || elements(x.shape()) == 0)
+        return false;
+      Params window = p.any_window(x.shape(), false);
+      Params counted = window;
+      for (const char* name : {"base_dilations", "window_dilations"})
+        counted.items.push_back({name, Ints(x.shape().size(), 1)});
+      counted.items.push_back({"body", operation("add", x.dtype())});
+      Var zero = primitives::literal(p.graph, 0, {x.dtype(), {}});
+      Shape windows = call("reduce_window", {x, zero}, counted)[0].shape();
+      const char* direction = p.chance(50) ? "greater_equal" : "less_equal";
+      window.items.push_back({"select", region({x.dtype(), x.dtype()}, [&](const std::vector<Var>& v) {
+                                return std::vector<Var>{primitives::record(direction, {v[0], v[1]})};
+                              })});
+      window.items.push_back(
+          {"scatter", operation(p.options_.float_only || p.chance(50) ? "add" : "maximum", x.dtype())});
+      Var ones = primitives::literal(p.graph, 1, {x.dtype(), windows});
+      Var source = ones * primitives::broadcast_in_dim(p.spread_scalar(x), windows, {});
+      p.keep(call("select_and_scatter", {x, source, zero}, window)[0]);
+      return true;
+    };
+    t["windows"] = [](P& p) {
+      Var x = p.any();
+      Ints dims, sizes, strides, dilations;
+      for (size_t d = 0; d < x.shape().size(); ++d) {
+        if (p.chance(40)) continue;
+        dims.push_back(static_cast<int64_t>(d));
+        sizes.push_back(1 + p.below(3));
+        strides.push_back(1 + p.below(2));
+        dilations.push_back(1 + p.below(2));
+      }
+      p.keep(primitives::windows(x, dims, sizes, strides, dilations));
+      return true;
+    };
+    t["sum_windows"] = [](P& p) {
+      Var x = p.any();
+      if (is_bool(x.dtype()) || x.shape().size() < 2 || x.shape()[0] < 2 * x.shape().back() || x.shape().back() == 0)
+        return false;
+      p.keep(primitives::sum_windows(x, {0}, {1 + p.below(2)}));
+      return true;
+    };
+    t["convolution"] = [](P& p) {
+      Var x = p.any();
+      size_t rank = x.shape().size();
+      if (rank < 2 || is_bool(x.dtype()) || elements(x.shape()) > 300 || elements(x.shape()) == 0) return false;
+      Ints in = p.permutation(rank), kernel = p.permutation(rank), out = p.permutation(rank);
+      int64_t batch = x.shape()[static_cast<size_t>(in[0])], features = x.shape()[static_cast<size_t>(in[1])];
+      int64_t by_feature = features % 2 == 0 && p.chance(30) ? 2 : 1,
+              by_batch = by_feature == 1 && batch % 2 == 0 && p.chance(30) ? 2 : 1;
+      Shape shape(rank);
+      shape[static_cast<size_t>(kernel[0])] = by_feature * by_batch * (1 + p.below(2));
+      shape[static_cast<size_t>(kernel[1])] = features / by_feature;
+      Ints strides, low, high, input_dilation, kernel_dilation, reversed;
+      for (size_t s = 2; s < rank; ++s) {
+        shape[static_cast<size_t>(kernel[s])] = 1 + p.below(3);
+        strides.push_back(1 + p.below(2));
+        low.push_back(p.below(3));
+        high.push_back(p.below(3));
+        input_dilation.push_back(1 + p.below(2));
+        kernel_dilation.push_back(1 + p.below(2));
+        if (p.chance(30)) reversed.push_back(static_cast<int64_t>(s) - 2);
+      }
+      p.graph.constants.push_back(graph::make_constant(p.any_tensor({x.dtype(), shape})));
+      p.keep(call("convolution", {x, {&p.graph, p.graph.constants.back()}},
+                  {{"window_strides", strides},
+                   {"padding_low", low},
+                   {"padding_high", high},
+                   {"lhs_dilation", input_dilation},
+                   {"rhs_dilation", kernel_dilation},
+                   {"reversed", reversed, true},
+                   {"input_dims", in, true},
+                   {"kernel_dims", kernel, true},
+                   {"output_dims", out, true},
+                   {"feature_group_count", by_feature},
+                   {"batch_group_count", by_batch}})[0]);
+      return true;
+    };
     t["dynamic_slice"] = [](P& p) {
       Var x = p.any();
       std::vector<Var> starts;
@@ -346,6 +523,23 @@ inline const std::map<std::string, RandomProgram::Rule>& RandomProgram::rules() 
       p.keep(primitives::dynamic_update_slice(x, primitives::slice(p.like(x), zero, limits, ones), starts));
       return true;
     };
+    t["gather"] = [](P& p) {
+      Var x = p.any();
+      auto drawn = p.indexed(x);
+      if (!drawn) return false;
+      p.keep(primitives::gather(x, drawn->places, drawn->index.slice_sizes, drawn->index.dims));
+      return true;
+    };
+    t["scatter"] = [](P& p) {
+      Var x = p.any();
+      auto drawn = p.indexed(x, p.options_.exportable);
+      if (!drawn) return false;
+      // an update has the type of the slices of such a tensor at other places
+      auto from = p.chance(50) ? drawn->places : primitives::literal(drawn->places, Scalar(int64_t{1}));
+      Var update = primitives::gather(p.like(x), from, drawn->index.slice_sizes, drawn->index.dims);
+      p.keep(primitives::scatter(x, drawn->places, update, drawn->index.dims, p.any_combiner(x.dtype())));
+      return true;
+    };
     t["dot_general"] = [](P& p) {
       Var x = p.any();
       size_t rank = x.shape().size();
@@ -365,6 +559,24 @@ inline const std::map<std::string, RandomProgram::Rule>& RandomProgram::rules() 
           break;
         }
       p.keep(primitives::dot_general(x, y, cl, cr, bl, br));
+      return true;
+    };
+    t["sort"] = [](P& p) {
+      Var x = p.any();
+      if (x.shape().empty()) return false;
+      std::vector<Var> operands = {p.order_key(x)};
+      while (p.chance(50) && operands.size() < 3) operands.push_back(p.order_key(p.like(x)));
+      int64_t dim = p.below(static_cast<int>(x.shape().size())), keys = 1 + p.below(static_cast<int>(operands.size()));
+      operands.push_back(x);
+      for (Var v : primitives::sort(operands, dim, p.chance(30), keys)) p.keep(v);
+      return true;
+    };
+    t["top_k"] = [](P& p) {
+      Var x = p.any();
+      if (x.shape().empty()) return false;
+      auto r = primitives::record(p.graph, primitives::registry().at("top_k"), {p.order_key(x).value},
+                                  {{"k", int64_t(p.below(static_cast<int>(x.shape().back()) + 1))}});
+      for (auto& v : r) p.keep({&p.graph, v});
       return true;
     };
     t["cholesky"] = [](P& p) {

@@ -5,6 +5,7 @@
 
 #include "anvil.h"
 #include "loops/program.h"
+#include "primitives/composite.h"
 
 namespace anvil::test {
 
@@ -18,7 +19,7 @@ inline void load_llvm() {
 
 inline graph::GraphPtr optimized(const graph::Graph& g) {
   graph::Substitution map;
-  graph::GraphPtr copy = graph::clone(g, map);
+  graph::GraphPtr copy = graph::clone(*primitives::expand(g, primitives::Reader::backend), map);
   transform::inline_scalar_constants(*copy);
   transform::remove_unused_constants(*copy);
   transform::optimize(*copy);

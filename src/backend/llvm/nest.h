@@ -1,0 +1,22 @@
+// Nests that differ only in the buffers that they work on are written once, as a function of
+// those buffers. The layers of a network, the steps of an unrolled solver:
+//
+//   for i in 0..8 { t4[i] = tanh(t2[i]) }        nest1(t4, t2)
+//   for i in 0..8 { t9[i] = tanh(t7[i]) }        nest1(t9, t7)
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "backend/llvm/analysis.h"
+
+namespace anvil::llvm_backend {
+
+struct Nest {
+  std::vector<int64_t> signature;  // equal for equal nests
+  std::vector<BufferId> buffers;   // no aliases, in order of first mention
+};
+// Nothing for a nest that is more than a function of its buffers: it uses locals or variables
+// from outside, calls, or exchanges buffers.
+std::optional<Nest> describe(const Program&, const Analysis&, const loops::For&);
+
+}  // namespace anvil::llvm_backend

@@ -1,0 +1,77 @@
+// Equal nests of a large program as one function, see nest.h.
+#include <map>
+
+#include "backend/llvm/emitter.h"
+#include "backend/llvm/nest.h"
+
+namespace anvil::llvm_backend {
+
+namespace {
+
+constexpr double smallest_nest = 12;  // instructions, roughly: a call costs a few
+constexpr size_t fewest_equal = 3, most_buffers = 24;
+
+}  // namespace
+
+// The nests that stand in no other loop but a while.
+void Emitter::find_nests(const loops::Block& block, std::vector<const loops::For*>& found) {
+  for (const loops::Stmt& s : block) {
+    if (const auto* f = std::get_if<loops::For>(&s.is)) {
+      if (analysis_.size(s) >= smallest_nest) found.push_back(f);
+    } else if (const auto* w = std::get_if<loops::While>(&s.is)) {
+      find_nests(w->before, found), find_nests(w->body, found);
+    } else if (const auto* i = std::get_if<loops::If>(&s.is)) {
+      find_nests(i->yes, found), find_nests(i->no, found);
+    }
+  }
+}
+
+void Emitter::plan_nests() {
+  double total = 0;
+  for (const loops::Stmt& s : program_.body) total += analysis_.size(s);
+  if (total <= largest_function) return;
+  std::vector<const loops::For*> found;
+  find_nests(program_.body, found);
+  std::map<std::vector<int64_t>, std::vector<std::pair<const loops::For*, std::vector<BufferId>>>> groups;
+  for (const loops::For* f : found)
+    if (auto nest = describe(program_, analysis_, *f); nest && nest->buffers.size() <= most_buffers)
+      groups[std::move(nest->signature)].push_back({f, std::move(nest->buffers)});
+  for (auto& [_, group] : groups) {
+    if (group.size() < fewest_equal) continue;
+    const loops::For* model = group[0].first;
+    for (auto& [f, buffers] : group) nests_[f] = {model, std::move(buffers)};
+  }
+}
+
+double Emitter::written_size(const loops::Stmt& s) const {
+  const auto* f = std::get_if<loops::For>(&s.is);
+  const auto shared = f ? nests_.find(f) : nests_.end();
+  return shared == nests_.end() ? analysis_.size(s) : 4 + 2 * double(shared->second.buffers.size());
+}
+
+void Emitter::write_nests() {
+  std::vector<const loops::For*> models;  // in the order of the program's nests
+  for (const auto& [f, nest] : nests_)
+    if (f == nest.model) models.push_back(f);
+  for (const loops::For* f : models) {
+    const std::vector<BufferId>& buffers = nests_.at(f).buffers;
+    begin_function("nest" + std::to_string(nest_functions_.size() + 1), false, buffers.size());
+    for (size_t i = 0; i < buffers.size(); ++i) bases_[buffers[i]] = function_->getArg(unsigned(3 + i));
+    infos_.clear();
+    emit(*f);
+    end_function();
+    nest_functions_[f] = function_;
+  }
+}
+
+void Emitter::call_nest(const loops::For& f, const SharedNest& nest) {
+  std::vector<Value> arguments = {function_->getArg(0), function_->getArg(1), function_->getArg(2)};
+  for (BufferId b : nest.buffers) {
+    int level = 0;
+    arguments.push_back(base(b, &level));
+  }
+  stop_unless_zero(b_.CreateCall(nest_functions_.at(nest.model), arguments));
+  for (BufferId b : analysis_.facts(&f).changed) touch(b);
+}
+
+}  // namespace anvil::llvm_backend

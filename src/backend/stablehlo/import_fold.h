@@ -1,0 +1,23 @@
+// What reduce and reduce_window have in common: tensors, initial values, and a region.
+#pragma once
+#include "backend/stablehlo/import.h"
+#include "primitives/fold.h"
+#include "primitives/infer.h"
+
+namespace anvil::stablehlo {
+
+struct FoldOperands {
+  Vars operands, initial;
+  GraphPtr body;
+  std::vector<TensorType> types() const {
+    std::vector<TensorType> list;
+    for (const Vars* side : {&operands, &initial})
+      for (const Var& v : *side) list.push_back(v.type());
+    return list;
+  }
+};
+// A region may compute in a wider type of the same kind than its operands have.
+bool widens(DType from, DType to);
+FoldOperands fold_operands(Importer&, const Operation&, const Vars& operands);
+
+}  // namespace anvil::stablehlo

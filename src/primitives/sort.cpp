@@ -1,0 +1,141 @@
+// sort and top_k. `sort` orders all its operands along one dimension by the first num_keys of
+// them, the first one first; elements with equal keys keep their order. NaN is above all
+// numbers and equal to every other NaN, -0 equals 0; `descending` turns exactly that around.
+// `top_k` gives the largest elements along the last dimension and their indices, floats in
+// their total order (build.h); among equals the first one comes first.
+#include "primitives/family.h"
+
+namespace anvil::primitives {
+namespace {
+
+// ---- sort -------------------------------------------------------------------------------
+
+Types infer_sort(const Types& t, const Params& params) {
+  if (t.empty()) throw Error("argument", "`operands` must not be empty.");
+  for (size_t i = 1; i < t.size(); ++i)
+    if (t[i].shape != t[0].shape)
+      throw Error("shape", "All `operands` must have the same shape.",
+                  {"x Operand 1 has shape " + in_parentheses(t[0].shape) + ", operand " + std::to_string(i + 1) +
+                   " has shape " + in_parentheses(t[i].shape) + "."});
+  check_axis("dim", params.integer("dim"), static_cast<int64_t>(t[0].shape.size()));
+  int64_t keys = params.integer("num_keys");
+  if (keys < 1 || keys > static_cast<int64_t>(t.size()))
+    throw Error("argument", "`num_keys` must be between 1 and the number of `operands`.",
+                {"x Got " + std::to_string(keys) + ", with " + std::to_string(t.size()) + " operands."});
+  return t;
+}
+
+// Sorted with the other operands, the indices are the permutation; sorted by it, cotangents go back.
+void reverse_sort(ReverseStep& step) {
+  const Params& params = step.call.params;
+  int64_t dim = params.integer("dim");
+  std::vector<Var> operands, sorted = {Var{}};
+  std::vector<size_t> places;
+  for (size_t i = 0; i < step.call.inputs.size(); ++i) operands.push_back(operand(step, i));
+  const Shape shape = operands[0].shape();
+  bool small = shape[static_cast<size_t>(dim)] <= std::numeric_limits<int32_t>::max();
+  operands.push_back(iota(step.graph, dim, small ? DType::i32 : DType::i64, shape));
+  sorted[0] = sort(operands, dim, params.flag("descending"), params.integer("num_keys")).back();
+  for (size_t i = 0; i < step.required.size(); ++i)
+    if (step.required[i]) {
+      places.push_back(i);
+      sorted.push_back(cotangent(step, i));
+    }
+  std::vector<Var> back = sort(sorted, dim);
+  for (size_t i = 0; i < places.size(); ++i) set(step, places[i], back[i + 1]);
+}
+
+void lower_sort(Lowering& l, const graph::Call& c) {
+  const Shape& shape = c.inputs[0]->type.shape;
+  auto dim = static_cast<size_t>(c.params.integer("dim"));
+  if (shape[dim] <= 1) {
+    for (size_t i = 0; i < c.inputs.size(); ++i) lower_identity(l, c.outputs[i], c.inputs[i]);
+    return;
+  }
+  auto product = [&](size_t from, size_t to) {
+    return elements(
+        Shape(shape.begin() + static_cast<std::ptrdiff_t>(from), shape.begin() + static_cast<std::ptrdiff_t>(to)));
+  };
+  Ints numbers = {static_cast<int64_t>(c.inputs.size()),
+                  c.params.integer("num_keys"),
+                  c.params.flag("descending"),
+                  shape[dim],
+                  product(0, dim),
+                  product(dim + 1, shape.size())};
+  for (const ValuePtr& v : c.inputs) numbers.push_back(static_cast<int64_t>(v->type.dtype));
+  l.call("sort", c.outputs, c.inputs, numbers);
+}
+
+Primitive make_sort() {
+  Primitive p = make_primitive(
+      "sort", "sort", {"operands", "..."},
+      {{"dim", Kind::axis}, {"descending", Kind::flag}, {"is_stable", Kind::flag}, {"num_keys", Kind::integer}});
+  p.infer = infer_sort;
+  p.reverse = reverse_sort;
+  p.hlo = {"stablehlo.sort", {}, "sort"};
+  p.lower = lower_sort;
+  return p;
+}
+
+// ---- top_k ------------------------------------------------------------------------------
+
+Types infer_top_k(const Types& t, const Params& params) {
+  const Shape& shape = t[0].shape;
+  if (shape.empty()) throw Error("shape", "`operand` must have at least 1 dimension.");
+  int64_t k = params.integer("k");
+  if (k < 0 || k > shape.back())
+    throw Error("argument", "`k` must not be larger than the last dimension of `operand`.",
+                {"x Got " + std::to_string(k) + ", but that dimension has size " + std::to_string(shape.back()) + "."});
+  if (shape.back() > std::numeric_limits<int32_t>::max())
+    throw Error("shape", "The last dimension of `operand` must have indices of dtype i32.",
+                {"x Got size " + std::to_string(shape.back()) + "."});
+  Shape some = shape;
+  some.back() = k;
+  return {{t[0].dtype, some, t[0].ambiguous}, {DType::i32, some}};
+}
+
+// All elements in the order of top_k: the values that it gives come first, the rest has no cotangent.
+void reverse_top_k(ReverseStep& step) {
+  Var x = operand(step, 0), g = cotangent(step);
+  auto last = static_cast<int64_t>(x.shape().size()) - 1;
+  Var order = sort({total_order_key(x), iota(step.graph, last, DType::i32, x.shape())}, last, true)[1];
+  Ints none(x.shape().size(), 0), rest = none;
+  rest.back() = x.shape().back() - g.shape().back();
+  Var padded = pad(g, literal(step.graph, 0, {g.dtype(), {}}), none, rest, none);
+  set(step, 0, sort({order, padded}, last)[1]);
+}
+
+Primitive make_top_k() {
+  Primitive p = make_primitive("sort", "top_k", {"operand"}, {{"k", Kind::integer}});
+  p.infer = infer_top_k;
+  p.reverse = reverse_top_k;
+  p.hlo = {"chlo.top_k", {}, "top_k"};
+  p.lower = [](Lowering& l, const graph::Call& c) {
+    const TensorType& t = c.inputs[0]->type;
+    l.call("top_k", c.outputs, c.inputs,
+           {t.shape.back(), c.params.integer("k"), elements(Shape(t.shape.begin(), t.shape.end() - 1)),
+            static_cast<int64_t>(t.dtype)});
+  };
+  return p;
+}
+
+}  // namespace
+
+std::vector<Var> sort(const std::vector<Var>& x, int64_t dim, bool descending, int64_t num_keys) {
+  std::vector<ValuePtr> operands;
+  for (const Var& v : x) operands.push_back(v.value);
+  std::vector<Var> results;
+  graph::Graph& g = *x.at(0).graph;
+  for (const ValuePtr& v :
+       record(g, registry().at("sort"), operands,
+              {{"dim", dim, true}, {"descending", descending}, {"is_stable", true}, {"num_keys", num_keys}}))
+    results.push_back({&g, v});
+  return results;
+}
+
+void register_sort(Registry& r) {
+  r.add(make_sort());
+  r.add(make_top_k());
+}
+
+}  // namespace anvil::primitives

@@ -1,0 +1,316 @@
+// Mirrors parts of a graph so that transposes vanish. In memory that is column-major, a
+// reshape in row-major order, as other tools mean it, stands between two transposes:
+//
+//   %1: f32[4, 6, 8] = tanh (%x1)               %1: f32[8, 6, 4] = transpose [3, 2, 1] (%x1)
+//   %2: f32[8, 6, 4] = transpose [3, 2, 1] (%1) %2: f32[8, 6, 4] = tanh (%1)
+//   %3: f32[8, 24] = reshape (%2)               %3: f32[8, 24] = reshape (%2)
+//   %4: f32[24, 8] = transpose [2, 1] (%3)      %4: f32[5, 24] = dot_general (%x2, %3), 1 by 1
+//   %5: f32[24, 5] = dot_general (%4, %x2)      %5: f32[5, 6, 4] = reshape (%4)
+//   %6: f32[5, 24] = transpose [2, 1] (%5)      %6: f32[4, 6, 5] = transpose [3, 2, 1] (%5)
+//   %7: f32[5, 6, 4] = reshape (%6)
+//   %8: f32[4, 6, 5] = transpose [3, 2, 1] (%7)
+//
+// The values between the first and the last transpose are computed with their dimensions
+// reversed (mirrored), which costs nothing: parameters are renumbered, the operands of a
+// product change places. What is left stands where a program's inputs and results, which
+// are column-major, meet what is mirrored, and is part of the nests there. Which values are
+// mirrored is decided in orders.cpp.
+//
+// The same could be done on loops, by choosing the order in which buffers are stored; but
+// there a product that the BLAS computes, or a runtime function, is opaque, and every pass
+// would have to know about orders. On graphs the result is a graph like any other, which the
+// evaluator checks.
+#include <algorithm>
+#include <cstring>
+
+#include "primitives/primitive.h"
+#include "transform/orders.h"
+#include "transform/rewrite.h"
+#include "transform/simplify.h"
+
+namespace anvil::transform {
+namespace {
+
+using graph::Param;
+using primitives::ParamSpec;
+
+Shape mirrored(Shape s) {
+  std::reverse(s.begin(), s.end());
+  return s;
+}
+int64_t mirrored(int64_t dim, size_t rank) { return static_cast<int64_t>(rank) - 1 - dim; }
+Ints reversal(size_t rank) {
+  Ints p;
+  for (size_t d = rank; d-- > 0;) p.push_back(static_cast<int64_t>(d));
+  return p;
+}
+graph::TensorType mirrored(graph::TensorType t) {
+  t.shape = mirrored(t.shape);
+  return t;
+}
+// A constant's elements in the other order.
+ValuePtr mirrored_constant(const graph::Tensor& from) {
+  graph::Tensor to = graph::allocate(mirrored(from.type));
+  const Shape& shape = from.type.shape;
+  std::vector<int64_t> index(shape.size(), 0), steps = mirrored(strides(to.type.shape));
+  size_t size = size_of(from.type.dtype);
+  const char* next = from.as<char>();
+  if (elements(shape) > 0) do {
+      int64_t place = 0;
+      for (size_t d = 0; d < index.size(); ++d) place += index[d] * steps[d];
+      std::memcpy(to.as<char>() + static_cast<size_t>(place) * size, next, size);
+      next += size;
+    } while (next_index(index, shape));
+  return graph::make_constant(std::move(to));
+}
+
+// Parameters of a call on tensors of one rank, its lists by dimension reversed.
+void mirror_parameters(Call& c, size_t rank) {
+  for (const ParamSpec& spec : primitives::primitive_of(c).parameters)
+    for (Param& p : c.params.items) {
+      if (p.name != spec.name) continue;
+      switch (spec.kind) {
+        case ParamSpec::Kind::axis: p.value = mirrored(std::get<int64_t>(p.value), rank); break;
+        case ParamSpec::Kind::axes:
+          for (int64_t& d : std::get<Ints>(p.value)) d = mirrored(d, rank);
+          std::reverse(std::get<Ints>(p.value).begin(), std::get<Ints>(p.value).end());
+          break;
+        case ParamSpec::Kind::shape:
+        case ParamSpec::Kind::starts:
+        case ParamSpec::Kind::limits:
+        case ParamSpec::Kind::sizes: p.value = mirrored(std::get<Ints>(p.value)); break;
+        default: break;
+      }
+    }
+}
+void set(Call& c, std::string_view name, graph::ParamValue value) {
+  for (Param& p : c.params.items)
+    if (p.name == name) p.value = std::move(value);
+}
+
+class Mirror {
+ public:
+  explicit Mirror(const Orders& orders) : orders_(orders) {}
+
+  void visit(Graph& g) {
+    std::vector<Call> calls = std::move(g.calls);
+    g.calls.clear();
+    Graph* outer = std::exchange(graph_, &g);
+    size_t others = made_here_.size();
+    for (const ValuePtr& v : g.inputs) made(v, v, false);
+    for (Call& c : calls) visit(std::move(c));
+    for (ValuePtr& v : g.outputs) v = get(v, false);
+    for (ValuePtr& v : g.constants)
+      if (v->kind == Value::Kind::constant) v = get(v, orders_.mirrored(v));
+    if (outer != nullptr) {
+      std::erase_if(g.constants, [](const ValuePtr& v) { return v->kind != Value::Kind::constant; });
+      for (const ValuePtr& v : captures(g)) g.constants.push_back(v);
+    }
+    for (; made_here_.size() > others; made_here_.pop_back()) other_.erase(made_here_.back());
+    graph_ = outer;
+  }
+
+ private:
+  bool kept_mirrored(const ValuePtr& v) const { return orders_.mirrored(v); }
+
+  // ---- values ----
+  ValuePtr transposed(const ValuePtr& v, Ints permutation) {
+    if (std::is_sorted(permutation.begin(), permutation.end())) return v;
+    graph::TensorType type = v->type;
+    for (size_t d = 0; d < permutation.size(); ++d) type.shape[d] = v->type.shape[static_cast<size_t>(permutation[d])];
+    ValuePtr result = graph::make_value(Value::Kind::result, std::move(type));
+    graph_->calls.push_back({&primitives::registry().at("transpose"),
+                             {v},
+                             {{"permutation", std::move(permutation), true}},
+                             {result},
+                             location_});
+    return result;
+  }
+  ValuePtr turned(const ValuePtr& v) { return transposed(v, reversal(v->type.shape.size())); }
+  void remember_other(const Value* v, const ValuePtr& form) {
+    if (other_.emplace(v, form).second) made_here_.push_back(v);
+  }
+  // v was computed as `form`, which is mirrored or not.
+  void made(const ValuePtr& v, const ValuePtr& form, bool is_mirrored) {
+    if (v->type.shape.size() < 2 || is_mirrored == kept_mirrored(v)) {
+      kept_[v.get()] = form;
+    } else {
+      kept_[v.get()] = turned(form);
+      remember_other(v.get(), form);
+    }
+  }
+  ValuePtr get(const ValuePtr& v, bool want_mirrored) {
+    if (v->type.shape.size() < 2) want_mirrored = false;
+    if (v->kind == Value::Kind::literal) return want_mirrored ? graph::make_literal(v->literal, mirrored(v->type)) : v;
+    if (v->kind == Value::Kind::constant && kept_.count(v.get()) == 0)
+      kept_[v.get()] = kept_mirrored(v) ? mirrored_constant(v->constant) : v;
+    auto known = kept_.find(v.get());
+    if (known == kept_.end()) throw InternalError("mirror: a value is used before it is made");
+    if (v->type.shape.size() < 2 || kept_mirrored(v) == want_mirrored) return known->second;
+    auto other = other_.find(v.get());
+    if (other != other_.end()) return other->second;
+    ValuePtr form = turned(known->second);
+    remember_other(v.get(), form);
+    return form;
+  }
+  // A result in the form in which a call makes it: itself, or a new value.
+  static ValuePtr result(const ValuePtr& v, bool is_mirrored) {
+    return is_mirrored && v->type.shape.size() >= 2 ? graph::make_value(Value::Kind::result, mirrored(v->type)) : v;
+  }
+
+  // ---- calls ----
+  void visit(Call c) {
+    location_ = c.location;
+    switch (mirroring(c)) {
+      case Mirroring::permuted: return permuted(std::move(c));
+      case Mirroring::together: return together(std::move(c), kept_mirrored(c.outputs[0]));
+      case Mirroring::reduction: return together(std::move(c), kept_mirrored(c.inputs[0]));
+      case Mirroring::spread: return spread(std::move(c));
+      case Mirroring::product: return product(std::move(c));
+      case Mirroring::none: break;
+    }
+    rewrite_subgraphs(c, [this](Graph& inner) { visit(inner); });
+    finish(std::move(c), false);
+  }
+  // Records the call on operands and results that are all mirrored or all not.
+  void finish(Call c, bool is_mirrored) {
+    for (ValuePtr& v : c.inputs) v = get(v, is_mirrored);
+    std::vector<ValuePtr> originals = c.outputs;
+    for (ValuePtr& v : c.outputs) v = result(v, is_mirrored);
+    std::vector<ValuePtr> forms = c.outputs;
+    graph_->calls.push_back(std::move(c));
+    for (size_t k = 0; k < forms.size(); ++k) made(originals[k], forms[k], is_mirrored);
+  }
+  void together(Call c, bool is_mirrored) {
+    if (is_mirrored) {
+      mirror_parameters(c, c.inputs[0]->type.shape.size());
+      const std::string& name = c.primitive->name;  // positions follow the tensors, one a dimension
+      size_t first = name == "dynamic_slice" ? 1 : name == "dynamic_update_slice" ? 2 : c.inputs.size();
+      std::reverse(c.inputs.begin() + static_cast<std::ptrdiff_t>(first), c.inputs.end());
+    }
+    finish(std::move(c), is_mirrored);
+  }
+
+  void permuted(Call c) {
+    ValuePtr from = c.inputs[0], to = c.outputs[0];
+    const Ints& permutation = c.params.ints("permutation");
+    size_t rank = permutation.size();
+    bool a = kept_mirrored(from), b = kept_mirrored(to);
+    Ints direct(rank);
+    for (size_t d = 0; d < rank; ++d) {
+      int64_t source = permutation[d];
+      direct[b ? rank - 1 - d : d] = a ? mirrored(source, rank) : source;
+    }
+    ValuePtr operand = get(from, a);
+    if (std::is_sorted(direct.begin(), direct.end())) {
+      kept_[to.get()] = operand;
+      return;
+    }
+    set(c, "permutation", direct);
+    c.inputs[0] = operand;
+    c.outputs[0] = result(to, b);
+    kept_[to.get()] = c.outputs[0];
+    graph_->calls.push_back(std::move(c));
+  }
+
+  void spread(Call c) {
+    ValuePtr to = c.outputs[0];
+    size_t rank = to->type.shape.size();
+    bool b = kept_mirrored(to);
+    if (c.inputs.empty()) {
+      if (b) mirror_parameters(c, rank);
+      return finish(std::move(c), b);
+    }
+    bool a = kept_mirrored(c.inputs[0]);
+    Ints dims = c.params.ints("broadcast_dimensions");
+    if (a) std::reverse(dims.begin(), dims.end());
+    if (b)
+      for (int64_t& d : dims) d = mirrored(d, rank);
+    set(c, "broadcast_dimensions", dims);
+    c.inputs[0] = get(c.inputs[0], a);
+    c.outputs[0] = kept_[to.get()] = result(to, b);
+    set(c, "shape", c.outputs[0]->type.shape);
+    graph_->calls.push_back(std::move(c));
+  }
+
+  // One operand of a product as it is kept: its dimensions there by those of the graph's.
+  struct Side {
+    ValuePtr value;
+    Ints contracting, batch, free;  // of the value as it is kept; free ones in its order
+    std::vector<size_t> original;   // by dimension as it is kept
+  };
+  Side side(const ValuePtr& v, const Ints& contracting, const Ints& batch) {
+    bool m = kept_mirrored(v);
+    size_t rank = v->type.shape.size();
+    Side s{get(v, m), contracting, batch, {}, {}};
+    for (Ints* list : {&s.contracting, &s.batch})
+      for (int64_t& d : *list) d = m ? mirrored(d, rank) : d;
+    for (size_t d = 0; d < rank; ++d) {
+      auto dim = static_cast<int64_t>(d);
+      s.original.push_back(m ? rank - 1 - d : d);
+      if (!std::count(s.contracting.begin(), s.contracting.end(), dim) &&
+          !std::count(s.batch.begin(), s.batch.end(), dim))
+        s.free.push_back(dim);
+    }
+    return s;
+  }
+  void product(Call c) {
+    using Pairs = std::vector<Ints>;
+    ValuePtr to = c.outputs[0];
+    size_t rank = to->type.shape.size();
+    bool b = kept_mirrored(to), reverse = b && rank >= 2;
+    Pairs contracting = c.params.get<Pairs>("contracting_dims"), batch = c.params.get<Pairs>("batching_dims");
+    if (reverse)
+      for (Ints& list : batch) std::reverse(list.begin(), list.end());
+    size_t batches = batch[0].size();
+    Side sides[2] = {side(c.inputs[0], contracting[0], batch[0]), side(c.inputs[1], contracting[1], batch[1])};
+    // where the dimensions of the result come from, as the graph counts them
+    std::vector<size_t> free_places[2];
+    size_t first = batches;
+    for (size_t k : {0, 1}) {
+      std::vector<size_t> sorted;
+      for (int64_t d : sides[k].free) sorted.push_back(sides[k].original[static_cast<size_t>(d)]);
+      std::vector<size_t> ranks = sorted;
+      std::sort(sorted.begin(), sorted.end());
+      for (size_t r : ranks)
+        free_places[k].push_back(first +
+                                 static_cast<size_t>(std::find(sorted.begin(), sorted.end(), r) - sorted.begin()));
+      first += ranks.size();
+    }
+    std::vector<size_t> made_order;
+    for (size_t d = 0; d < batches; ++d) made_order.push_back(reverse ? batches - 1 - d : d);
+    for (size_t k : {0, 1}) {
+      const auto& places = free_places[reverse ? 1 - k : k];
+      made_order.insert(made_order.end(), places.begin(), places.end());
+    }
+    Ints back(rank);  // from what is made to what is kept
+    for (size_t d = 0; d < rank; ++d)
+      back[reverse ? rank - 1 - made_order[d] : made_order[d]] = static_cast<int64_t>(d);
+    Side &l = sides[reverse ? 1 : 0], &r = sides[reverse ? 0 : 1];
+    c.inputs = {l.value, r.value};
+    set(c, "contracting_dims", Pairs{l.contracting, r.contracting});
+    set(c, "batching_dims", Pairs{l.batch, r.batch});
+    graph::TensorType type = to->type;
+    for (size_t d = 0; d < rank; ++d) type.shape[d] = to->type.shape[made_order[d]];
+    bool direct = std::is_sorted(back.begin(), back.end());
+    ValuePtr out = direct && !reverse ? to : graph::make_value(Value::Kind::result, type);
+    c.outputs = {out};
+    graph_->calls.push_back(std::move(c));
+    kept_[to.get()] = transposed(out, back);
+  }
+
+  const Orders& orders_;
+  Graph* graph_ = nullptr;
+  int location_ = -1;
+  graph::Substitution kept_, other_;     // each value as it is kept, and in the other form
+  std::vector<const Value*> made_here_;  // keys of other_, which are known in one graph only
+};
+
+}  // namespace
+
+void mirror_values(Graph& g) {
+  Orders orders(g);
+  if (orders.any()) Mirror(orders).visit(g);
+}
+
+}  // namespace anvil::transform

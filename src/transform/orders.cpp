@@ -1,0 +1,148 @@
+#include "transform/orders.h"
+
+#include <algorithm>
+
+#include "primitives/primitive.h"
+
+namespace anvil::transform {
+
+using graph::Call;
+using graph::Graph;
+using graph::Value;
+using graph::ValuePtr;
+
+namespace {
+
+constexpr double loop_visits = 8;  // assumed of a body
+// What copies cost relative to each other: one in front of a reshape stands alone, one of an
+// input or result is part of the nest that reads or makes it, a product only runs slower.
+constexpr double at_reshape = 1.2, at_result = 0.9, at_input = 0.8, at_product = 0.5;
+
+double bytes(const ValuePtr& v) {
+  return static_cast<double>(elements(v->type.shape)) * static_cast<double>(size_of(v->type.dtype));
+}
+Shape without_ones(Shape s) {
+  std::erase(s, 1);
+  return s;
+}
+bool together(const Call& c) {
+  static const std::unordered_set<std::string_view> names = {
+      "convert", "select", "clamp",         "concatenate",          "pad",    "static_slice",
+      "reverse", "cumsum", "dynamic_slice", "dynamic_update_slice", "is_nan", "bitcast_convert"};
+  const primitives::Primitive& p = primitives::primitive_of(c);
+  if (!p.elementwise && names.count(p.name) == 0) return false;
+  size_t rank = c.outputs[0]->type.shape.size();
+  auto fits = [&](const ValuePtr& v) { return v->type.shape.empty() || v->type.shape.size() == rank; };
+  return std::all_of(c.inputs.begin(), c.inputs.end(), fits) && std::all_of(c.outputs.begin(), c.outputs.end(), fits);
+}
+
+}  // namespace
+
+bool reverses(const Ints& permutation) {
+  for (size_t d = 0; d < permutation.size(); ++d)
+    if (permutation[d] != static_cast<int64_t>(permutation.size() - 1 - d)) return false;
+  return permutation.size() >= 2;
+}
+
+Mirroring mirroring(const Call& c) {
+  static const std::unordered_set<std::string_view> reductions = {"reduce_sum", "reduce_prod", "reduce_max",
+                                                                  "reduce_min", "reduce_any",  "reduce_all"};
+  const std::string& name = c.primitive->name;
+  if (name == "transpose") return Mirroring::permuted;
+  if (name == "dot_general") return Mirroring::product;
+  if (name == "broadcast_in_dim" || name == "iota" || name == "fill") return Mirroring::spread;
+  if (reductions.count(name) != 0) return Mirroring::reduction;
+  if (name == "reshape")
+    return without_ones(c.inputs[0]->type.shape) == without_ones(c.outputs[0]->type.shape) ? Mirroring::together
+                                                                                           : Mirroring::none;
+  return graph::subgraphs(c).empty() && !c.outputs.empty() && together(c) ? Mirroring::together : Mirroring::none;
+}
+
+Orders::Orders(const Graph& g) {
+  members_.push_back({0, false});
+  visit(g, 1);
+  if (!reversal_seen_) return;
+  for (const ValuePtr& v : g.inputs) plain(v, at_input * bytes(v));
+  std::stable_sort(wishes_.begin(), wishes_.end(), [](const Wish& a, const Wish& b) { return a.price > b.price; });
+  for (const Wish& w : wishes_) {
+    Member a = root(w.a), b = root(w.b);
+    if (a.parent == b.parent) continue;
+    if (a.parent < b.parent) std::swap(a, b);  // so that 0 stays a root
+    members_[a.parent] = {b.parent, a.opposite != (b.opposite != w.opposite)};
+  }
+  for (size_t k = 1; k < members_.size() && !any_; ++k) {
+    Member r = root(k);
+    any_ = r.parent == 0 && r.opposite;
+  }
+}
+
+bool Orders::mirrored(const ValuePtr& v) const {
+  auto it = ids_.find(v.get());
+  if (!any_ || it == ids_.end()) return false;
+  size_t k = it->second;
+  bool opposite = false;
+  for (; members_[k].parent != k; k = members_[k].parent) opposite = opposite != members_[k].opposite;
+  return k == 0 && opposite;
+}
+
+// The root of a member and whether the member is its opposite; paths are halved on the way.
+Orders::Member Orders::root(size_t k) {
+  bool opposite = false;
+  while (members_[k].parent != k) {
+    Member& m = members_[k];
+    const Member up = members_[m.parent];
+    if (up.parent != m.parent) m = {up.parent, m.opposite != up.opposite};
+    opposite = opposite != m.opposite;
+    k = m.parent;
+  }
+  return {k, opposite};
+}
+
+std::optional<size_t> Orders::id(const ValuePtr& v) {
+  if (v->kind == Value::Kind::literal || v->type.shape.size() < 2) return std::nullopt;
+  auto [it, fresh] = ids_.try_emplace(v.get(), members_.size());
+  if (fresh) members_.push_back({members_.size(), false});
+  return it->second;
+}
+void Orders::wish(const ValuePtr& a, const ValuePtr& b, bool opposite, double price) {
+  auto x = id(a), y = id(b);
+  if (x && y) wishes_.push_back({*x, *y, opposite, price});
+}
+void Orders::plain(const ValuePtr& v, double price) {
+  if (auto x = id(v)) wishes_.push_back({*x, 0, false, price});
+}
+
+void Orders::visit(const Graph& g, double visits) {
+  for (const Call& c : g.calls) visit(c, visits);
+  for (const ValuePtr& v : g.outputs) plain(v, at_result * visits * bytes(v));
+}
+
+void Orders::visit(const Call& c, double visits) {
+  auto price = [&](const ValuePtr& v, double factor = 1) { return factor * visits * bytes(v); };
+  auto each_operand = [&](double factor) {
+    for (const ValuePtr& v : c.inputs) wish(v, c.outputs[0], false, price(v, factor));
+  };
+  switch (mirroring(c)) {
+    case Mirroring::permuted: {
+      if (!reverses(c.params.ints("permutation"))) return;
+      reversal_seen_ = true;
+      return wish(c.inputs[0], c.outputs[0], true, price(c.inputs[0]));
+    }
+    case Mirroring::together:
+    case Mirroring::spread: return each_operand(1);
+    case Mirroring::reduction: return wish(c.inputs[0], c.outputs[0], false, price(c.outputs[0]));
+    case Mirroring::product: return each_operand(at_product);
+    case Mirroring::none: break;
+  }
+  bool loop = c.primitive->name == "while" || c.primitive->name == "while_record" || c.primitive->name == "tape_scan";
+  for (const graph::GraphPtr& inner : graph::subgraphs(c)) {
+    double inside = loop ? loop_visits * visits : visits;
+    for (const ValuePtr& v : inner->inputs) plain(v, at_input * inside * bytes(v));
+    visit(*inner, inside);
+  }
+  double factor = c.primitive->name == "reshape" ? at_reshape : 1;
+  for (const ValuePtr& v : c.inputs) plain(v, price(v, factor));
+  for (const ValuePtr& v : c.outputs) plain(v, price(v, factor));
+}
+
+}  // namespace anvil::transform

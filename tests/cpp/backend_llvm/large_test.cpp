@@ -1,0 +1,123 @@
+// Programs that are large enough to be written in parts: functions for runs of statements,
+// one function for equal nests, loads repeated in long blocks. The results stay.
+#include <ctime>
+#include <random>
+
+#include "compiler/graphs.h"
+#include "support/run_compiled.h"
+
+namespace anvil::test {
+namespace {
+
+using namespace primitives;
+
+void expect_same(const graph::Graph& g, double tolerance = 1e-5) {
+  setenv("ANVIL_VERIFY", "1", 0);  // of what LLVM gets
+  std::vector<Tensor> inputs = numbers_for(g);
+  expect_equal(run_compiled(g, inputs), eigen::evaluate(g, inputs), tolerance, "compiled");
+}
+Var tanh(Var x) { return record("tanh", {x}); }
+
+TEST(Large, EqualNestsOfDifferentBuffers) {
+  Builder b;
+  Var x = b.input(DType::f64, {16, 16}), w = b.input(DType::f64, {16, 16}), v = b.input(DType::f64, {16, 16});
+  for (int k = 0; k < 120; ++k) {
+    Var y = tanh(dot_general(k % 3 ? w : v, x, {1}, {0}, {}, {}));
+    x = k % 7 == 3 ? y * 0.5 + x : y;
+    if (k % 40 == 39) b.output(reduce_sum(x, {0}));
+  }
+  b.output(x);
+  expect_same(*b.g, 1e-7);
+  std::string text =
+      llvm_backend::text(compiler::compile(*optimized(*b.g), llvm_backend::target()), llvm_backend::Text::llvm);
+  EXPECT_NE(text.find("define internal i32 @nest1("), std::string::npos);
+  EXPECT_EQ(text.find("@nest9("), std::string::npos) << "few are different";
+}
+
+TEST(Large, EqualNestsInALoopThatExchangesItsState) {
+  Builder b;
+  Var x = b.input(DType::f64, {24, 24});
+  Var i = b.scalar(0, DType::i32);
+  auto r = while_loop(
+      *b.g, {i, x, x * 0.5}, [](const std::vector<Var>& s) { return s[0] < 5.0; },
+      [&](const std::vector<Var>& s) {
+        Var y = s[1], z = s[2];
+        for (int k = 0; k < 60; ++k) {
+          Var next = tanh(dot_general(y, z, {1}, {0}, {}, {}));
+          if (k % 2)
+            z = next;
+          else
+            y = next;
+        }
+        return std::vector<Var>{s[0] + 1.0, z, y};  // exchanged
+      });
+  b.output(r[1]);
+  b.output(r[2]);
+  expect_same(*b.g, 1e-9);
+}
+
+// Nests that differ in one number, one size or one buffer that is used twice are not equal.
+TEST(Large, NestsThatAreAlmostEqual) {
+  Builder b;
+  std::vector<Var> x = {b.input(DType::f64, {40}), b.input(DType::f64, {40}), b.input(DType::f64, {41})};
+  std::mt19937 random(7);
+  for (int k = 0; k < 400; ++k) {
+    auto any = [&] { return random() % 2; };
+    Var p = x[any()], q = x[any()];
+    size_t to = any();
+    Var made = any() ? exp(-abs(p)) * q : exp(-abs(q)) * (any() ? 0.5 : 0.25) + p * 0.5;
+    // a sum in between keeps nests apart
+    x[to] = made - broadcast_in_dim(reduce_max(abs(made), {0}) * 0.125, {40}, {});
+    if (k % 10 == 0) x[2] = sin(x[2]) * broadcast_in_dim(reduce_sum(x[2], {0}) * 0.01, {41}, {});
+  }
+  for (Var v : x) b.output(v);
+  expect_same(*b.g, 1e-9);
+}
+
+TEST(Large, LongBlocksRepeatLoads) {
+  for (bool matrix : {false, true}) {
+    Builder b;
+    Shape shape = matrix ? Shape{33, 5} : Shape{};
+    Var x = b.input(DType::f64, shape), y = b.input(DType::f64, shape), c = b.input(DType::f64, {});
+    auto r = while_loop(
+        *b.g, {b.scalar(0, DType::i32), x, c}, [](const std::vector<Var>& s) { return s[0] < 3.0; },
+        [&](const std::vector<Var>& s) {
+          graph::Graph& g = *s[0].graph;
+          Var v = s[1], n = s[2], outer = in(g, y), spread = broadcast_in_dim(in(g, c), shape, {});
+          for (int k = 0; k < 400; ++k) {
+            v = k % 5 == 4 ? tanh(v) : k % 5 == 2 ? v * spread : k % 5 == 3 ? maximum(v, outer) : v + outer * 0.125;
+            if (k % 50 == 0) n = sin(n) + 0.5;
+          }
+          return std::vector<Var>{s[0] + 1.0, v, n};
+        });
+    b.output(r[1]);
+    b.output(r[2]);
+    expect_same(*b.g, 1e-9);
+  }
+}
+
+// Not a benchmark: what took quadratic time took ten times as long.
+TEST(Large, CompileTimeIsLinear) {
+  auto seconds = [](int ops) {
+    Builder b;
+    Var x = b.input(DType::f32, {}), y = b.input(DType::f32, {});
+    auto r = while_loop(
+        *b.g, {b.scalar(0, DType::i32), x}, [](const std::vector<Var>& s) { return s[0] < 2.0; },
+        [&](const std::vector<Var>& s) {
+          Var v = s[1], outer = in(*s[0].graph, y);
+          for (int k = 0; k < ops; ++k) v = k % 2 ? tanh(v) : v * outer;
+          return std::vector<Var>{s[0] + 1.0, v};
+        });
+    b.output(r[1]);
+    load_llvm();
+    loops::Program p = compiler::compile(*optimized(*b.g), llvm_backend::target());
+    std::clock_t start = std::clock();
+    llvm_backend::compile(p);
+    return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+  };
+  double one = seconds(1500), four = seconds(6000);
+  EXPECT_LT(four, 9 * one);
+}
+
+}  // namespace
+}  // namespace anvil::test

@@ -1,0 +1,47 @@
+// Random programs as text and back: the same program, printed and written.
+#include <gtest/gtest.h>
+
+#include "backend/stablehlo/stablehlo.h"
+#include "support/random_program.h"
+#include "transform/simplify.h"
+
+namespace anvil::test {
+namespace {
+
+// What has two names here but one in StableHLO, so that the other is read back: a filled
+// tensor is a literal, a sum of bools is `reduce_any`, a shift of bools a
+// combination of others, a running sum of one element is no sum.
+bool has_another_name(const graph::Call& c) {
+  const std::string& name = c.primitive->name;
+  if (name == "fill") return true;
+  if (name == "reduce_sum" || name == "reduce_prod" || name.substr(0, 5) == "shift")
+    return is_bool(c.inputs[0]->type.dtype);
+  if (name == "cumsum") return c.inputs[0]->type.shape.at(static_cast<size_t>(c.params.integer("dim"))) <= 1;
+  for (const GraphPtr& inner : subgraphs(c))
+    if (std::any_of(inner->calls.begin(), inner->calls.end(), has_another_name)) return true;
+  return false;
+}
+
+void compare(uint64_t seed, int calls, std::map<std::string, int>& seen) {
+  RandomProgram::Options options;
+  options.calls = calls;
+  RandomProgram p(seed, options);
+  transform::remove_dead_calls(p.graph);
+  if (std::any_of(p.graph.calls.begin(), p.graph.calls.end(), has_another_name)) return;
+  for (const graph::Call& c : p.graph.calls) ++seen[c.primitive->name];
+  std::string text = stablehlo::write(p.graph, false).text;
+  GraphPtr back = stablehlo::read(text);
+  ASSERT_EQ(graph::print(*back), graph::print(p.graph)) << "seed " << seed << "\n" << text;
+  ASSERT_EQ(stablehlo::write(*back, false).text, text) << "seed " << seed;
+}
+
+TEST(RoundTrip, RandomProgramsPrintTheSame) {
+  std::map<std::string, int> seen;
+  for (uint64_t seed = 0; seed < 3000 && !HasFatalFailure(); ++seed) compare(seed, 1, seen);
+  for (uint64_t seed = 0; seed < 300 && !HasFatalFailure(); ++seed) compare(seed, 12, seen);
+  for (const std::string& name : RandomProgram::structured())
+    if (name != "fill" && !name.starts_with("while_") && name != "tape_scan") EXPECT_GT(seen[name], 0) << name;
+}
+
+}  // namespace
+}  // namespace anvil::test

@@ -1,0 +1,126 @@
+// Gathers and scatters in loops: every pass keeps the results, an input that nobody else needs
+// is changed in place, and parameters are bound no deeper than they must be.
+#include <random>
+
+#include "compiler/graphs.h"
+#include "support/loop_rule.h"
+#include "support/random_index.h"
+
+namespace anvil::test {
+namespace {
+
+using namespace primitives;
+
+Tensor indices(const Shape& shape, const std::vector<int64_t>& values, DType t = DType::i32) {
+  Tensor x = graph::allocate({t, shape});
+  for (size_t k = 0; k < values.size(); ++k) graph::set_element(x, static_cast<int64_t>(k), Scalar(values[k]));
+  return x;
+}
+
+// A random gather or scatter, followed by something that merges with it.
+class Generator {
+ public:
+  explicit Generator(unsigned seed) : random_(seed) {}
+  graph::GraphPtr graph(std::vector<Tensor>& at) {
+    Builder b;
+    auto below = [this](int n) { return pick(n); };
+    Shape shape;
+    for (int d = 1 + pick(3); d > 0; --d) shape.push_back(1 + pick(6));
+    RandomIndex index(shape, below);
+    constexpr DType kinds[] = {DType::i32, DType::i64, DType::ui8, DType::ui64, DType::i16};
+    DType t = kinds[pick(5)];
+    Var x = b.input(DType::f64, shape), places = b.input(t, index.indices);
+    at = {numbers(DType::f64, shape), index.values(t, shape, below)};
+    if (pick(2)) x = x * 2.0;  // a temporary
+    if (pick(3) == 0) {
+      Var y = gather(x, places, index.slice_sizes, index.dims);
+      b.output(y + 1.0);
+      if (pick(2)) b.output(y);
+      return b.g;
+    }
+    Var like = gather(x, literal(places, 1), index.slice_sizes, index.dims);
+    Var update = b.input(DType::f64, like.shape());
+    at.push_back(numbers(DType::f64, like.shape(), -1, 1, 7));
+    if (pick(2)) update = pick(2) ? update * update : update + like;
+    constexpr const char* combiners[] = {"add", "", "mul", "maximum", "sub"};
+    Var y = scatter(x, places, update, index.dims, combiners[pick(5)]);
+    b.output(pick(2) ? y : y * 3.0);
+    if (pick(2)) b.output(x);
+    return b.g;
+  }
+
+ private:
+  int pick(int n) { return std::uniform_int_distribution<int>(0, n - 1)(random_); }
+  std::mt19937 random_;
+};
+
+TEST(RandomIndices, LoopRulesAgreeAndPassesKeepResults) {
+  const char* from = std::getenv("ANVIL_SEED");
+  unsigned first = from ? static_cast<unsigned>(std::atoi(from)) : 1, count = from ? 1 : 600;
+  for (unsigned seed = first; seed < first + count && !testing::Test::HasFailure(); ++seed) {
+    SCOPED_TRACE("ANVIL_SEED=" + std::to_string(seed));
+    std::vector<Tensor> at;
+    graph::GraphPtr g = Generator(seed).graph(at);
+    expect_loop_rules_agree(*g, at);
+    expect_passes_agree(*g, at, 1e-12);
+  }
+}
+
+// x2[i] += x3[i] at x1[i], n times: each iteration must touch only the places.
+TEST(Scatter, ChangesTheStateOfALoopInPlace) {
+  Builder b;
+  Var x = b.input(DType::f64, {1000}), at = b.input(DType::i32, {3}), u = b.input(DType::f64, {3});
+  Var zero = b.scalar(0, DType::i32);
+  auto r = while_loop(
+      *b.g, {x, zero}, [](std::vector<Var>& s) { return s[1] < 100.0; },
+      [&](std::vector<Var>& s) {
+        graph::Graph& g = *s[0].graph;
+        IndexDims dims{{}, {0}, {}, {}, {0}, 1};
+        return std::vector<Var>{scatter(s[0], in(g, at), in(g, u), dims, "add"), s[1] + 1.0};
+      });
+  b.output(r[0]);
+  std::vector<Tensor> inputs = {numbers(DType::f64, {1000}), indices({3}, {5, 5, 900}), numbers(DType::f64, {3})};
+  expect_passes_agree(*b.g, inputs, 1e-12);
+  loops::Program p = compiler::lower(*b.g);
+  for (const compiler::Pass& pass : compiler::passes()) pass.run(p, {});
+  LoopInterpreter run(p, inputs);
+  run.run();
+  EXPECT_LT(run.steps, 4000);  // two copies of 1000 elements, and 100 times a few
+}
+
+TEST(Scatter, KeepsAnInputThatIsReadElsewhere) {
+  Builder b;
+  Var x = b.input(DType::f64, {4}), at = b.input(DType::i32, {2});
+  Var t = x * 2.0;
+  IndexDims dims{{}, {0}, {}, {}, {0}, 1};
+  Var y = scatter(t, at, literal(*b.g, 1, {DType::f64, {2}}), dims, "add");
+  b.output(y);
+  b.output(t);
+  b.output(scatter(y, at, gather(y, at, {1}, dims), dims, "add"));
+  expect_passes_agree(*b.g, {numbers(DType::f64, {4}), indices({2}, {4, 1})}, 1e-12);
+}
+
+// The indices lie in the memory that changes.
+TEST(Scatter, KeepsItsIndices) {
+  Builder b;
+  Var x = b.input(DType::i32, {4}) + 0.0, ones = literal(*b.g, 1, {DType::i32, {4}});
+  IndexDims dims{{}, {0}, {}, {}, {0}, 1};
+  Var t = x * literal(x, 1) + x - x;
+  b.output(scatter(t, t, ones, dims, "add"));
+  b.output(scatter(t, reshape(t, {2, 2}), reshape(ones, {2, 2}), {{}, {0}, {}, {}, {0}, 2}, "add"));
+  expect_passes_agree(*b.g, {indices({4}, {2, 3, 1, 4})}, 0);
+}
+
+std::string nest_of(const graph::Graph& g) { return loops::print(compiler::lower(g)); }
+
+TEST(Gather, BindsAnIndexOutsideOfTheLoopsOfAWindow) {
+  Builder b;
+  Var x = b.input(DType::f64, {10, 7}), at = b.input(DType::i32, {5});
+  b.output(gather(x, at, {10, 1}, {{0}, {1}, {}, {}, {1}, 1}));
+  std::string text = nest_of(*b.g);
+  EXPECT_LT(text.find("for j"), text.find("$p"));
+  EXPECT_LT(text.find("$p"), text.find("for i"));
+}
+
+}  // namespace
+}  // namespace anvil::test

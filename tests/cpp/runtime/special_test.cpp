@@ -1,0 +1,109 @@
+// The functions of special.h against values by mpmath, and at their poles and edges.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "runtime/elementary/table.h"
+
+namespace anvil::elementary {
+namespace {
+
+using F = Function;
+constexpr double inf = INFINITY, nan = NAN;
+
+void expect_near(F f, double x, double y, double wanted, double tolerance) {
+  double got = arity(f) == 2 ? call(f, x, y) : call(f, x);
+  EXPECT_LE(std::fabs(got - wanted), tolerance * std::fabs(wanted))
+      << name(f) << " at " << x << " " << y << " is " << got;
+  auto single = static_cast<float>(x), second = static_cast<float>(y);
+  if (single != x || second != y) return;
+  float rounded = arity(f) == 2 ? call(f, single, second) : call(f, single);
+  EXPECT_EQ(rounded, static_cast<float>(got)) << name(f) << " at " << x << " " << y;
+}
+
+struct Known {
+  double n, x, value;
+};
+const Known polygammas[] = {
+    {0, 0.5, -1.96351002602142348},        {0, 1, -0.577215664901532861},        {0, 1.5, 0.0364899739785765206},
+    {0, 1.4375, -0.0236135440052978991},   {0, 2.25, 0.572546466623734592},      {0, 100.5, 4.60517435258184521},
+    {0, 1e10, 23.0258509298904568},        {0, 1e-10, -10000000000.5772153},     {0, -0.75, -2.89412020004293207},
+    {0, -10.25, 5.51685841988627331},      {0, -1e-10, 9999999999.42278397},     {1, 0.125, 65.3881334449880345},
+    {1, 1, 1.64493406684822644},           {1, 3.5, 0.330357756100234865},       {1, 30, 0.0338950603577399442},
+    {1, 1e200, 1.00000000000000003e-200},  {1, 1e-10, 9.99999999999999927e+19},  {1, -0.5, 8.93480220054467931},
+    {1, -20.75, 19.6921586563724974},      {2, 0.5, -16.82879664423432},         {2, 7.25, -0.0218289522951977392},
+    {2, -3.25, 123.955211039422023},       {3, 1.25, 2.78214400918839602},       {3, -7.75, 1558.54192059160656},
+    {5, 2, 2.08116743813389677},           {5, 1000, 2.40600599999440001e-14},   {10, 0.5, -7431824508.85876898},
+    {10, 25, -4.62166451504883193e-9},     {10, -1.25, 15220204740174.3376},     {40, 3, -2.23705623046787669e+28},
+    {40, -2.75, -3.94552421014626834e+72}, {100, 9.5, -1.65934699377747991e+59}, {171, 40, 3.51339555285775399e+33},
+};
+
+TEST(Special, Polygamma) {
+  for (const Known& k : polygammas) {
+    expect_near(F::polygamma, k.n, k.x, k.value, 2e-13);
+    if (k.n == 0) expect_near(F::digamma, k.x, 0, k.value, 2e-13);
+    if (k.n == 1) expect_near(F::trigamma, k.x, 0, k.value, 2e-13);
+  }
+  EXPECT_NEAR(call(F::digamma, 0x1.762d86356be3fp+0), -0x1.b86a722197829p-54 * 0x1.ef72bc8ee38acp-1,
+              1e-30);  // next to the zero
+  for (double n : {-1., 0.5, -0.5, inf, nan}) EXPECT_TRUE(std::isnan(call(F::polygamma, n, 1.5))) << n;
+  EXPECT_EQ(call(F::digamma, inf), inf);
+  EXPECT_EQ(call(F::trigamma, inf), 0);
+  EXPECT_EQ(call(F::polygamma, 1000.0, 1e-3), -inf);
+}
+TEST(Special, PolesOfPolygamma) {
+  for (double pole : {0., -0., -1., -2., -1e15, -1e300}) {
+    for (double n : {0., 2.}) EXPECT_TRUE(std::isnan(call(F::polygamma, n, pole))) << n << " " << pole;
+    for (double n : {1., 3.}) EXPECT_EQ(call(F::polygamma, n, pole), inf) << n << " " << pole;
+    EXPECT_EQ(call(F::trigamma, pole), inf);
+    EXPECT_TRUE(std::isnan(call(F::digamma, pole)));
+  }
+  for (double n : {0., 1., 2., 3.}) EXPECT_TRUE(std::isnan(call(F::polygamma, n, -inf))) << n;
+}
+
+const Known zetas[] = {
+    {1.5, 0.5, 4.77653794755483325},        {2, 1, 1.64493406684822644},         {3, 0.25, 64.6638699687684602},
+    {1.0009765625, 2, 1023.57728676950459}, {10, 1e-3, 9.99999999999999792e+29}, {2.5, 1e6, 6.66667166666875e-10},
+    {30, 25.5, 9.38800284823060222e-43},    {4, -0.5, 32.2348485056670729},      {3, -2.25, -61.9484748870300828},
+    {60, 2, 8.67361738011993373e-19},       {200, 1.5, 6.04989989819374873e-36}, {1.25, 1e-20, 1.00000000000000007e+25},
+};
+TEST(Special, Zeta) {
+  for (const Known& k : zetas) expect_near(F::zeta, k.n, k.x, k.value, 1e-14);
+  for (double a : {0.5, 2., -0.5, inf}) {
+    EXPECT_EQ(call(F::zeta, 1., a), inf);
+    EXPECT_TRUE(std::isnan(call(F::zeta, 0.5, a))) << a;
+    EXPECT_TRUE(std::isnan(call(F::zeta, nan, a))) << a;
+  }
+  for (double pole : {0., -1., -1e300}) {
+    EXPECT_EQ(call(F::zeta, 2., pole), inf);
+    EXPECT_TRUE(std::isnan(call(F::zeta, 3., pole)));
+    EXPECT_TRUE(std::isnan(call(F::zeta, 2.5, pole)));
+  }
+  EXPECT_TRUE(std::isnan(call(F::zeta, 2.5, -0.5)));
+  EXPECT_TRUE(std::isnan(call(F::zeta, 2., -inf)));
+  EXPECT_EQ(call(F::zeta, 2., inf), 0);
+  EXPECT_EQ(call(F::zeta, inf, 0.5), inf);
+  EXPECT_EQ(call(F::zeta, inf, 1.), 1);
+  EXPECT_EQ(call(F::zeta, inf, 2.), 0);
+}
+
+const Known bessels[] = {
+    {0, 1e-300, 5.00000000000000013e-301}, {0, 1e-05, 4.99995000031249895e-6}, {0, 0.5, 0.156420803184871697},
+    {0, 1, 0.207910415349708449},          {0, 3.25, 0.192031054333136035},    {0, 10, 0.121262681384455519},
+    {0, 20, 0.0875062221832886654},        {0, 23.99, 0.0801602960529434597},  {0, 24, 0.0801441392765347384},
+    {0, 30, 0.0719163305986475547},        {0, 100, 0.0397441530251302527},    {0, 1e10, 3.98942280386472342e-6},
+};
+TEST(Special, BesselI1e) {
+  for (const Known& k : bessels) {
+    expect_near(F::bessel_i1e, k.x, 0, k.value, 2e-15);
+    expect_near(F::bessel_i1e, -k.x, 0, -k.value, 2e-15);
+  }
+  EXPECT_EQ(call(F::bessel_i1e, 0.), 0);
+  EXPECT_TRUE(std::signbit(call(F::bessel_i1e, -0.)));
+  EXPECT_EQ(call(F::bessel_i1e, inf), 0);
+  EXPECT_TRUE(std::isnan(call(F::bessel_i1e, nan)));
+}
+
+}  // namespace
+}  // namespace anvil::elementary

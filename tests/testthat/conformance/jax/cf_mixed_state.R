@@ -1,0 +1,11 @@
+list(inputs=list(
+list(dtype="f32",shape=c(3,3),data=c(0.1577004,-0.34252194,-0.24922998,0.20974493,0.21764497,-0.16303517,0.2570413,0.18444754,-0.12627102))),
+outputs=list(
+list(dtype="i8",shape=numeric(),data=c(8)),
+list(dtype="bool",shape=numeric(),data=c(FALSE)),
+list(dtype="ui32",shape=numeric(),data=c(3664477795)),
+list(dtype="f32",shape=numeric(),data=c(0.0005652834)),
+list(dtype="f32",shape=c(3),data=c(0.0047029126,0.003562725,0.0042765117)),
+list(dtype="f32",shape=c(3,3),data=c(0.1577004,-0.34252194,-0.24922998,0.20974493,0.21764497,-0.16303517,0.2570413,0.18444754,-0.12627102))),
+atol=c(0.0,0.0,0.0,2.7e-10,2.1e-09,1e-07),
+rtol=c(0.0,0.0,0.0,4e-06,4e-06,4e-06))

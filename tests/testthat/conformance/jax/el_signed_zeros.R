@@ -1,0 +1,16 @@
+list(inputs=list(
+list(dtype="f32",shape=c(4),data=c(0.0,-0.0,0.0,-0.0)),
+list(dtype="f32",shape=c(4),data=c(-0.0,0.0,0.0,-0.0))),
+outputs=list(
+list(dtype="ui32",shape=c(4),data=c(0,1,0,1)),
+list(dtype="ui32",shape=c(4),data=c(1,0,1,0)),
+list(dtype="ui32",shape=c(4),data=c(0,0,0,1)),
+list(dtype="ui32",shape=c(4),data=c(1,1,0,1)),
+list(dtype="ui32",shape=c(4),data=c(1,1,0,0)),
+list(dtype="ui32",shape=c(4),data=c(0,1,0,1)),
+list(dtype="ui32",shape=c(4),data=c(1,1,1,1)),
+list(dtype="f32",shape=c(4),data=c(Inf,-Inf,Inf,-Inf)),
+list(dtype="ui32",shape=c(4),data=c(0,0,0,0)),
+list(dtype="ui32",shape=c(4),data=c(0,0,0,0))),
+atol=c(0.0,0.0,0.0,0.0,0.0,0.0,0.0,4.70197740328915e-38,0.0,0.0),
+rtol=c(0.0,0.0,0.0,0.0,0.0,0.0,0.0,4e-06,0.0,0.0))

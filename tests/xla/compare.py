@@ -1,0 +1,192 @@
+#!/usr/bin/env python3
+"""Sends random programs over the registry, and their gradients, through XLA.
+
+    compare.py EXPORTER [COUNT [SEED]]
+
+EXPORTER is anvil_export_programs (a target of the CMake build), COUNT how many random programs
+it writes (2000 by default) beside one for each elementwise primitive and dtype, SEED the first
+one's. XLA is reached through a server that reads one JSON request a line and answers one a line:
+
+    {"id": ..., "program": TEXT, "inputs": [TENSOR...]} -> {"id": ..., "ok": true, "outputs": [TENSOR...]}
+
+    ANVIL_XLA         the server's script, started with --serve
+    ANVIL_XLA_PYTHON  the Python that has JAX and NumPy (by default the one that runs this script)
+
+Where these are missing, the script says so and ends well. Integers and booleans must be equal,
+floats within rounding (`LIMIT`). Two things that are no errors of the text are told apart and
+counted:
+  denormal   XLA's code for CPUs takes denormal numbers for zero, in inputs and results;
+  unstable   XLA's own result moves as much when the inputs move by some units in the last place.
+Each other difference is printed. Last line: N compared, M failed.
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+
+LIMIT = {"f32": 1e-4, "f64": 1e-10}  # relative to the element, or to the largest one of the tensor
+TINY = {"f32": 1.1754943508222875e-38, "f64": 2.2250738585072014e-308}
+SPECIAL = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
+EPSILON = {"f32": 2.0**-23, "f64": 2.0**-52}
+SECONDS = 120  # for one program
+
+
+def missing():
+    script = os.environ.get("ANVIL_XLA")
+    if not script:
+        return "ANVIL_XLA is not set"
+    if not os.path.exists(script):
+        return "the file that ANVIL_XLA names does not exist"
+    python = os.environ.get("ANVIL_XLA_PYTHON", sys.executable)
+    try:
+        found = subprocess.run([python, "-c", "import jax, numpy"], capture_output=True, text=True)
+    except OSError as e:
+        return f"ANVIL_XLA_PYTHON does not start: {e}"
+    return None if found.returncode == 0 else "JAX is not installed for ANVIL_XLA_PYTHON"
+
+
+class Xla:
+    """The server; started when needed, and again after a program that ended it or took too long."""
+
+    def __init__(self):
+        self.process = None
+
+    def __call__(self, text, inputs):
+        if self.process is None:
+            command = [os.environ.get("ANVIL_XLA_PYTHON", sys.executable), os.environ["ANVIL_XLA"], "--serve"]
+            self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                            stderr=subprocess.DEVNULL, text=True)
+        watch = threading.Timer(SECONDS, self.process.kill)
+        watch.start()
+        try:
+            self.process.stdin.write(json.dumps({"program": text, "inputs": inputs}) + "\n")
+            self.process.stdin.flush()
+            line = self.process.stdout.readline()
+        except OSError:
+            line = ""
+        watch.cancel()
+        if line:
+            return json.loads(line)
+        status = self.process.wait()
+        self.process = None
+        return {"ok": False, "stage": "crash", "error": f"the server ended with status {status}"}
+
+    def close(self):
+        if self.process:
+            self.process.stdin.close()
+            self.process.wait()
+
+
+def numbers(tensor):
+    whole = tensor["dtype"].startswith(("i", "ui"))
+    return [SPECIAL.get(x) if isinstance(x, str) and x in SPECIAL else int(x) if whole else x for x in tensor["data"]]
+
+
+def scale(values):
+    return max((abs(x) for x in values if x == x and abs(x) != float("inf")), default=0.0)
+
+
+def differences(got, expected):
+    """The elements that differ, as (number, got, expected); None if the types do."""
+    if got["dtype"] != expected["dtype"] or got["shape"] != expected["shape"]:
+        return None
+    a, e = numbers(got), numbers(expected)
+    limit = LIMIT.get(got["dtype"])
+    if limit is None:
+        return [(i, x, y) for i, (x, y) in enumerate(zip(a, e)) if x != y]
+    largest = min(scale(e), 1.0)
+
+    def same(x, y):
+        return x == y or (x != x and y != y) or abs(x - y) <= limit * max(abs(y), largest)
+
+    return [(i, x, y) for i, (x, y) in enumerate(zip(a, e)) if not same(x, y)]
+
+
+def moved(tensor, sign):
+    """The tensor with floats moved by some units in the last place, up and down in turn."""
+    step = EPSILON.get(tensor["dtype"])
+    if step is None:
+        return tensor
+    data = [x if isinstance(x, str) else x * (1 + sign * (1 if i % 2 else -1) * 4 * step)
+            for i, x in enumerate(tensor["data"])]
+    return {**tensor, "data": data}
+
+
+def unstable(xla, text, case, outputs):
+    """Whether XLA's results move, under such changes of the inputs, wherever they differ from ours."""
+    spread = [[0.0] * len(o["data"]) for o in outputs]
+    for sign in (1, -1):
+        answer = xla(text, [moved(t, sign) for t in case["inputs"]])
+        if not answer.get("ok"):
+            return False
+        for k, (o, p) in enumerate(zip(outputs, answer["outputs"])):
+            for i, (x, y) in enumerate(zip(numbers(o), numbers(p))):
+                distance = 0.0 if x == y or (x != x and y != y) else abs(x - y)
+                spread[k][i] = float("inf") if distance != distance else max(spread[k][i], distance)
+    for k, (o, e) in enumerate(zip(outputs, case["outputs"])):
+        for i, x, y in differences(o, e):
+            if spread[k][i] == 0.0 or not (spread[k][i] == float("inf") or abs(x - y) <= 64 * spread[k][i]):
+                return False
+    return True
+
+
+def has_denormals(tensors):
+    return any(0 < abs(x) < TINY[t["dtype"]] for t in tensors if t["dtype"] in TINY for x in numbers(t))
+
+
+def verdict(xla, text, case):
+    """(kind, what was seen): kind is same, denormal, unstable or failed."""
+    answer = xla(text, case["inputs"])
+    if not answer.get("ok"):
+        return "failed", f"XLA does not {answer.get('stage')} it: {answer.get('error')}"
+    outputs = answer["outputs"]
+    if len(outputs) != len(case["outputs"]):
+        return "failed", f"{len(outputs)} results for {len(case['outputs'])}"
+    for k, (o, e) in enumerate(zip(outputs, case["outputs"])):
+        found = differences(o, e)
+        if found is None:
+            return "failed", f"result {k} is {o['dtype']}{o['shape']} for {e['dtype']}{e['shape']}"
+        if found:
+            i, x, y = found[0]
+            seen = f"result {k}, {o['dtype']}{o['shape']}: {len(found)} differ, element {i} is {x!r} for our {y!r}"
+            if has_denormals(case["inputs"]) or has_denormals(case["outputs"]):
+                return "denormal", seen
+            return ("unstable" if unstable(xla, text, case, outputs) else "failed"), seen
+    return "same", ""
+
+
+def main():
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    why = missing()
+    if why:
+        print(f"skipped: {why}")
+        return 0
+    count = sys.argv[2] if len(sys.argv) > 2 else "2000"
+    seed = sys.argv[3] if len(sys.argv) > 3 else "1"
+    counts = {"same": 0, "denormal": 0, "unstable": 0, "failed": 0}
+    xla = Xla()
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([sys.argv[1], folder, count, seed, "gradients"], check=True, stdout=subprocess.DEVNULL)
+        names = sorted(n[:-5] for n in os.listdir(folder) if n.endswith(".mlir"))
+        for name in names:
+            with open(os.path.join(folder, name + ".mlir")) as f:
+                text = f.read()
+            with open(os.path.join(folder, name + ".json")) as f:
+                case = json.load(f)
+            kind, seen = verdict(xla, text, case)
+            counts[kind] += 1
+            if kind != "same":
+                print(f"{name}: {kind}: {seen}", flush=True)
+    xla.close()
+    gradients = sum(n.startswith("gradient_") for n in names)
+    print(f"seed {seed}: {len(names)} programs, {gradients} of them gradients; "
+          f"{counts['same']} the same, {counts['denormal']} with denormals, {counts['unstable']} unstable")
+    print(f"{len(names)} compared, {counts['failed']} failed")
+    return counts["failed"] > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
