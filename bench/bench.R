@@ -140,6 +140,18 @@ for (k in list(c(32, 1, 0), c(32, 40, 4), c(128, 40, 4), c(32, 80, 4))) local({
   compare("mlp epoch", sprintf("B%d L%d x%d", batch, width, depth), "f32", function() train(P, X, Y), function() peer("mlp", xb, yb, batch, width, depth, 1L))
 })
 
+# ---- indices ------------------------------------------------------------------------------
+take_rows <- jit(function(x, i) nvl_gather(x, i, c(1L, shape(x)[2L]), offset_dims = 2L, collapsed_slice_dims = 1L, operand_batching_dims = integer(), start_indices_batching_dims = integer(), start_index_map = 1L, index_vector_dim = 2L))
+for (d in c("f32", "f64")) local({
+  x <- tensor(matrix(runif(1e5), 1e4), d); i <- sample(1e4L, 1e5L, TRUE); ti <- nv_tensor(i); xb <- bytes(x)
+  out <- if (d == "f64") numeric(1e6) else floats(1e6)
+  m <- if (d == "f64") as_array(x) else NULL
+  compare("rows x[i, ]", "1e5 of 1e4x10", d, function() take_rows(x, ti), function() peer(paste0("rows_", d), xb, i, 10000L, out), if (!is.null(m)) function() m[i, ])
+})
+bins <- sample(1000L, 1e6L, TRUE); weights <- runif(1e6); t_bins <- nv_tensor(bins); t_weights <- tensor(weights, "f64"); out <- numeric(1000)
+histogram <- jit(function(i, w) nvl_scatter(nv_fill(0, 1000L, dtype = "f64"), i, w, update_window_dims = integer(), inserted_window_dims = 1L, input_batching_dims = integer(), scatter_indices_batching_dims = integer(), scatter_dims_to_operand_dims = 1L, index_vector_dim = 2L, update_computation = function(old, new) old + new))
+compare("histogram", "1e6, 1000 bins", "f64", function() histogram(t_bins, t_weights), function() peer("histogram", bins, weights, out))
+
 # ---- loops ------------------------------------------------------------------------------
 counter <- jit(function(v) nv_while(list(v = v, i = nv_scalar(0L, "i32")), function(v, i) i < 1000000L, function(v, i) list(v = v * .999 + .001, i = i + 1L)))
 one <- nv_scalar(1, "f64")

@@ -28,6 +28,12 @@ void black_scholes(const T* __restrict__ s, const T* __restrict__ k, const T* __
   }
 }
 
+template <class T>
+void rows(const T* __restrict__ x, const int* __restrict__ at, T* __restrict__ out, long n, long columns, long m) {
+  for (long j = 0; j < columns; ++j)
+    for (long i = 0; i < n; ++i) out[i + j * n] = x[at[i] - 1 + j * m];
+}
+
 // The network of the MLP workload: column-major, batch in rows.
 struct Mlp {
   int batch, layers;
@@ -260,6 +266,24 @@ SEXP peer_chain_gradient(SEXP v_, SEXP a_) {
   for (int i = 0; i < 500; ++i) v[i + 1] = std::sin(v[i] * a);
   for (int i = 500; i-- > 0;) g *= std::cos(v[i] * a) * a;
   return Rf_ScalarReal(g);
+}
+// x[i, ] of a matrix with m rows, for doubles and floats.
+SEXP peer_rows_f64(SEXP x_, SEXP i_, SEXP m_, SEXP out_) {
+  rows(f64(x_), INTEGER(i_), f64(out_), XLENGTH(i_), XLENGTH(x_) / Rf_asInteger(m_), Rf_asInteger(m_));
+  return R_NilValue;
+}
+SEXP peer_rows_f32(SEXP x_, SEXP i_, SEXP m_, SEXP out_) {
+  rows(f32(x_), INTEGER(i_), f32(out_), XLENGTH(i_), count32(x_) / Rf_asInteger(m_), Rf_asInteger(m_));
+  return R_NilValue;
+}
+// The sums of the weights of each bin.
+SEXP peer_histogram(SEXP i_, SEXP weight_, SEXP out_) {
+  const double* __restrict__ weight = f64(weight_);
+  double* __restrict__ out = f64(out_);
+  const int* __restrict__ bin = INTEGER(i_);
+  std::fill(out, out + XLENGTH(out_), 0.0);
+  for (long k = 0, n = XLENGTH(i_); k < n; ++k) out[bin[k] - 1] += weight[k];
+  return R_NilValue;
 }
 SEXP peer_add(SEXP a, SEXP b) { return Rf_ScalarReal(Rf_asReal(a) + Rf_asReal(b)); }
 }

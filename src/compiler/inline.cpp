@@ -83,6 +83,7 @@ class Inliner {
       });
     });
     if (auto st = std::get_if<loops::Store>(&s.is)) facts(st->buffer).writes.push_back(id);
+    if (auto update = std::get_if<loops::Update>(&s.is)) updates_[update->local].push_back(id);
     each_access(s, [&](BufferId b, const Index*, Access kind) {
       if (kind != Access::whole) return;
       facts(b).whole = true;
@@ -152,8 +153,8 @@ class Inliner {
                     : last;  // exclusive; the user's own stores are looked at below
     bool ok = true;
     each_node(value, [&](Expr e) {
-      if (e->op != Op::load || !ok) return;
-      const auto& writes = facts(e->buffer).writes;
+      if ((e->op != Op::load && e->op != Op::local) || !ok) return;
+      const auto& writes = e->op == Op::load ? facts(e->buffer).writes : updates_[e->local];
       auto next = std::upper_bound(writes.begin(), writes.end(), producer);
       if (next != writes.end() && *next < end) ok = false;
       if (!inner && std::binary_search(writes.begin(), writes.end(), use.statement)) ok = false;
@@ -226,6 +227,7 @@ class Inliner {
   Program& program_;
   std::vector<Facts> facts_;
   std::vector<Statement> statements_;
+  std::unordered_map<loops::LocalId, std::vector<int>> updates_;  // positions of statements
   int next_ = 0;
 };
 

@@ -1,11 +1,13 @@
-// How temporaries lie in memory. One that is only read transposed is made transposed, the
+// How temporaries lie in memory, as far as the graph has left it open (transform/mirror.cpp
+// makes whole parts of it row-major). One that is only read transposed is made transposed, the
 // loops of its nest in the order that fits:
 //
 //   t1[i, j] = sum of ...                  t1[j, i] = sum of ...   (for i, then for j)
 //   out1[i, j] = x1[i, j] - t1[j, i]       out1[i, j] = x1[i, j] - t1[i, j]
 //
 // An operand of a product that the vector loop would read across memory is copied first,
-// when enough columns use the copy:
+// when enough columns use the copy; products of a block that have the operand in common
+// share it:
 //
 //   for j, for i, for p:                   for p, for i: t2[i, p] = x1[p, i]
 //     a1 += x1[p, i] * x2[p, j]            for j, for i, for p: a1 += t2[i, p] * x2[p, j]

@@ -15,6 +15,8 @@
 //       a1 = 0                                 a1 = 0
 //       for p in 0..64 {                       for p in 0..64 reduction {
 //         a1 += x1[i, p] * x2[p, j]              a1 := fma(x1[i, p], x2[p, j], a1)
+//
+// So is the loop along memory of a nest that reads across it (a transposing copy).
 #include "compiler/schedule.h"
 
 #include <algorithm>
@@ -116,6 +118,7 @@ class Scheduler {
     int nested = 0;
     for (Stmt& s : f.body)
       if (auto inner = std::get_if<For>(&s.is)) only = inner, ++nested;
+    if (walk_along_lines(f)) return;
     bring_sharing_inside(f);
     if (nested == 1 && only->kind == For::Kind::vector && block_registers(f, *only)) return;
     for (Stmt& s : f.body)
@@ -259,6 +262,40 @@ class Scheduler {
     for (size_t k = 0; k < inside; ++k)
       if (double c = cost(*loops[k]); c < least) best = k, least = c;
     move_loop(loops, best, inside);
+  }
+
+  // A nest that reads across memory, such as a transposing copy: the loop along which the reads
+  // are contiguous comes next to the vector loop and makes several steps at once, so that a line
+  // that has been fetched is used before it leaves the cache.
+  bool walk_along_lines(For& f) {
+    constexpr int64_t small = 16384;  // bytes that stay in the cache anyway
+    constexpr int at_once = 8;
+    std::vector<For*> loops = around_vector(f);
+    if (loops.size() < 2) return false;
+    For& v = *loops.back();
+    size_t inside = loops.size() - 2, along = loops.size();
+    bool fits = true;
+    for (const Stmt& s : v.body) {
+      fits = fits && std::holds_alternative<loops::Store>(s.is);
+      each_access(s, [&](BufferId b, const Index* place, Access kind) {
+        const Affine offset = place ? linear(program_, b, *place) : Affine{};
+        const loops::Buffer& buffer = program_.buffers[static_cast<size_t>(b)];
+        if (kind != Access::read || std::abs(loops::factor(offset, v.variable)) <= 1 ||
+            elements(buffer.shape) * static_cast<int64_t>(size_of(buffer.dtype)) <= small)
+          return;
+        size_t k = 0;
+        while (k <= inside && loops::factor(offset, loops[k]->variable) != 1) ++k;
+        fits = fits && k <= inside && (along > inside || along == k);
+        along = k;
+      });
+    }
+    if (!fits || along > inside || extent(*loops[along]) < at_once || loop_facts(v).function) return false;
+    for (const For* l : loops)
+      if (!independent(program_, *l)) return false;
+    move_loop(loops, along, inside);
+    loops[inside]->kind = For::Kind::unroll;
+    loops[inside]->copies = at_once;
+    return true;
   }
 
   // ---- short serial loops are written out ----

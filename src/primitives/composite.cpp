@@ -53,14 +53,22 @@ bool any_expands(const Graph& g, Reader reader) {
   });
 }
 
-GraphPtr rewrite(const Graph& g, graph::Substitution& map, Reader reader) {
+// What stands for the results of calls that were expanded. Those live as long as the map
+// does, which knows them by address.
+struct Expanded {
+  graph::Substitution map;
+  std::vector<ValuePtr> results;
+};
+
+GraphPtr rewrite(const Graph& g, Expanded& expanded, Reader reader) {
+  graph::Substitution& map = expanded.map;
   auto copy = std::make_shared<Graph>();
   copy->inputs = g.inputs;
   for (const ValuePtr& v : g.constants) copy->constants.push_back(substitute(map, v));
   for (Call c : g.calls) {
     for (ValuePtr& v : c.inputs) v = substitute(map, v);
     for (graph::Param& p : c.params.items)
-      if (auto* inner = std::get_if<GraphPtr>(&p.value)) *inner = rewrite(**inner, map, reader);
+      if (auto* inner = std::get_if<GraphPtr>(&p.value)) *inner = rewrite(**inner, expanded, reader);
     if (!expands(c, reader)) {
       copy->calls.push_back(std::move(c));
       continue;
@@ -69,7 +77,7 @@ GraphPtr rewrite(const Graph& g, graph::Substitution& map, Reader reader) {
     Graph part;
     std::vector<ValuePtr> results = primitive_of(c).expand(part, c);
     part.outputs = results;
-    graph::GraphPtr inner = rewrite(part, map, reader);
+    graph::GraphPtr inner = rewrite(part, expanded, reader);
     for (const ValuePtr& v : inner->constants)
       if (std::find(copy->constants.begin(), copy->constants.end(), v) == copy->constants.end())
         copy->constants.push_back(v);
@@ -78,6 +86,7 @@ GraphPtr rewrite(const Graph& g, graph::Substitution& map, Reader reader) {
       copy->calls.push_back(std::move(call));
     }
     for (size_t i = 0; i < results.size(); ++i) map[c.outputs[i].get()] = inner->outputs[i];
+    expanded.results.insert(expanded.results.end(), c.outputs.begin(), c.outputs.end());
   }
   for (const ValuePtr& v : g.outputs) copy->outputs.push_back(substitute(map, v));
   return copy;
@@ -101,8 +110,8 @@ bool is_composite(const graph::Operation& o) { return static_cast<const Primitiv
 
 GraphPtr expand(const Graph& g, Reader reader) {
   if (!any_expands(g, reader)) return std::make_shared<Graph>(g);
-  graph::Substitution map;
-  return rewrite(g, map, reader);
+  Expanded expanded;
+  return rewrite(g, expanded, reader);
 }
 
 }  // namespace anvil::primitives

@@ -64,8 +64,8 @@ class Lowering {
   // differ in `window` only have different places, and one start.
   struct Updates {
     Shape extents;
-    std::vector<int64_t> window;                            // dimensions of u
-    Shape sizes;                                            // offset(u)[d] < sizes[d]
+    std::vector<int64_t> window;                             // dimensions of u
+    Shape sizes;                                             // offset(u)[d] < sizes[d]
     std::function<std::vector<Expr>(const Index& u)> start;  // i64 per dimension; null is 0 and means: never outside
     std::function<Index(const Index& u)> offset;
     std::function<Exprs(const Index& u, const Exprs& old)> element;

@@ -25,24 +25,25 @@ Types infer_sort(const Types& t, const Params& params) {
   return t;
 }
 
-// Sorted with the other operands, the indices are the permutation; sorted by it, cotangents go back.
+// Zeros of `shape`, but g at the indices along `dim`.
+Var put_back(Var g, Var indices, int64_t dim, const Shape& shape) {
+  Ints others = other_axes(shape.size(), {dim});
+  IndexDims dims{{}, {dim}, others, others, {dim}, static_cast<int64_t>(shape.size())};
+  return scatter(literal(*g.graph, 0, {g.dtype(), shape}), indices, g, dims, "", true);
+}
+
+// Sorted with the other operands, indices say where each element came from.
 void reverse_sort(ReverseStep& step) {
   const Params& params = step.call.params;
   int64_t dim = params.integer("dim");
-  std::vector<Var> operands, sorted = {Var{}};
-  std::vector<size_t> places;
+  std::vector<Var> operands;
   for (size_t i = 0; i < step.call.inputs.size(); ++i) operands.push_back(operand(step, i));
   const Shape shape = operands[0].shape();
   bool small = shape[static_cast<size_t>(dim)] <= std::numeric_limits<int32_t>::max();
-  operands.push_back(iota(step.graph, dim, small ? DType::i32 : DType::i64, shape));
-  sorted[0] = sort(operands, dim, params.flag("descending"), params.integer("num_keys")).back();
+  operands.push_back(iota(step.graph, dim, small ? DType::i32 : DType::i64, shape, 1));
+  Var indices = sort(operands, dim, params.flag("descending"), params.integer("num_keys")).back();
   for (size_t i = 0; i < step.required.size(); ++i)
-    if (step.required[i]) {
-      places.push_back(i);
-      sorted.push_back(cotangent(step, i));
-    }
-  std::vector<Var> back = sort(sorted, dim);
-  for (size_t i = 0; i < places.size(); ++i) set(step, places[i], back[i + 1]);
+    if (step.required[i]) set(step, i, put_back(cotangent(step, i), indices, dim, shape));
 }
 
 void lower_sort(Lowering& l, const graph::Call& c) {
@@ -94,15 +95,9 @@ Types infer_top_k(const Types& t, const Params& params) {
   return {{t[0].dtype, some, t[0].ambiguous}, {DType::i32, some}};
 }
 
-// All elements in the order of top_k: the values that it gives come first, the rest has no cotangent.
 void reverse_top_k(ReverseStep& step) {
-  Var x = operand(step, 0), g = cotangent(step);
-  auto last = static_cast<int64_t>(x.shape().size()) - 1;
-  Var order = sort({total_order_key(x), iota(step.graph, last, DType::i32, x.shape())}, last, true)[1];
-  Ints none(x.shape().size(), 0), rest = none;
-  rest.back() = x.shape().back() - g.shape().back();
-  Var padded = pad(g, literal(step.graph, 0, {g.dtype(), {}}), none, rest, none);
-  set(step, 0, sort({order, padded}, last)[1]);
+  const Shape& shape = step.call.inputs[0]->type.shape;
+  set(step, 0, put_back(cotangent(step), result(step, 1), static_cast<int64_t>(shape.size()) - 1, shape));
 }
 
 Primitive make_top_k() {

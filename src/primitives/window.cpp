@@ -202,16 +202,20 @@ std::vector<ValuePtr> expand_select_and_scatter(Graph& to, const Call& c) {
   DType t = x.dtype(), count = elements(x.shape()) < (int64_t(1) << 31) ? DType::i32 : DType::i64;
   auto scalar = [&](Scalar value, DType dtype) { return literal(to, value, {dtype, {}}); };
 
-  Var number = literal(to, 0, {count, x.shape()});
-  int64_t step = 1;
+  // numbers along the dimensions in which windows move; the same in the others
+  Shape numbered(rank, 1);
   for (size_t d = 0; d < rank; ++d) {
     const WindowDimension& w = list[d];
-    if (w.size == 1 && w.stride == 1 && w.low == 0 && w.high == 0) continue;
-    number = number + iota(to, static_cast<int64_t>(d), count, x.shape()) * static_cast<double>(step);
-    step *= x.shape()[d];
+    if (w.size != 1 || w.stride != 1 || w.low != 0 || w.high != 0) numbered[d] = x.shape()[d];
   }
+  Var number = literal(to, 0, {count, numbered});
+  for (size_t d = 0, step = 1; d < rank; step *= static_cast<size_t>(numbered[d++]))
+    if (numbered[d] != 1)
+      number = number + iota(to, static_cast<int64_t>(d), count, numbered) * static_cast<double>(step);
   Slide slide(list);
   Vars offered = {slide.over(padded(x, scalar(0, t), list)), slide.over(padded(number, scalar(-1, count), list))};
+  const Shape& window_shape = offered[0].shape();
+  offered[1] = broadcast_in_dim(offered[1], window_shape, all_axes(window_shape.size()));
   Var selected = fold(offered, {scalar(0, t), scalar(-1, count)}, slide.places(rank),
                       selection(c.params.graph("select"), t, count))[1];
 

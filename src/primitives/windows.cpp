@@ -123,7 +123,7 @@ std::vector<ValuePtr> expand_windows(Graph& to, const Call& c) {
     Vars places;
     for (int64_t w = 0; w < sizes[k]; ++w) {
       Ints start(rank, 0), limit = x.shape(), step(rank, 1);
-      start[d] = w * c.params.ints("dilations")[k];
+      start[d] = count == 0 ? 0 : w * c.params.ints("dilations")[k];
       limit[d] = start[d] + dilated(count, stride);
       step[d] = stride;
       places.push_back(reshape(slice(x, start, limit, step), one));

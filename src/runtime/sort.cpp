@@ -123,12 +123,12 @@ Entry* radix_sort(Run* run, Entry* a, Entry* b, int64_t n) {
   return a;
 }
 
-constexpr int64_t short_line = 24, long_line = 700;
+constexpr int64_t short_line = 24, long_line_for_a_digit = 24;
 
 // `bytes`: of the ranks.
 template <class Entry>
 Entry* sort_entries(Run* run, Entry* a, Entry* b, int64_t n, size_t bytes) {
-  if (n >= long_line) switch (bytes) {
+  if (n >= long_line_for_a_digit * static_cast<int64_t>(bytes)) switch (bytes) {
       case 1: return radix_sort<1>(run, a, b, n);
       case 2: return radix_sort<2>(run, a, b, n);
       case 4: return radix_sort<4>(run, a, b, n);

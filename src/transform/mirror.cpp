@@ -254,46 +254,49 @@ class Mirror {
     }
     return s;
   }
+  // Which dimension of the result, as the graph counts them, each one is that is made: the
+  // batching ones, then the free ones of both sides, reversed as a whole where `reverse`.
+  static std::vector<size_t> made_order(const Side (&sides)[2], size_t batches, bool reverse) {
+    std::vector<size_t> order, places[2];
+    for (size_t d = 0; d < batches; ++d) order.push_back(reverse ? batches - 1 - d : d);
+    size_t first = batches;
+    for (size_t k : {0, 1}) {
+      const Side& s = sides[k];
+      auto original = [&s](int64_t d) { return s.original[static_cast<size_t>(d)]; };
+      for (int64_t d : s.free)
+        places[k].push_back(first + static_cast<size_t>(std::count_if(s.free.begin(), s.free.end(), [&](int64_t e) {
+                              return original(e) < original(d);
+                            })));
+      first += s.free.size();
+    }
+    for (size_t k : {0, 1}) {
+      const auto& side = places[reverse ? 1 - k : k];
+      order.insert(order.end(), side.begin(), side.end());
+    }
+    return order;
+  }
   void product(Call c) {
     using Pairs = std::vector<Ints>;
     ValuePtr to = c.outputs[0];
     size_t rank = to->type.shape.size();
-    bool b = kept_mirrored(to), reverse = b && rank >= 2;
+    bool reverse = kept_mirrored(to);
     Pairs contracting = c.params.get<Pairs>("contracting_dims"), batch = c.params.get<Pairs>("batching_dims");
     if (reverse)
       for (Ints& list : batch) std::reverse(list.begin(), list.end());
-    size_t batches = batch[0].size();
-    Side sides[2] = {side(c.inputs[0], contracting[0], batch[0]), side(c.inputs[1], contracting[1], batch[1])};
-    // where the dimensions of the result come from, as the graph counts them
-    std::vector<size_t> free_places[2];
-    size_t first = batches;
-    for (size_t k : {0, 1}) {
-      std::vector<size_t> sorted;
-      for (int64_t d : sides[k].free) sorted.push_back(sides[k].original[static_cast<size_t>(d)]);
-      std::vector<size_t> ranks = sorted;
-      std::sort(sorted.begin(), sorted.end());
-      for (size_t r : ranks)
-        free_places[k].push_back(first +
-                                 static_cast<size_t>(std::find(sorted.begin(), sorted.end(), r) - sorted.begin()));
-      first += ranks.size();
-    }
-    std::vector<size_t> made_order;
-    for (size_t d = 0; d < batches; ++d) made_order.push_back(reverse ? batches - 1 - d : d);
-    for (size_t k : {0, 1}) {
-      const auto& places = free_places[reverse ? 1 - k : k];
-      made_order.insert(made_order.end(), places.begin(), places.end());
-    }
+    const Side sides[2] = {side(c.inputs[0], contracting[0], batch[0]), side(c.inputs[1], contracting[1], batch[1])};
+    std::vector<size_t> order = made_order(sides, batch[0].size(), reverse);
     Ints back(rank);  // from what is made to what is kept
-    for (size_t d = 0; d < rank; ++d)
-      back[reverse ? rank - 1 - made_order[d] : made_order[d]] = static_cast<int64_t>(d);
-    Side &l = sides[reverse ? 1 : 0], &r = sides[reverse ? 0 : 1];
+    graph::TensorType type = to->type;
+    for (size_t d = 0; d < rank; ++d) {
+      back[reverse ? rank - 1 - order[d] : order[d]] = static_cast<int64_t>(d);
+      type.shape[d] = to->type.shape[order[d]];
+    }
+    const Side &l = sides[reverse ? 1 : 0], &r = sides[reverse ? 0 : 1];
     c.inputs = {l.value, r.value};
     set(c, "contracting_dims", Pairs{l.contracting, r.contracting});
     set(c, "batching_dims", Pairs{l.batch, r.batch});
-    graph::TensorType type = to->type;
-    for (size_t d = 0; d < rank; ++d) type.shape[d] = to->type.shape[made_order[d]];
-    bool direct = std::is_sorted(back.begin(), back.end());
-    ValuePtr out = direct && !reverse ? to : graph::make_value(Value::Kind::result, type);
+    bool as_before = !reverse && std::is_sorted(back.begin(), back.end());
+    ValuePtr out = as_before ? to : graph::make_value(Value::Kind::result, type);
     c.outputs = {out};
     graph_->calls.push_back(std::move(c));
     kept_[to.get()] = transposed(out, back);

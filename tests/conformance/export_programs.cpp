@@ -1,8 +1,9 @@
 // Writes programs of the package as StableHLO text, with inputs and the Eigen evaluator's
 // results, for readers that know nothing of it (check_text.py):
 //   anvil_export_programs FOLDER COUNT [SEED [gradients]]
-// First every elementwise primitive in every dtype, then COUNT random programs. Every fourth is
-// smooth and written as its gradient; with the word `gradients` the others' follow them, too.
+// First every elementwise primitive in every dtype, then COUNT programs around one gather or
+// scatter, and as many random ones. Every fourth of these is smooth and written as its gradient;
+// with the word `gradients` the others' follow them, too.
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
@@ -150,6 +151,10 @@ int main(int argc, char** argv) {
   Exporter out(argv[1]);
   int count = std::atoi(argv[2]), first = argc > 3 ? std::atoi(argv[3]) : 1;
   export_elementwise(out);
+  for (int seed = first; seed < first + count; ++seed) {
+    test::RandomIndexed indexed(static_cast<unsigned>(seed));
+    out.write("indexed_" + std::to_string(seed), indexed.graph, indexed.inputs);
+  }
   for (int seed = first; seed < first + count; ++seed) export_random(out, seed, argc > 4);
   std::cout << out.count << " programs written\n";
 }

@@ -110,7 +110,7 @@ base_bits <- list(
   and = bitwAnd, or = bitwOr, xor = bitwXor, not = bitwNot,
   popcnt = function(x) vapply(x, function(i) sum(intToBits(i) == 1L), 1L),
   count_leading_zeros = function(x) vapply(x, function(i) sum(cumsum(rev(intToBits(i) == 1L)) == 0L), 1L),
-  mulhi = function(x, y) (x * (y %/% 65536) + x * (y %% 65536) %/% 65536) %/% 65536
+  mulhi = function(x, y) (x * (y %/% 65536) + (x * (y %% 65536)) %/% 65536) %/% 65536
 )
 base_shifts <- list(
   shift_left = function(x, n) bitwAnd(bitwShiftL(x, n), 0x7fffffff), shift_right_logical = bitwShiftR,

@@ -98,8 +98,9 @@ inline bool add_assembly_passes(::llvm::TargetMachine& machine, ::llvm::legacy::
   return machine.addPassesToEmitFile(passes, out, nullptr, kind);
 }
 
-// Leaves out the scheduling of machine instructions: it gains nothing for our loops, which
-// come ordered, and its time grows faster than a function does.
+// Leaves out the scheduling of machine instructions and loop strength reduction: they gain
+// nothing for our loops, which come ordered and with their addresses, and their time grows
+// faster than a function does.
 class PassFilter final : public ::llvm::OptPassGate {
  public:
 #if LLVM_VERSION_MAJOR >= 16
@@ -110,7 +111,9 @@ class PassFilter final : public ::llvm::OptPassGate {
   bool isEnabled() const override { return true; }
 
  private:
-  static bool wanted(::llvm::StringRef pass) { return pass != "Machine Instruction Scheduler"; }
+  static bool wanted(::llvm::StringRef pass) {
+    return pass != "Machine Instruction Scheduler" && pass != "Loop Strength Reduction";
+  }
 };
 
 // How RuntimeDyld tells its memory managers an alignment.

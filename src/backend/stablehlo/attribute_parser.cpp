@@ -147,7 +147,7 @@ Attribute AttributeParser::hash() {
     a.value = Word{"#" + name};
     return a;
   }
-  constexpr size_t most_expanded = 1 << 20;
+  constexpr size_t most_expanded = 1 << 18;
   expanded_attributes_ += it->second.second;
   if (expanded_attributes_ > most_expanded) refuse(a.at, "the aliases of attributes stand for too many attributes");
   a.value = it->second.first.value;

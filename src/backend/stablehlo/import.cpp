@@ -12,8 +12,8 @@ const Rules& own_rules() {
   static const Rules table = [] {
     Rules rules;
     for (auto add : {add_elementwise_rules, add_shape_rules, add_index_rules, add_reduce_rules, add_window_rules,
-                     add_contract_rules, add_sort_rules, add_linalg_rules, add_batch_norm_rules,
-                     add_random_rules, add_control_rules})
+                     add_contract_rules, add_sort_rules, add_linalg_rules, add_batch_norm_rules, add_random_rules,
+                     add_control_rules})
       add(rules);
     return rules;
   }();
@@ -111,7 +111,9 @@ std::vector<ValuePtr> Importer::call(const Operation& op, const std::string& cal
 std::vector<ValuePtr> Importer::body(const Region& r, const std::vector<ValuePtr>& arguments) {
   if (++depth_ > deepest_bodies) refuse(r.at, "calls and regions are nested too deeply");
   scopes_.emplace_back();
-  for (size_t i = 0; i < r.arguments.size(); ++i) scopes_.back()[r.arguments[i].name] = arguments[i];
+  for (size_t i = 0; i < r.arguments.size(); ++i)
+    if (!scopes_.back().emplace(r.arguments[i].name, arguments[i]).second)
+      refuse(r.at, "the argument `" + r.arguments[i].name + "` is defined twice");
   for (size_t k = 0; k < r.operations.size(); ++k) {
     const Operation& op = r.operations[k];
     if (op.name == "func.return" || op.name == "stablehlo.return") {
@@ -192,6 +194,13 @@ void Importer::operation(const Operation& op) {
     if (!scopes_.back().emplace(op.results[i], results[i]).second)
       refuse(op.at, "`" + op.results[i] + "` is defined twice");
   }
+  if (op.name == "stablehlo.convert") note_widened(inputs[0].value, results[0]);
+}
+
+void Importer::note_widened(const ValuePtr& x, const ValuePtr& wide) {
+  DType from = x->type.dtype, to = wide->type.dtype;
+  bool keeps = is_unsigned_integer(from) || is_signed_integer(to);
+  if (is_integer(from) && is_integer(to) && size_of(from) < size_of(to) && keeps) widened_[wide.get()] = x;
 }
 
 // ---- what rules share ---------------------------------------------------------------------
@@ -221,6 +230,19 @@ ValuePtr Importer::constant(const graph::Tensor& t) {
   return top_->constants.back();
 }
 
+// A constant with every element one more; null when an element has no room for that.
+ValuePtr Importer::incremented(const ValuePtr& v) {
+  auto [it, fresh] = incremented_.try_emplace(v.get());
+  if (!fresh || !is_integer(v->type.dtype)) return it->second;
+  graph::Tensor next = graph::allocate(v->type);
+  for (int64_t i = 0, n = elements(v->type.shape); i < n; ++i) {
+    Scalar x = element(v->constant, i);
+    if (x == highest(v->type.dtype)) return nullptr;
+    set_element(next, i, Scalar(static_cast<int64_t>(x.as<uint64_t>() + 1)));
+  }
+  return it->second = constant(next);
+}
+
 // Where the dtype has no room for one more than its largest value, that value stays; narrow
 // dtypes give i32.
 Var Importer::one_based(Var index) {
@@ -229,20 +251,18 @@ Var Importer::one_based(Var index) {
   Scalar largest = highest(v->type.dtype);
   if (v->kind == graph::Value::Kind::literal && v->literal != largest)
     return var(graph::make_literal(Scalar(v->literal.as<int64_t>() + 1), v->type));
-  if (v->kind == graph::Value::Kind::constant && is_integer(v->type.dtype)) {
-    graph::Tensor next = graph::allocate(v->type);
-    bool room = true;
-    for (int64_t i = 0, n = elements(v->type.shape); i < n; ++i) {
-      Scalar x = element(v->constant, i);
-      room = room && x != largest;
-      set_element(next, i, Scalar(static_cast<int64_t>(x.as<uint64_t>() + 1)));
-    }
-    if (room) return var(constant(next));
-  }
+  if (v->kind == graph::Value::Kind::constant)
+    if (ValuePtr next = incremented(v)) return var(next);
   if (is_integer(v->type.dtype) && size_of(v->type.dtype) < 4)
-    return primitives::convert(index, DType::i32) + primitives::literal(*graph_, Scalar(1), {DType::i32, index.shape()});
+    return primitives::convert(index, DType::i32) +
+           primitives::literal(*graph_, Scalar(1), {DType::i32, index.shape()});
   Var room = primitives::minimum(index, primitives::literal(index, Scalar(largest.as<int64_t>() - 1)));
   return room + primitives::literal(index, Scalar(1));
+}
+
+Var Importer::before_widening(Var x) const {
+  auto it = widened_.find(x.value.get());
+  return it == widened_.end() ? x : Var{graph_, it->second};
 }
 
 Program read_program(std::string_view text, std::string_view entry, const Rules& extra) {
@@ -251,6 +271,7 @@ Program read_program(std::string_view text, std::string_view entry, const Rules&
     Module module = parse(text);
     program = Importer(module, extra).run(entry);
     transform::remove_dead_calls(*program.graph);  // what the rules took back
+    transform::remove_unused_constants(*program.graph);
   });
   return program;
 }

@@ -23,7 +23,7 @@ using Vars = std::vector<Var>;
 
 // What bounds hostile text whose functions call each other.
 constexpr int deepest_bodies = 200;
-constexpr size_t most_inlined = 1000000;  // operations
+constexpr size_t most_inlined = 300000;  // operations
 
 class Importer {
  public:
@@ -51,6 +51,8 @@ class Importer {
   Var turned(Var x);  // dimensions reversed
   // Indices as our graphs count them, from 1; the writer's subtraction of 1 is taken back.
   Var one_based(Var index);
+  // What an integer was before the text made it wider: an index may be of any integer dtype.
+  Var before_widening(Var) const;
   // A comparison by StableHLO's word for its direction: LT, GE, ...
   Var compare(const Operation&, const std::string& direction, Var, Var);
   // Says that `result` is `x - 1`, for one_based().
@@ -72,11 +74,15 @@ class Importer {
   Vars operands(const Operation&);
   ValuePtr lookup(const std::string& id) const;
   void operation(const Operation&);
+  ValuePtr incremented(const ValuePtr&);
+  void note_widened(const ValuePtr& x, const ValuePtr& wide);
   Var composed(Var x, Ints permutation, bool turning);
 
   const Module& module_;
   const Rules& extra_;
   std::unordered_map<std::string, const Function*> functions_;
+  std::unordered_map<const graph::Value*, ValuePtr> incremented_;                  // a constant: x + 1
+  std::unordered_map<const graph::Value*, ValuePtr> widened_;                      // a wider integer: what it was
   std::unordered_map<const graph::Value*, ValuePtr> decremented_;  // x - 1: x
   struct Transpose {
     ValuePtr operand;

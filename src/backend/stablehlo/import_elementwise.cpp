@@ -140,9 +140,8 @@ Var Importer::compare(const Operation& op, const std::string& direction, Var a, 
                                                                      {"LT", "less"},    {"LE", "less_equal"}};
   auto it = names.find(direction);
   if (it == names.end()) refuse(op.at, "`" + direction + "` is no direction of a comparison");
-  std::string kind = word(op, "compare_type"), dtype = is_float(a.dtype())            ? "FLOAT"
-                                                       : is_signed_integer(a.dtype()) ? "SIGNED"
-                                                                                      : "UNSIGNED";
+  std::string kind = word(op, "compare_type");
+  std::string dtype = is_float(a.dtype()) ? "FLOAT" : is_signed_integer(a.dtype()) ? "SIGNED" : "UNSIGNED";
   bool total = kind == "TOTALORDER" && dtype == "FLOAT";
   if (!kind.empty() && kind != dtype && !total)
     refuse(op.at, "numbers of dtype " + std::string(name(a.dtype())) + " are not compared as " + kind);

@@ -14,8 +14,7 @@ using graph::Value;
 using Values = std::vector<ValuePtr>;
 
 // The call that made a value, if it is among the latest.
-const Call* recent(const Graph& g, const ValuePtr& v) {
-  constexpr size_t window = 8;
+const Call* recent(const Graph& g, const ValuePtr& v, size_t window = 8) {
   size_t n = g.calls.size();
   for (size_t k = 0; k < std::min(window, n); ++k) {
     const Call& c = g.calls[n - 1 - k];
@@ -31,9 +30,10 @@ bool is_literal(const ValuePtr& v, Scalar x) {
   return v->kind == Value::Kind::literal && v->literal.rounded_to(v->type.dtype) == x.rounded_to(v->type.dtype);
 }
 
-// reshape(reduce_sum [dims, drop = TRUE] (x)) with a 1 for each of dims.
+// reshape(reduce_sum [dims, drop = TRUE] (x)) with a 1 for each of dims. Only side by side:
+// the call must not change its place among others.
 Values reduction_that_keeps(Importer& in, const Call& reshape) {
-  const Call* reduction = recent(in.graph(), reshape.inputs[0]);
+  const Call* reduction = recent(in.graph(), reshape.inputs[0], 2);
   if (reduction == nullptr || !reduction->primitive->name.starts_with("reduce_") || reduction->inputs.size() != 1 ||
       reduction->params.find("drop") == nullptr || !reduction->params.flag("drop"))
     return {};
@@ -49,9 +49,10 @@ Values reduction_that_keeps(Importer& in, const Call& reshape) {
 // iota + start, where no number in between is rounded.
 Values iota_with_start(Importer& in, const Call& add) {
   for (size_t k : {0, 1}) {
-    const Call* iota = recent(in.graph(), add.inputs[k], "iota");
+    const Call* iota = recent(in.graph(), add.inputs[k], 2);
     const ValuePtr& start = add.inputs[1 - k];
-    if (iota == nullptr || start->kind != Value::Kind::literal || iota->params.integer("start") != 0) continue;
+    if (iota == nullptr || iota->primitive->name != "iota" || iota->params.integer("start") != 0) continue;
+    if (start->kind != Value::Kind::literal) continue;
     DType t = start->type.dtype;
     int64_t first = start->literal.as<int64_t>(), size = iota->outputs[0]->type.shape.at(iota->params.integer("dim"));
     int64_t exact = t == DType::f32 ? int64_t(1) << 24 : int64_t(1) << 53;

@@ -14,9 +14,14 @@ Vars starts(Importer& in, const Operation& op, const Vars& x, size_t first) {
     if (x[i].dtype() != x[first].dtype()) refuse(op.at, "the start indices of `" + op.name + "` differ in type");
     list.push_back(in.one_based(x[i]));
   }
-  for (Var& v : list)
-    if (size_of(v.dtype()) < 4 && std::any_of(list.begin(), list.end(), [&](Var o) { return o.dtype() != v.dtype(); }))
-      v = primitives::convert(v, DType::i32);
+  auto one_dtype = [](const Vars& vars) {
+    return std::all_of(vars.begin(), vars.end(), [&](Var v) { return v.dtype() == vars[0].dtype(); });
+  };
+  Vars narrow;
+  for (Var v : list) narrow.push_back(in.before_widening(v));
+  if (one_dtype(narrow)) return narrow;
+  if (!one_dtype(list))  // some of a narrow dtype had no room for one more
+    for (Var& v : list) v = primitives::convert(v, DType::i32);
   return list;
 }
 
@@ -49,7 +54,7 @@ Values gather(Importer& in, const Operation& op, const Vars& x) {
                                    {"offset_dims", "collapsed_slice_dims", "operand_batching_dims",
                                     "start_indices_batching_dims", "start_index_map"});
   params.items.insert(params.items.begin(), {"slice_sizes", ints(op, need(op, {"slice_sizes"}))});
-  return in.record("gather", {x[0], in.one_based(x[1])}, std::move(params));
+  return in.record("gather", {x[0], in.before_widening(in.one_based(x[1]))}, std::move(params));
 }
 
 Values scatter(Importer& in, const Operation& op, const Vars& x) {
@@ -61,7 +66,7 @@ Values scatter(Importer& in, const Operation& op, const Vars& x) {
                                    {"update_window_dims", "inserted_window_dims", "input_batching_dims",
                                     "scatter_indices_batching_dims", "scatter_dims_to_operand_dims"});
   Vars operands = x;
-  operands[n] = in.one_based(x[n]);
+  operands[n] = in.before_widening(in.one_based(x[n]));
   const Region& r = need_region(op, 0);
   std::vector<TensorType> arguments;
   for (size_t side = 0; side < 2; ++side)

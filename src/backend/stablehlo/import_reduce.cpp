@@ -14,12 +14,26 @@ bool widens(DType from, DType to) {
   return same_kind && size_of(to) > size_of(from);
 }
 
+// JAX broadcasts the numbers from which reductions start to scalars, which they are already.
+static Var start(Importer& in, Var x) {
+  constexpr size_t window = 64;
+  const auto& calls = in.graph().calls;
+  for (size_t k = calls.size(); k > 0 && calls.size() - k < window && x.shape().empty(); --k) {
+    const graph::Call& c = calls[k - 1];
+    if (c.outputs[0] == x.value && c.primitive->name == "broadcast_in_dim" &&
+        c.inputs[0]->kind == graph::Value::Kind::literal)
+      return in.var(c.inputs[0]);
+  }
+  return x;
+}
+
 FoldOperands fold_operands(Importer& in, const Operation& op, const Vars& x) {
   if (x.empty() || x.size() % 2 != 0)
     refuse(op.at, "`" + op.name + "` takes operands and as many initial values, not " + std::to_string(x.size()));
   size_t n = x.size() / 2;
   auto middle = x.begin() + static_cast<std::ptrdiff_t>(n);
   FoldOperands f{{x.begin(), middle}, {middle, x.end()}, nullptr};
+  for (Var& v : f.initial) v = start(in, v);
   const Region& r = need_region(op, 0);
   std::vector<TensorType> arguments;
   for (size_t side = 0; side < 2; ++side)

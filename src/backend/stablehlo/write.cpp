@@ -5,6 +5,7 @@
 
 #include "backend/stablehlo/stablehlo.h"
 #include "primitives/composite.h"
+#include "transform/tapes.h"
 
 namespace anvil::stablehlo {
 
@@ -68,10 +69,7 @@ Items Writer::same_operands(const std::string& name, const Call& c, const std::v
 
 Items Writer::plain(const Call& c) {
   const auto& p = primitives::primitive_of(c);
-  if (p.hlo.op.empty())
-    throw Error(
-        "stablehlo", "`" + p.name + "` cannot be written as StableHLO.",
-        {"i It comes from the gradient of a `nv_while()`, whose number of iterations is known only when it runs."});
+  if (p.hlo.op.empty()) throw Error("stablehlo", "`" + p.name + "` cannot be written as StableHLO.");
   std::vector<std::string> attributes;
   for (const auto& a : p.hlo.attributes) {
     std::string value;
@@ -141,7 +139,7 @@ void collect_constants(const Graph& g, std::unordered_set<const graph::Value*>& 
 }  // namespace
 
 Written write(const Graph& written_graph, bool constants_as_inputs, const Labels& labels) {
-  graph::GraphPtr expanded = primitives::expand(written_graph, primitives::Reader::text);
+  graph::GraphPtr expanded = transform::without_tapes(*primitives::expand(written_graph, primitives::Reader::text));
   const Graph& g = *expanded;
   Written written;
   if (constants_as_inputs) {

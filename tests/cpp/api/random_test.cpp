@@ -131,6 +131,15 @@ TEST(Random, CompiledGradientsAgreeWithEigen) {
   }
 }
 
+TEST(Random, CompiledGathersAndScattersAgreeWithEigen) {
+  int64_t first = setting("ANVIL_FUZZ_SEED", 1), count = setting("ANVIL_FUZZ_COUNT", 1500) / 3;
+  for (int64_t seed = first; seed < first + count; ++seed) {
+    RandomIndexed p(static_cast<unsigned>(seed));
+    std::string why;
+    if (fails(p.graph, p.inputs, &why)) ADD_FAILURE() << "seed " << seed << ": " << shrunk(p.graph, p.inputs);
+  }
+}
+
 // A primitive that no random program can contain is a hole in these tests.
 TEST(Random, EveryPrimitiveCanBeDrawn) {
   std::set<std::string> rules = RandomProgram::structured();

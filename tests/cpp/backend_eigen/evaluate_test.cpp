@@ -336,8 +336,10 @@ TEST(Evaluate, RunsAllElementwisePrimitives) {
       std::vector<Tensor> operands(p->operands.size(), tensor(dtype, {3}, {1, 1, 1}));
       if (p->name == "select") operands[1] = operands[2] = tensor(DType::f32, {3}, {1, 1, 1});
       Params params;
-      for (const auto& spec : p->parameters)
+      for (const auto& spec : p->parameters) {
         if (spec.name == "method") params.items.push_back({"method", std::string("nearest_even")});
+        if (spec.kind == primitives::ParamSpec::Kind::integer) params.items.push_back({spec.name, int64_t{5}});
+      }
       Tensor three = run(p->name, operands, params)[0];
       for (Tensor& t : operands) t = graph::full({t.type.dtype, {}}, 1);
       Tensor one = run(p->name, operands, params)[0];

@@ -91,7 +91,8 @@ TEST(Attributes, StructuresAreNamedFieldsInAnyOrder) {
   op = with("#stablehlo.channel_handle<handle = 1, type = 2>");
   EXPECT_EQ(integer_field(op, fields(op, a(op)), "type"), 2);
   op = first(
-      "%0 = stablehlo.dot_general %x, %y, batching_dims = [0] x [1], contracting_dims = [2, 1] x [1, 0], precision = [DEFAULT, "
+      "%0 = stablehlo.dot_general %x, %y, batching_dims = [0] x [1], contracting_dims = [2, 1] x [1, 0], precision = "
+      "[DEFAULT, "
       "HIGHEST], algorithm = <lhs_precision_type = f32, rhs_precision_type = tf32, num_primitive_operations = 1, "
       "allow_imprecise_accumulation = false> : (tensor<f32>, tensor<f32>) -> tensor<f32>");
   const Dictionary& d = fields(op, need(op, {"dot_dimension_numbers"}));
@@ -127,9 +128,12 @@ void expect_dimensions(const Operation& op) {
 
 TEST(Attributes, DimensionsOfConvolutions) {
   Operation op = first(
-      "%0 = stablehlo.convolution(%l, %r) dim_numbers = [b, 0, 1, f]x[1, 0, i, o]->[f, b, 0, 1], window = {stride = [2, 1], pad "
-      "= [[1, -1], [0, 2]], lhs_dilate = [1, 2], rhs_dilate = [3, 1], reverse = [false, true]} {batch_group_count = 1 : i64, "
-      "feature_group_count = 2 : i64, precision_config = [#stablehlo<precision DEFAULT>]} : (tensor<f32>, tensor<f32>) -> "
+      "%0 = stablehlo.convolution(%l, %r) dim_numbers = [b, 0, 1, f]x[1, 0, i, o]->[f, b, 0, 1], window = {stride = "
+      "[2, 1], pad "
+      "= [[1, -1], [0, 2]], lhs_dilate = [1, 2], rhs_dilate = [3, 1], reverse = [false, true]} {batch_group_count = 1 "
+      ": i64, "
+      "feature_group_count = 2 : i64, precision_config = [#stablehlo<precision DEFAULT>]} : (tensor<f32>, tensor<f32>) "
+      "-> "
       "tensor<f32>");
   expect_dimensions(op);
   EXPECT_EQ(op.operands.size(), 2u);
@@ -142,19 +146,21 @@ TEST(Attributes, DimensionsOfConvolutions) {
   const char* generic = "\"stablehlo.convolution\"(%l, %r) <{dimension_numbers = ";
   const char* types = "}> : (tensor<f32>, tensor<f32>) -> tensor<f32>";
   expect_dimensions(first(std::string(generic) + "#stablehlo.conv<[b, 0, 1, f]x[1, 0, i, o]->[f, b, 0, 1]>" + types));
-  expect_dimensions(first(std::string(generic) +
-                          "#stablehlo.conv<raw input_batch_dimension = 0, input_feature_dimension = 3, input_spatial_dimensions "
-                          "= [1, 2], kernel_input_feature_dimension = 2, kernel_output_feature_dimension = 3, "
-                          "kernel_spatial_dimensions = [1, 0], output_batch_dimension = 1, output_feature_dimension = 0, "
-                          "output_spatial_dimensions = [2, 3]>" +
-                          types));
+  expect_dimensions(
+      first(std::string(generic) +
+            "#stablehlo.conv<raw input_batch_dimension = 0, input_feature_dimension = 3, input_spatial_dimensions "
+            "= [1, 2], kernel_input_feature_dimension = 2, kernel_output_feature_dimension = 3, "
+            "kernel_spatial_dimensions = [1, 0], output_batch_dimension = 1, output_feature_dimension = 0, "
+            "output_spatial_dimensions = [2, 3]>" +
+            types));
   auto bad = [&](const char* numbers) {
     Operation c = first(std::string(generic) + "#stablehlo.conv<" + numbers + ">" + types);
     return said([&] { conv_dimensions(c); });
   };
   EXPECT_EQ(bad("[b, 0, f]x[0, i, o]->[b, 0, f]"), "accepted");
-  for (const char* numbers : {"[b, 0, b]x[0, i, o]->[b, 0, f]", "[b, 1, f]x[0, i, o]->[b, 0, f]", "[b, f]x[0, i, x]->[b, 0, f]",
-                              "[b, 0, 0, f]x[0, i, o]->[b, 0, f]", "[b]x[0, i, o]->[b, 0, f]", "[b, 0, -1, f]x[i, o]->[b, f]"})
+  for (const char* numbers :
+       {"[b, 0, b]x[0, i, o]->[b, 0, f]", "[b, 1, f]x[0, i, o]->[b, 0, f]", "[b, f]x[0, i, x]->[b, 0, f]",
+        "[b, 0, 0, f]x[0, i, o]->[b, 0, f]", "[b]x[0, i, o]->[b, 0, f]", "[b, 0, -1, f]x[i, o]->[b, f]"})
     EXPECT_EQ(bad(numbers).substr(0, 2), "2:") << numbers;
 }
 
@@ -169,10 +175,12 @@ TEST(Attributes, PrettyFormsHaveTheNamesOfGenericOnes) {
   EXPECT_EQ(list("%0 = stablehlo.broadcast_in_dim %x, dims = [1, 0]" + t, "broadcast_dimensions"), (Ints{1, 0}));
   EXPECT_EQ(list("%0 = stablehlo.transpose %x, dims = []" + t, "permutation"), Ints{});
   EXPECT_EQ(list("%0 = stablehlo.reverse %x, dims = [0] : tensor<2xf32>", "dimensions"), Ints{0});
-  EXPECT_EQ(list("%0 = stablehlo.pad %x, %v, low = [-1], high = [2], interior = [0] : (tensor<f32>, tensor<f32>) -> tensor<f32>",
+  EXPECT_EQ(list("%0 = stablehlo.pad %x, %v, low = [-1], high = [2], interior = [0] : (tensor<f32>, tensor<f32>) -> "
+                 "tensor<f32>",
                  "edge_padding_low"),
             Ints{-1});
-  EXPECT_EQ(list("%0 = stablehlo.dynamic_slice %x, %i, sizes = [4] : (tensor<f32>, tensor<f32>) -> tensor<f32>", "slice_sizes"),
+  EXPECT_EQ(list("%0 = stablehlo.dynamic_slice %x, %i, sizes = [4] : (tensor<f32>, tensor<f32>) -> tensor<f32>",
+                 "slice_sizes"),
             Ints{4});
   EXPECT_EQ(list("%0 = stablehlo.fft %x, type = FFT, length = [8]" + t, "fft_length"), Ints{8});
   std::string slice = "%0 = stablehlo.slice %x [0:4, 1:9:2]" + t;
@@ -188,8 +196,12 @@ TEST(Attributes, PrettyFormsHaveTheNamesOfGenericOnes) {
   EXPECT_EQ(integer_or(op, "exponent_bits", 0), 8);
   EXPECT_EQ(integer_or(op, "mantissa_bits", 0), 10);
   EXPECT_EQ(integer_or(first("%0 = stablehlo.iota dim = 1 : tensor<f32>"), "iota_dimension", 0), 1);
-  EXPECT_EQ(integer_or(first("%0 = stablehlo.concatenate %x, %y, dim = 1 : (tensor<f32>, tensor<f32>) -> tensor<f32>"), "dimension", 0), 1);
-  EXPECT_EQ(integer_or(first("%0 = stablehlo.get_dimension_size %x, dim = 1 : (tensor<f32>) -> tensor<i32>"), "dimension", 0), 1);
+  EXPECT_EQ(integer_or(first("%0 = stablehlo.concatenate %x, %y, dim = 1 : (tensor<f32>, tensor<f32>) -> tensor<f32>"),
+                       "dimension", 0),
+            1);
+  EXPECT_EQ(
+      integer_or(first("%0 = stablehlo.get_dimension_size %x, dim = 1 : (tensor<f32>) -> tensor<i32>"), "dimension", 0),
+      1);
   EXPECT_TRUE(flag(first("%0 = stablehlo.cholesky %x, lower = true : tensor<2x2xf32>"), "lower", false));
   op = first("check.expect_almost_eq_const %r, dense<[1.0, 2.0]> : tensor<2xf32>, tolerance = 0.1");
   EXPECT_EQ(real_or(op, "tolerance", 0), 0.1);
@@ -198,9 +210,11 @@ TEST(Attributes, PrettyFormsHaveTheNamesOfGenericOnes) {
 }
 
 TEST(Attributes, WrongKindsAreRefusedWhereTheyStand) {
-  EXPECT_EQ(said([] { with("1"), integer(with("\"s\""), a(with("\"s\""))); }), "2:16 an attribute of `x.y` should be an integer");
+  EXPECT_EQ(said([] { with("1"), integer(with("\"s\""), a(with("\"s\""))); }),
+            "2:16 an attribute of `x.y` should be an integer");
   EXPECT_EQ(said([] { ints(with("1"), a(with("1"))); }), "2:16 an attribute of `x.y` should be a list of integers");
-  EXPECT_EQ(said([] { ints(with("[1, 2.0]"), a(with("[1, 2.0]"))); }), "2:20 an attribute of `x.y` should be an integer");
+  EXPECT_EQ(said([] { ints(with("[1, 2.0]"), a(with("[1, 2.0]"))); }),
+            "2:20 an attribute of `x.y` should be an integer");
   EXPECT_EQ(said([] { need(with("1"), {"b", "c"}); }), "2:3 `x.y` needs the attribute `b`");
   std::string huge = "dense<1> : tensor<1000000000000xi64>";
   EXPECT_EQ(said([&] { ints(with(huge), a(with(huge))); }), "2:16 a list of so many integers is not supported");

@@ -57,7 +57,8 @@ TEST(Literal, FloatsAreRoundedOnce) {
   // half-way between two floats but for a digit that a double does not see
   EXPECT_EQ(value<float>("1.00000017881393432617187499", "f32"), 1.00000011920928955078125f);
   EXPECT_EQ(value<float>("1.00000017881393432617187500", "f32"), 1.0000002384185791015625f);
-  EXPECT_EQ(value<float>("1.00000017881393421514957253748434595763683319091796875001", "f32"), 1.00000011920928955078125f);
+  EXPECT_EQ(value<float>("1.00000017881393421514957253748434595763683319091796875001", "f32"),
+            1.00000011920928955078125f);
   EXPECT_EQ(value<float>("0.000000000000000000000000000000000000000000001401298464", "f32"), std::bit_cast<float>(1u));
   EXPECT_EQ(value<double>("123456789012345678901234567890.0", "f64"), 123456789012345678901234567890.0);
   EXPECT_EQ(value<double>("2.2250738585072011e-308", "f64"), 2.2250738585072011e-308);
@@ -99,22 +100,26 @@ TEST(Literal, IntegersHaveTheRangeOfTheirType) {
   EXPECT_EQ(value<int64_t>("-9223372036854775808", "i64"), std::numeric_limits<int64_t>::min());
   for (const char* literal :
        {"dense<300> : tensor<i8>", "dense<-129> : tensor<i8>", "dense<-1> : tensor<ui8>", "dense<256> : tensor<ui8>",
-        "dense<0x100> : tensor<i8>", "dense<9223372036854775808> : tensor<i64>", "dense<18446744073709551616> : tensor<ui64>",
-        "dense<1.0> : tensor<i32>", "dense<1> : tensor<f32>", "dense<1e5> : tensor<f32>", "dense<1.0e> : tensor<f32>",
-        "dense<.5> : tensor<f32>", "dense<+1.0> : tensor<f32>", "dense<true> : tensor<i32>", "dense<2> : tensor<i1>",
-        "dense<nan> : tensor<f32>", "dense<0x> : tensor<f32>", "dense<--1> : tensor<i32>", "dense<1 2> : tensor<i32>"})
+        "dense<0x100> : tensor<i8>", "dense<9223372036854775808> : tensor<i64>",
+        "dense<18446744073709551616> : tensor<ui64>", "dense<1.0> : tensor<i32>", "dense<1> : tensor<f32>",
+        "dense<1e5> : tensor<f32>", "dense<1.0e> : tensor<f32>", "dense<.5> : tensor<f32>", "dense<+1.0> : tensor<f32>",
+        "dense<true> : tensor<i32>", "dense<2> : tensor<i1>", "dense<nan> : tensor<f32>", "dense<0x> : tensor<f32>",
+        "dense<--1> : tensor<i32>", "dense<1 2> : tensor<i32>"})
     EXPECT_NE(refused(literal), "accepted") << literal;
   EXPECT_EQ(refused("dense<300> : tensor<i8>"), "2:33 `300` is no number of type i8");
   EXPECT_EQ(refused("dense<[1,\n  300]> : tensor<2xi8>"), "3:3 `300` is no number of type i8");
 }
 
 TEST(Literal, NestingMustFitTheShape) {
-  EXPECT_EQ(refused("dense<[5]> : tensor<2xi32>"), "2:35 expected more elements in a list of 2 elements of tensor<2xi32>");
-  EXPECT_EQ(refused("dense<[5, 6, 7]> : tensor<2xi32>"), "2:38 expected `]` after a list of 2 elements of tensor<2xi32>");
-  for (const char* literal : {"dense<[1, 2, 3, 4]> : tensor<2x2xi32>", "dense<[[1, 2], [3]]> : tensor<2x2xi32>",
-                              "dense<[[1, 2], 3]> : tensor<2x2xi32>", "dense<[[[1, 2], [3, 4]]]> : tensor<2x2xi32>",
-                              "dense<[1]> : tensor<i32>", "dense<[1 2]> : tensor<2xi32>", "dense<[1, 2]]> : tensor<2xi32>",
-                              "dense<[1, 2> : tensor<2xi32>", "dense<[1,]> : tensor<1xi32>"})
+  EXPECT_EQ(refused("dense<[5]> : tensor<2xi32>"),
+            "2:35 expected more elements in a list of 2 elements of tensor<2xi32>");
+  EXPECT_EQ(refused("dense<[5, 6, 7]> : tensor<2xi32>"),
+            "2:38 expected `]` after a list of 2 elements of tensor<2xi32>");
+  for (const char* literal :
+       {"dense<[1, 2, 3, 4]> : tensor<2x2xi32>", "dense<[[1, 2], [3]]> : tensor<2x2xi32>",
+        "dense<[[1, 2], 3]> : tensor<2x2xi32>", "dense<[[[1, 2], [3, 4]]]> : tensor<2x2xi32>",
+        "dense<[1]> : tensor<i32>", "dense<[1 2]> : tensor<2xi32>", "dense<[1, 2]]> : tensor<2xi32>",
+        "dense<[1, 2> : tensor<2xi32>", "dense<[1,]> : tensor<1xi32>"})
     EXPECT_NE(refused(literal), "accepted") << literal;
 }
 
@@ -129,15 +134,17 @@ TEST(Literal, Blobs) {
   EXPECT_EQ(values<bool>("dense<\"0x0102\"> : tensor<10xi1>"), (B{1, 0, 0, 0, 0, 0, 0, 0, 0, 1}));
   EXPECT_EQ(values<bool>("dense<\"0xFF\"> : tensor<12xi1>"), B(12, true));
   EXPECT_EQ(values<bool>("dense<\"0x00\"> : tensor<12xi1>"), B(12, false));
-  for (const char* literal : {"dense<\"0x000\"> : tensor<1xi8>", "dense<\"0x0G\"> : tensor<1xi8>", "dense<\"00\"> : tensor<1xi8>",
-                              "dense<\"0x0000\"> : tensor<3xi8>", "dense<\"0x\"> : tensor<1xi8>", "dense<\"0x02\"> : tensor<9xi1>",
-                              "dense<\"0x00\" 1> : tensor<1xi8>", "dense<\"0x0000803F000000\"> : tensor<2xf32>"})
+  for (const char* literal :
+       {"dense<\"0x000\"> : tensor<1xi8>", "dense<\"0x0G\"> : tensor<1xi8>", "dense<\"00\"> : tensor<1xi8>",
+        "dense<\"0x0000\"> : tensor<3xi8>", "dense<\"0x\"> : tensor<1xi8>", "dense<\"0x02\"> : tensor<9xi1>",
+        "dense<\"0x00\" 1> : tensor<1xi8>", "dense<\"0x0000803F000000\"> : tensor<2xf32>"})
     EXPECT_NE(refused(literal), "accepted") << literal;
   EXPECT_EQ(refused("dense<\"0x0G\"> : tensor<1xi8>"), "2:37 this is no hexadecimal digit");
 }
 
 TEST(Literal, HugeShapesTakeNoMemory) {
-  for (const char* literal : {"dense<2.0> : tensor<1000000x1000000xf32>", "dense<\"0x00000040\"> : tensor<1000000x1000000xf32>"}) {
+  for (const char* literal :
+       {"dense<2.0> : tensor<1000000x1000000xf32>", "dense<\"0x00000040\"> : tensor<1000000x1000000xf32>"}) {
     std::optional<Scalar> x = dense_splat(dense(literal), {});
     ASSERT_TRUE(x) << literal;
     EXPECT_EQ(x->as<double>(), 2.0);

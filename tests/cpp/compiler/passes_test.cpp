@@ -84,6 +84,16 @@ TEST(Layout, AnOperandIsPackedOnce) {
   EXPECT_EQ(text.find("= x2[p, i]", first + 1), std::string::npos) << text;
 }
 
+TEST(Schedule, TransposesWalkAlongLines) {
+  Builder b;
+  b.output(transpose(b.input(DType::f32, {100, 20, 90}), {2, 1, 0}));
+  loops::Program p = expect_passes_agree(*b.g, numbers_for(*b.g));
+  // the loop over the first dimension of the input, 100 steps, has moved next to the vector loop
+  std::string text = print(p);
+  auto outer = text.find("in 0..20 {"), along = text.find("in 0..100 unroll 8"), lanes = text.find("vector 16");
+  EXPECT_TRUE(outer < along && along < lanes && lanes != std::string::npos) << text;
+}
+
 // Stores of what was just loaded.
 int copies(const loops::Block& block) {
   int n = 0;

@@ -1,7 +1,5 @@
 // Gathers and scatters in loops: every pass keeps the results, an input that nobody else needs
 // is changed in place, and parameters are bound no deeper than they must be.
-#include <random>
-
 #include "compiler/graphs.h"
 #include "support/loop_rule.h"
 #include "support/random_index.h"
@@ -17,52 +15,14 @@ Tensor indices(const Shape& shape, const std::vector<int64_t>& values, DType t =
   return x;
 }
 
-// A random gather or scatter, followed by something that merges with it.
-class Generator {
- public:
-  explicit Generator(unsigned seed) : random_(seed) {}
-  graph::GraphPtr graph(std::vector<Tensor>& at) {
-    Builder b;
-    auto below = [this](int n) { return pick(n); };
-    Shape shape;
-    for (int d = 1 + pick(3); d > 0; --d) shape.push_back(1 + pick(6));
-    RandomIndex index(shape, below);
-    constexpr DType kinds[] = {DType::i32, DType::i64, DType::ui8, DType::ui64, DType::i16};
-    DType t = kinds[pick(5)];
-    Var x = b.input(DType::f64, shape), places = b.input(t, index.indices);
-    at = {numbers(DType::f64, shape), index.values(t, shape, below)};
-    if (pick(2)) x = x * 2.0;  // a temporary
-    if (pick(3) == 0) {
-      Var y = gather(x, places, index.slice_sizes, index.dims);
-      b.output(y + 1.0);
-      if (pick(2)) b.output(y);
-      return b.g;
-    }
-    Var like = gather(x, literal(places, 1), index.slice_sizes, index.dims);
-    Var update = b.input(DType::f64, like.shape());
-    at.push_back(numbers(DType::f64, like.shape(), -1, 1, 7));
-    if (pick(2)) update = pick(2) ? update * update : update + like;
-    constexpr const char* combiners[] = {"add", "", "mul", "maximum", "sub"};
-    Var y = scatter(x, places, update, index.dims, combiners[pick(5)]);
-    b.output(pick(2) ? y : y * 3.0);
-    if (pick(2)) b.output(x);
-    return b.g;
-  }
-
- private:
-  int pick(int n) { return std::uniform_int_distribution<int>(0, n - 1)(random_); }
-  std::mt19937 random_;
-};
-
 TEST(RandomIndices, LoopRulesAgreeAndPassesKeepResults) {
   const char* from = std::getenv("ANVIL_SEED");
   unsigned first = from ? static_cast<unsigned>(std::atoi(from)) : 1, count = from ? 1 : 600;
   for (unsigned seed = first; seed < first + count && !testing::Test::HasFailure(); ++seed) {
     SCOPED_TRACE("ANVIL_SEED=" + std::to_string(seed));
-    std::vector<Tensor> at;
-    graph::GraphPtr g = Generator(seed).graph(at);
-    expect_loop_rules_agree(*g, at);
-    expect_passes_agree(*g, at, 1e-12);
+    RandomIndexed p(seed);
+    expect_loop_rules_agree(p.graph, p.inputs);
+    expect_passes_agree(p.graph, p.inputs, 1e-12);
   }
 }
 

@@ -3,8 +3,7 @@
 #pragma once
 #include <algorithm>
 #include <functional>
-#include <numeric>
-#include <optional>
+#include <random>
 
 #include "primitives/build.h"
 #include "primitives/infer.h"
@@ -84,6 +83,52 @@ struct RandomIndex {
     indices.insert(indices.begin() + dims.vector, static_cast<int64_t>(dims.map.size()));
     for (int64_t& axis : dims.indices_batch) axis += axis >= dims.vector;
   }
+};
+
+// A program around one gather or scatter, with inputs to run it on: what it reads may be a
+// temporary, what reads it may join its loops.
+struct RandomIndexed {
+  graph::Graph graph;
+  std::vector<graph::Tensor> inputs;
+
+  explicit RandomIndexed(unsigned seed) : random_(seed) {
+    auto below = [this](int n) { return pick(n); };
+    Shape shape;
+    for (int d = 1 + pick(3); d > 0; --d) shape.push_back(1 + pick(pick(3) ? 6 : 40));
+    RandomIndex index(shape, below);
+    constexpr DType kinds[] = {DType::i32, DType::i64, DType::ui8, DType::ui64, DType::i16};
+    DType t = kinds[pick(5)], dtype = pick(2) ? DType::f64 : DType::f32;
+    Var x = input(numbers({dtype, shape})), places = input(index.values(t, shape, below));
+    if (pick(2)) x = x * 2.0;  // a temporary
+    if (pick(3) == 0) {
+      Var y = gather(x, places, index.slice_sizes, index.dims);
+      graph.outputs = {(y + 1.0).value};
+      if (pick(2)) graph.outputs.push_back(y.value);
+      return;
+    }
+    Var like = gather(x, literal(places, 1), index.slice_sizes, index.dims);
+    Var update = input(numbers(like.type()));
+    if (pick(2)) update = pick(2) ? update * update : update + like;
+    constexpr const char* combiners[] = {"add", "", "mul", "maximum", "sub"};
+    Var y = scatter(x, places, update, index.dims, combiners[pick(5)]);
+    graph.outputs = {(pick(2) ? y : y * 3.0).value};
+    if (pick(2)) graph.outputs.push_back(x.value);
+  }
+
+ private:
+  using Var = primitives::Var;
+  int pick(int n) { return std::uniform_int_distribution<int>(0, n - 1)(random_); }
+  Var input(const graph::Tensor& t) {
+    inputs.push_back(t);
+    graph.inputs.push_back(graph::make_value(graph::Value::Kind::input, t.type));
+    return {&graph, graph.inputs.back()};
+  }
+  graph::Tensor numbers(const graph::TensorType& type) {
+    graph::Tensor t = graph::allocate(type);
+    for (int64_t i = 0; i < elements(type.shape); ++i) graph::set_element(t, i, Scalar(0.25 * (pick(9) - 4)));
+    return t;
+  }
+  std::mt19937 random_;
 };
 
 }  // namespace anvil::test

@@ -131,8 +131,8 @@ class RandomProgram {
     if (options_.float_only && p->zero_derivative) return false;
     Var x = any();
     if (!contains(p->group, x.dtype())) return false;
-    if (options_.exportable && is_bool(x.dtype()) && p->name.substr(0, 5) == "shift")
-      return false;  // integers only there
+    // XLA takes integer powers modulo 64 in the exponent
+    if (options_.exportable && p->name == "power" && !is_float(x.dtype())) return false;
     std::vector<Var> operands = {into_domain(x, p->domain.at(0))};
     if (p->operands.size() == 2)
       operands.push_back(into_domain(like(x), p->domain.size() > 1 ? p->domain[1] : p->domain[0]));
@@ -171,12 +171,17 @@ class RandomProgram {
   };
   std::optional<Indexed> indexed(Var x, bool whole = false) {
     const Shape& shape = x.shape();
-    if (shape.size() > 3 || elements(shape) == 0 || elements(shape) > 600) return std::nullopt;
+    if (shape.size() > 3 || (shape.empty() && options_.exportable) || elements(shape) == 0 || elements(shape) > 600)
+      return std::nullopt;
     auto draw = [this](int n) { return below(n); };
     RandomIndex index(shape, draw);
-    if (elements(index.indices) > 200) return std::nullopt;
-    static const DType kinds[] = {DType::i32, DType::i32, DType::i64, DType::ui8, DType::ui32, DType::ui64, DType::i16};
-    graph.constants.push_back(graph::make_constant(index.values(kinds[below(7)], shape, draw, whole)));
+    if (elements(index.indices) < 2 || elements(index.indices) > 200) return std::nullopt;
+    static const DType kinds[] = {DType::i32, DType::i32, DType::i64, DType::ui8, DType::ui32, DType::i16};
+    Tensor places = index.values(kinds[below(6)], shape, draw, whole);
+    int64_t other = 1;  // all equal: text reads back as a literal
+    while (other < elements(index.indices) && element(places, other) == element(places, 0)) ++other;
+    if (other == elements(index.indices)) return std::nullopt;
+    graph.constants.push_back(graph::make_constant(places));
     return Indexed{index, {&graph, graph.constants.back()}};
   }
   const char* any_combiner(DType t) {
@@ -205,12 +210,13 @@ class RandomProgram {
       low.push_back(below(2));
       high.push_back(below(3) - (n > 3 ? 1 : 0));
     }
-    Params window{
-        {"window_dimensions", size}, {"window_strides", stride}, {"padding_low", low}, {"padding_high", high}};
+    Params window{{"window_dimensions", size}, {"window_strides", stride}};
     if (dilated) {
       window.items.push_back({"base_dilations", base});
       window.items.push_back({"window_dilations", dilation});
     }
+    window.items.push_back({"padding_low", low});
+    window.items.push_back({"padding_high", high});
     return window;
   }
   // A reduction of x by a function that has no reduction of its own, or of x and where its
@@ -254,7 +260,12 @@ inline bool RandomProgram::reduction(const char* name) {
   if (!contains(p.group, x.dtype()) ||
       (options_.exportable && is_bool(x.dtype()) && std::string(name) == "reduce_prod"))
     return false;
-  keep(primitives::record(name, {x}, {{"dims", some_dims(x.shape().size()), true}, {"drop", chance(50)}}));
+  // where a product over- or underflows half-way depends on its order
+  if (std::string(name) == "reduce_prod" && is_float(x.dtype()) && !options_.float_only)
+    x = primitives::record("tanh", {x}) + 0.5;
+  auto dims = some_dims(x.shape().size());
+  if (options_.exportable && is_bool(x.dtype()) && dims.empty()) return false;
+  keep(primitives::record(name, {x}, {{"dims", dims, true}, {"drop", chance(50)}}));
   return true;
 }
 
@@ -304,13 +315,21 @@ inline const std::map<std::string, RandomProgram::Rule>& RandomProgram::rules() 
       p.keep(primitives::record("round", {x}, {{"method", std::string(p.chance(50) ? "nearest_even" : "afz")}}));
       return true;
     };
-    t["polygamma"] = [](P& p) {
+    t["reduce_precision"] = [](P& p) {
       Var x = p.any();
-      if (!is_float(x.dtype()) || p.options_.float_only) return false;
-      Var positive = primitives::abs(primitives::record("tanh", {x})) + 0.5;
-      p.keep(primitives::record("polygamma", {primitives::literal(x, Scalar(double(p.below(3)))), positive}));
+      if (p.options_.float_only || !is_float(x.dtype())) return false;
+      p.keep(primitives::record("reduce_precision", {x},
+                                {{"exponent_bits", int64_t{2 + p.below(8)}}, {"mantissa_bits", int64_t{p.below(30)}}}));
       return true;
     };
+    for (const char* name : {"polygamma", "zeta"})
+      t[name] = [name](P& p) {
+        Var x = p.any();
+        if (!is_float(x.dtype()) || p.options_.float_only) return false;
+        Var positive = primitives::abs(primitives::record("tanh", {x})) + 0.5;
+        p.keep(primitives::record(name, {primitives::literal(x, Scalar(double(p.below(3)))), positive}));
+        return true;
+      };
     t["select"] = [](P& p) {
       Var x = p.any(), y = p.like(x);
       p.keep(primitives::select(x < y, y, x));
@@ -402,8 +421,10 @@ inline const std::map<std::string, RandomProgram::Rule>& RandomProgram::rules() 
     };
     t["reduce"] = [](P& p) {
       Var x = p.any();
-      if (is_bool(x.dtype())) return false;
-      p.fold("reduce", x, {{"dims", p.some_dims(x.shape().size()), true}});
+      auto dims = p.some_dims(x.shape().size());
+      // over no dimensions XLA gives the operand, whatever the initial value
+      if (is_bool(x.dtype()) || (p.options_.exportable && dims.empty())) return false;
+      p.fold("reduce", x, {{"dims", dims, true}});
       return true;
     };
     t["cumulative"] = [](P& p) {
@@ -481,8 +502,12 @@ inline const std::map<std::string, RandomProgram::Rule>& RandomProgram::rules() 
         kernel_dilation.push_back(1 + p.below(2));
         if (p.chance(30)) reversed.push_back(static_cast<int64_t>(s) - 2);
       }
-      p.graph.constants.push_back(graph::make_constant(p.any_tensor({x.dtype(), shape})));
-      p.keep(call("convolution", {x, {&p.graph, p.graph.constants.back()}},
+      Var w = primitives::literal(p.graph, 2, {x.dtype(), shape});  // one element is no constant
+      if (elements(shape) > 1) {
+        p.graph.constants.push_back(graph::make_constant(p.any_tensor({x.dtype(), shape})));
+        w.value = p.graph.constants.back();
+      }
+      p.keep(call("convolution", {x, w},
                   {{"window_strides", strides},
                    {"padding_low", low},
                    {"padding_high", high},

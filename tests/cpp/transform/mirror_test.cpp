@@ -199,6 +199,22 @@ TEST(MirrorValues, EveryRuleKeepsTheResults) {
   }
 }
 
+TEST(MirrorValues, GradientsThroughControlFlow) {
+  auto f = trace({f64({2, 3, 4}), f64({4, 4})}, [](Graph& g, const Vars& x) {
+    Vars r = while_loop(
+        g, {integer(g, 0), x[0]}, [](Graph& c, const Vars& s) { return s[0] < integer(c, 3); },
+        [&](Graph& b, const Vars& s) {
+          Var y = dot_general(row_major(s[1], {6, 4}), in(b, x[1]), {1}, {0}, {}, {});
+          return Vars{s[0] + integer(b, 1), row_major(tanh(y), {2, 3, 4})};
+        });
+    Vars chosen = if_else(
+        g, number(g, 1) > 0.5, [&](Graph& b) { return Vars{row_major(in(b, r[1]), {24})}; },
+        [&](Graph& b) { return Vars{row_major(in(b, x[0]), {24})}; });
+    return Vars{reduce_sum(chosen[0] * chosen[0], {0})};
+  });
+  mirrored(transform::gradient(*f, {true, true}, true), {ramp({2, 3, 4}), ramp({4, 4})});
+}
+
 // Random programs of the whole registry, with transposes to and fro at half of their operands.
 GraphPtr with_detours(const Graph& from, uint64_t seed) {
   auto g = std::make_shared<Graph>(from);

@@ -1,0 +1,8 @@
+func.func @main(%x: tensor<37xf64>, %y: tensor<37xi32>) -> (tensor<37xf64>, tensor<37xi32>) {
+  %0:2 = "stablehlo.sort"(%x, %y) ({
+  ^bb0(%a: tensor<f64>, %b: tensor<f64>, %c: tensor<i32>, %d: tensor<i32>):
+    %r = stablehlo.constant dense<false> : tensor<i1>
+    stablehlo.return %r : tensor<i1>
+  }) {dimension = 0 : i64, is_stable = true} : (tensor<37xf64>, tensor<37xi32>) -> (tensor<37xf64>, tensor<37xi32>)
+  return %0#0, %0#1 : tensor<37xf64>, tensor<37xi32>
+}
