@@ -349,7 +349,8 @@ inline const std::map<std::string, RandomProgram::Rule>& RandomProgram::rules() 
       if (rank > 4) return false;
       std::vector<int64_t> dims = p.permutation(rank);
       dims.resize(x.shape().size());
-      if (p.chance(70)) std::sort(dims.begin(), dims.end());
+      // the independent evaluator takes dimensions in their order only
+      if (p.chance(70) || p.options_.exportable) std::sort(dims.begin(), dims.end());
       Shape s(rank, 1 + p.below(4));
       for (size_t d = 0; d < dims.size(); ++d)
         if (x.shape()[d] != 1) s[static_cast<size_t>(dims[d])] = x.shape()[d];
