@@ -73,7 +73,7 @@ bool fits(const std::vector<TensorType>& layout, std::optional<int64_t> n) {
 }
 ValuePtr empty_records(const TensorType& field, int64_t n) {
   TensorType all{field.dtype, field.shape, false};
-  all.shape.push_back(n);
+  all.shape.push_back(std::max<int64_t>(n, 1));  // the loop's body has one to write to, though it may never run
   return graph::make_literal(Scalar(0), all);
 }
 std::vector<Var> starts(Graph& g, size_t rank, const ValuePtr& place) {

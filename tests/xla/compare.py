@@ -216,7 +216,7 @@ def main():
     seed = sys.argv[3] if len(sys.argv) > 3 else "1"
     jobs = int(sys.argv[4]) if len(sys.argv) > 4 else 1
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([sys.argv[1], folder, count, seed, "gradients"], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([sys.argv[1], folder, count, seed, "xla"], check=True, stdout=subprocess.DEVNULL)
         names = sorted(n[:-5] for n in os.listdir(folder) if n.endswith(".mlir"))
         counts = compare_all(folder, names, jobs)
     gradients = sum(n.startswith("gradient_") for n in names)

@@ -91,14 +91,14 @@ struct RandomIndexed {
   graph::Graph graph;
   std::vector<graph::Tensor> inputs;
 
-  explicit RandomIndexed(unsigned seed) : random_(seed) {
+  explicit RandomIndexed(unsigned seed, bool whole = false) : random_(seed) {
     auto below = [this](int n) { return pick(n); };
     Shape shape;
     for (int d = 1 + pick(3); d > 0; --d) shape.push_back(1 + pick(pick(3) ? 6 : 40));
     RandomIndex index(shape, below);
     constexpr DType kinds[] = {DType::i32, DType::i64, DType::ui8, DType::ui64, DType::i16};
     DType t = kinds[pick(5)], dtype = pick(2) ? DType::f64 : DType::f32;
-    Var x = input(numbers({dtype, shape})), places = input(index.values(t, shape, below));
+    Var x = input(numbers({dtype, shape})), places = input(index.values(t, shape, below, whole));
     if (pick(2)) x = x * 2.0;  // a temporary
     if (pick(3) == 0) {
       Var y = gather(x, places, index.slice_sizes, index.dims);

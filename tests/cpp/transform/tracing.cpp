@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "primitives/primitive.h"
+#include "transform/tapes.h"
 
 namespace anvil::testing {
 
@@ -81,6 +82,19 @@ static GraphPtr weighted(const Graph& gradients, const std::vector<TensorType>& 
   });
 }
 
+// The same values without tapes; beyond the second derivative of loops that do not count, running
+// them again for each record takes too long for a test.
+static void expect_same_without_tapes(const graph::Graph& g, const std::vector<Tensor>& inputs,
+                                      const std::vector<Tensor>& expected) {
+  GraphPtr plain = transform::without_tapes(g);
+  ASSERT_NO_THROW(primitives::verify(*plain)) << print(*plain);
+  std::string text = print(*plain);
+  EXPECT_EQ(text.find("tape"), std::string::npos) << text;
+  EXPECT_EQ(text.find("while_record"), std::string::npos) << text;
+  auto got = eigen::evaluate(*plain, inputs);
+  for (size_t k = 0; k < expected.size(); ++k) EXPECT_EQ(numbers(got[k]), numbers(expected[k])) << "output " << k;
+}
+
 void expect_gradient(const GraphPtr& function, const std::vector<Tensor>& inputs, int orders, double tolerance) {
   std::vector<TensorType> types;
   std::vector<bool> wrt;
@@ -95,6 +109,7 @@ void expect_gradient(const GraphPtr& function, const std::vector<Tensor>& inputs
     ASSERT_NO_THROW(primitives::verify(*g)) << print(*g);
     auto results = eigen::evaluate(*g, inputs);
     EXPECT_DOUBLE_EQ(numbers(results[0])[0], numbers(eigen::evaluate(*f, inputs)[0])[0]);
+    if (order <= 2) expect_same_without_tapes(*g, inputs, results);
     size_t output = 1;
     for (size_t i = 0; i < inputs.size(); ++i) {
       if (!wrt[i]) continue;
