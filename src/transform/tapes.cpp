@@ -108,7 +108,9 @@ const Call* maker(const Graph& g, const ValuePtr& v) {
   return nullptr;
 }
 std::optional<int64_t> number(const ValuePtr& v) {
-  if (v->kind != Value::Kind::literal || !is_integer(v->type.dtype) || !v->type.shape.empty()) return std::nullopt;
+  if (!is_integer(v->type.dtype) || !v->type.shape.empty()) return std::nullopt;
+  if (v->kind == Value::Kind::constant) return graph::element(v->constant, 0).as<int64_t>();
+  if (v->kind != Value::Kind::literal) return std::nullopt;
   return v->literal.rounded_to(v->type.dtype).as<int64_t>();
 }
 // For `k < end` or `k <= end` with k = k + step, all of them numbers of the text.

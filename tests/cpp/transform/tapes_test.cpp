@@ -30,6 +30,13 @@ TEST(WithoutTapes, ALoopThatCountsWritesItsRecordsIntoATensor) {
   EXPECT_EQ(count(text, " = while "), 2u) << text;
   EXPECT_NE(text.find("f64[5]"), std::string::npos) << text;  // 0, 2, 4, 6, 8
 }
+TEST(WithoutTapes, ACapturedNumberIsKnownToo) {
+  Tensor eight = tensor({}, {8}, DType::i32);
+  std::string text = without_tapes_of_gradient([&](Graph& b, const Vars& s) {
+    return s[1] < Var{&b, graph::make_constant(eight)};
+  });
+  EXPECT_NE(text.find("f64[4]"), std::string::npos) << text;  // 0, 2, 4, 6
+}
 TEST(WithoutTapes, AnotherLoopRunsAgainForEachRecord) {
   std::string text = without_tapes_of_gradient([](Graph& b, const Vars& s) { return s[0] > number(b, 0.1); });
   EXPECT_EQ(count(text, " = while "), 2u) << text;
