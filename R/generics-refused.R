@@ -9,8 +9,6 @@ refused <- function(generic, hint = character()) {
 take_out <- "i Take the data out as an R array with `as_array()`; inside of `jit()` there is no such function."
 
 #' @rawNamespace
-#' S3method(sort, AnvilTensor, sort_tensor)
-#' S3method(sort, AnvilBox, sort_tensor)
 #' S3method(xtfrm, AnvilTensor, xtfrm_tensor)
 #' S3method(xtfrm, AnvilBox, xtfrm_tensor)
 #' importFrom(stats, median, quantile)
@@ -22,8 +20,7 @@ take_out <- "i Take the data out as an R array with `as_array()`; inside of `jit
 #' S3method(unique, AnvilBox, unique_tensor)
 #' S3method(duplicated, AnvilTensor, duplicated_tensor)
 #' S3method(duplicated, AnvilBox, duplicated_tensor)
-sort_tensor <- refused("sort", take_out)
-xtfrm_tensor <- refused("order", take_out)
+xtfrm_tensor <- refused("order", c("i Use `nv_argsort()`.", take_out))
 median_tensor <- refused("median", take_out)
 quantile_tensor <- refused("quantile", take_out)
 unique_tensor <- refused("unique", take_out)

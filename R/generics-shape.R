@@ -35,6 +35,16 @@ rev_tensor <- function(x) {
 }
 
 #' @rawNamespace
+#' S3method(sort, AnvilTensor, sort_tensor)
+#' S3method(sort, AnvilBox, sort_tensor)
+sort_tensor <- function(x, decreasing = FALSE, ...) {
+  if (...length() > 0L) {
+    abort_anvil("argument", "`sort()` of a tensor takes `decreasing` only.", "i NaN is kept, as the largest element.")
+  }
+  if (rank_of(x) == 0L) x else nv_sort(if (rank_of(x) > 1L) nv_flatten(x) else x, decreasing = decreasing)
+}
+
+#' @rawNamespace
 #' S3method(rbind, AnvilTensor, rbind_tensor)
 #' S3method(rbind, AnvilBox, rbind_tensor)
 #' S3method(cbind, AnvilTensor, cbind_tensor)

@@ -11,6 +11,7 @@
 #' * `sum()`, `prod()`, `max()`, `min()`, `range()`, `any()`, `all()` and `mean()`, see [nv_reduce];
 #'   they also take `dims` and `drop`;
 #' * `x[i, j]` and `x[i, j] <- value`, see [nv_subset()];
+#' * `sort()`, which keeps NaN as the largest element, see [nv_sort()];
 #' * `t()`, `aperm()`, `rev()`, `rbind()`, `cbind()`, `c()` and `dim(x) <- value`, see [nv_reshape()],
 #'   [nv_movement] and [nv_concatenate()];
 #' * `dim()`, `length()`, `is.finite()`, `is.infinite()`, `is.nan()`, `is.na()` and `anyNA()`.
@@ -25,7 +26,7 @@
 #' R that are not generic do not know tensors: instead of `ifelse()`, `pmax()` and `rowSums()` use
 #' [nv_ifelse()], [nv_max()] and the reductions. Some, such as `apply()`, `outer()` and `svd()`, take the
 #' data out of a tensor as an R array; inside of a trace they are errors. So does [as_array()], for
-#' `sort()`, `order()`, `quantile()`, `which.max()`, `solve()` and what else is not there.
+#' `quantile()`, `which.max()`, `solve()` and what else is not there.
 #'
 #' @name anvil_generics
 #' @examples

@@ -9,6 +9,11 @@
 #' into the text, in full precision. It also writes the names of arguments and results,
 #' as JAX does, so that [read_stablehlo()] finds them again.
 #'
+#' The reverse mode of [nv_while()] records every iteration, for which StableHLO has no
+#' value, since its sizes are fixed. In the text, a loop that counts up to a known number
+#' writes its records into a tensor; another one is run again for each record, which takes
+#' time quadratic in the number of its iterations.
+#'
 #' @param graph An [AnvilGraph].
 #' @param constants_as_inputs `FALSE` writes all captured tensors into the text, `TRUE`
 #'   makes inputs of those with several elements.

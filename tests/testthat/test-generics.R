@@ -42,10 +42,22 @@ test_that("every operator and function works in a trace as outside", {
   expect_equal(as.vector(both(function(x) rev(cumsum(round(exp(x) * 10))), v)), rev(cumsum(round(exp(c(0.5, 0.25)) * 10))))
 })
 
+test_that("sort() is R's but for NaN, which stays", {
+  v <- c(3, -1, 2, 2)
+  for (decreasing in c(FALSE, TRUE)) {
+    expect_equal(as.vector(both(function(x) sort(x, decreasing), f64(v))), sort(v, decreasing))
+    expect_equal(as.vector(both(function(x) sort(x, decreasing), f64(matrix(v, 2)))), sort(v, decreasing))
+  }
+  expect_equal(as.vector(as_array(sort(f64(c(NaN, 1, 0))))), c(0, 1, NaN))
+  expect_equal(as_array(sort(nv_scalar(2))), as_array(nv_scalar(2)))
+  expect_error(sort(f64(v), na.last = TRUE), "takes `decreasing` only", class = "anvil_error_argument")
+  expect_error(order(f64(v)), "nv_argsort", class = "anvil_error_argument")
+})
+
 test_that("generic functions without a meaning for tensors say what to use", {
   x <- nv_tensor(matrix(c(2, 1, 1, 2), 2))
   v <- nv_tensor(c(3, 1, 2))
-  for (f in list(sort, order, stats::median, stats::quantile, unique, duplicated, diff, summary, rep)) {
+  for (f in list(order, stats::median, stats::quantile, unique, duplicated, diff, summary, rep)) {
     expect_error(f(v), "not defined for tensors", class = "anvil_error_argument")
     expect_error(f(v + 1), "not defined for tensors", class = "anvil_error_argument")
     expect_error(jit(function(x) f(x))(v), "not defined for tensors", class = "anvil_error_argument")
