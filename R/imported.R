@@ -43,7 +43,8 @@
 #' as_graph(f)
 #'
 #' # a solver of differential equations, exported from JAX
-#' solve <- read_stablehlo(system.file("extdata", "predator_prey.mlir", package = "anvil"), convert = TRUE)
+#' file <- system.file("extdata", "predator_prey.mlir", package = "anvil")
+#' solve <- read_stablehlo(file, convert = TRUE)
 #' solve
 #' solve(y0 = c(10, 5), theta = c(1.1, 0.4, 0.1, 0.4), t_end = 1, tolerance = 1e-6)
 read_stablehlo <- function(source, entry = NULL, convert = FALSE) {

@@ -23,6 +23,7 @@ counted:
   alone        the independent evaluator gives our results. Known: XLA takes only one update of a
                scatter whose index vectors have length 0; ties of select_and_scatter in i8; a sum of
                two known bools, which the language says is "or", comes out as false.
+A triangular system with NaN in it is NaN in more places there, since whole blocks are inverted.
 Each other difference is printed. Last line: N compared, M failed.
 """
 import concurrent.futures

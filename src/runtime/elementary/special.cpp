@@ -185,8 +185,9 @@ double below_zero(double (*scaled)(double, double), double s, double a) {
 }  // namespace
 
 double zeta(double s, double a) {
+  if (s == 1) return infinity;  // the pole, whatever a is
   if (s != s || a != a) return s + a;
-  if (s <= 1) return s == 1 ? infinity : nan;
+  if (s < 1) return nan;
   if (a > 0) return plain_zeta(s, a);
   if (s != std::floor(s) || s == infinity) return nan;
   if (is_pole(a)) return std::fmod(s, 2) == 0 ? at_pole(a) : nan;
