@@ -16,7 +16,8 @@ double* f64(SEXP x) { return REAL(x); }
 long count32(SEXP x) { return static_cast<long>(XLENGTH(x) / 4); }
 
 template <class T>
-void black_scholes(const T* __restrict__ s, const T* __restrict__ k, const T* __restrict__ t, T* __restrict__ call, T* __restrict__ put, long n) {
+void black_scholes(const T* __restrict__ s, const T* __restrict__ k, const T* __restrict__ t, T* __restrict__ call,
+                   T* __restrict__ put, long n) {
   const T r2 = T(0.7071067811865476);
   for (long i = 0; i < n; ++i) {
     T vst = T(0.30) * std::sqrt(t[i]);
@@ -49,7 +50,10 @@ struct Mlp {
       dw.push_back(w.back());
       db.push_back(b.back());
     }
-    for (int l = 0; l <= layers; ++l) { z.emplace_back(static_cast<size_t>(batch) * sizes[l]); dz.push_back(z.back()); }
+    for (int l = 0; l <= layers; ++l) {
+      z.emplace_back(static_cast<size_t>(batch) * sizes[l]);
+      dz.push_back(z.back());
+    }
   }
   float step(const float* x, const float* y) {
     int n = batch;
@@ -61,12 +65,20 @@ struct Mlp {
       for (int j = 0; j < q; ++j) {
         float* __restrict__ o = out + j * n;
         for (int i = 0; i < n; ++i) o[i] = b[l][j];
-        for (int k = 0; k < p; ++k) { float a = w[l][k + j * p]; for (int i = 0; i < n; ++i) o[i] += a * in[i + k * n]; }
-        if (l + 1 < layers) for (int i = 0; i < n; ++i) o[i] = o[i] > 0 ? o[i] : 0;
+        for (int k = 0; k < p; ++k) {
+          float a = w[l][k + j * p];
+          for (int i = 0; i < n; ++i) o[i] += a * in[i + k * n];
+        }
+        if (l + 1 < layers)
+          for (int i = 0; i < n; ++i) o[i] = o[i] > 0 ? o[i] : 0;
       }
     }
     float loss = 0;
-    for (int i = 0; i < n; ++i) { float d = z[layers][i] - y[i]; loss += d * d; dz[layers][i] = 2 * d / n; }
+    for (int i = 0; i < n; ++i) {
+      float d = z[layers][i] - y[i];
+      loss += d * d;
+      dz[layers][i] = 2 * d / n;
+    }
     for (int l = layers - 1; l >= 0; --l) {
       int p = sizes[l], q = sizes[l + 1];
       const float* __restrict__ in = z[l].data();
@@ -75,13 +87,20 @@ struct Mlp {
         float s = 0;
         for (int i = 0; i < n; ++i) s += d[i + j * n];
         db[l][j] = s;
-        for (int k = 0; k < p; ++k) { float t = 0; for (int i = 0; i < n; ++i) t += in[i + k * n] * d[i + j * n]; dw[l][k + j * p] = t; }
+        for (int k = 0; k < p; ++k) {
+          float t = 0;
+          for (int i = 0; i < n; ++i) t += in[i + k * n] * d[i + j * n];
+          dw[l][k + j * p] = t;
+        }
       }
       if (l > 0) {
         float* __restrict__ e = dz[l].data();
         std::fill(e, e + static_cast<size_t>(n) * p, 0.f);
         for (int k = 0; k < p; ++k) {
-          for (int j = 0; j < q; ++j) { float a = w[l][k + j * p]; for (int i = 0; i < n; ++i) e[i + k * n] += a * d[i + j * n]; }
+          for (int j = 0; j < q; ++j) {
+            float a = w[l][k + j * p];
+            for (int i = 0; i < n; ++i) e[i + k * n] += a * d[i + j * n];
+          }
           for (int i = 0; i < n; ++i) e[i + k * n] = in[i + k * n] > 0 ? e[i + k * n] : 0;
         }
       }
@@ -195,7 +214,8 @@ SEXP peer_sum_strided(SEXP x, SEXP inner_, SEXP y) {
   const float* __restrict__ v = f32(x);
   float* __restrict__ o = f32(y);
   std::fill(o, o + inner, 0.f);
-  for (long r = 0; r < rows; ++r) for (long i = 0; i < inner; ++i) o[i] += v[i + r * inner];
+  for (long r = 0; r < rows; ++r)
+    for (long i = 0; i < inner; ++i) o[i] += v[i + r * inner];
   return R_NilValue;
 }
 SEXP peer_logreg(SEXP x_, SEXP y_, SEXP steps_, SEXP beta_) {
@@ -209,10 +229,18 @@ SEXP peer_logreg(SEXP x_, SEXP y_, SEXP steps_, SEXP beta_) {
   for (int step = Rf_asInteger(steps_); step > 0; --step) {
     float* __restrict__ r = g.data();
     for (long i = 0; i < n; ++i) r[i] = alpha;
-    for (long k = 0; k < p; ++k) for (long i = 0; i < n; ++i) r[i] += x[i + k * n] * beta[k];
+    for (long k = 0; k < p; ++k)
+      for (long i = 0; i < n; ++i) r[i] += x[i + k * n] * beta[k];
     float s = 0;
-    for (long i = 0; i < n; ++i) { r[i] = 1 / (1 + std::exp(-r[i])) - y[i]; s += r[i]; }
-    for (long k = 0; k < p; ++k) { float t = 0; for (long i = 0; i < n; ++i) t += x[i + k * n] * r[i]; slope[k] = t; }
+    for (long i = 0; i < n; ++i) {
+      r[i] = 1 / (1 + std::exp(-r[i])) - y[i];
+      s += r[i];
+    }
+    for (long k = 0; k < p; ++k) {
+      float t = 0;
+      for (long i = 0; i < n; ++i) t += x[i + k * n] * r[i];
+      slope[k] = t;
+    }
     for (long k = 0; k < p; ++k) beta[k] -= 0.1f * slope[k] / n;
     alpha -= 0.1f * s / n;
   }
@@ -254,7 +282,8 @@ SEXP peer_scan3(SEXP m_, SEXP steps_) {
   const double* m = f64(m_);
   double a[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, b[9];
   for (int s = Rf_asInteger(steps_); s > 0; --s) {
-    for (int i = 0; i < 3; ++i) for (int j = 0; j < 3; ++j) b[i + 3 * j] = a[i] * m[3 * j] + a[i + 3] * m[1 + 3 * j] + a[i + 6] * m[2 + 3 * j];
+    for (int i = 0; i < 3; ++i)
+      for (int j = 0; j < 3; ++j) b[i + 3 * j] = a[i] * m[3 * j] + a[i + 3] * m[1 + 3 * j] + a[i + 6] * m[2 + 3 * j];
     std::memcpy(a, b, sizeof a);
   }
   return Rf_ScalarReal(a[0]);

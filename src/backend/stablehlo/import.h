@@ -32,7 +32,7 @@ class Importer {
   Program run(std::string_view entry);
 
   // ---- for rules ----
-  Graph& graph() { return *graph_; }  // where calls are recorded
+  Graph& graph() { return *graph_; }              // where calls are recorded
   bool at_top() const { return graph_ == top_; }  // in no region
   // A tensor of the text: it belongs to the outermost graph, whose constants programs are given.
   ValuePtr constant(const graph::Tensor&);
@@ -81,8 +81,8 @@ class Importer {
   const Module& module_;
   const Rules& extra_;
   std::unordered_map<std::string, const Function*> functions_;
-  std::unordered_map<const graph::Value*, ValuePtr> incremented_;                  // a constant: x + 1
-  std::unordered_map<const graph::Value*, ValuePtr> widened_;                      // a wider integer: what it was
+  std::unordered_map<const graph::Value*, ValuePtr> incremented_;  // a constant: x + 1
+  std::unordered_map<const graph::Value*, ValuePtr> widened_;      // a wider integer: what it was
   std::unordered_map<const graph::Value*, ValuePtr> decremented_;  // x - 1: x
   struct Transpose {
     ValuePtr operand;
@@ -93,8 +93,8 @@ class Importer {
   std::vector<const Function*> active_;
   std::vector<Scope> scopes_;
   Graph *graph_ = nullptr, *top_ = nullptr;
-  int depth_ = 0;        // of bodies in bodies
-  size_t inlined_ = 0;   // operations that calls have brought
+  int depth_ = 0;       // of bodies in bodies
+  size_t inlined_ = 0;  // operations that calls have brought
 };
 
 // The rules of a family, by the names of operations.

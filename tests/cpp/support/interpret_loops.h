@@ -146,9 +146,10 @@ class LoopInterpreter {
       if (op == Op::negate) return scalar::negate(a);
     switch (op) {
       ANVIL_CASE(bit_not, a)
-      ANVIL_CASE(abs, a) ANVIL_CASE(sign, a) ANVIL_CASE(popcnt, a) ANVIL_CASE(sqrt, a) ANVIL_CASE(floor, a)
-          ANVIL_CASE(ceil, a) ANVIL_CASE(trunc, a) ANVIL_CASE(round_even, a) ANVIL_CASE(round_away, a)
-              ANVIL_CASE(is_finite, a) default : break;
+      ANVIL_CASE(abs, a)
+      ANVIL_CASE(sign, a) ANVIL_CASE(popcnt, a) ANVIL_CASE(sqrt, a) ANVIL_CASE(floor, a) ANVIL_CASE(ceil, a)
+          ANVIL_CASE(trunc, a) ANVIL_CASE(round_even, a) ANVIL_CASE(round_away, a) ANVIL_CASE(is_finite, a) default
+          : break;
     }
     throw std::logic_error(std::string("interpreter: no unary ") + loops::name(op));
   }
@@ -156,11 +157,11 @@ class LoopInterpreter {
   Scalar binary(Op op, T a, T b) {
     switch (op) {
       ANVIL_CASE(add, a, b)
-      ANVIL_CASE(mul, a, b) ANVIL_CASE(minimum, a, b) ANVIL_CASE(maximum, a, b) ANVIL_CASE(bit_and, a, b)
-          ANVIL_CASE(bit_or, a, b) ANVIL_CASE(bit_xor, a, b) ANVIL_CASE(shift_left, a, b)
-              ANVIL_CASE(shift_right_logical, a, b) ANVIL_CASE(shift_right_arithmetic, a, b) ANVIL_CASE(eq, a, b)
-                  ANVIL_CASE(ne, a, b) ANVIL_CASE(lt, a, b) ANVIL_CASE(le, a, b) ANVIL_CASE(gt, a, b)
-                      ANVIL_CASE(ge, a, b) default : break;
+      ANVIL_CASE(mul, a, b)
+      ANVIL_CASE(minimum, a, b) ANVIL_CASE(maximum, a, b) ANVIL_CASE(bit_and, a, b) ANVIL_CASE(bit_or, a, b)
+          ANVIL_CASE(bit_xor, a, b) ANVIL_CASE(shift_left, a, b) ANVIL_CASE(shift_right_logical, a, b)
+              ANVIL_CASE(shift_right_arithmetic, a, b) ANVIL_CASE(eq, a, b) ANVIL_CASE(ne, a, b) ANVIL_CASE(lt, a, b)
+                  ANVIL_CASE(le, a, b) ANVIL_CASE(gt, a, b) ANVIL_CASE(ge, a, b) default : break;
     }
     if constexpr (!std::is_same_v<T, bool>) switch (op) {
         ANVIL_CASE(sub, a, b)
