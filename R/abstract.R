@@ -37,11 +37,15 @@ abstract_from_tag <- function(tag, fields = list(), class = character()) {
 
 #' @rdname nv_aten
 #' @export
-ConcreteTensor <- function(data) abstract_from_tag(type_tag(concrete(data)), list(data = concrete(data)), "ConcreteTensor")
+ConcreteTensor <- function(data) {
+  data <- concrete(data, "data")
+  abstract_from_tag(type_tag(data), list(data = data), "ConcreteTensor")
+}
 
 #' @rdname nv_aten
 #' @export
 LiteralTensor <- function(data, shape = c(), dtype = default_dtype(data), ambiguous = !is.logical(data)) {
+  if (!is_literal(data)) wrong_argument("data", "a number or flag", data)
   abstract_from_tag(make_tag(dtype, shape, ambiguous), list(data = data), "LiteralTensor")
 }
 
@@ -56,17 +60,18 @@ abstract_value <- function(tag, data, kind) {
 }
 
 # c(dtype, ambiguous, sizes...) of a type or a bare R value.
-abstract_tag <- function(x) {
+abstract_tag <- function(x, name = "x") {
   if (inherits(x, "AbstractTensor")) {
     return(make_tag(x$dtype, x$shape, x$ambiguous))
   }
   if (inherits(x, "GraphNode")) {
     return(abstract_tag(x$aval))
   }
-  if (is_literal(x) || is_r_array(x)) {
-    return(make_tag(default_dtype(x), dim(x), !is.logical(x)))
+  tag <- .Call(C_anvil_tag, x)
+  if (!is.null(tag)) {
+    return(tag)
   }
-  abort_anvil("argument", "`x` is not a tensor-like object.", sprintf("x Got <%s>.", described_class(x)))
+  wrong_argument(name, "a tensor, an R array or a number", x, if (is_r_data(x)) "i Vectors do not become tensors by themselves: use `array()` or `nv_tensor()`.")
 }
 
 is_r_data <- function(x) (is.logical(x) || is.integer(x) || is.double(x)) && (!is.object(x) || inherits(x, "integer64"))
@@ -88,6 +93,7 @@ is_tensorish <- function(x) is_tensor(x) || is_box(x) || is_literal(x) || is_r_a
 #' @rdname nv_aten
 #' @export
 to_abstract <- function(x, pure = FALSE) {
+  check_flag(pure)
   type <- if (inherits(x, "AbstractTensor")) {
     x
   } else if (inherits(x, "GraphBox")) {
@@ -107,7 +113,7 @@ to_abstract <- function(x, pure = FALSE) {
 eq_type <- function(e1, e2, ambiguity) {
   a <- type_tag(e1)
   b <- type_tag(e2)
-  identical(a[-2L], b[-2L]) && (!ambiguity || a[2L] == b[2L])
+  identical(a[-2L], b[-2L]) && (!check_flag(ambiguity) || a[2L] == b[2L])
 }
 
 #' @rdname nv_aten

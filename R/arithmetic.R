@@ -3,6 +3,12 @@
 #' Elementwise arithmetic. The operators `+`, `-`, `*`, `/`, `^`, `%%` and `%/%` call
 #' these functions when one operand is a tensor.
 #'
+#' `/` is R's real division: integers and `bool` divide into a float of the default dtype
+#' ([default_dtypes()]), so that `sum(p == y) / length(y)` is a share. `nv_div()` divides
+#' integers as the hardware does, rounded towards zero, and `%/%` rounds down. A power of integers
+#' by `^` is such a float, too, but for a whole exponent of at least 0 that is
+#' written in R (`x^2L`), which keeps the dtype and with it all digits.
+#'
 #' Operands of different dtypes are converted to their common dtype
 #' ([common_dtype()]); a number written in R adapts to the tensor that it meets.
 #' Scalars are spread over the shape of the other operand. Nothing else is
@@ -11,14 +17,11 @@
 #'
 #' # Differences from R
 #'
-#' * **Integers divided by `/` stay integers**, rounded towards zero:
-#'   `nv_tensor(7L) / 2L` is 3. Divide by a double (`x / 2`), or convert with
-#'   [nv_convert()], for a quotient with a fraction.
-#' * Integers wrap around instead of becoming `NA`. A division by zero gives -1 (all
-#'   bits set), a remainder by zero the dividend; neither stops the program.
+#' * Integers wrap around instead of becoming `NA`. By zero, `%/%` and `nv_div()` of integers give
+#'   -1 (all bits set) and `%%` the dividend; neither stops the program.
 #' * `nv_pow()` of integers is an integer; a negative exponent gives 0, except for
 #'   the bases 1 and -1.
-#' * On `bool`, `+` is "or" and `*` is "and". `-`, `/` and `^` want numbers.
+#' * On `bool`, `+` is "or" and `*` is "and"; `-` wants numbers.
 #'
 #' `nv_mod()` and `%%` have the sign of the divisor, as in R, and `nv_floor_div()` and
 #' `%/%` round down, so that `x == y * (x %/% y) + x %% y`. `nv_remainder()` has the
@@ -38,7 +41,17 @@
 #' nv_remainder(x, 3)
 #' nv_max(x, 0)
 #' nv_tensor(7L) / 2L
+#' nv_tensor(7L) %/% 2L
 NULL
+
+# R's `/`.
+real_div <- function(lhs, rhs) record_promoted("divide", list(lhs, rhs), to_float = TRUE)
+
+# R's `^`: an integer only where it surely is one.
+real_pow <- function(lhs, rhs) {
+  stays <- is.integer(rhs) && is_literal(rhs) && !is.na(rhs) && rhs >= 0L
+  record_promoted("power", list(lhs, rhs), to_float = !stays)
+}
 
 #' @rdname nv_arithmetic
 #' @export
@@ -91,6 +104,7 @@ nv_floor_div <- function(lhs, rhs) {
 # sign of the divisor. Nowhere for unsigned integers.
 floored <- function(lhs, rhs) {
   operands <- .Call(C_anvil_promote, list(lhs = lhs, rhs = rhs), TRUE)
+  operands <- lapply(operands, as_number)
   lhs <- operands[[1L]]
   rhs <- operands[[2L]]
   code <- type_tag(lhs)[1L]

@@ -21,6 +21,9 @@ DebugBox <- function(aval) {
   if (inherits(aval, "DebugBox")) {
     return(aval)
   }
+  if (!is_tensor(aval) && !inherits(aval, "AbstractTensor")) {
+    abort_anvil("argument", "`aval` must be a tensor or the type of one.", c(sprintf("x Got <%s>.", described_class(aval)), "i `nv_aten()` makes a type, `nv_tensor()` a tensor."))
+  }
   data <- if (inherits(aval, "ConcreteTensor")) aval$data else if (is_tensor(aval)) aval
   .Call(C_anvil_debug_box, data %||% abstract_tag(aval))
 }

@@ -33,9 +33,7 @@ NULL
 #' @export
 nv_promote_to_common <- function(...) {
   operands <- list(...)
-  if (length(operands) == 0L) {
-    abort_anvil("argument", "No arguments provided.")
-  }
+  check_any(operands)
   keep_names(.Call(C_anvil_promote, operands, FALSE), operands)
 }
 
@@ -68,7 +66,8 @@ nv_broadcast_tensors <- function(...) {
 #' @export
 nv_broadcast_to <- function(operand, shape) {
   from <- sizes_of(operand)
-  if (identical(from, as.integer(shape)) && is_box(operand)) {
+  shape <- check_sizes(shape)
+  if (identical(from, shape) && is_box(operand)) {
     return(operand)
   }
   extra <- length(shape) - length(from)

@@ -45,10 +45,14 @@ nv_if <- function(pred, true, false) {
 
 branch_value <- function(branch) if (is.function(branch) && length(formals(branch)) == 0L && !is.primitive(branch)) branch() else branch
 
+# The value of a condition. Only R's own logicals can be `NA`: a bool tensor is true or false.
 predicate <- function(x, what = "`pred` must be") {
   value <- if (is_tensor(x)) as_array(x) else x
   if (!is.logical(value) || length(value) != 1L || is.na(value)) {
-    abort_anvil("dtype", paste(what, "a bool scalar."), sprintf("x Got %s.", if (is_tensor(x)) type_text(x) else paste0("<", described_class(x), ">")))
+    abort_anvil("dtype", paste(what, "a bool scalar."), c(
+      sprintf("x Got %s.", if (is_tensor(x)) type_text(x) else describe_value(x)),
+      if (is.logical(value) && length(value) == 1L) "i A missing value is neither true nor false."
+    ))
   }
   value
 }
@@ -107,11 +111,11 @@ check_state_types <- function(tree, graph) {
 # NULL when the condition turns out to have no value, but only a type.
 while_in_r <- function(tree, state, cond, body) {
   repeat {
-    go_on <- nv_value(call_with(cond, unflatten(tree, state)))
+    go_on <- call_with(cond, unflatten(tree, state))
     if (is_abstract_box(go_on)) {
       return(NULL)
     }
-    if (!predicate(.Call(C_anvil_concrete, go_on), "`cond` must return")) {
+    if (!predicate(.Call(C_anvil_concrete, go_on) %||% go_on, "`cond` must return")) {
       return(unflatten(tree, lapply(state, DebugBox)))
     }
     next_state <- call_with(body, unflatten(tree, state))
@@ -131,6 +135,6 @@ nv_value <- function(x) {
   } else if (is_literal(x)) {
     nv_scalar(x, ambiguous = !is.logical(x))
   } else {
-    nv_tensor(x, ambiguous = !is.logical(x))
+    nv_tensor(x, dtype(x), ambiguous = !is.logical(x))
   }
 }

@@ -31,10 +31,10 @@ nv_fill <- function(value, shape, dtype = NULL, ambiguous = FALSE, device = NULL
     abort_anvil("argument", "`value` must be an R vector of length 1.", sprintf("x Got <%s>.", described_class(value)))
   }
   if (is.na(value) && !is.nan(value) && !is.double(value)) {
-    abort_anvil("missing", "Tensors know NaN, but no NA.")
+    abort_anvil("missing", "`value` is NA: tensors know NaN, but no NA.")
   }
   dtype <- if (is.null(dtype)) as.character(default_dtype(value)) else dtype_text(dtype)
-  record("fill", list(), list(value = value, dtype = dtype, shape = check_sizes(shape), ambiguous = ambiguous))
+  record("fill", list(), list(value = value, dtype = dtype, shape = check_sizes(shape), ambiguous = check_flag(ambiguous)))
 }
 
 #' @rdname nv_fill
@@ -65,8 +65,8 @@ nv_seq <- function(start, end, steps = NULL, dtype = NULL, ambiguous = FALSE, de
 
 spaced <- function(start, end, steps, dtype, ambiguous) {
   for (bound in list(start = start, end = end)) {
-    if (!is.numeric(bound) || length(bound) != 1L || !is.finite(bound)) {
-      abort_anvil("argument", "`start` and `end` must be finite numbers.", sprintf("x Got %s.", describe_value(bound)))
+    if (!is.numeric(bound) || is.object(bound) || length(bound) != 1L || !is.finite(bound)) {
+      abort_anvil("argument", "`start` and `end` must be finite numbers.", got_value(bound))
     }
   }
   dtype <- if (is.null(dtype)) default_dtypes()[["float"]] else dtype_text(dtype)

@@ -17,10 +17,13 @@
 #' }
 #' f()
 local_descriptor <- function(envir = parent.frame()) {
+  if (!is.environment(envir)) {
+    abort_anvil("argument", "`envir` must be an environment.", sprintf("x Got <%s>.", described_class(envir)))
+  }
   if (identical(envir, globalenv())) {
     abort_anvil("trace", "Don't run local_descriptor in the global environment.", "i It would stay current for the rest of the session.")
   }
-  descriptor <- .Call(C_anvil_push, "GraphDescriptor", FALSE)
+  descriptor <- .Call(C_anvil_push, FALSE)
   defer(.Call(C_anvil_pop, descriptor), envir)
   invisible(descriptor)
 }

@@ -112,7 +112,7 @@ default_dtype <- function(x) {
 #' common_dtype("i32", "f32")
 #' common_dtype("i64", "f32", rhs_ambiguous = TRUE)
 common_dtype <- function(lhs, rhs, lhs_ambiguous = FALSE, rhs_ambiguous = FALSE) {
-  code <- function(x) dtype_code(as.character(as_dtype(x)))
-  common <- .Call(C_anvil_common_dtype, code(lhs), code(rhs), lhs_ambiguous, rhs_ambiguous)
+  code <- function(x, name) dtype_code(as.character(as_dtype_argument(x, name)))
+  common <- .Call(C_anvil_common_dtype, code(lhs, "lhs"), code(rhs, "rhs"), check_flag(lhs_ambiguous), check_flag(rhs_ambiguous))
   list(dtype = dtype_from_code(common[1L]), ambiguous = common[2L] != 0L)
 }

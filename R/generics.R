@@ -16,8 +16,9 @@
 #'   [nv_movement] and [nv_concatenate()];
 #' * `dim()`, `length()`, `is.finite()`, `is.infinite()`, `is.nan()`, `is.na()` and `anyNA()`.
 #'
-#' Before R 4.3, `%*%` is a function of this package, and before R 4.4 so are `crossprod()` and
-#' `tcrossprod()`. They leave everything but tensors to R.
+#' Before R 4.3, `%*%` is a function of this package, which leaves everything but tensors to R, and
+#' before R 4.4 `crossprod()` and `tcrossprod()` are S4 generics, the same as those of the package
+#' Matrix, in whatever order the packages are attached.
 #'
 #' At least one operand of an operator must be a tensor. `%*%`, `rbind()` and `cbind()` work with the
 #' tensor in any place, the others look at their first argument.
@@ -53,8 +54,8 @@ ops_tensor <- function(e1, e2) {
     `+` = nv_add(e1, e2),
     `-` = nv_sub(e1, e2),
     `*` = nv_mul(e1, e2),
-    `/` = nv_div(e1, e2),
-    `^` = nv_pow(e1, e2),
+    `/` = real_div(e1, e2),
+    `^` = real_pow(e1, e2),
     `%%` = nv_mod(e1, e2),
     `%/%` = nv_floor_div(e1, e2),
     `==` = nv_eq(e1, e2),
@@ -82,42 +83,6 @@ bool_only <- function(result, operator) {
 
 unsupported <- function(generic, hint = character()) {
   abort_anvil("argument", sprintf("`%s()` is not defined for tensors.", generic), hint)
-}
-
-# --- products of matrices -----------------------------------------------------------
-# S3 methods of %*% exist since R 4.3, of crossprod() since R 4.4. Before, the package has functions
-# of these names, which leave everything but tensors to R. (S4 methods are no way: they want the S4
-# bit, and R's deparse() takes the class off external pointers that have it.)
-
-#' @rawNamespace
-#' if (getRversion() >= "4.3.0") {
-#'   S3method(matrixOps, AnvilTensor, matrix_ops_tensor)
-#'   S3method(matrixOps, AnvilBox, matrix_ops_tensor)
-#' } else {
-#'   export("%*%")
-#' }
-#' if (getRversion() >= "4.4.0") {
-#'   S3method(crossprod, AnvilTensor, crossprod_tensor)
-#'   S3method(crossprod, AnvilBox, crossprod_tensor)
-#'   S3method(tcrossprod, AnvilTensor, tcrossprod_tensor)
-#'   S3method(tcrossprod, AnvilBox, tcrossprod_tensor)
-#' } else {
-#'   export(crossprod, tcrossprod)
-#' }
-matrix_ops_tensor <- function(x, y) nv_matmul(x, y)
-crossprod_tensor <- function(x, y = NULL, ...) nv_crossprod(x, y)
-tcrossprod_tensor <- function(x, y = NULL, ...) nv_tcrossprod(x, y)
-
-either_tensor <- function(x, y) {
-  (is.object(x) && inherits(x, c("AnvilTensor", "AnvilBox"))) || (is.object(y) && inherits(y, c("AnvilTensor", "AnvilBox")))
-}
-
-if (getRversion() < "4.3.0") {
-  `%*%` <- function(x, y) if (either_tensor(x, y)) nv_matmul(x, y) else base::`%*%`(x, y)
-}
-if (getRversion() < "4.4.0") {
-  crossprod <- function(x, y = NULL, ...) if (either_tensor(x, y)) nv_crossprod(x, y) else base::crossprod(x, y, ...)
-  tcrossprod <- function(x, y = NULL, ...) if (either_tensor(x, y)) nv_tcrossprod(x, y) else base::tcrossprod(x, y, ...)
 }
 
 # --- mathematics ----------------------------------------------------------------------

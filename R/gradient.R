@@ -59,6 +59,9 @@ value_tree <- function(value, grad) {
 
 check_wrt <- function(in_tree, leaves, wrt) {
   type <- function(x) if (is_input(x)) dtype(x)
+  if (!any(wrt)) {
+    abort_anvil("gradient", "There is no argument to differentiate by.", "i Give the function its arguments: float tensors, or lists of them.")
+  }
   wrong <- which(wrt & !vapply(leaves, function(x) is_input(x) && is_float_dtype(dtype(x)), NA))
   if (!length(wrong)) {
     return(invisible())

@@ -102,4 +102,10 @@ simplify_graph <- function(graph, passes = c("inline_scalars", "unused_constants
 
 #' @rdname AnvilGraph
 #' @export
-evaluate_graph <- function(graph, inputs = list()) .Call(C_anvil_evaluate, graph, lapply(inputs, concrete))
+evaluate_graph <- function(graph, inputs = list()) {
+  check_class(graph, "AnvilGraph")
+  if (!is_container(inputs) || length(inputs) != length(graph$inputs)) {
+    wrong_argument("inputs", sprintf("a list of %d tensor%s", length(graph$inputs), if (length(graph$inputs) == 1L) "" else "s"), inputs)
+  }
+  .Call(C_anvil_evaluate, graph, lapply(inputs, concrete, name = "inputs"))
+}

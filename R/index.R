@@ -46,6 +46,7 @@
 #' x[1, ] <- 0L
 #' x
 nv_subset <- function(x, ..., drop = TRUE) {
+  check_flag(drop)
   sizes <- sizes_of(x)
   s <- index_specs(sizes, as.list(substitute(list(...)))[-1L], function(k) ...elt(k), parent.frame())
   if (any(s$dynamic)) {
@@ -180,8 +181,10 @@ value_as <- function(value, tag) {
   if (from[1L] == tag[1L]) value else convert_to(value, tag[1L])
 }
 
+integer_bits <- function(dtype) as.integer(sub("^u?i", "", dtype))
+
 check_in_range <- function(value, dtype) {
-  bits <- as.integer(sub("^u?i", "", dtype))
+  bits <- integer_bits(dtype)
   signed <- startsWith(dtype, "i")
   if (value < (if (signed) -2^(bits - 1) else 0) || value >= 2^(bits - signed)) {
     abort_anvil("dtype", sprintf("The literal %s is no number of dtype %s.", format(value), dtype))

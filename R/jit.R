@@ -7,8 +7,14 @@
 #'
 #' The compiled programs are kept in a cache. What a call is known by: the nesting and
 #' names of the arguments, the dtype, shape and ambiguity of each tensor, and the
-#' values of static arguments, compared by [identical()]. What `f` finds in its
-#' environment is captured when it is traced, and never looked up again.
+#' values of static arguments, compared by [identical()], tensors among them by their types
+#' and data. Static environments, reference objects and external pointers are refused,
+#' because they can change while the program that was compiled for them stays; a function
+#' is known by its code and its environment. What `f` finds in its environment is captured
+#' when it is traced, and never looked up again.
+#'
+#' That goes for R's random numbers, too: what [rnorm()] draws while `f` is traced is a
+#' constant of the program, and a warning says so. [nv_rnorm()] and the like draw anew.
 #'
 #' Arguments that are not static must be tensors or nested lists of them. A plain R
 #' value is refused, because it is not clear whether it is meant as data or as
@@ -23,7 +29,8 @@
 #' @param donate Names of arguments whose data are given away: after the call, these
 #'   tensors cannot be used any more, and their memory is free for others.
 #' @param device The device, `"cpu"`.
-#' @param convert Whether R vectors and arrays become tensors by themselves.
+#' @param convert Whether R vectors and arrays become tensors by themselves. Doubles stay `f64`
+#'   unless a default was set, see [default_dtypes()].
 #' @return A function. `environment(<it>)$cache$size` is the number of compiled
 #'   programs.
 #' @export
@@ -47,7 +54,7 @@ jit <- function(f, static = character(), cache_size = 100L, donate = character()
     abort_anvil("argument", "`cache_size` must be a number of at least 1.")
   }
   spec <- list(f = f, static = static, donate = donate, convert = isTRUE(convert), cache_size = as.double(cache_size))
-  cache <- .Call(C_anvil_cache, spec, "AnvilCache")
+  cache <- .Call(C_anvil_cache, spec)
   wrapper <- function() NULL
   formals(wrapper) <- formals
   body(wrapper) <- bquote(.Call(C_anvil_jit_call, .anvil_cache, .(arguments_call(formals))))
@@ -104,16 +111,14 @@ jit_inline <- function(spec, args) call_with(spec$f, args)
 # Called by the core at a miss. `tensors` are the leaves of the arguments that are not
 # static, in order.
 jit_trace <- function(spec, args, tensors) {
+  args <- as.list(unclass(args))
   is_static <- (names(args) %||% rep("", length(args))) %in% spec$static
   tree <- build_tree(args[!is_static])
-  trace_graph(
-    function(dynamic) {
-      args[!is_static] <- unflatten(tree, dynamic)
-      call_with(spec$f, args)
-    },
-    list(dynamic = tensors),
-    as_input = rep(TRUE, length(tensors))
-  )
+  traced <- function(dynamic) {
+    args[!is_static] <- unflatten(tree, dynamic)
+    call_with(spec$f, args)
+  }
+  warn_frozen_random(trace_graph(traced, list(dynamic = tensors), as_input = rep(TRUE, length(tensors))))
 }
 
 #' @export

@@ -12,6 +12,14 @@
 #' @param lhs,rhs Tensors or R matrices.
 #' @return A box.
 #' @aliases %*% crossprod tcrossprod
+#' @aliases crossprod,AnvilTensor,AnvilTensor-method tcrossprod,AnvilTensor,AnvilTensor-method
+#' @aliases crossprod,AnvilTensor,AnvilBox-method tcrossprod,AnvilTensor,AnvilBox-method
+#' @aliases crossprod,AnvilTensor,ANY-method tcrossprod,AnvilTensor,ANY-method
+#' @aliases crossprod,AnvilBox,AnvilTensor-method tcrossprod,AnvilBox,AnvilTensor-method
+#' @aliases crossprod,AnvilBox,AnvilBox-method tcrossprod,AnvilBox,AnvilBox-method
+#' @aliases crossprod,AnvilBox,ANY-method tcrossprod,AnvilBox,ANY-method
+#' @aliases crossprod,ANY,AnvilTensor-method tcrossprod,ANY,AnvilTensor-method
+#' @aliases crossprod,ANY,AnvilBox-method tcrossprod,ANY,AnvilBox-method
 #' @export
 #' @examples
 #' a <- nv_tensor(matrix(1:6, 2))
@@ -19,26 +27,27 @@
 #' a %*% b
 #' nv_crossprod(a)
 #' nv_outer(nv_tensor(1:3), nv_tensor(4:5))
-nv_matmul <- function(lhs, rhs) matrix_product(lhs, rhs, 0L, 1L)
+nv_matmul <- function(lhs, rhs) matrix_product(list(lhs = lhs, rhs = rhs), 0L, 1L)
 
 #' @rdname nv_matmul
 #' @export
-nv_crossprod <- function(lhs, rhs = NULL) matrix_product(lhs, if (is.null(rhs)) lhs else rhs, 1L, 1L)
+nv_crossprod <- function(lhs, rhs = NULL) matrix_product(list(lhs = lhs, rhs = rhs %||% lhs), 1L, 1L)
 
 #' @rdname nv_matmul
 #' @export
-nv_tcrossprod <- function(lhs, rhs = NULL) matrix_product(lhs, if (is.null(rhs)) lhs else rhs, 0L, 0L)
+nv_tcrossprod <- function(lhs, rhs = NULL) matrix_product(list(lhs = lhs, rhs = rhs %||% lhs), 0L, 0L)
 
-# Summed over the dimension that stands `left` before the last one of lhs, `right` before the
-# last one of rhs.
-matrix_product <- function(lhs, rhs, left, right) {
-  operands <- .Call(C_anvil_promote, list(lhs = lhs, rhs = rhs), FALSE)
+# Summed over the dimension that stands `left` before the last one of the first operand, `right`
+# before the last one of the second. They are named as the arguments that they came from.
+matrix_product <- function(operands, left, right) {
+  labels <- names(operands)
+  operands <- .Call(C_anvil_promote, operands, FALSE)
   rank <- c(rank_of(operands[[1L]]), rank_of(operands[[2L]]))
   if (rank[1L] < 2L || rank[1L] != rank[2L]) {
     few <- which(rank < 2L)[1L]
     abort_anvil(
       "shape",
-      if (is.na(few)) "`lhs` and `rhs` must have the same number of dimensions." else sprintf("`%s` of a matrix product must have at least 2 dimensions.", c("lhs", "rhs")[few]),
+      if (is.na(few)) sprintf("`%s` and `%s` must have the same number of dimensions.", labels[1L], labels[2L]) else sprintf("`%s` of a matrix product must have at least 2 dimensions.", labels[few]),
       c(
         sprintf("x Got shapes %s.", ordinal_shapes(lapply(operands, sizes_of))),
         if (!is.na(few)) "i A vector becomes a column with `nv_unsqueeze(x, 2)` and a row with `nv_unsqueeze(x, 1)`."
@@ -58,7 +67,7 @@ nv_outer <- function(lhs, rhs) {
 }
 
 vector_size <- function(x, name) {
-  sizes <- sizes_of(x)
+  sizes <- sizes_of(x, name)
   if (length(sizes) != 1L) {
     abort_anvil("shape", sprintf("`%s` must be a vector.", name), sprintf("x Got shape %s.", shape2string(sizes)))
   }
@@ -66,7 +75,7 @@ vector_size <- function(x, name) {
 }
 
 matrix_sizes <- function(x, name = "operand") {
-  sizes <- sizes_of(x)
+  sizes <- sizes_of(x, name)
   if (length(sizes) != 2L) {
     abort_anvil("shape", sprintf("`%s` must be a matrix.", name), sprintf("x Got shape %s.", shape2string(sizes)))
   }

@@ -203,8 +203,9 @@ nvl_gather <- function(operand, start_indices, slice_sizes, offset_dims, collaps
 #' @rdname nvl_gather
 #' @export
 nvl_scatter <- function(input, scatter_indices, update, update_window_dims, inserted_window_dims, input_batching_dims, scatter_indices_batching_dims, scatter_dims_to_operand_dims, index_vector_dim, indices_are_sorted = FALSE, unique_indices = FALSE, update_computation = NULL) {
-  inputs <- if (is_container(input)) unname(input) else list(input)
-  updates <- if (is_container(update)) unname(update) else list(update)
+  inputs <- check_tensors(input)
+  updates <- check_tensors(update)
+  type_tag(scatter_indices)
   if (is.null(update_computation)) {
     count <- length(inputs)
     update_computation <- function(...) list(...)[count + seq_len(count)]

@@ -47,13 +47,22 @@ NULL
 
 # A function of scalars of these tensors' dtypes as a graph.
 scalar_graph <- function(f, tensors, name) {
-  if (!is.function(f)) abort_anvil("argument", sprintf("`%s` must be a function.", name), sprintf("x Got <%s>.", described_class(f)))
+  check_function(f, name)
   trace_graph(f, lapply(tensors, function(x) nv_aten(dtype(x), integer())), mode = "state")
 }
 
 fold_call <- function(name, operands, initial, body, params) {
-  operands <- if (is_container(operands)) unname(operands) else list(operands)
-  initial <- if (is_container(initial)) unname(initial) else list(initial)
+  operands <- check_tensors(operands)
+  initial <- check_tensors(initial)
+  if (length(operands) != length(initial)) {
+    abort_anvil("argument", "`initial` must hold one tensor for each of `operands`.", sprintf("x Got %d for %d.", length(initial), length(operands)))
+  }
+  for (i in seq_along(operands)) {
+    codes <- c(type_tag(operands[[i]])[1L], type_tag(initial[[i]])[1L])
+    if (codes[1L] != codes[2L]) {
+      abort_anvil("dtype", "`operands` and `initial` must have the same dtypes.", sprintf("x Got <%s> and <%s>.", names(dtype_codes)[codes[1L] + 1L], names(dtype_codes)[codes[2L] + 1L]))
+    }
+  }
   record(name, c(operands, initial), c(params, list(body = scalar_graph(body, c(operands, operands), "body"))))
 }
 

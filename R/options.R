@@ -1,8 +1,12 @@
 #' Default dtypes of R values
 #'
 #' A double becomes an `f32` and an integer an `i32` unless something else is
-#' asked for. The option `anvil.default_dtypes` or, for a scope,
-#' `local_default_dtypes()` changes that.
+#' asked for. The option `anvil.default_dtypes` or, for a scope, `local_default_dtypes()`
+#' changes that, for tensors, numbers written in R and random numbers alike:
+#' `options(anvil.default_dtypes = "f64")`, or with both kinds `c(float = "f64", int = "i64")`.
+#'
+#' R arrays among the operands of a function, and what [jit()] converts on request, are doubles
+#' that should not lose digits: they become `f64` unless a default was set.
 #'
 #' @param float A float dtype, or `NULL` to leave it.
 #' @param int An integer dtype, or `NULL` to leave it.
@@ -17,21 +21,17 @@
 #' }
 #' f()
 #' default_dtypes()
-default_dtypes <- function() {
-  defaults <- c(float = "f32", int = "i32")
-  set <- getOption("anvil.default_dtypes")
-  defaults[names(set)] <- set
-  defaults
-}
+default_dtypes <- function() .Call(C_anvil_default_dtypes)
 
 #' @rdname default_dtypes
 #' @export
 local_default_dtypes <- function(float = NULL, int = NULL, envir = parent.frame()) {
   check <- function(x, is, what) {
-    if (!is.null(x) && !is(as_dtype(x))) {
+    if (!is.null(x) && !is(as_dtype_argument(x, what))) {
       abort_anvil("dtype", sprintf("`%s` must be %s dtype.", what, if (what == "float") "a float" else "an integer"), sprintf("x Got <%s>.", as.character(x)))
     }
   }
+  if (!is.environment(envir)) wrong_argument("envir", "an environment", envir)
   check(float, is_float_dtype, "float")
   check(int, is_integer_dtype, "int")
   new <- default_dtypes()

@@ -16,8 +16,7 @@
 #' @param primitive An `AnvilPrimitive`.
 #' @param overwrite Whether a primitive of that name, made by `AnvilPrimitive()`, may
 #'   be replaced.
-#' @return `prim()`: an `AnvilPrimitive`, `NULL` when there is none of that name, or a
-#'   list. `AnvilPrimitive()`: an `AnvilPrimitive`. `register_primitive()`: the
+#' @return `prim()`: an `AnvilPrimitive`, or a list of them. `AnvilPrimitive()`: an `AnvilPrimitive`. `register_primitive()`: the
 #'   primitive, as a function, invisibly.
 #' @export
 #' @examples
@@ -38,16 +37,14 @@ prim <- function(name = NULL) {
     keys <- .Call(C_anvil_primitives)
     return(stats::setNames(lapply(keys, prim), keys))
   }
-  if (!is.character(name) || length(name) != 1L) {
-    abort_anvil("argument", "`name` must be a string.", sprintf("x Got <%s>.", described_class(name)))
-  }
+  check_string(name)
   own <- own_primitives[[name]]
   if (!is.null(own)) {
     return(own)
   }
   info <- .Call(C_anvil_primitive_info, name)
   if (is.null(info)) {
-    return(NULL)
+    abort_anvil("argument", sprintf("There is no primitive named `%s`.", name), "i `names(prim())` lists all of them.")
   }
   if (is.null(core_primitives[[info$key]])) {
     p <- AnvilPrimitive(info$name, info$graphs)
@@ -67,7 +64,8 @@ own_primitives <- new.env(parent = emptyenv())
 #' @param subgraphs Names of the parameters that hold graphs.
 #' @export
 AnvilPrimitive <- function(name, subgraphs = character()) {
-  force(name)
+  check_string(name)
+  if (!is.character(subgraphs)) wrong_argument("subgraphs", "a character vector", subgraphs)
   rules <- list()
   self <- function(...) apply_primitive(name, rules, list(...))
   structure(self, class = "AnvilPrimitive")
@@ -163,9 +161,10 @@ register_primitive <- function(name, primitive, overwrite = FALSE) {
   if (!inherits(primitive, "AnvilPrimitive")) {
     abort_anvil("argument", "`primitive` must be an AnvilPrimitive.", sprintf("x Got <%s>.", described_class(primitive)))
   }
-  if (!identical(name, primitive$name)) {
+  if (!identical(check_string(name), primitive$name)) {
     abort_anvil("argument", "`name` must be the primitive's name.", sprintf("x Got \"%s\" for `%s`.", name, primitive$name))
   }
+  check_flag(overwrite)
   if (is.null(primitive[["forward"]])) {
     abort_anvil("argument", sprintf("`%s` has no rule \"forward\".", name), "i It says what the primitive computes, in terms of other functions.")
   }
@@ -211,7 +210,7 @@ apply_primitive <- function(name, rules, args) {
 record <- function(name, operands, params = NULL) .External2(C_anvil_record, name, operands, params)
 
 # The same after promotion to the common dtype and, unless broadcast = FALSE,
-# broadcasting of scalars.
-record_promoted <- function(name, operands, params = NULL, broadcast = TRUE) {
-  .External2(C_anvil_record_promoted, name, operands, params, broadcast)
+# broadcasting of scalars. With to_float, integers and bools become floats of the default dtype.
+record_promoted <- function(name, operands, params = NULL, broadcast = TRUE, to_float = FALSE) {
+  .External2(C_anvil_record_promoted, name, operands, params, broadcast, to_float)
 }

@@ -10,18 +10,21 @@
 #'
 #' * `nv_runif()`: uniform on the open interval from `lower` to `upper`.
 #' * `nv_rnorm()`: normal, by the method of Box and Muller.
-#' * `nv_rbinom()`: the number of successes in `n` trials.
+#' * `nv_rbinom()`: the number of successes in `n` trials, at a cost that does not grow with `n`.
 #' * `nv_rdunif()`: whole numbers from 1 to `n`.
 #'
 #' @param seed A whole number, or a scalar `i32` tensor.
 #' @param shape Sizes; `integer()` for a scalar.
 #' @param initial_state A state.
-#' @param dtype The dtype of the values; a float for `nv_runif()` and `nv_rnorm()`.
+#' @param dtype The dtype of the values: a float for `nv_runif()` and `nv_rnorm()`. By default that
+#'   of R doubles or, for whole numbers, of R integers, see [default_dtypes()].
 #' @param lower,upper,mu,sigma Bounds, mean and standard deviation: numbers, or tensors that
 #'   are scalar or have the shape `shape`. They are converted to `dtype`.
 #' @param n The number of trials, or the largest number.
 #' @param prob The probability of a success, a number.
 #' @return `nv_rng_state()`: a state. The others: a list of the new state and the values.
+#' @references Hormann, W. (1993). The generation of binomial random variates. Journal of
+#'   Statistical Computation and Simulation 46, 101-110: algorithm BTRS, for many trials.
 #' @name nv_random
 #' @examples
 #' state <- nv_rng_state(42L)
@@ -34,7 +37,7 @@ NULL
 #' @rdname nv_random
 #' @export
 nv_rng_state <- function(seed) {
-  if (is_literal(seed)) {
+  if (is_r_data(seed)) {
     seed <- check_whole_number(seed, "seed", -2^31, 2^32 - 1)
     return(nv_tensor(c(seed %% 2^32, 0), dtype = "ui64"))
   }
@@ -62,6 +65,9 @@ open_uniform <- function(shape, state, dtype) {
 }
 
 float_dtype <- function(dtype) {
+  if (is.null(dtype)) {
+    return(default_dtypes()[["float"]])
+  }
   dtype <- dtype_text(dtype)
   if (!(dtype %in% c("f32", "f64"))) {
     abort_anvil("dtype", "`dtype` must be a float dtype.", sprintf("x Got <%s>.", dtype))
@@ -69,14 +75,43 @@ float_dtype <- function(dtype) {
   dtype
 }
 
+# Of whole numbers up to n, which the dtype must have.
+count_dtype <- function(dtype, n) {
+  if (is.null(dtype)) {
+    return(default_dtypes()[["int"]])
+  }
+  dtype <- dtype_text(dtype)
+  if (dtype == "bool" && n > 1L || is_integer_code(dtype_codes[[dtype]]) && n >= 2^(integer_bits(dtype) - 1L)) {
+    abort_anvil("dtype", sprintf("`n` must be a number of dtype %s.", dtype), c(sprintf("x Got %s.", format(n)), "i Choose a wider `dtype`."))
+  }
+  dtype
+}
+
+check_state <- function(state) {
+  wrong <- if (!is_tensorish(state)) describe_value(state) else if (!identical(type_tag(state)[-2L], c(dtype_codes[["ui64"]], 2L))) type_text(state)
+  if (!is.null(wrong)) {
+    abort_anvil("argument", "`initial_state` must be a state of the generator.", c(
+      sprintf("x Got %s.", wrong),
+      "i `nv_rng_state(seed)` makes one, and every sampler returns the next one."
+    ))
+  }
+  state
+}
+
 # A parameter of a distribution: numbers stay literals.
-as_parameter <- function(x, dtype) if (is_literal(x)) as.double(x) else nv_convert(x, dtype)
+as_parameter <- function(x, dtype, name = rlang::caller_arg(x)) {
+  if (is_literal(x)) {
+    return(as.double(x))
+  }
+  type_tag(x, name)
+  nv_convert(x, dtype)
+}
 
 #' @rdname nv_random
 #' @export
-nv_runif <- function(shape, initial_state, dtype = "f32", lower = 0, upper = 1) {
+nv_runif <- function(shape, initial_state, dtype = NULL, lower = 0, upper = 1) {
   dtype <- float_dtype(dtype)
-  drawn <- open_uniform(check_sizes(shape), initial_state, dtype)
+  drawn <- open_uniform(check_sizes(shape), check_state(initial_state), dtype)
   if (identical(lower, 0) && identical(upper, 1)) {
     return(drawn)
   }
@@ -100,9 +135,10 @@ spacing <- function(x, dtype) if (x == 0) 2^-126 else 2^(floor(log2(abs(x))) - i
 
 #' @rdname nv_random
 #' @export
-nv_rnorm <- function(shape, initial_state, dtype = "f32", mu = 0, sigma = 1) {
+nv_rnorm <- function(shape, initial_state, dtype = NULL, mu = 0, sigma = 1) {
   dtype <- float_dtype(dtype)
   shape <- check_sizes(shape)
+  check_state(initial_state)
   n <- prod(shape)
   half <- ceiling(n / 2)
   first <- open_uniform(half, initial_state, dtype)
@@ -120,22 +156,10 @@ nv_rnorm <- function(shape, initial_state, dtype = "f32", mu = 0, sigma = 1) {
 
 #' @rdname nv_random
 #' @export
-nv_rbinom <- function(shape, initial_state, n = 1L, prob = 0.5, dtype = "i32") {
+nv_rdunif <- function(shape, initial_state, n, dtype = NULL) {
   n <- check_whole_number(n, "n", 1L)
-  if (!is.numeric(prob) || length(prob) != 1L || !isTRUE(prob >= 0 && prob <= 1)) {
-    abort_anvil("argument", "`prob` must be a number from 0 to 1.", sprintf("x Got %s.", describe_value(prob)))
-  }
-  shape <- check_sizes(shape)
-  drawn <- unit_uniform(if (n > 1L) c(n, shape) else shape, initial_state, "f64")
-  successes <- nv_convert(nv_lt(drawn[[2L]], prob), dtype)
-  list(drawn[[1L]], if (n > 1L) nv_reduce_sum(successes, dims = 1L) else successes)
-}
-
-#' @rdname nv_random
-#' @export
-nv_rdunif <- function(shape, initial_state, n, dtype = "i32") {
-  n <- check_whole_number(n, "n", 1L)
-  drawn <- open_uniform(check_sizes(shape), initial_state, "f64")
+  dtype <- count_dtype(dtype, n)
+  drawn <- open_uniform(check_sizes(shape), check_state(initial_state), "f64")
   # of the bounds 1/n, 2/n, ... those below u
   values <- nv_min(nv_ceiling(nv_mul(drawn[[2L]], n)), n)
   list(drawn[[1L]], nv_convert(values, dtype))

@@ -82,6 +82,7 @@ nv_mean <- nv_reduce_mean
 #' @rdname nv_reduce
 #' @export
 nv_var <- function(operand, dims = NULL, drop = TRUE, correction = 1L) {
+  check_number(correction)
   operand <- as_float(operand)
   sizes <- sizes_of(operand)
   if (is.null(dims)) dims <- seq_along(sizes)

@@ -19,9 +19,7 @@
 #' nv_flatten(nv_tensor(matrix(1:4, 2)))
 #' shape(nv_unsqueeze(x, 1))
 nv_reshape <- function(operand, shape, order = "F") {
-  if (!identical(order, "F") && !identical(order, "C")) {
-    abort_anvil("argument", "`order` must be \"F\" or \"C\".", sprintf("x Got %s.", describe_value(order)))
-  }
+  check_choice(order, c("F", "C"))
   shape <- completed_shape(operand, shape)
   from <- if (order == "C") sizes_of(operand)
   if (length(from) < 2L && length(shape) < 2L || order == "F") {
@@ -55,7 +53,7 @@ completed_shape <- function(operand, shape) {
 #' @export
 nv_flatten <- function(operand, order = "F") {
   if (rank_of(operand) == 0L) {
-    abort_anvil("shape", "A scalar can't be flattened.", "i `nv_reshape(x, 1)` gives it a dimension.")
+    abort_anvil("shape", "`operand` is a scalar, which can't be flattened.", "i `nv_reshape(x, 1)` gives it a dimension.")
   }
   nv_reshape(operand, -1L, order)
 }
@@ -70,7 +68,7 @@ nv_squeeze <- function(operand, dims = NULL) {
     dims <- check_dims(dims, length(sizes))
     wrong <- dims[sizes[dims] != 1L]
     if (length(wrong) > 0L) {
-      abort_anvil("shape", sprintf("Cannot squeeze dimension %d with size %d (must be 1).", wrong[1L], sizes[wrong[1L]]))
+      abort_anvil("shape", sprintf("`dims` names dimension %d, whose size is %d and not 1.", wrong[1L], sizes[wrong[1L]]))
     }
   }
   record("reshape", list(operand), list(shape = sizes[setdiff(seq_along(sizes), dims)]))
@@ -82,13 +80,6 @@ nv_unsqueeze <- function(operand, dim) {
   sizes <- sizes_of(operand)
   dim <- check_whole_number(dim, "dim", 1L, length(sizes) + 1L)
   record("reshape", list(operand), list(shape = append(sizes, 1L, dim - 1L)))
-}
-
-check_dims <- function(dims, rank, name = "dims") {
-  if (!is_whole(dims) || any(dims < 1 | dims > rank) || anyDuplicated(dims)) {
-    abort_anvil("argument", sprintf("`%s` must hold different dimensions from 1 to %d.", name, rank), sprintf("x Got %s.", describe_value(dims)))
-  }
-  as.integer(dims)
 }
 
 #' Move elements
@@ -173,9 +164,7 @@ nv_pad <- function(operand, padding_value, edge_padding_low, edge_padding_high, 
 #' cbind(x, 0L)
 nv_concatenate <- function(..., dimension = NULL) {
   operands <- unname(list(...))
-  if (length(operands) == 0L) {
-    abort_anvil("argument", "No arguments provided.")
-  }
+  check_any(operands)
   shapes <- lapply(operands, sizes_of)
   ranks <- lengths(shapes)
   if (is.null(dimension)) {
@@ -203,9 +192,7 @@ nv_cbind <- function(...) stack_along(2L, unname(list(...)))
 
 # Rows (along = 1) or columns (2): vectors become one, scalars fill one.
 stack_along <- function(along, operands) {
-  if (length(operands) == 0L) {
-    abort_anvil("argument", "No arguments provided.")
-  }
+  check_any(operands)
   shapes <- lapply(operands, sizes_of)
   ranks <- lengths(shapes)
   rank <- max(2L, ranks)

@@ -79,6 +79,7 @@ nvl_sort <- function(operands, dim = 1L, descending = FALSE, is_stable = FALSE, 
   if (!is.list(operands)) {
     abort_anvil("argument", "`operands` must be a list of tensors.", sprintf("x Got %s.", describe_value(operands)))
   }
+  check_tensors(operands)
   parameters <- list(dim = dim, descending = descending, is_stable = is_stable, num_keys = num_keys)
   sorted <- record("sort", unname(operands), parameters)
   if (length(operands) == 1L) sorted <- list(sorted)

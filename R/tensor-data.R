@@ -36,7 +36,7 @@ nv_from_raw <- function(data, dtype, shape, row_major = FALSE, ambiguous = FALSE
 }
 
 # The AnvilTensor behind x, or an error that says what to do.
-concrete <- function(x) {
+concrete <- function(x, name = "x") {
   data <- .Call(C_anvil_concrete, x)
   if (!is.null(data)) {
     return(data)
@@ -51,9 +51,9 @@ concrete <- function(x) {
     ))
   }
   if (inherits(x, "DebugBox")) {
-    abort_anvil("argument", "This debug box has a type, but no data.")
+    abort_anvil("argument", sprintf("`%s` is a debug box with a type, but without data.", name))
   }
-  abort_anvil("argument", "`x` must be an AnvilTensor.", sprintf("x Got <%s>.", described_class(x)))
+  abort_anvil("argument", sprintf("`%s` must be an AnvilTensor.", name), sprintf("x Got <%s>.", described_class(x)))
 }
 
 vector_as <- function(x, convert, allowed, what) {

@@ -9,7 +9,8 @@
 #' are converted: to integers towards zero, to `bool` by `!= 0`.
 #'
 #' Tensors are immutable, belong to R's garbage collector, and can be saved with
-#' [saveRDS()]. `x$tensor` gives the raw buffer.
+#' [saveRDS()]. [identical()] compares their types and data. `x$tensor` gives the raw
+#' buffer. [anvil_memory()] shows the memory in use.
 #'
 #' # Missing values
 #'
@@ -41,14 +42,17 @@
 #' shape(x)
 nv_tensor <- function(data, dtype = NULL, device = NULL, shape = NULL, ambiguous = NULL, byrow = FALSE, check = FALSE) {
   check_device(device)
+  check_flag(byrow)
+  check_flag(check)
+  if (!is.null(ambiguous)) check_flag(ambiguous)
   if (inherits(data, "AnvilBuffer")) {
     data <- .Call(C_anvil_rewrap, data, "AnvilTensor")
   }
   if (is_concrete(data)) {
     return(unchanged_tensor(.Call(C_anvil_concrete, data), dtype, shape, ambiguous, byrow))
   }
-  if (byrow && (length(shape) > 1L || length(dim(data)) > 1L)) {
-    data <- fill_by_row(data, if (is.null(shape)) dim(data) else shape)
+  if (byrow && is_r_data(data) && (length(shape) > 1L || length(dim(data)) > 1L)) {
+    data <- fill_by_row(data, if (is.null(shape)) dim(data) else check_sizes(shape))
     shape <- NULL
   }
   new_tensor(data, dtype, shape, isTRUE(ambiguous), check)
@@ -62,11 +66,12 @@ new_tensor <- function(data, dtype, shape, ambiguous, check = FALSE) {
 #' @export
 nv_scalar <- function(data, dtype = NULL, device = NULL, ambiguous = NULL) {
   check_device(device)
+  if (!is.null(ambiguous)) check_flag(ambiguous)
   if (is_concrete(data)) {
     return(unchanged_tensor(.Call(C_anvil_concrete, data), dtype, integer(), ambiguous))
   }
   if (!is.atomic(data) || length(data) != 1L) {
-    abort_anvil("shape", "`data` must have length 1.", c(sprintf("x Got length %d.", length(data)), "i Use `nv_tensor()`."))
+    abort_anvil("shape", "`data` must have length 1.", c(sprintf("x Got %s.", if (is_r_data(data)) paste("length", length(data)) else describe_value(data)), "i Use `nv_tensor()`."))
   }
   new_tensor(data, dtype, integer(), if (is.null(ambiguous)) is.null(dtype) && !is.logical(data) else isTRUE(ambiguous))
 }
@@ -75,13 +80,18 @@ nv_scalar <- function(data, dtype = NULL, device = NULL, ambiguous = NULL) {
 #' @export
 nv_empty <- function(dtype, shape, device = NULL, ambiguous = FALSE) {
   check_device(device)
-  .Call(C_anvil_empty, make_tag(dtype, shape, ambiguous), NULL)
+  .Call(C_anvil_empty, make_tag(dtype, shape, ambiguous))
 }
 
 #' @rdname nv_tensor
 #' @export
 nv_matrix <- function(data, nrow = NULL, ncol = NULL, dtype = NULL, device = NULL, ambiguous = NULL, byrow = FALSE) {
+  if (!is_r_data(data)) {
+    return(nv_tensor(data, dtype, device, if (is_tensorish(data)) c(nrow, ncol), ambiguous, byrow))
+  }
   n <- length(data)
+  if (!is.null(nrow)) nrow <- check_whole_number(nrow, "nrow", 0L)
+  if (!is.null(ncol)) ncol <- check_whole_number(ncol, "ncol", 0L)
   if (is.null(nrow) && is.null(ncol) && n != 1L) {
     abort_anvil("argument", "One of `nrow` and `ncol` must be given.")
   }
@@ -102,16 +112,19 @@ nv_matrix <- function(data, nrow = NULL, ncol = NULL, dtype = NULL, device = NUL
 # A tensor stays what it is: asking for something else is a mistake.
 unchanged_tensor <- function(x, dtype, shape, ambiguous, byrow = FALSE) {
   refuse <- function(what, from, to) {
-    abort_anvil("argument", sprintf("Cannot change the %s of an existing AnvilTensor.", what), sprintf("x It is %s, not %s.", from, to))
+    abort_anvil("argument", sprintf("Cannot change the %s of an existing AnvilTensor.", if (what == "ambiguous") "ambiguity" else what), c(
+      sprintf("x It is %s, not %s.", from, to),
+      sprintf("i Leave `%s` out%s.", what, switch(what, dtype = ", or use `nv_convert()`", shape = ", or use `nv_reshape()`", ""))
+    ))
   }
   if (!is.null(dtype) && as_dtype_argument(dtype) != dtype(x)) {
     refuse("dtype", format(dtype(x)), format(as_dtype(dtype)))
   }
-  if (!is.null(shape) && !identical(as.integer(shape), shape(x))) {
-    refuse("shape", shape2string(shape(x)), shape2string(shape))
+  if (!is.null(shape) && !(length(shape) == ndims(x) && all(shape == shape(x)))) {
+    refuse("shape", shape2string(shape(x)), shape2string(check_sizes(shape)))
   }
   if (!is.null(ambiguous) && isTRUE(ambiguous) != ambiguous(x)) {
-    refuse("ambiguity", ambiguous(x), isTRUE(ambiguous))
+    refuse("ambiguous", ambiguous(x), isTRUE(ambiguous))
   }
   if (byrow) {
     abort_anvil("argument", "`byrow` must be FALSE for an existing AnvilTensor.")
@@ -183,7 +196,7 @@ platform <- function(x) {
 
 no_device <- function(x) {
   if (is.null(.Call(C_anvil_concrete, x)) && !inherits(x, "AnvilBuffer")) {
-    abort_anvil("argument", "The device is not accessible during tracing.", "i Types have no device, only data have.")
+    abort_anvil("argument", "The device of `x` is not accessible during tracing.", "i Types have no device, only data have.")
   }
 }
 
@@ -197,17 +210,15 @@ print.AnvilDevice <- function(x, ...) {
 as.character.AnvilDevice <- function(x, ...) as.character(unclass(x))
 
 # c(dtype, ambiguous, sizes...) of anything that has a type.
-type_tag <- function(x) {
-  tag <- .Call(C_anvil_tag, x)
-  if (is.null(tag)) tag <- abstract_tag(x)
-  tag
-}
+type_tag <- function(x, name = rlang::caller_arg(x)) .Call(C_anvil_tag, x) %||% abstract_tag(x, name)
 
 make_tag <- function(dtype, shape, ambiguous = FALSE) {
-  if (length(shape) > 0L && !(is.numeric(shape) && all(is.finite(shape)) && all(shape == trunc(shape)) && all(shape >= 0))) {
-    abort_anvil("shape", "`shape` must hold sizes of at least 0.", paste0("x Got ", paste(format(shape), collapse = ", "), "."))
+  if (!is.null(shape) && (!is_whole(shape) || any(shape < 0))) {
+    abort_anvil("shape", "`shape` must hold sizes of at least 0.", got_value(shape))
   }
-  c(dtype_code(as_dtype_argument(dtype)), as.integer(isTRUE(ambiguous)), as.integer(shape))
+  check_flag(ambiguous)
+  sizes <- if (all(shape <= .Machine$integer.max)) as.integer(shape) else as.double(shape)
+  c(dtype_code(as_dtype_argument(dtype)), as.integer(ambiguous), sizes)
 }
 
 shape2string <- function(shape, parenthesize = TRUE) {

@@ -18,7 +18,24 @@ trace_fn <- function(f, args = list()) {
   if (!is_container(args)) {
     abort_anvil("argument", "`args` must be a list.", sprintf("x Got <%s>.", described_class(args)))
   }
-  trace_graph(f, match_arguments(f, args))
+  warn_frozen_random(trace_graph(f, match_arguments(f, args)))
+}
+
+# What R draws while a function is traced is the same number at every call of the program.
+warn_frozen_random <- function(graph) {
+  state <- function() get0(".Random.seed", globalenv(), inherits = FALSE)
+  before <- state()
+  force(graph)
+  if (!is_tracing() && !identical(before, state())) {
+    rlang::warn(
+      c("R's random numbers were drawn while a function was traced.",
+        x = "The compiled program has them as constants: every call repeats them.",
+        i = "Draw them with `nv_rnorm()`, `nv_runif()`, `nv_rbinom()` or `nv_rdunif()`, or pass them as an argument."
+      ),
+      class = c("anvil_warning_frozen_random", "anvil_warning"), call = user_call()
+    )
+  }
+  graph
 }
 
 # mode "toplevel": tensors become inputs, everything else is passed on.
@@ -30,7 +47,7 @@ trace_graph <- function(f, args, mode = "toplevel", as_input = NULL) {
   if (is.null(as_input)) {
     as_input <- if (mode == "state") rep(TRUE, length(leaves)) else vapply(leaves, is_input, NA)
   }
-  descriptor <- .Call(C_anvil_push, "GraphDescriptor", mode == "state" && !is_tracing())
+  descriptor <- .Call(C_anvil_push, mode == "state" && !is_tracing())
   on.exit(.Call(C_anvil_pop, descriptor))
   leaves[as_input] <- lapply(leaves[as_input], function(x) .Call(C_anvil_input, x))
   out <- trace_call(f, unflatten(in_tree, leaves))
@@ -47,12 +64,6 @@ check_outputs <- function(outputs) {
     }
   }
   outputs
-}
-
-check_function <- function(f) {
-  if (!is.function(f)) {
-    abort_anvil("argument", "`f` must be a function.", sprintf("x Got <%s>.", described_class(f)))
-  }
 }
 
 # Positional arguments get the names of the formals that they fill.
@@ -81,7 +92,21 @@ call_with <- function(f, args, label = "f") {
   eval(as.call(c(as.name(fname), actual)), frame)
 }
 
-trace_call <- function(f, args) withCallingHandlers(call_with(f, args), simpleError = explain_control_flow)
+trace_call <- function(f, args) {
+  withCallingHandlers(call_with(f, args), simpleError = function(e) {
+    explain_missing(e)
+    explain_control_flow(e)
+  })
+}
+
+explain_missing <- function(e) {
+  around <- strsplit(gettext("argument \"%s\" is missing, with no default", domain = "R"), "%s", fixed = TRUE)[[1L]]
+  message <- conditionMessage(e)
+  if (startsWith(message, around[1L]) && endsWith(message, around[2L])) {
+    label <- substring(message, nchar(around[1L]) + 1L, nchar(message) - nchar(around[2L]))
+    abort_anvil("argument", sprintf("The argument `%s` is missing, with no default.", label), call = conditionCall(e))
+  }
+}
 
 # What R says when its own control flow meets a value that is not there yet.
 explain_control_flow <- function(e) {

@@ -66,12 +66,23 @@ flatten <- function(x) {
 #' @rdname build_tree
 #' @export
 unflatten <- function(tree, flat) {
+  check_class(tree, "TreeNode", make_tree)
+  if (!is.list(flat)) wrong_argument("flat", "a list of leaves", flat)
+  if (length(flat) < max_leaf(tree)) {
+    abort_anvil("argument", "`flat` must have an element for every leaf of `tree`.", sprintf("x Got %d for %d leaves.", length(flat), max_leaf(tree)))
+  }
+  fill_tree(tree, flat)
+}
+
+make_tree <- "i `build_tree()` makes one."
+
+fill_tree <- function(tree, flat) {
   if (inherits(tree, "LeafNode")) {
     flat[[tree$i]]
   } else if (inherits(tree, "NullNode")) {
     NULL
   } else {
-    x <- lapply(tree$nodes, unflatten, flat)
+    x <- lapply(tree$nodes, fill_tree, flat)
     names(x) <- tree$names
     x
   }
@@ -80,18 +91,24 @@ unflatten <- function(tree, flat) {
 #' @rdname build_tree
 #' @export
 tree_size <- function(x) {
+  check_class(x, "TreeNode", make_tree)
   if (inherits(x, "LeafNode")) 1L else sum(0L, vapply(x$nodes, tree_size, 1L))
 }
 
 #' @rdname build_tree
 #' @export
-reindex_tree <- function(x) build_tree(unflatten(x, as.list(rep(NA, max_leaf(x)))))
+reindex_tree <- function(x) {
+  check_class(x, "TreeNode", make_tree)
+  build_tree(fill_tree(x, as.list(rep(NA, max_leaf(x)))))
+}
 
 max_leaf <- function(x) if (inherits(x, "LeafNode")) x$i else max(0L, vapply(x$nodes, max_leaf, 1L))
 
 #' @rdname build_tree
 #' @export
 filter_list_node <- function(tree, names) {
+  check_class(tree, "ListNode", make_tree)
+  if (!is.character(names)) wrong_argument("names", "a character vector", names)
   keep <- tree$names %in% names
   reindex_tree(ListNode(tree$nodes[keep], tree$names[keep]))
 }
@@ -104,13 +121,18 @@ flat_mask <- function(tree, names) {
 #' @rdname build_tree
 #' @export
 tree_path <- function(tree, i, root = "x") {
+  check_class(tree, "TreeNode", make_tree)
+  path_of_leaf(tree, check_whole_number(i, lower = 1L), check_string(root))
+}
+
+path_of_leaf <- function(tree, i, root) {
   if (inherits(tree, "LeafNode")) {
     return(if (tree$i == i) root)
   }
   for (k in seq_along(tree$nodes)) {
     name <- tree$names[k] %||% ""
     here <- if (is.na(name) || !nzchar(name)) paste0("[[", k, "]]") else paste0("$", name)
-    path <- tree_path(tree$nodes[[k]], i, paste0(root, here))
+    path <- path_of_leaf(tree$nodes[[k]], i, paste0(root, here))
     if (!is.null(path)) {
       return(path)
     }
@@ -120,7 +142,10 @@ tree_path <- function(tree, i, root = "x") {
 
 #' @rdname build_tree
 #' @export
-map_tree <- function(.f, .x, ...) unflatten(build_tree(.x), lapply(flatten(.x), .f, ...))
+map_tree <- function(.f, .x, ...) {
+  check_function(.f)
+  unflatten(build_tree(.x), lapply(flatten(.x), .f, ...))
+}
 
 #' @export
 format.TreeNode <- function(x, ...) {

@@ -1,9 +1,23 @@
 .onLoad <- function(libname, pkgname) {
   .Call(C_anvil_attach, topenv())
+  .Call(C_anvil_watch_collections)
   library <- file.path(libname, pkgname, "jit", "anvil_llvm.so")
   .Call(C_anvil_llvm, if (nzchar(.Platform$r_arch)) sub("jit/", paste0("jit/", .Platform$r_arch, "/"), library, fixed = TRUE) else library)
 }
 
-.onUnload <- function(libpath) {
-  library.dynam.unload("anvil", libpath)
+# The shared object stays when the namespace is unloaded: tensors, graphs and jitted
+# functions that are still there need it when they are collected.
+
+# Exported functions that are not called nv_* or nvl_*.
+other_exports <- c(
+  "AbstractTensor", "AnvilPrimitive", "ConcreteTensor", "DebugBox", "LiteralTensor", "ambiguous", "ambiguous_abstract", "as_array", "as_dtype",
+  "as_graph", "as_raw", "build_tree", "common_dtype", "debug_box", "default_dtype", "device", "dtype", "dtype_abstract", "eq_type", "evaluate_graph",
+  "filter_list_node", "flatten", "gradient", "is_dtype", "is_tensorish", "jit", "jit_eval", "map_tree", "ndims", "ndims_abstract",
+  "neq_type", "platform", "read_stablehlo", "register_primitive", "reindex_tree", "repr", "shape", "shape_abstract", "simplify_graph",
+  "stablehlo", "subgraphs", "to_abstract", "trace_fn", "transform_gradient", "tree_path", "tree_size", "unflatten",
+  "value_and_gradient", "write_stablehlo"
+)
+for (name in c(ls(pattern = "^nvl?_[a-z]"), other_exports)) {
+  if (is.function(get(name))) assign(name, checked_for_missing(get(name)))
 }
+rm(name)

@@ -147,11 +147,11 @@ void measure(const std::string& name, const std::function<graph::GraphPtr()>& ma
   for (const auto& v : g->outputs) kept.push_back(graph::allocate(v->type));
   for (const auto& t : kept) buffers.push_back(t.data.get());
   clock.lap();
-  if (options.run) runtime::run(code, buffers.data(), {});
+  if (options.run) runtime::run(code, buffers.data());
   double first = clock.lap(), best = first;
   for (int k = 0; options.run && k < 20 && best * k < 1000; ++k) {
     clock.lap();
-    runtime::run(code, buffers.data(), {});
+    runtime::run(code, buffers.data());
     best = std::min(best, clock.lap());
   }
   std::printf(

@@ -4,6 +4,7 @@
 #include "backend/llvm/compile.h"
 #include "backend/stablehlo/stablehlo.h"
 #include "base/error.h"
+#include "base/interrupt.h"
 #include "compiler/compiler.h"
 #include "graph/graph.h"
 #include "primitives/build.h"

@@ -3,34 +3,38 @@
 
 #include <algorithm>
 
+#include "base/memory.h"
 #include "primitives/composite.h"
 #include "r_routines.h"
 
 namespace anvil::r {
 
-SEXP element_named(SEXP list, const char* name) {
-  SEXP labels = Rf_getAttrib(list, R_NamesSymbol);
-  for (R_xlen_t i = 0; labels != R_NilValue && i < XLENGTH(list); ++i)
-    if (std::string_view(CHAR(STRING_ELT(labels, i))) == name) return VECTOR_ELT(list, i);
-  return R_NilValue;
-}
+namespace {
+// Lists within lists; R's own functions end at about this depth, too.
+constexpr int deepest = 1000;
 
-Tree tree_from(SEXP node) {
+Tree subtree_from(SEXP node, size_t leaves, int depth) {
   Tree tree;
-  if (Rf_inherits(node, "LeafNode")) {
-    tree.leaf = Rf_asInteger(element_named(node, "i")) - 1;
-    return tree;
-  }
   if (Rf_inherits(node, "NullNode")) {
     tree.kind = Tree::Kind::null;
-    return tree;
+  } else if (Rf_inherits(node, "LeafNode")) {
+    tree.leaf = integer_of(element_named(node, "i"), "i") - 1;
+    if (tree.leaf < 0 || static_cast<size_t>(tree.leaf) >= leaves)
+      throw Error("argument", "A tree has a leaf that is not there.");
+  } else {
+    if (depth == 0) throw Error("argument", "Lists are nested too deeply.");
+    tree.kind = Tree::Kind::list;
+    SEXP nodes = list_of(element_named(node, "nodes"), "nodes");
+    for (R_xlen_t i = 0; i < XLENGTH(nodes); ++i)
+      tree.children.push_back(subtree_from(VECTOR_ELT(nodes, i), leaves, depth - 1));
+    SEXP labels = element_named(node, "names");
+    if (TYPEOF(labels) == STRSXP && XLENGTH(labels) == XLENGTH(nodes)) tree.labels = Kept(labels);
   }
-  tree.kind = Tree::Kind::list;
-  SEXP nodes = element_named(node, "nodes");
-  for (R_xlen_t i = 0; i < XLENGTH(nodes); ++i) tree.children.push_back(tree_from(VECTOR_ELT(nodes, i)));
-  if (SEXP labels = element_named(node, "names"); labels != R_NilValue) tree.labels = Kept(labels);
   return tree;
 }
+}  // namespace
+
+Tree tree_from(SEXP node, size_t leaves) { return subtree_from(node, leaves, deepest); }
 
 static Tree flat_tree(size_t n) {
   Tree tree;
@@ -63,8 +67,7 @@ std::shared_ptr<Compiled> compile(const Graph& traced, Tree tree) {
       out.kind = Output::Kind::fixed;
       Shield<SEXP> tensor(
           tensor_from(v->kind == Value::Kind::constant ? v->constant : graph::full(v->type, v->literal)));
-      data_of(tensor);
-      out.data = Kept(R_ExternalPtrProtected(tensor));
+      out.data = Kept(tensor_data(tensor));
     } else {
       auto found = std::find(computed.begin(), computed.end(), v);
       out.index = static_cast<size_t>(found - computed.begin());
@@ -103,11 +106,12 @@ static SEXP unflatten(const Tree& tree, SEXP leaves) {  // may jump
 static SEXP results_of(const Compiled& c, const std::vector<SEXP>& tensors, SEXP data, SEXP cls) {
   auto result = [&](const Output& out) {  // may jump
     SEXP held = out.kind == Output::Kind::computed ? VECTOR_ELT(data, static_cast<R_xlen_t>(out.index))
-                : out.kind == Output::Kind::input  ? R_ExternalPtrProtected(tensors[out.index])
+                : out.kind == Output::Kind::input  ? tensor_data(tensors[out.index])
                                                    : out.data.get();
     return wrap_tensor(held, out.tag.get(), cls);
   };
-  if (c.tree.kind == Tree::Kind::leaf) return guarded([&] { return result(c.outputs[0]); });
+  if (c.tree.kind == Tree::Kind::leaf)
+    return guarded([&] { return result(c.outputs[static_cast<size_t>(c.tree.leaf)]); });
   return guarded([&] {
     SEXP leaves = PROTECT(Rf_allocVector(VECSXP, static_cast<R_xlen_t>(c.outputs.size())));
     for (size_t i = 0; i < c.outputs.size(); ++i)
@@ -126,15 +130,14 @@ SEXP run(const Compiled& c, const std::vector<SEXP>& tensors, SEXP cls) {
     UNPROTECT(1);
     return list;
   }));
-  auto memory = [&](size_t i) { return const_cast<void*>(DATAPTR_RO(VECTOR_ELT(data, static_cast<R_xlen_t>(i)))); };
+  auto memory = [&](size_t i) { return writable(VECTOR_ELT(data, static_cast<R_xlen_t>(i))); };
   if (c.interpreted) {
     std::vector<Tensor> inputs;
     for (SEXP x : tensors) inputs.push_back(borrow(x));
     std::vector<Tensor> results = evaluate_graph(*c.interpreted, inputs);
     for (size_t i = 0; i < results.size(); ++i) {
       const Tensor& t = results[i];
-      std::copy_n(t.as<char>(), static_cast<size_t>(elements(t.type.shape)) * size_of(t.type.dtype),
-                  static_cast<char*>(memory(i)));
+      std::copy_n(t.as<char>(), bytes_of(t.type.dtype, t.type.shape), static_cast<char*>(memory(i)));
     }
   } else {
     for (SEXP x : tensors) data_of(x);
@@ -144,7 +147,7 @@ SEXP run(const Compiled& c, const std::vector<SEXP>& tensors, SEXP cls) {
       for (SEXP x : tensors) buffers.push_back(data_of(x));
       for (const Tensor& t : c.constants) buffers.push_back(t.data.get());
       for (size_t i = 0; i < c.computed.size(); ++i) buffers.push_back(memory(i));
-      runtime::run(c.native, buffers.data(), interrupted);
+      runtime::run(c.native, buffers.data());
     }
   }
   return results_of(c, tensors, data, cls);
@@ -152,25 +155,26 @@ SEXP run(const Compiled& c, const std::vector<SEXP>& tensors, SEXP cls) {
 
 // --- programs without a traced function -----------------------------------------------------------
 
+using SharedCompiled = std::shared_ptr<Compiled>;
+
 SEXP anvil_compile(SEXP graph) {
   return entry([&] {
     const Graph& g = *graph_of(graph).graph;
-    auto compiled = std::make_unique<std::shared_ptr<Compiled>>(compile(g, flat_tree(g.outputs.size())));
-    SEXP x = guarded([&] { return own(compiled.get(), names.executable); });
-    compiled.release();
-    return x;
+    return own(std::make_unique<SharedCompiled>(compile(g, flat_tree(g.outputs.size()))), names.an_executable,
+               names.executable);
   });
 }
 
 // inputs: tensors or raw buffers; gives a list of raw buffers
 SEXP anvil_execute(SEXP executable, SEXP inputs) {
   return entry([&] {
-    auto* held = static_cast<std::shared_ptr<Compiled>*>(R_ExternalPtrAddr(executable));
+    if (!is_kind(executable, names.an_executable)) throw wrong_argument("executable", "an AnvilExecutable", executable);
+    auto* held = owned<SharedCompiled>(executable, names.an_executable);
     if (held == nullptr)
       throw Error("argument", "This executable was saved in another session.", {"i Compile the program again."});
-    std::shared_ptr<Compiled> c = *held;
+    SharedCompiled c = *held;
     std::vector<SEXP> tensors;
-    for (R_xlen_t i = 0; i < XLENGTH(inputs); ++i) tensors.push_back(VECTOR_ELT(inputs, i));
+    for (R_xlen_t i = 0; i < XLENGTH(list_of(inputs, "inputs")); ++i) tensors.push_back(VECTOR_ELT(inputs, i));
     if (tensors.size() != c->inputs.size())
       throw Error("argument", "The program has " + std::to_string(c->inputs.size()) + " inputs.",
                   {"x Got " + std::to_string(tensors.size()) + "."});
@@ -180,7 +184,7 @@ SEXP anvil_execute(SEXP executable, SEXP inputs) {
       if (cls != Class::tensor && cls != Class::buffer)
         throw Error("argument", argument + " must be a tensor or a raw buffer.",
                     {"x Got " + describe(tensors[i]) + "."});
-      TensorType type = type_of(R_ExternalPtrTag(tensors[i]));
+      TensorType type = type_of(tensor_tag(tensors[i]));
       if (!graph::same_type(type, c->inputs[i]))
         throw Error("argument", argument + " must be " + graph::text(c->inputs[i]) + ".",
                     {"x Got " + graph::text(type) + "."});

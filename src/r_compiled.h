@@ -29,8 +29,7 @@ struct Compiled {
   Tree tree;
 };
 
-SEXP element_named(SEXP list, const char* name);  // R_NilValue when there is none
-Tree tree_from(SEXP node);                        // of build_tree()
+Tree tree_from(SEXP node, size_t leaves);  // of build_tree()
 std::shared_ptr<Compiled> compile(const Graph& traced, Tree);
 // Results are tensors or raw buffers, as `cls` says.
 SEXP run(const Compiled&, const std::vector<SEXP>& tensors, SEXP cls);

@@ -1,6 +1,7 @@
 // The stack of descriptors, each with the graph under construction, and the boxes that
 // stand for its values in R. A box is an external pointer to a value that its descriptor
-// keeps, so boxes need no finalizer. An inner graph refers to values of outer graphs
+// keeps, so boxes need no finalizer; a descriptor that has ended keeps no R object, since
+// those may refer to its boxes. An inner graph refers to values of outer graphs
 // directly; they are listed among its constants. Captured tensors are known by identity
 // in the outermost descriptor.
 #pragma once
@@ -15,7 +16,8 @@ namespace anvil::r {
 struct Descriptor {
   GraphPtr graph = std::make_shared<Graph>();
   Descriptor* parent = nullptr;
-  SEXP handle = R_NilValue;
+  SEXP handle = R_NilValue;  // the R object that owns this
+  Kept own_handle;           // while it is live
   bool live = true;
   bool types_only = false;  // outermost: nothing of it will be run
   std::shared_ptr<Locations> locations;
@@ -26,10 +28,24 @@ struct Descriptor {
 };
 
 extern std::vector<Descriptor*> stack;
+// A descriptor for a scope; it and what an error left behind inside of it end with the scope.
+class Scope {
+ public:
+  explicit Scope(bool types_only);
+  ~Scope();
+  Scope(const Scope&) = delete;
+  Scope& operator=(const Scope&) = delete;
+  Descriptor& descriptor() { return *descriptor_; }
+
+ private:
+  Descriptor* descriptor_;
+  Kept handle_;
+};
 
 Descriptor& current();                       // Error("trace") when there is none
 SEXP new_box(Descriptor&, const ValuePtr&);  // may jump
-void capture(const ValuePtr& constant);      // lists it in every graph from here to the outermost one
+SEXP new_boxes(Descriptor&, const std::vector<ValuePtr>&);
+void capture(const ValuePtr& constant);  // lists it in every graph from here to the outermost one
 ValuePtr captured_tensor(SEXP tensor);
 ValuePtr unknown_value(SEXP debug_box);  // a debug box without data, where only types matter
 const ValuePtr& value_of(SEXP box);
@@ -37,6 +53,7 @@ ValuePtr unboxed(SEXP box);  // for use in the current graph; Error("trace") whe
 
 bool is_literal(SEXP);  // a single number or flag
 bool is_array(SEXP);    // R data with dimensions
+TensorType type_of_data(SEXP);  // of either, as an operand
 [[noreturn]] void not_a_tensor(SEXP, const std::string& name);
 
 }  // namespace anvil::r

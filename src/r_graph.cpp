@@ -10,21 +10,17 @@
 namespace anvil::r {
 
 const GraphHolder& graph_of(SEXP x) {
-  if (TYPEOF(x) != EXTPTRSXP || !Rf_inherits(x, "AnvilGraph"))
-    throw Error("argument", "`graph` must be an AnvilGraph.",
-                {"x Got " + describe(x) + ".", "i `trace_fn()` makes one."});
-  auto* holder = static_cast<GraphHolder*>(R_ExternalPtrAddr(x));
-  if (holder == nullptr)
+  if (auto* holder = owned<GraphHolder>(x, names.a_graph)) return *holder;
+  if (is_kind(x, names.a_graph))
     throw Error("argument", "This graph was saved in another session and cannot be used.",
                 {"i Trace the function again."});
-  return *holder;
+  throw Error("argument", "`graph` must be an AnvilGraph.",
+              {"x Got " + describe(x) + ".", "i `trace_fn()` makes one."});
 }
 
 SEXP wrap_graph(GraphPtr g, std::shared_ptr<Locations> locations, SEXP fields) {
-  auto holder = std::make_unique<GraphHolder>(GraphHolder{std::move(g), std::move(locations)});
-  SEXP x = guarded([&] { return own(holder.get(), names.graph, fields); });
-  holder.release();
-  return x;
+  return own(std::make_unique<GraphHolder>(GraphHolder{std::move(g), std::move(locations)}), names.a_graph, names.graph,
+             fields);
 }
 
 // AbstractTensor, ConcreteTensor or LiteralTensor, as R's constructors make them.
@@ -44,7 +40,7 @@ SEXP abstract_of(const ValuePtr& v) {
 // A node of a graph; its address is the value's, so that equal nodes are identical in R.
 static SEXP node(const ValuePtr& v, SEXP graph) {  // may jump
   bool literal = v->kind == Value::Kind::literal;
-  SEXP x = PROTECT(R_MakeExternalPtr(v.get(), R_NilValue, graph));
+  SEXP x = PROTECT(R_MakeExternalPtr(v.get(), names.a_node, graph));
   Rf_setAttrib(x, R_ClassSymbol, literal ? names.graph_literal : names.graph_value);
   UNPROTECT(1);
   return x;
@@ -60,7 +56,8 @@ static SEXP nodes(const std::vector<ValuePtr>& values, SEXP graph) {
 
 SEXP anvil_value_abstract(SEXP x) {
   return entry([&] {
-    auto* v = static_cast<Value*>(R_ExternalPtrAddr(x));
+    if (!is_kind(x, names.a_node)) throw wrong_argument("x", "a value of a graph", x);
+    auto* v = owned<Value>(x, names.a_node);
     if (v == nullptr) throw Error("argument", "This value was saved in another session; its graph is gone.");
     return abstract_of(ValuePtr(ValuePtr(), v));
   });
@@ -73,10 +70,8 @@ static SEXP calls_of(const GraphHolder& holder, SEXP graph) {
     const graph::Call& c = calls[i];
     Shield<SEXP> name(guarded([&] { return string(primitives::primitive_of(c).key); }));
     Shield<SEXP> inputs(nodes(c.inputs, graph)), outputs(nodes(c.outputs, graph));
-    Shield<SEXP> params(guarded([&] { return params_to(c, holder.locations); }));
-    bool located =
-        holder.locations && c.location >= 0 && static_cast<size_t>(c.location) < holder.locations->list.size();
-    SEXP where = located ? holder.locations->list[static_cast<size_t>(c.location)].get() : R_NilValue;
+    Shield<SEXP> params(params_to(c, holder.locations));
+    SEXP where = holder.locations ? holder.locations->at(c.location) : R_NilValue;
     SET_VECTOR_ELT(list, static_cast<R_xlen_t>(i), call_r("primitive_call", {name, inputs, params, outputs, where}));
   }
   return list;
@@ -85,7 +80,7 @@ static SEXP calls_of(const GraphHolder& holder, SEXP graph) {
 SEXP anvil_graph_field(SEXP graph, SEXP field) {
   return entry([&]() -> SEXP {
     const GraphHolder& holder = graph_of(graph);
-    std::string name = text_of(field);
+    std::string name = text_of(field, "field");
     if (name == "inputs") return nodes(holder.graph->inputs, graph);
     if (name == "outputs") return nodes(holder.graph->outputs, graph);
     if (name == "constants") return nodes(holder.graph->constants, graph);
@@ -104,19 +99,20 @@ SEXP anvil_graph_fields(SEXP graph) {
 SEXP anvil_gradient(SEXP graph, SEXP wrt, SEXP with_value, SEXP fields) {
   return entry([&] {
     const GraphHolder& holder = graph_of(graph);
+    if (TYPEOF(wrt) != LGLSXP || static_cast<size_t>(XLENGTH(wrt)) != holder.graph->inputs.size())
+      throw Error("argument", "`wrt` must hold one flag for each input of the graph.");
     std::vector<bool> marked;
-    for (R_xlen_t i = 0; i < XLENGTH(wrt); ++i) marked.push_back(LOGICAL_ELT(wrt, i) == TRUE);
-    if (marked.size() != holder.graph->inputs.size()) throw InternalError("one flag per input was expected");
+    for (R_xlen_t i = 0; i < XLENGTH(settled(wrt)); ++i) marked.push_back(LOGICAL_ELT(wrt, i) == TRUE);
+    const bool value = flag_of(with_value, "with_value");
     GraphPtr expanded = primitives::expand(*holder.graph, primitives::Reader::reverse);
     try {
-      return wrap_graph(transform::gradient(*expanded, marked, Rf_asLogical(with_value) == TRUE), holder.locations,
-                        fields);
+      return wrap_graph(transform::gradient(*expanded, marked, value), holder.locations, fields);
     } catch (const Error& e) {
-      if (e.location < 0 || !holder.locations || static_cast<size_t>(e.location) >= holder.locations->list.size())
-        throw;
-      Shield<SEXP> where(call_r("location_text", {holder.locations->list[static_cast<size_t>(e.location)].get()}));
+      SEXP call = holder.locations ? holder.locations->at(e.location) : R_NilValue;
+      if (call == R_NilValue) throw;
+      Shield<SEXP> where(call_r("location_text", {call}));
       std::vector<std::string> details = e.details;
-      details.push_back("i It was called by " + text_of(where) + ".");
+      details.push_back("i It was called by " + text_of(where, "location") + ".");
       throw Error(e.kind, e.what(), details);
     }
   });
@@ -128,8 +124,7 @@ SEXP anvil_simplify(SEXP graph, SEXP passes) {
     const GraphHolder& holder = graph_of(graph);
     graph::Substitution map;
     GraphPtr g = graph::clone(*holder.graph, map);
-    for (R_xlen_t i = 0; i < XLENGTH(passes); ++i) {
-      std::string pass = CHAR(STRING_ELT(passes, i));
+    for (const std::string& pass : texts_of(passes, "passes")) {
       if (pass == "inline_scalars")
         transform::inline_scalar_constants(*g);
       else if (pass == "unused_constants")
@@ -141,7 +136,8 @@ SEXP anvil_simplify(SEXP graph, SEXP passes) {
       else if (pass == "optimize")
         transform::optimize(*g);
       else
-        throw Error("argument", "There is no pass named `" + pass + "`.");
+        throw Error("argument", "There is no pass named `" + pass + "`.",
+                    {"i The passes are inline_scalars, unused_constants, dead_calls, equal_calls and optimize."});
     }
     return wrap_graph(g, holder.locations, R_ExternalPtrProtected(graph));
   });
@@ -152,7 +148,12 @@ SEXP anvil_evaluate(SEXP graph, SEXP inputs) {
   return entry([&] {
     const GraphHolder& holder = graph_of(graph);
     std::vector<Tensor> given;
-    for (R_xlen_t i = 0; i < XLENGTH(inputs); ++i) given.push_back(hold(VECTOR_ELT(inputs, i)));
+    for (R_xlen_t i = 0; i < XLENGTH(list_of(inputs, "inputs")); ++i) {
+      SEXP x = VECTOR_ELT(inputs, i);
+      if (class_of(x) != Class::tensor)
+        throw wrong_argument("inputs[[" + std::to_string(i + 1) + "]]", "an AnvilTensor", x);
+      given.push_back(hold(x));
+    }
     if (given.size() != holder.graph->inputs.size())
       throw Error("argument", "The graph has " + std::to_string(holder.graph->inputs.size()) + " inputs.",
                   {"x Got " + std::to_string(given.size()) + "."});
@@ -171,18 +172,14 @@ SEXP anvil_evaluate(SEXP graph, SEXP inputs) {
   });
 }
 
-static std::vector<std::string> texts_of(SEXP x) {
-  std::vector<std::string> list;
-  for (R_xlen_t i = 0; i < Rf_xlength(x); ++i) list.emplace_back(CHAR(STRING_ELT(x, i)));
-  return list;
-}
-
 // labels: list(arguments, results), each NULL or one string per value. Gives list(text, constants).
 SEXP anvil_stablehlo(SEXP graph, SEXP constants_as_inputs, SEXP labels) {
   return entry([&] {
     const GraphHolder& holder = graph_of(graph);
-    stablehlo::Labels named{texts_of(VECTOR_ELT(labels, 0)), texts_of(VECTOR_ELT(labels, 1))};
-    stablehlo::Written written = stablehlo::write(*holder.graph, Rf_asLogical(constants_as_inputs) == TRUE, named);
+    if (XLENGTH(list_of(labels, "labels")) != 2) throw Error("argument", "`labels` must be a list of two.");
+    stablehlo::Labels named{texts_of(VECTOR_ELT(labels, 0), "labels"), texts_of(VECTOR_ELT(labels, 1), "labels")};
+    stablehlo::Written written =
+        stablehlo::write(*holder.graph, flag_of(constants_as_inputs, "constants_as_inputs"), named);
     Shield<SEXP> text(guarded([&] { return string(written.text); }));
     Shield<SEXP> constants(nodes(written.constants, graph));
     return guarded([&] {
@@ -198,7 +195,7 @@ SEXP anvil_stablehlo(SEXP graph, SEXP constants_as_inputs, SEXP labels) {
 // name: of the function to read, or "" for the text's own choice
 SEXP anvil_read_stablehlo(SEXP text, SEXP name) {
   return entry([&] {
-    stablehlo::Program program = stablehlo::read_program(text_of(text), text_of(name));
+    stablehlo::Program program = stablehlo::read_program(text_of(text, "text"), text_of(name, "entry"));
     Shield<SEXP> arguments(guarded([&] { return strings(program.arguments); }));
     Shield<SEXP> results(guarded([&] { return strings(program.results); }));
     Shield<SEXP> fields(call_r("imported_fields", {arguments, results}));
@@ -207,12 +204,17 @@ SEXP anvil_read_stablehlo(SEXP text, SEXP name) {
 }
 
 // Whether a graph still is there: it is not after a session has been saved and restored.
-SEXP anvil_graph_lives(SEXP graph) { return Rf_ScalarLogical(R_ExternalPtrAddr(graph) != nullptr); }
+SEXP anvil_graph_lives(SEXP graph) {
+  return entry([&] {
+    const bool lives = owned<GraphHolder>(graph, names.a_graph) != nullptr;
+    return guarded([&] { return Rf_ScalarLogical(lives); });
+  });
+}
 
 // level: "loops", "llvm" or "asm", of the graph as jit() compiles it
 SEXP anvil_inspect(SEXP graph, SEXP level) {
   return entry([&] {
-    std::string wanted = text_of(level), text;
+    std::string wanted = text_of(level, "level"), text;
     graph::Substitution map;
     GraphPtr g = graph::clone(*primitives::expand(*graph_of(graph).graph, primitives::Reader::backend), map);
     transform::optimize(*g);
@@ -249,7 +251,7 @@ SEXP anvil_stages(SEXP graph) {
 SEXP anvil_llvm(SEXP path) {
   return entry([&] {
     if (path != R_NilValue) {
-      llvm_backend::set_library(text_of(path));
+      llvm_backend::set_library(text_of(path, "path"));
       return R_NilValue;
     }
     std::string reason;

@@ -3,6 +3,7 @@
 // memory, and its results are put into the tree that the function returned. A miss calls
 // back to R, which traces the function.
 #include <algorithm>
+#include <bit>
 #include <list>
 #include <memory>
 #include <unordered_map>
@@ -16,15 +17,17 @@ namespace {
 // --- the cache ---------------------------------------------------------------------------------
 
 // What a call is known by: the tree of its arguments with the types at its leaves, in
-// words, and the static values.
+// words, and the static values. Those are compared by content, 0 and -0 and NA and NaN being
+// different; functions by their code and environment.
 struct Key {
   std::vector<int64_t> words;
   std::vector<SEXP> statics;
   std::vector<SEXP> labels;  // vectors whose strings stand in `words` by their addresses
   bool operator==(const Key& o) const {
+    constexpr int numbers_as_bits = 1, with_environments = 16;
     if (words != o.words) return false;
     for (size_t i = 0; i < statics.size(); ++i)
-      if (!R_compute_identical(statics[i], o.statics[i], 16)) return false;
+      if (!R_compute_identical(statics[i], o.statics[i], numbers_as_bits | with_environments)) return false;
     return true;
   }
   size_t hash() const {
@@ -33,6 +36,37 @@ struct Key {
     return h;
   }
 };
+
+// A program is compiled for the content of a static value. What can change under its name
+// cannot be known by it.
+void check_static(SEXP x, const std::string& argument, int depth) {
+  auto refuse = [&](const std::string& what, const char* fix) -> Error {
+    return {"argument",
+            "The static argument `" + argument + "` cannot be " + what + ".",
+            {"x It can change while the program that was compiled for it stays.", fix}};
+  };
+  if (depth == 0) throw Error("argument", "The static argument `" + argument + "` is nested too deeply.");
+  switch (TYPEOF(x)) {
+    case ENVSXP: throw refuse("an environment, or hold one", "i Pass the values, for example `as.list()` of it.");
+    case EXTPTRSXP:
+      if (class_of(x) == Class::tensor || class_of(x) == Class::buffer) {
+        tensor_data(x);  // not donated
+        return;
+      }
+      if (class_of(x) == Class::debug_box || is_kind(x, names.a_graph)) break;
+      throw refuse("an external pointer, or hold one", "i Pass the values that it stands for.");
+    case WEAKREFSXP: throw refuse("a weak reference, or hold one", "i Pass the values.");
+    case VECSXP:
+      for (R_xlen_t i = 0; i < XLENGTH(x); ++i) check_static(VECTOR_ELT(x, i), argument, depth - 1);
+      break;
+    case S4SXP: {  // of a reference class
+      SEXP inside = Rf_getAttrib(x, names.reference);
+      if (TYPEOF(inside) == ENVSXP) throw refuse("an object of a reference class", "i Pass the values of its fields.");
+      break;
+    }
+    default: break;
+  }
+}
 
 struct Slot {
   Key key;
@@ -43,15 +77,17 @@ struct Slot {
 class Cache {
  public:
   explicit Cache(SEXP spec)
-      : limit_(static_cast<size_t>(std::max(1.0, std::min(1e9, Rf_asReal(element_named(spec, "cache_size")))))),
-        convert_(Rf_asLogical(element_named(spec, "convert")) == TRUE) {
-    auto strings_in = [](SEXP x) {
+      : limit_(static_cast<size_t>(std::clamp(number_of(element_named(spec, "cache_size"), "cache_size"), 1.0, 1e9))),
+        convert_(flag_of(element_named(spec, "convert"), "convert")) {
+    auto strings_in = [&](const char* name) {
       std::vector<SEXP> list;
-      for (R_xlen_t i = 0; i < XLENGTH(x); ++i) list.push_back(STRING_ELT(x, i));
+      SEXP x = element_named(spec, name);
+      texts_of(x, name);
+      for (R_xlen_t i = 0; x != R_NilValue && i < XLENGTH(x); ++i) list.push_back(STRING_ELT(x, i));
       return list;
     };
-    static_ = strings_in(element_named(spec, "static"));
-    donate_ = strings_in(element_named(spec, "donate"));
+    static_ = strings_in("static");
+    donate_ = strings_in("donate");
   }
   bool is_static(SEXP name) const { return std::find(static_.begin(), static_.end(), name) != static_.end(); }
   bool is_donated(SEXP name) const { return std::find(donate_.begin(), donate_.end(), name) != donate_.end(); }
@@ -74,20 +110,24 @@ class Cache {
     for (SEXP x : key.statics) kept.emplace_back(x);
     for (SEXP x : key.labels) kept.emplace_back(x);
     size_t hash = key.hash();
-    slots_.push_front({std::move(key), std::move(kept), std::move(compiled)});
-    index_.emplace(hash, slots_.begin());
-    while (slots_.size() > limit_) {
-      auto [first, last] = index_.equal_range(slots_.back().key.hash());
-      for (auto it = first; it != last; ++it)
-        if (&*it->second == &slots_.back()) {
-          index_.erase(it);
-          break;
-        }
-      slots_.pop_back();
-    }
+    std::list<Slot> slot;
+    slot.push_back({std::move(key), std::move(kept), std::move(compiled)});
+    index_.emplace(hash, slot.begin());
+    slots_.splice(slots_.begin(), slot);
+    while (slots_.size() > limit_) drop_last();
   }
 
  private:
+  void drop_last() {
+    auto [first, last] = index_.equal_range(slots_.back().key.hash());
+    for (auto it = first; it != last; ++it)
+      if (&*it->second == &slots_.back()) {
+        index_.erase(it);
+        break;
+      }
+    slots_.pop_back();
+  }
+
   size_t limit_;
   bool convert_;
   std::vector<SEXP> static_, donate_;  // kept by the cache's own R object
@@ -95,10 +135,11 @@ class Cache {
   std::unordered_multimap<size_t, std::list<Slot>::iterator> index_;
 };
 
-// A cache that comes from another session has no address and starts empty.
+// A cache starts empty, without an address; so does one that comes from another session.
 Cache& cache_of(SEXP x) {
-  if (auto* cache = static_cast<Cache*>(R_ExternalPtrAddr(x))) return *cache;
-  auto cache = std::make_unique<Cache>(R_ExternalPtrProtected(x));
+  if (!is_kind(x, names.a_cache)) throw wrong_argument("cache", "the cache of a jitted function", x);
+  if (auto* cache = owned<Cache>(x, names.a_cache)) return *cache;
+  auto cache = std::make_unique<Cache>(list_of(R_ExternalPtrProtected(x), "spec"));
   guarded([&] {
     R_RegisterCFinalizerEx(
         x,
@@ -125,15 +166,14 @@ class Arguments {
   bool abstract = false;  // some argument is a debug box without data
 
   void add(SEXP args) {
-    SEXP labels = Rf_getAttrib(args, R_NamesSymbol);
+    if (args == R_NilValue) return;
+    SEXP labels = Rf_getAttrib(list_of(args, "args"), R_NamesSymbol);
     add_labels(labels, XLENGTH(args));
     for (R_xlen_t i = 0; i < XLENGTH(args); ++i) {
       SEXP name = labels == R_NilValue ? R_BlankString : STRING_ELT(labels, i);
       SEXP x = VECTOR_ELT(args, i);
       if (cache_.is_static(name)) {
-        key.words.push_back(2 + 16 * TYPEOF(x));
-        key.words.push_back(Rf_isVector(x) ? XLENGTH(x) : 0);
-        key.statics.push_back(x);
+        add_static(x, name);
         continue;
       }
       size_t first = tensors.size();
@@ -146,19 +186,32 @@ class Arguments {
   }
 
  private:
+  void add_static(SEXP x, SEXP name) {
+    check_static(x, CHAR(name), 100);
+    const bool vector = Rf_isVector(x);
+    key.words.push_back(2 + 16 * TYPEOF(x));
+    key.words.push_back(vector ? XLENGTH(x) : 0);
+    if (vector && XLENGTH(x) == 1 && !ALTREP(x)) {  // most are single values: found by these
+      if (TYPEOF(x) == REALSXP) key.words.push_back(std::bit_cast<int64_t>(REAL_ELT(x, 0)));
+      if (TYPEOF(x) == INTSXP || TYPEOF(x) == LGLSXP) key.words.push_back(*static_cast<const int*>(DATAPTR_RO(x)));
+      if (TYPEOF(x) == STRSXP) key.words.push_back(reinterpret_cast<int64_t>(STRING_ELT(x, 0)));
+    }
+    key.statics.push_back(x);
+  }
+
   void add_labels(SEXP labels, R_xlen_t n) {
     key.words.push_back(3 + 16 * n + (labels == R_NilValue ? 0 : 8));
     if (labels == R_NilValue) return;
-    key.labels.push_back(labels);
+    key.labels.push_back(settled(labels));
     for (R_xlen_t i = 0; i < n; ++i) key.words.push_back(reinterpret_cast<int64_t>(STRING_ELT(labels, i)));
   }
 
   void add_tensor(SEXP x) {
-    SEXP tag = R_ExternalPtrTag(x);
-    const int* t = INTEGER(tag);
-    R_xlen_t n = XLENGTH(tag);
-    key.words.push_back(1 + 16 * (t[0] + 256 * (t[1] + 2 * static_cast<int64_t>(n))));
-    for (R_xlen_t d = 2; d < n; ++d) key.words.push_back(t[d]);
+    SEXP tag = tensor_tag(x);
+    const R_xlen_t n = XLENGTH(tag);
+    key.words.push_back(1 + 16 * static_cast<int64_t>(n));
+    for (R_xlen_t i = 0; i < n; ++i)
+      key.words.push_back(TYPEOF(tag) == INTSXP ? INTEGER_RO(tag)[i] : static_cast<int64_t>(REAL_RO(tag)[i]));
     tensors.push_back(x);
   }
 
@@ -176,6 +229,7 @@ class Arguments {
     }
     if (x == R_NilValue) return key.words.push_back(4);
     if (TYPEOF(x) == VECSXP && (!Rf_isObject(x) || Rf_inherits(x, "data.frame"))) {
+      if (path_.size() > 1000) throw Error("argument", "Lists are nested too deeply.");
       SEXP labels = Rf_getAttrib(x, R_NamesSymbol);
       add_labels(labels, XLENGTH(x));
       for (R_xlen_t i = 0; i < XLENGTH(x); ++i) {
@@ -187,7 +241,8 @@ class Arguments {
     }
     if (!cache_.converts() || !is_data(x)) return wrong(x);
     bool scalar = XLENGTH(x) == 1 && Rf_getAttrib(x, R_DimSymbol) == R_NilValue;
-    converted.emplace_back(make_tensor(x, nullptr, scalar ? Shape{} : shape_of_data(x), TYPEOF(x) != LGLSXP, false));
+    DType dtype = array_dtype(x);
+    converted.emplace_back(make_tensor(x, &dtype, scalar ? Shape{} : shape_of_data(x), false, false));
     add_tensor(converted.back().get());
   }
 
@@ -223,16 +278,18 @@ std::shared_ptr<Compiled> traced_and_compiled(SEXP cache, SEXP args, const std::
     return list;
   }));
   Shield<SEXP> graph(call_r("jit_trace", {R_ExternalPtrProtected(cache), args, leaves}));
-  return compile(*graph_of(graph).graph, tree_from(element_named(R_ExternalPtrProtected(graph), "out_tree")));
+  const Graph& traced = *graph_of(graph).graph;
+  return compile(traced, tree_from(element_named(R_ExternalPtrProtected(graph), "out_tree"), traced.outputs.size()));
 }
 
 }  // namespace
 
-SEXP anvil_cache(SEXP spec, SEXP cls) {
+SEXP anvil_cache(SEXP spec) {
   return entry([&] {
+    Cache checked(list_of(spec, "spec"));
     return guarded([&] {
-      SEXP x = PROTECT(R_MakeExternalPtr(nullptr, R_NilValue, spec));
-      Rf_setAttrib(x, R_ClassSymbol, cls);
+      SEXP x = PROTECT(R_MakeExternalPtr(nullptr, names.a_cache, spec));
+      Rf_setAttrib(x, R_ClassSymbol, names.cache);
       UNPROTECT(1);
       return x;
     });
@@ -241,8 +298,8 @@ SEXP anvil_cache(SEXP spec, SEXP cls) {
 
 SEXP anvil_cache_info(SEXP cache) {
   return entry([&] {
-    int size = static_cast<int>(cache_of(cache).size());
-    return guarded([&] { return Rf_ScalarInteger(size); });
+    const auto size = static_cast<int64_t>(cache_of(cache).size());
+    return guarded([&] { return number(size); });
   });
 }
 
@@ -260,7 +317,7 @@ SEXP anvil_jit_call(SEXP cache, SEXP args) {
       known.insert(given.key, compiled);
     }
     Shield<SEXP> result(run(*compiled, given.tensors, names.tensor));
-    for (SEXP x : given.donated) anvil_invalidate(x);
+    for (SEXP x : given.donated) invalidate(x);
     return static_cast<SEXP>(result);
   });
 }

@@ -1,6 +1,7 @@
 // Primitives and their parameters between R and the core: 1-based there, 0-based here; the
 // rules as R functions, and primitives whose rules are R functions.
 #include <algorithm>
+#include <cmath>
 #include <unordered_map>
 
 #include "primitives/composite.h"
@@ -15,8 +16,8 @@ using Kind = ParamSpec::Kind;
 const Primitive& primitive_named(SEXP name) {
   static std::unordered_map<SEXP, const Primitive*> known;
   if (TYPEOF(name) != STRSXP || XLENGTH(name) != 1)
-    throw Error("argument", "The name of a primitive must be a string.");
-  SEXP key = STRING_ELT(name, 0);
+    throw Error("argument", "The name of a primitive must be a string.", {"x Got " + describe(name) + "."});
+  SEXP key = STRING_ELT(settled(name), 0);
   auto it = known.find(key);
   if (it != known.end()) return *it->second;
   const Primitive* p = primitives::registry().find(CHAR(key));
@@ -35,12 +36,6 @@ const Primitive& primitive_named(SEXP name) {
 
 namespace {
 
-int64_t integer_of(SEXP x, const std::string& name) {
-  std::vector<int64_t> list = integers_of(x, name.c_str());
-  if (list.size() != 1)
-    throw Error("argument", "`" + name + "` must be a single whole number.", {"x Got " + describe(x) + "."});
-  return list[0];
-}
 std::vector<int64_t> minus_one(std::vector<int64_t> list) {
   for (int64_t& i : list) --i;
   return list;
@@ -48,31 +43,30 @@ std::vector<int64_t> minus_one(std::vector<int64_t> list) {
 
 graph::Param convert(const ParamSpec& spec, SEXP x) {
   const std::string& name = spec.name;
-  auto wrong = [&](const char* what) {
-    return Error("argument", "`" + name + "` must be " + what + ".", {"x Got " + describe(x) + "."});
-  };
+  auto wrong = [&](const char* what) { return wrong_argument(name, what, x); };
   switch (spec.kind) {
     case Kind::flag:
       if (TYPEOF(x) != LGLSXP || Rf_isObject(x) || XLENGTH(x) != 1 || LOGICAL_ELT(x, 0) == NA_LOGICAL)
         throw wrong("`TRUE` or `FALSE`");
       return {name, LOGICAL_ELT(x, 0) != 0};
-    case Kind::integer: return {name, integer_of(x, name)};
+    case Kind::integer: return {name, integer_of(x, name.c_str())};
     case Kind::real:
       if (!is_data(x) || XLENGTH(x) != 1) throw wrong("an R vector of length 1");
       return {name, scalar_of(x)};
     case Kind::string:
       if (TYPEOF(x) != STRSXP || XLENGTH(x) != 1) throw wrong("a string");
-      return {name, std::string(text_of(x))};
+      return {name, text_of(x, name.c_str())};
     case Kind::dtype: {
       if (TYPEOF(x) != STRSXP || XLENGTH(x) != 1) throw wrong("a dtype");
-      auto dtype = parse_dtype(text_of(x));
-      if (!dtype) throw Error("dtype", "`" + name + "` must be a dtype.", {"x Got \"" + text_of(x) + "\"."});
+      auto dtype = parse_dtype(text_of(x, name.c_str()));
+      if (!dtype)
+        throw Error("dtype", "`" + name + "` must be a dtype.", {"x Got \"" + text_of(x, name.c_str()) + "\"."});
       return {name, *dtype};
     }
     case Kind::shape:
     case Kind::sizes:
     case Kind::limits: return {name, integers_of(x, name.c_str())};
-    case Kind::axis: return {name, integer_of(x, name) - 1, true};
+    case Kind::axis: return {name, integer_of(x, name.c_str()) - 1, true};
     case Kind::axes:
     case Kind::starts: return {name, minus_one(integers_of(x, name.c_str())), true};
     case Kind::axis_pairs: {
@@ -106,66 +100,65 @@ graph::Param convert_any(const std::string& name, SEXP x) {
 Params params_from(const Primitive& p, SEXP list) {
   Params params;
   if (list == R_NilValue && p.parameters.empty()) return params;
-  SEXP given = Rf_getAttrib(list, R_NamesSymbol);
-  R_xlen_t n = list == R_NilValue ? 0 : XLENGTH(list);
-  auto position = [&](const std::string& name) {
-    for (R_xlen_t i = 0; i < n && given != R_NilValue; ++i)
-      if (name == CHAR(STRING_ELT(given, i))) return i;
-    return R_xlen_t(-1);
-  };
+  const R_xlen_t n = list == R_NilValue ? 0 : XLENGTH(list_of(list, "params"));
+  const std::vector<std::string> given =
+      texts_of(list == R_NilValue ? list : Rf_getAttrib(list, R_NamesSymbol), "names");
+  if (static_cast<R_xlen_t>(given.size()) != n)
+    throw Error("argument", "The parameters of `" + p.name + "` must have names.");
   if (primitives::is_composite(p)) {
     for (R_xlen_t i = 0; i < n; ++i)
-      params.items.push_back(convert_any(CHAR(STRING_ELT(given, i)), VECTOR_ELT(list, i)));
+      params.items.push_back(convert_any(given[static_cast<size_t>(i)], VECTOR_ELT(list, i)));
     return params;
   }
   params.items.reserve(p.parameters.size());
   for (const ParamSpec& spec : p.parameters) {
-    R_xlen_t i = position(spec.name);
-    if (i < 0) throw Error("argument", "Parameter `" + spec.name + "` of `" + p.name + "` is missing.");
-    params.items.push_back(convert(spec, VECTOR_ELT(list, i)));
+    auto at = std::find(given.begin(), given.end(), spec.name);
+    if (at == given.end()) throw Error("argument", "Parameter `" + spec.name + "` of `" + p.name + "` is missing.");
+    params.items.push_back(convert(spec, VECTOR_ELT(list, at - given.begin())));
   }
   return params;
 }
 
-static SEXP param_value(const graph::Param& p, const std::shared_ptr<Locations>& locations) {  // may jump
-  struct Visitor {
+static SEXP param_value(const graph::Param& p, const std::shared_ptr<Locations>& locations) {
+  if (auto* g = std::get_if<GraphPtr>(&p.value)) return wrap_graph(*g, locations, R_NilValue);
+  if (auto* dtype = std::get_if<DType>(&p.value)) {
+    Shield<SEXP> text(guarded([&] { return string(name(*dtype)); }));
+    return call_r("as_dtype", {text});
+  }
+  struct Visitor {  // may jump
     int64_t add;
-    const std::shared_ptr<Locations>& locations;
     SEXP operator()(bool x) const { return Rf_ScalarLogical(x); }
-    SEXP operator()(int64_t x) const { return Rf_ScalarInteger(static_cast<int>(x + add)); }
+    SEXP operator()(int64_t x) const { return number(x + add); }
     SEXP operator()(const Scalar& x) const {
-      return x.is_real() ? Rf_ScalarReal(x.as<double>()) : Rf_ScalarInteger(x.as<int32_t>());
+      const auto value = x.as<double>();
+      const bool whole = !x.is_real() && std::fabs(value) <= INT32_MAX;
+      return whole ? Rf_ScalarInteger(static_cast<int>(value)) : Rf_ScalarReal(value);
     }
     SEXP operator()(const std::string& x) const { return string(x); }
-    SEXP operator()(DType x) const {
-      SEXP s = PROTECT(string(std::string(name(x))));
-      SEXP call = PROTECT(Rf_lang2(Rf_install("as_dtype"), s));
-      SEXP dtype = Rf_eval(call, names.environment);
-      UNPROTECT(2);
-      return dtype;
-    }
     SEXP operator()(const std::vector<int64_t>& x) const { return integers(x, add); }
-    SEXP operator()(const std::vector<std::vector<int64_t>>& x) const {
+    SEXP operator()(const graph::IntegerLists& x) const {
       SEXP list = PROTECT(Rf_allocVector(VECSXP, static_cast<R_xlen_t>(x.size())));
       for (size_t i = 0; i < x.size(); ++i) SET_VECTOR_ELT(list, static_cast<R_xlen_t>(i), integers(x[i], add));
       UNPROTECT(1);
       return list;
     }
-    SEXP operator()(const GraphPtr& g) const { return own(new GraphHolder{g, locations}, names.graph, R_NilValue); }
+    SEXP operator()(DType) const { return R_NilValue; }
+    SEXP operator()(const GraphPtr&) const { return R_NilValue; }
   };
-  return std::visit(Visitor{p.index ? 1 : 0, locations}, p.value);
+  return guarded([&] { return std::visit(Visitor{p.index ? 1 : 0}, p.value); });
 }
 
 SEXP params_to(const graph::Call& call, const std::shared_ptr<Locations>& locations) {
   const auto& items = call.params.items;
-  R_xlen_t n = static_cast<R_xlen_t>(items.size());
-  SEXP list = PROTECT(Rf_allocVector(VECSXP, n)), labels = PROTECT(Rf_allocVector(STRSXP, n));
-  for (R_xlen_t i = 0; i < n; ++i) {
-    SET_VECTOR_ELT(list, i, param_value(items[static_cast<size_t>(i)], locations));
-    SET_STRING_ELT(labels, i, Rf_mkChar(items[static_cast<size_t>(i)].name.c_str()));
-  }
-  Rf_setAttrib(list, R_NamesSymbol, labels);
-  UNPROTECT(2);
+  const auto n = static_cast<R_xlen_t>(items.size());
+  Shield<SEXP> list(guarded([&] {
+    SEXP x = PROTECT(Rf_allocVector(VECSXP, n)), labels = PROTECT(Rf_allocVector(STRSXP, n));
+    for (R_xlen_t i = 0; i < n; ++i) SET_STRING_ELT(labels, i, Rf_mkChar(items[static_cast<size_t>(i)].name.c_str()));
+    Rf_setAttrib(x, R_NamesSymbol, labels);
+    UNPROTECT(2);
+    return x;
+  }));
+  for (R_xlen_t i = 0; i < n; ++i) SET_VECTOR_ELT(list, i, param_value(items[static_cast<size_t>(i)], locations));
   return list;
 }
 
@@ -182,7 +175,7 @@ SEXP anvil_primitives() {
 // NULL, or list(key, name, family, operands, parameters, graphs, differentiable)
 SEXP anvil_primitive_info(SEXP name) {
   return entry([&]() -> SEXP {
-    const Primitive* p = primitives::registry().find(text_of(name));
+    const Primitive* p = primitives::registry().find(text_of(name, "name"));
     if (p == nullptr) return R_NilValue;
     std::vector<std::string> parameters, graphs;
     for (const ParamSpec& spec : p->parameters) (spec.kind == Kind::graph ? graphs : parameters).push_back(spec.name);
@@ -206,25 +199,39 @@ SEXP anvil_primitive_info(SEXP name) {
   });
 }
 
+// Outputs and cotangents must be those of such a call.
+static void check_step(const primitives::ReverseStep& step) {
+  Graph scratch;
+  const auto expected =
+      primitives::record(scratch, primitives::primitive_of(step.call), step.call.inputs, step.call.params);
+  auto check = [&](const std::vector<ValuePtr>& values, const char* argument) {
+    bool same = values.size() == expected.size();
+    for (size_t i = 0; same && i < values.size(); ++i) same = graph::same_type(values[i]->type, expected[i]->type);
+    if (same) return;
+    std::string types;
+    for (const ValuePtr& v : expected) types += (types.empty() ? "" : ", ") + graph::text(v->type);
+    throw Error("argument", "`" + std::string(argument) + "` must have the types of the results of `" +
+                                step.call.primitive->name + "`: " + types + ".");
+  };
+  check(step.call.outputs, "outputs");
+  check(step.cotangents, "grads");
+}
+
 // The reverse rule on boxes: a list with one gradient, or NULL, per input.
 SEXP anvil_reverse(SEXP name, SEXP inputs, SEXP outputs, SEXP grads, SEXP rest) {
   return entry([&] {
     const Primitive& p = primitive_named(name);
-    SEXP params = VECTOR_ELT(rest, 0), required = VECTOR_ELT(rest, 1);
-    if (TYPEOF(inputs) != VECSXP || TYPEOF(outputs) != VECSXP || TYPEOF(grads) != VECSXP)
-      throw Error("argument", "`inputs`, `outputs` and `grads` must be lists of tensors.");
+    if (XLENGTH(list_of(rest, "rest")) != 2) throw Error("argument", "`rest` must hold the parameters and `required`.");
+    SEXP required = VECTOR_ELT(rest, 1);
     Recording recording;
-    auto values = [&](SEXP list, const char* label) {
-      std::vector<ValuePtr> found;
-      for (R_xlen_t i = 0; i < XLENGTH(list); ++i) found.push_back(recording.operand(VECTOR_ELT(list, i), label));
-      return found;
-    };
-    graph::Call call{&p, values(inputs, "inputs"), params_from(p, params), values(outputs, "outputs"), -1};
+    graph::Call call{&p, recording.operands(inputs, "inputs"), params_from(p, VECTOR_ELT(rest, 0)),
+                     recording.operands(outputs, "outputs"), -1};
     primitives::ReverseStep step{
-        recording.graph(), call, values(grads, "grads"), {}, std::vector<ValuePtr>(call.inputs.size())};
-    std::vector<int64_t> flags;
+        recording.graph(), call, recording.operands(grads, "grads"), {}, std::vector<ValuePtr>(call.inputs.size())};
+    check_step(step);
+    settled(required);
     for (size_t i = 0; i < call.inputs.size(); ++i) {
-      bool all = required == R_NilValue || TYPEOF(required) != LGLSXP || static_cast<R_xlen_t>(i) >= XLENGTH(required);
+      bool all = TYPEOF(required) != LGLSXP || static_cast<R_xlen_t>(i) >= XLENGTH(required);
       step.required.push_back(all || LOGICAL_ELT(required, static_cast<R_xlen_t>(i)) == TRUE);
     }
     if (p.reverse)
@@ -280,14 +287,17 @@ void run_r_rule(const Kept& rule, primitives::ReverseStep& step) {
 // rule: a function(inputs, outputs, grads, params, required), or NULL
 SEXP anvil_register(SEXP name, SEXP rule, SEXP overwrite) {
   return entry([&] {
-    std::string text = text_of(name);
+    const std::string text = text_of(name, "name");
     std::function<void(primitives::ReverseStep&)> reverse;
-    if (rule != R_NilValue) reverse = [kept = Kept(rule)](primitives::ReverseStep& step) { run_r_rule(kept, step); };
+    if (rule != R_NilValue) {
+      if (!Rf_isFunction(rule)) throw wrong_argument("rule", "a function", rule);
+      reverse = [kept = Kept(rule)](primitives::ReverseStep& step) { run_r_rule(kept, step); };
+    }
     Primitive p = primitives::composite(text, std::move(reverse));
     const Primitive* taken = primitives::registry().find(text);
     if (taken != nullptr && !primitives::is_composite(*taken))
       throw Error("argument", "`" + text + "` is a primitive of the package and cannot be replaced.");
-    if (Rf_asLogical(overwrite) == TRUE)
+    if (flag_of(overwrite, "overwrite"))
       primitives::registry().replace(std::move(p));
     else
       primitives::registry().add(std::move(p));

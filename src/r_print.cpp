@@ -28,23 +28,31 @@ struct Style {
   int exponent = 0;
 };
 
-Style style_of(const std::vector<double>& values) {
-  double smallest = INFINITY, largest = 0;
-  bool whole = true;
-  for (double x : values) {
-    if (!std::isfinite(x)) continue;
-    double size = std::fabs(x);
-    if (size != std::floor(size)) whole = false;
-    if (size > 0) smallest = std::min(smallest, size);
-    largest = std::max(largest, size);
+// What the numbers of a slice have in common.
+class Summary {
+ public:
+  void add(double x) {
+    ++count_;
+    if (!std::isfinite(x)) return;
+    const double size = std::fabs(x);
+    if (size != std::floor(size)) whole_ = false;
+    if (size > 0) smallest_ = std::min(smallest_, size);
+    largest_ = std::max(largest_, size);
   }
-  if (whole) return {};
-  if (smallest > 1e-4 && largest < 1e6) return {Style::fixed};
-  if (values.size() == 1) return {Style::scientific};
-  double low = std::floor(std::log10(smallest)), high = std::floor(std::log10(largest));
-  if (low == high) return {Style::scaled, static_cast<int>(low)};
-  return {Style::scientific};
-}
+  Style style() const {
+    if (whole_) return {};
+    if (smallest_ > 1e-4 && largest_ < 1e6) return {Style::fixed};
+    if (count_ == 1) return {Style::scientific};
+    const double low = std::floor(std::log10(smallest_)), high = std::floor(std::log10(largest_));
+    if (low == high) return {Style::scaled, static_cast<int>(low)};
+    return {Style::scientific};
+  }
+
+ private:
+  int64_t count_ = 0;
+  double smallest_ = INFINITY, largest_ = 0;
+  bool whole_ = true;
+};
 
 std::string whole_number(double x) {
   if (std::fabs(x) >= 1e6) return printed("%.4e", x);
@@ -115,11 +123,12 @@ class DataPrinter {
     auto at = [&](int64_t i, int64_t j) { return base + i * row_step + j * column_step; };
     Style style;
     if (is_float(tensor_.type.dtype)) {
-      std::vector<double> values;
-      values.reserve(static_cast<size_t>(rows_ * columns_));
+      Summary summary;
       for (int64_t j = 0; j < columns_; ++j)
-        for (int64_t i = 0; i < rows_; ++i) values.push_back(element(tensor_, at(i, j)).as<double>());
-      style = style_of(values);
+        in_pieces(rows_, [&](int64_t begin, int64_t end) {
+          for (int64_t i = begin; i < end; ++i) summary.add(element(tensor_, at(i, j)).as<double>());
+        });
+      style = summary.style();
       if (style.kind == Style::scaled) lines_.push_back(printed_exponent(style.exponent));
     }
     auto cell = [&](int64_t i, int64_t j) {
@@ -143,6 +152,7 @@ class DataPrinter {
       for (int64_t j = first; j < columns_; ++j) {
         std::vector<std::string> column;
         size_t needed = width;
+        poll();
         for (int64_t i = 0; i < shown; ++i) {
           column.push_back(cell(i, j));
           needed = std::max(needed, column.back().size());
@@ -179,12 +189,16 @@ class DataPrinter {
 // Limits below 0 or not finite mean: no limit.
 SEXP anvil_format_data(SEXP tensor, SEXP max_rows, SEXP max_width, SEXP max_rows_slice) {
   return entry([&] {
-    auto limit = [](SEXP x) {
-      double value = Rf_asReal(x);
+    auto limit = [](SEXP x, const char* argument) {
+      double value = number_of(x, argument);
       return value >= 0 && value < 1e15 ? static_cast<int64_t>(value) : INT64_MAX;
     };
+    if (Class c = class_of(tensor); c != Class::tensor && c != Class::buffer)
+      throw wrong_argument("x", "an AnvilTensor", tensor);
     Tensor t = borrow(tensor);
-    std::vector<std::string> lines = DataPrinter(t, {limit(max_rows), limit(max_width), limit(max_rows_slice)}).lines();
+    const Limits limits{limit(max_rows, "max_rows"), limit(max_width, "max_width"),
+                        limit(max_rows_slice, "max_rows_slice")};
+    std::vector<std::string> lines = DataPrinter(t, limits).lines();
     return guarded([&] { return strings(lines); });
   });
 }

@@ -23,24 +23,55 @@ namespace anvil::r {
 bool is_literal(SEXP x) { return is_data(x) && XLENGTH(x) == 1 && Rf_getAttrib(x, R_DimSymbol) == R_NilValue; }
 bool is_array(SEXP x) { return is_data(x) && Rf_getAttrib(x, R_DimSymbol) != R_NilValue; }
 
+TensorType type_of_data(SEXP x) {
+  bool ambiguous = TYPEOF(x) != LGLSXP;
+  if (is_literal(x)) return {default_dtype(x), {}, ambiguous};
+  return {array_dtype(x), shape_of_data(x), ambiguous};
+}
+
 namespace {
 
-ValuePtr literal_of(SEXP x) {
+ValuePtr literal_of(SEXP x, const std::string& name) {
   if ((TYPEOF(x) == LGLSXP && LOGICAL_ELT(x, 0) == NA_LOGICAL) ||
       (TYPEOF(x) == INTSXP && INTEGER_ELT(x, 0) == NA_INTEGER))
-    throw Error("missing", "Tensors know NaN, but no NA.", {"i Use `NaN` or `NA_real_`."});
+    throw Error("missing", (name.empty() ? "An operand" : "`" + name + "`") + " is NA: tensors know NaN, but no NA.",
+                {"i Use `NaN` or `NA_real_`."});
   return graph::make_literal(scalar_of(x), {default_dtype(x), {}, TYPEOF(x) != LGLSXP});
 }
 
-SEXP array_tensor(SEXP x, const DType* dtype) {
-  return make_tensor(x, dtype, shape_of_data(x), TYPEOF(x) != LGLSXP, false);
+SEXP array_tensor(SEXP x, DType dtype) {
+  return make_tensor(x, &dtype, shape_of_data(x), TYPEOF(x) != LGLSXP, false);
 }
+
+#if R_VERSION >= R_Version(4, 5, 0)
+SEXP enclosing(SEXP environment) { return R_ParentEnv(environment); }
+SEXP variable_of(SEXP frame, SEXP name) { return R_getVarEx(name, frame, FALSE, R_NilValue); }
+#else
+SEXP enclosing(SEXP environment) { return ENCLOS(environment); }
+SEXP variable_of(SEXP frame, SEXP name) { return Rf_findVarInFrame(frame, name); }
+#endif
 
 bool is_own(SEXP frame) {
   SEXP around = frame;
   while (around != R_EmptyEnv && around != R_GlobalEnv && around != R_BaseEnv && around != names.environment)
-    around = ENCLOS(around);
+    around = enclosing(around);
   return around == names.environment && frame != names.environment;
+}
+
+// A call, which is ours to change, with names in the place of the values that do.call() and
+// operators put into it: what is kept with a graph must not keep boxes or data.
+void name_values(SEXP call, int depth) {  // may jump
+  if (TYPEOF(CAR(call)) != SYMSXP && TYPEOF(CAR(call)) != LANGSXP) SETCAR(call, names.function);
+  for (SEXP rest = CDR(call); rest != R_NilValue; rest = CDR(rest)) {
+    SEXP x = CAR(rest);
+    if (TYPEOF(x) == LANGSXP && depth > 0) {
+      SETCAR(rest, x = Rf_shallow_duplicate(x));
+      name_values(x, depth - 1);
+    } else if (TYPEOF(x) != SYMSXP && x != R_NilValue &&
+               !(Rf_isVectorAtomic(x) && !Rf_isObject(x) && XLENGTH(x) <= 1)) {
+      SETCAR(rest, names.operand);
+    }
+  }
 }
 
 // The user's call: that of the outermost function of the package that led to `frame`.
@@ -51,13 +82,14 @@ int location_of_call(Locations& locations, SEXP frame) {
       if (!is_own(parent)) break;
       frame = parent;
     }
-    SEXP found = Rf_eval(names.sys_call, frame);
-    SEXP generic = Rf_findVarInFrame(frame, names.generic);
-    if (TYPEOF(generic) == STRSXP && TYPEOF(found) == LANGSXP) {  // an operator called a method
-      PROTECT(found);
-      SETCAR(found, Rf_installChar(STRING_ELT(generic, 0)));
-      UNPROTECT(1);
+    SEXP found = PROTECT(Rf_eval(names.sys_call, frame));
+    if (TYPEOF(found) == LANGSXP) {
+      SEXP generic = variable_of(frame, names.generic);
+      if (TYPEOF(generic) == STRSXP && XLENGTH(generic) > 0)  // an operator called a method
+        SETCAR(found, Rf_installChar(STRING_ELT(generic, 0)));
+      name_values(found, 20);
     }
+    UNPROTECT(1);
     return found;
   }));
   if (TYPEOF(call) != LANGSXP) return -1;
@@ -70,20 +102,17 @@ bool has_nan(const Tensor& t) {
   if (is_float(t.type.dtype))
     visit_float(t.type.dtype, [&]<class T>() {
       const T* p = t.as<T>();
-      for (int64_t i = 0, n = elements(t.type.shape); i < n && !found; ++i) found = p[i] != p[i];
+      in_pieces(elements(t.type.shape), [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end && !found; ++i) found = p[i] != p[i];
+      });
     });
   return found;
 }
 
 }  // namespace
 
-bool interrupted() {
-  return R_ToplevelExec([](void*) { R_CheckUserInterrupt(); }, nullptr) == FALSE;
-}
-
 std::vector<Tensor> evaluate_graph(const Graph& g, const std::vector<Tensor>& inputs) {
   eigen::Options options;
-  options.interrupted = interrupted;
   if (SEXP option = Rf_GetOption1(names.check_nan); Rf_isLogical(option) && Rf_asLogical(option) == TRUE) {
     for (const Tensor& t : inputs)
       if (has_nan(t)) return eigen::evaluate(g, inputs, options);
@@ -152,19 +181,31 @@ ValuePtr Recording::operand(SEXP x, const std::string& name) {
       if (!debug_)
         throw Error("trace", "A debug box without data cannot be used inside of a trace.",
                     {"i Make it an argument of the traced function."});
-      return debug_->unknown(type_of(abstract_tag_of(x)));
+      return debug_->unknown(type_of(debug_tag(x)));
     }
     default: break;
   }
-  if (is_literal(x)) return literal_of(x);
+  if (is_literal(x)) return literal_of(x, name);
   if (!is_array(x)) not_a_tensor(x, name);
-  Shield<SEXP> tensor(array_tensor(x, nullptr));
+  Shield<SEXP> tensor(array_tensor(x, array_dtype(x)));
   return debug_ ? debug_->input(tensor) : captured_tensor(tensor);
 }
 
-// R arrays enter with the common dtype at once, so that no digit of theirs is lost.
-std::vector<ValuePtr> Recording::promoted(SEXP operands, const std::vector<std::string>& labels, bool broadcast) {
-  std::vector<ValuePtr> values(static_cast<size_t>(XLENGTH(operands)));
+std::vector<ValuePtr> Recording::operands(SEXP list, const char* argument, const std::vector<std::string>& labels) {
+  list_of(list, argument);
+  std::vector<ValuePtr> values;
+  values.reserve(static_cast<size_t>(XLENGTH(list)));
+  for (R_xlen_t i = 0; i < XLENGTH(list); ++i)
+    values.push_back(operand(VECTOR_ELT(list, i),
+                             labels.empty() ? "" : labels[std::min(static_cast<size_t>(i), labels.size() - 1)]));
+  return values;
+}
+
+// R arrays enter with the common dtype at once, so that no digit of theirs is lost. With
+// `to_float`, integers and bools among themselves take the default float dtype.
+std::vector<ValuePtr> Recording::promoted(SEXP operands, const std::vector<std::string>& labels, bool broadcast,
+                                          bool to_float) {
+  std::vector<ValuePtr> values(static_cast<size_t>(XLENGTH(list_of(operands, "operands"))));
   bool first = true, arrays = false;
   primitives::CommonType common{};
   for (size_t i = 0; i < values.size(); ++i) {
@@ -172,7 +213,7 @@ std::vector<ValuePtr> Recording::promoted(SEXP operands, const std::vector<std::
     primitives::CommonType type{};
     if (is_array(x)) {
       arrays = true;
-      type = {default_dtype(x), TYPEOF(x) != LGLSXP};
+      type = {array_dtype(x), TYPEOF(x) != LGLSXP};
     } else {
       values[i] = operand(x, labels.empty() ? "" : labels[std::min(i, labels.size() - 1)]);
       type = {values[i]->type.dtype, values[i]->type.ambiguous};
@@ -180,12 +221,13 @@ std::vector<ValuePtr> Recording::promoted(SEXP operands, const std::vector<std::
     common = first ? type : primitives::common_dtype(common, type);
     first = false;
   }
+  if (to_float && !is_float(common.dtype)) common = {default_float(), true};
   for (size_t i = 0; arrays && i < values.size(); ++i) {
     if (values[i]) continue;
-    Shield<SEXP> tensor(array_tensor(VECTOR_ELT(operands, static_cast<R_xlen_t>(i)), &common.dtype));
+    Shield<SEXP> tensor(array_tensor(VECTOR_ELT(operands, static_cast<R_xlen_t>(i)), common.dtype));
     values[i] = debug_ ? debug_->input(tensor) : captured_tensor(tensor);
   }
-  values = primitives::promote(graph(), std::move(values));
+  values = primitives::promote(graph(), std::move(values), common);
   return broadcast ? primitives::broadcast_scalars(graph(), std::move(values)) : values;
 }
 
@@ -195,12 +237,7 @@ SEXP Recording::finish(const std::vector<ValuePtr>& results) {
     locate();
     Descriptor& d = current();
     if (n == 1) return guarded([&] { return new_box(d, results[0]); });
-    return guarded([&] {
-      SEXP list = PROTECT(Rf_allocVector(VECSXP, n));
-      for (R_xlen_t i = 0; i < n; ++i) SET_VECTOR_ELT(list, i, new_box(d, results[static_cast<size_t>(i)]));
-      UNPROTECT(1);
-      return list;
-    });
+    return new_boxes(d, results);
   }
   std::vector<Tensor> data;
   if (!debug_->abstract) {
@@ -221,7 +258,7 @@ namespace {
 struct External {
   SEXP rest;
   SEXP next() {
-    rest = CDR(rest);
+    rest = CDR(rest);  // NULL behind the last one
     return CAR(rest);
   }
 };
@@ -234,24 +271,21 @@ SEXP anvil_record(SEXP, SEXP, SEXP args, SEXP frame) {
     SEXP name = arguments.next(), operands = arguments.next(), params = arguments.next();
     const Primitive& p = primitive_named(name);
     Recording recording(frame);
-    std::vector<ValuePtr> values;
-    values.reserve(static_cast<size_t>(XLENGTH(operands)));
-    for (R_xlen_t i = 0; i < XLENGTH(operands); ++i)
-      values.push_back(recording.operand(
-          VECTOR_ELT(operands, i),
-          p.operands.empty() ? "" : p.operands[std::min(static_cast<size_t>(i), p.operands.size() - 1)]));
+    std::vector<ValuePtr> values = recording.operands(operands, "operands", p.operands);
     return recording.finish(primitives::record(recording.graph(), p, std::move(values), params_from(p, params)));
   });
 }
 
-// name, operands, params, and whether scalars are spread over the common shape
+// name, operands, params, whether scalars are spread over the common shape, and whether
+// integers become floats
 SEXP anvil_record_promoted(SEXP, SEXP, SEXP args, SEXP frame) {
   return entry([&] {
     External arguments{args};
-    SEXP name = arguments.next(), operands = arguments.next(), params = arguments.next(), broadcast = arguments.next();
+    SEXP name = arguments.next(), operands = arguments.next(), params = arguments.next();
+    bool broadcast = flag_of(arguments.next(), "broadcast"), to_float = flag_of(arguments.next(), "to_float");
     const Primitive& p = primitive_named(name);
     Recording recording(frame);
-    std::vector<ValuePtr> values = recording.promoted(operands, p.operands, Rf_asLogical(broadcast) == TRUE);
+    std::vector<ValuePtr> values = recording.promoted(operands, p.operands, broadcast, to_float);
     return recording.finish(primitives::record(recording.graph(), p, std::move(values), params_from(p, params)));
   });
 }
@@ -267,14 +301,12 @@ static SEXP as_list(SEXP x, size_t n) {
   });
 }
 
-SEXP anvil_promote(SEXP operands, SEXP mode) {
+SEXP anvil_promote(SEXP operands, SEXP broadcast) {
   return entry([&] {
     Recording recording;
-    if (XLENGTH(operands) == 0) return operands;
-    std::vector<std::string> labels;
-    SEXP given = Rf_getAttrib(operands, R_NamesSymbol);
-    for (R_xlen_t i = 0; i < Rf_xlength(given); ++i) labels.emplace_back(CHAR(STRING_ELT(given, i)));
-    std::vector<ValuePtr> values = recording.promoted(operands, labels, Rf_asInteger(mode) > 0);
+    if (XLENGTH(list_of(operands, "operands")) == 0) return operands;
+    std::vector<std::string> labels = texts_of(Rf_getAttrib(operands, R_NamesSymbol), "names");
+    std::vector<ValuePtr> values = recording.promoted(operands, labels, flag_of(broadcast, "broadcast"));
     return as_list(recording.finish(values), values.size());
   });
 }
@@ -282,20 +314,18 @@ SEXP anvil_promote(SEXP operands, SEXP mode) {
 SEXP anvil_broadcast(SEXP operands) {
   return entry([&] {
     Recording recording;
-    std::vector<ValuePtr> values;
-    for (R_xlen_t i = 0; i < XLENGTH(operands); ++i) values.push_back(recording.operand(VECTOR_ELT(operands, i), ""));
-    values = primitives::broadcast_scalars(recording.graph(), std::move(values));
+    std::vector<ValuePtr> values =
+        primitives::broadcast_scalars(recording.graph(), recording.operands(operands, "operands"));
     return as_list(recording.finish(values), values.size());
   });
 }
 
 SEXP anvil_common_dtype(SEXP a, SEXP b, SEXP a_ambiguous, SEXP b_ambiguous) {
   return entry([&] {
-    auto type = [](SEXP code, SEXP ambiguous) {
-      return primitives::CommonType{static_cast<DType>(Rf_asInteger(code)), Rf_asLogical(ambiguous) == TRUE};
-    };
-    primitives::CommonType common = primitives::common_dtype(type(a, a_ambiguous), type(b, b_ambiguous));
-    return guarded([&] { return integers({static_cast<int64_t>(common.dtype), common.ambiguous}); });
+    primitives::CommonType common = primitives::common_dtype({dtype_of_code(a), flag_of(a_ambiguous, "lhs_ambiguous")},
+                                                             {dtype_of_code(b), flag_of(b_ambiguous, "rhs_ambiguous")});
+    const std::vector<int64_t> words{static_cast<int64_t>(common.dtype), common.ambiguous};
+    return guarded([&] { return integers(words); });
   });
 }
 
@@ -304,8 +334,15 @@ SEXP anvil_inline(SEXP graph, SEXP arguments) {
   return entry([&] {
     const GraphHolder& holder = graph_of(graph);
     Recording recording;
-    std::vector<ValuePtr> values;
-    for (R_xlen_t i = 0; i < XLENGTH(arguments); ++i) values.push_back(recording.operand(VECTOR_ELT(arguments, i), ""));
+    std::vector<ValuePtr> values = recording.operands(arguments, "arguments");
+    if (values.size() != holder.graph->inputs.size())
+      throw Error("argument", "The graph has " + std::to_string(holder.graph->inputs.size()) + " inputs.",
+                  {"x Got " + std::to_string(values.size()) + "."});
+    for (size_t i = 0; i < values.size(); ++i)
+      if (const TensorType& type = holder.graph->inputs[i]->type; !graph::same_type(values[i]->type, type))
+        throw Error("argument",
+                    "Argument " + std::to_string(i + 1) + " of the graph must be " + graph::text(type) + ".",
+                    {"x Got " + graph::text(values[i]->type) + "."});
     if (tracing())
       for (const ValuePtr& v : holder.graph->constants)
         if (v->kind == Value::Kind::constant) capture(v);

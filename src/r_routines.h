@@ -2,26 +2,32 @@
 // registered in r_init.cpp, from this one list.
 #pragma once
 
-#define ANVIL_ROUTINES(X)                                                                                             \
-  /* tensors */                                                                                                       \
-  X(anvil_tensor, 5)                                                                                                  \
-  X(anvil_empty, 2)                                                                                                   \
-  X(anvil_tag, 1)                                                                                                     \
-  X(anvil_as_array, 1) X(anvil_as_raw, 2) X(anvil_from_raw, 4) X(anvil_rewrap, 2) X(anvil_format_data, 4)             \
-      X(anvil_invalidate, 1) X(anvil_dtype_code, 1) /* trace */                                                       \
-      X(anvil_push, 2) X(anvil_pop, 1) X(anvil_current, 0) X(anvil_input, 1) X(anvil_finish, 3) X(anvil_box_value, 1) \
-          X(anvil_debug_box, 1) X(anvil_concrete, 1) X(anvil_promote, 2) X(anvil_broadcast, 1)                        \
-              X(anvil_common_dtype, 4) X(anvil_inline, 2) /* graphs */                                                \
-      X(anvil_graph_text, 2) X(anvil_graph_field, 2) X(anvil_graph_fields, 1) X(anvil_value_abstract, 1)              \
-          X(anvil_gradient, 4) X(anvil_simplify, 2) X(anvil_evaluate, 2) X(anvil_stablehlo, 3)                        \
-              X(anvil_read_stablehlo, 2) X(anvil_graph_lives, 1) X(anvil_inspect, 2)                                  \
-                  X(anvil_stages, 1)                                                             /* primitives */     \
-      X(anvil_primitives, 0) X(anvil_primitive_info, 1) X(anvil_reverse, 5) X(anvil_register, 3) /* jit */            \
-      X(anvil_cache, 2) X(anvil_cache_info, 1) X(anvil_jit_call, 2) X(anvil_compile, 1) X(anvil_execute, 2)           \
-          X(anvil_llvm, 1)
+// clang-format off
+#define ANVIL_ROUTINES(X)                                                                     \
+  /* memory */                                                                                \
+  X(anvil_memory, 1) X(anvil_watch_collections, 0) X(anvil_fail_allocation, 1)                \
+  /* tensors */                                                                               \
+  X(anvil_tensor, 5) X(anvil_empty, 1) X(anvil_tag, 1) X(anvil_as_array, 1) X(anvil_as_raw, 2) \
+  X(anvil_from_raw, 4) X(anvil_rewrap, 2) X(anvil_format_data, 4) X(anvil_dtype_code, 1)      \
+  /* trace */                                                                                 \
+  X(anvil_push, 1) X(anvil_pop, 1) X(anvil_current, 0) X(anvil_input, 1) X(anvil_finish, 3)   \
+  X(anvil_box_value, 1) X(anvil_debug_box, 1) X(anvil_concrete, 1) X(anvil_promote, 2)        \
+  X(anvil_broadcast, 1) X(anvil_common_dtype, 4) X(anvil_default_dtypes, 0)                   \
+  X(anvil_inline, 2)                                                                          \
+  /* graphs */                                                                                \
+  X(anvil_graph_text, 2) X(anvil_graph_field, 2) X(anvil_graph_fields, 1)                     \
+  X(anvil_value_abstract, 1) X(anvil_gradient, 4) X(anvil_simplify, 2) X(anvil_evaluate, 2)   \
+  X(anvil_stablehlo, 3) X(anvil_read_stablehlo, 2) X(anvil_graph_lives, 1)                    \
+  X(anvil_inspect, 2) X(anvil_stages, 1)                                                      \
+  /* primitives */                                                                            \
+  X(anvil_primitives, 0) X(anvil_primitive_info, 1) X(anvil_reverse, 5) X(anvil_register, 3)  \
+  /* jit */                                                                                   \
+  X(anvil_cache, 1) X(anvil_cache_info, 1) X(anvil_jit_call, 2) X(anvil_compile, 1)           \
+  X(anvil_execute, 2) X(anvil_llvm, 1)
+// clang-format on
 
 // Called through .External2, with the frame of the R function as last argument.
-#define ANVIL_EXTERNAL_ROUTINES(X) X(anvil_record, 3) X(anvil_record_promoted, 4)
+#define ANVIL_EXTERNAL_ROUTINES(X) X(anvil_record, 3) X(anvil_record_promoted, 5)
 
 namespace anvil::r {
 #define ANVIL_ARGUMENTS_0

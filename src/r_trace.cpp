@@ -17,10 +17,19 @@ Descriptor& current() {
 
 SEXP new_box(Descriptor& d, const ValuePtr& v) {  // may jump
   d.boxes.push_back(v);
-  SEXP box = PROTECT(R_MakeExternalPtr(&d.boxes.back(), R_NilValue, d.handle));
+  SEXP box = PROTECT(R_MakeExternalPtr(&d.boxes.back(), names.a_box, d.handle));
   Rf_setAttrib(box, R_ClassSymbol, names.graph_box);
   UNPROTECT(1);
   return box;
+}
+
+SEXP new_boxes(Descriptor& d, const std::vector<ValuePtr>& values) {
+  return guarded([&] {
+    SEXP list = PROTECT(Rf_allocVector(VECSXP, static_cast<R_xlen_t>(values.size())));
+    for (size_t i = 0; i < values.size(); ++i) SET_VECTOR_ELT(list, static_cast<R_xlen_t>(i), new_box(d, values[i]));
+    UNPROTECT(1);
+    return list;
+  });
 }
 
 static void list_constant(Descriptor& d, const ValuePtr& v) {
@@ -42,13 +51,14 @@ ValuePtr unknown_value(SEXP box) {
   ValuePtr& v = root.tensors[box];
   if (!v) {
     root.kept.emplace_back(box);
-    v = graph::make_value(Value::Kind::input, type_of(abstract_tag_of(box)));
+    v = graph::make_value(Value::Kind::input, type_of(debug_tag(box)));
   }
   return v;
 }
 
 static Descriptor& descriptor_of(SEXP box) {
-  auto* d = static_cast<Descriptor*>(R_ExternalPtrAddr(R_ExternalPtrProtected(box)));
+  if (!is_kind(box, names.a_box)) throw Error("argument", "This is not a box of a trace.");
+  auto* d = owned<Descriptor>(R_ExternalPtrProtected(box), names.a_descriptor);
   if (d == nullptr || R_ExternalPtrAddr(box) == nullptr)
     throw Error("trace", "This box was saved in another session; the value it stood for is gone.");
   return *d;
@@ -71,97 +81,101 @@ ValuePtr unboxed(SEXP box) {
 
 // --- boxes of debug mode -----------------------------------------------------------------
 
+// A debug box is an external pointer without an address; its attribute `box` is its tensor,
+// or its type where it has no data.
 SEXP concrete_of(SEXP box) {
-  SEXP kept = TYPEOF(box) == LGLSXP ? Rf_getAttrib(box, names.box_symbol) : R_ExternalPtrProtected(box);
-  return class_of(kept) == Class::tensor ? kept : R_NilValue;
+  SEXP inside = Rf_getAttrib(box, names.box);
+  return class_of(inside) == Class::tensor ? inside : R_NilValue;
 }
-SEXP abstract_tag_of(SEXP box) { return R_ExternalPtrTag(box); }
+SEXP debug_tag(SEXP box) {
+  SEXP inside = Rf_getAttrib(box, names.box);
+  return class_of(inside) == Class::tensor ? tensor_tag(inside) : inside;
+}
 
 // A concrete scalar of dtype bool is a logical to R, so that `if` and `while` take it.
-static SEXP new_debug_box(SEXP tensor, SEXP tag) {
-  bool logical = tensor != R_NilValue && XLENGTH(tag) == 2 && INTEGER(tag)[0] == static_cast<int>(DType::boolean);
-  SEXP box;
-  if (logical) {
-    box = PROTECT(Rf_ScalarLogical(*static_cast<const bool*>(R_ExternalPtrAddr(tensor))));
-    box = PROTECT(Rf_duplicate(box));
-    Rf_setAttrib(box, names.box_symbol, tensor);
+static SEXP new_debug_box(SEXP tensor_or_tag) {
+  bool logical = false, value = false;
+  if (class_of(tensor_or_tag) == Class::tensor) {
+    Tensor t = borrow(tensor_or_tag);
+    logical = is_bool(t.type.dtype) && t.type.shape.empty();
+    if (logical) value = *t.as<bool>();
   } else {
-    void* address = tensor == R_NilValue ? nullptr : R_ExternalPtrAddr(tensor);
-    box = PROTECT(PROTECT(R_MakeExternalPtr(address, tag, tensor)));
+    type_of(tensor_or_tag);
   }
-  Rf_setAttrib(box, R_ClassSymbol, names.debug_box);
-  UNPROTECT(2);
-  return box;
-}
-
-SEXP debug_result(const ValuePtr& v, const Tensor* data) {
-  Shield<SEXP> tensor(data == nullptr ? R_NilValue : tensor_from(*data));
-  if (data != nullptr) data_of(tensor);
   return guarded([&] {
-    SEXP tag = PROTECT(data == nullptr ? tag_of(v->type) : R_ExternalPtrTag(tensor));
-    SEXP box = new_debug_box(tensor, tag);
+    SEXP box = PROTECT(logical ? Rf_allocVector(LGLSXP, 1) : R_MakeExternalPtr(nullptr, R_NilValue, R_NilValue));
+    if (logical) LOGICAL(box)[0] = value;
+    Rf_setAttrib(box, names.box, tensor_or_tag);
+    Rf_setAttrib(box, R_ClassSymbol, names.debug_box);
     UNPROTECT(1);
     return box;
   });
 }
 
+SEXP debug_result(const ValuePtr& v, const Tensor* data) {
+  Shield<SEXP> inside(data == nullptr ? guarded([&] { return tag_of(v->type); }) : tensor_from(*data));
+  return new_debug_box(inside);
+}
+
 // --- the stack of descriptors ------------------------------------------------------------
 
-SEXP anvil_push(SEXP cls, SEXP types_only) {
-  return entry([&] {
-    auto* d = new Descriptor;
-    d->types_only = Rf_asLogical(types_only) == TRUE;
-    d->parent = stack.empty() ? nullptr : stack.back();
-    d->locations = d->parent ? d->parent->locations : std::make_shared<Locations>();
-    SEXP handle = guarded([&] { return own(d, cls, d->parent ? d->parent->handle : R_NilValue); });
-    R_PreserveObject(handle);
-    d->handle = handle;
-    stack.push_back(d);
-    return handle;
-  });
+static Descriptor* push(bool types_only) {
+  stack.reserve(stack.size() + 1);
+  auto made = std::make_unique<Descriptor>();
+  Descriptor* d = made.get();
+  d->types_only = types_only;
+  d->parent = stack.empty() ? nullptr : stack.back();
+  d->locations = d->parent ? d->parent->locations : std::make_shared<Locations>();
+  Shield<SEXP> handle(
+      own(std::move(made), names.a_descriptor, names.descriptor, d->parent ? d->parent->handle : R_NilValue));
+  d->handle = handle;
+  d->own_handle = Kept(handle);
+  stack.push_back(d);
+  return d;
 }
 
 // Ends this descriptor and those inside of it that an error left behind.
+static void pop(Descriptor* d) {
+  if (d == nullptr || !d->live) return;
+  for (Descriptor* top = nullptr; top != d && !stack.empty();) {
+    top = stack.back();
+    stack.pop_back();
+    top->live = false;
+    top->tensors.clear();
+    top->kept.clear();
+    top->locations.reset();
+    top->own_handle = Kept();
+  }
+}
+
+Scope::Scope(bool types_only) : descriptor_(push(types_only)), handle_(descriptor_->own_handle) {}
+Scope::~Scope() { pop(descriptor_); }
+
+SEXP anvil_push(SEXP types_only) {
+  return entry([&] { return push(flag_of(types_only, "types_only"))->handle; });
+}
+
 SEXP anvil_pop(SEXP handle) {
   return entry([&] {
-    auto* d = static_cast<Descriptor*>(R_ExternalPtrAddr(handle));
-    if (d == nullptr || !d->live) return R_NilValue;
-    while (!stack.empty()) {
-      Descriptor* top = stack.back();
-      stack.pop_back();
-      top->live = false;
-      top->tensors.clear();
-      R_ReleaseObject(top->handle);
-      if (top == d) break;
-    }
+    pop(owned<Descriptor>(handle, names.a_descriptor));
     return R_NilValue;
   });
 }
 
 std::vector<ValuePtr> run_rule_in_trace(SEXP rule, primitives::ReverseStep& step,
                                         const std::shared_ptr<Locations>& locations) {
-  Shield<SEXP> handle(anvil_push(names.descriptor, R_NilValue));
-  struct Pop {
-    SEXP handle;
-    ~Pop() { anvil_pop(handle); }
-  } pop{handle};
-  Descriptor& d = *stack.back();
-  auto boxes = [&](const std::vector<ValuePtr>& values) {
-    return guarded([&] {
-      SEXP list = PROTECT(Rf_allocVector(VECSXP, static_cast<R_xlen_t>(values.size())));
-      for (size_t i = 0; i < values.size(); ++i) SET_VECTOR_ELT(list, static_cast<R_xlen_t>(i), new_box(d, values[i]));
-      UNPROTECT(1);
-      return list;
-    });
-  };
+  Scope scope(false);
+  Descriptor& d = scope.descriptor();
+  auto boxes = [&](const std::vector<ValuePtr>& values) { return new_boxes(d, values); };
   Shield<SEXP> inputs(boxes(step.call.inputs)), outputs(boxes(step.call.outputs)), grads(boxes(step.cotangents));
-  Shield<SEXP> params(guarded([&] { return params_to(step.call, locations); }));
+  Shield<SEXP> params(params_to(step.call, locations));
   Shield<SEXP> required(guarded([&] {
     SEXP x = Rf_allocVector(LGLSXP, static_cast<R_xlen_t>(step.required.size()));
     for (size_t i = 0; i < step.required.size(); ++i) LOGICAL(x)[i] = step.required[i];
     return x;
   }));
   Shield<SEXP> found(call_r("call_backward_rule", {rule, inputs, outputs, grads, params, required}));
+  list_of(found, "the result of the backward rule");
   std::vector<ValuePtr> results;
   Recording recording;
   for (R_xlen_t i = 0; i < XLENGTH(found); ++i) {
@@ -183,10 +197,8 @@ SEXP anvil_input(SEXP x) {
     TensorType type;
     switch (class_of(x)) {
       case Class::graph_box: type = value_of(x)->type; break;
-      case Class::tensor: type = type_of(R_ExternalPtrTag(x)); break;
-      case Class::debug_box:
-        type = type_of(TYPEOF(x) == LGLSXP ? R_ExternalPtrTag(concrete_of(x)) : abstract_tag_of(x));
-        break;
+      case Class::tensor: type = type_of(tensor_tag(x)); break;
+      case Class::debug_box: type = type_of(debug_tag(x)); break;
       case Class::abstract: {
         Shield<SEXP> tag(call_r("abstract_tag", {x}));
         type = type_of(tag);
@@ -194,7 +206,7 @@ SEXP anvil_input(SEXP x) {
       }
       default:
         if (!is_data(x) || !(is_literal(x) || is_array(x))) not_a_tensor(x, "");
-        type = {default_dtype(x), is_array(x) ? shape_of_data(x) : Shape{}, TYPEOF(x) != LGLSXP};
+        type = type_of_data(x);
     }
     ValuePtr v = graph::make_value(Value::Kind::input, type);
     d.graph->inputs.push_back(v);
@@ -205,12 +217,11 @@ SEXP anvil_input(SEXP x) {
 // The finished graph of a descriptor; `fields` are those that only R knows.
 SEXP anvil_finish(SEXP handle, SEXP outputs, SEXP fields) {
   return entry([&] {
-    auto* d = static_cast<Descriptor*>(R_ExternalPtrAddr(handle));
-    if (stack.empty() || d != stack.back()) throw InternalError("the graph to finish is not the one being built");
+    auto* d = owned<Descriptor>(handle, names.a_descriptor);
+    if (d == nullptr || stack.empty() || d != stack.back())
+      throw Error("trace", "The graph to finish is not the one that is being built.");
     Recording recording;
-    d->graph->outputs.clear();
-    for (R_xlen_t i = 0; i < XLENGTH(outputs); ++i)
-      d->graph->outputs.push_back(recording.operand(VECTOR_ELT(outputs, i), "value"));
+    d->graph->outputs = recording.operands(outputs, "value");
     return wrap_graph(d->graph, d->locations, fields);
   });
 }
@@ -221,13 +232,7 @@ SEXP anvil_box_value(SEXP box) {
 
 // x: an AnvilTensor, or a type as a tag
 SEXP anvil_debug_box(SEXP x) {
-  return entry([&] {
-    if (class_of(x) == Class::tensor) {
-      data_of(x);
-      return guarded([&] { return new_debug_box(x, R_ExternalPtrTag(x)); });
-    }
-    return guarded([&] { return new_debug_box(R_NilValue, x); });
-  });
+  return entry([&] { return new_debug_box(x); });
 }
 
 // The AnvilTensor behind a tensor or a debug box, or NULL.
@@ -236,18 +241,21 @@ SEXP anvil_concrete(SEXP x) {
   return c == Class::tensor ? x : c == Class::debug_box ? concrete_of(x) : R_NilValue;
 }
 
-// c(dtype, ambiguous, sizes...) of a tensor or box, NULL for anything else
+// c(dtype, ambiguous, sizes...) of a tensor or box, an R number or array; NULL for anything else
 SEXP anvil_tag(SEXP x) {
   return entry([&]() -> SEXP {
     switch (class_of(x)) {
       case Class::tensor:
-      case Class::buffer: return R_ExternalPtrTag(x);
-      case Class::debug_box: return TYPEOF(x) == LGLSXP ? R_ExternalPtrTag(concrete_of(x)) : abstract_tag_of(x);
+      case Class::buffer: return tensor_tag(x);
+      case Class::debug_box: type_of(debug_tag(x)); return debug_tag(x);
       case Class::graph_box: {
         const TensorType& type = value_of(x)->type;
         return guarded([&] { return tag_of(type); });
       }
-      default: return R_NilValue;
+      default:
+        if (!is_literal(x) && !is_array(x)) return R_NilValue;
+        TensorType type = type_of_data(x);
+        return guarded([&] { return tag_of(type); });
     }
   });
 }
@@ -255,8 +263,8 @@ SEXP anvil_tag(SEXP x) {
 // The text of a graph or of the descriptor that makes one.
 SEXP anvil_graph_text(SEXP x, SEXP title) {
   return entry([&] {
-    auto* d = Rf_inherits(x, "GraphDescriptor") ? static_cast<Descriptor*>(R_ExternalPtrAddr(x)) : nullptr;
-    std::string text = graph::print(d ? *d->graph : *graph_of(x).graph, text_of(title));
+    auto* d = owned<Descriptor>(x, names.a_descriptor);
+    std::string text = graph::print(d ? *d->graph : *graph_of(x).graph, text_of(title, "title"));
     return guarded([&] { return string(text); });
   });
 }

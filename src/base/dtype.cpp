@@ -17,6 +17,10 @@ std::optional<DType> parse_dtype(std::string_view s) {
   return std::nullopt;
 }
 
+DType unsigned_of_size(size_t bytes) {
+  return bytes == 1 ? DType::ui8 : bytes == 2 ? DType::ui16 : bytes == 4 ? DType::ui32 : DType::ui64;
+}
+
 size_t size_of(DType t) {
   return visit(t, []<class T>() { return sizeof(T); });
 }

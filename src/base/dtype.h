@@ -16,6 +16,7 @@ enum class DType : uint8_t { boolean, i8, i16, i32, i64, ui8, ui16, ui32, ui64, 
 std::string_view name(DType);                        // "bool", "i8", ..., "ui64", "f32", "f64"
 std::optional<DType> parse_dtype(std::string_view);  // also "i1" and "pred" for bool
 size_t size_of(DType);                               // bytes of one element (bool: 1)
+DType unsigned_of_size(size_t bytes);                // ui8, ui16, ui32 or ui64
 
 constexpr bool is_bool(DType t) { return t == DType::boolean; }
 constexpr bool is_float(DType t) { return t == DType::f32 || t == DType::f64; }

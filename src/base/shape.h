@@ -9,8 +9,15 @@ namespace anvil {
 
 using Shape = std::vector<int64_t>;
 
-int64_t elements(const Shape&);              // product of the sizes; fails when it passes 2^62
+// Arithmetic on sizes, for inference: Error("shape") naming the dimension (0-based) where the
+// result passes 2^62 in either direction.
+int64_t add_sizes(int64_t a, int64_t b, size_t dimension);
+int64_t multiply_sizes(int64_t a, int64_t b, size_t dimension);
+
+int64_t elements(const Shape&);              // product of the sizes; Error("shape") when it passes 2^62
 std::vector<int64_t> strides(const Shape&);  // column-major, in elements
+Shape reversed(const Shape&);
+std::vector<int64_t> reversal(size_t rank);  // the permutation n-1, ..., 0
 // "2x3" with separator "x", "(2,3)" for messages.
 std::string join(const Shape&, const char* separator);
 std::string in_parentheses(const Shape&);

@@ -76,7 +76,7 @@ class Planner {
     for (const Stmt& s : block) {
       int id = static_cast<int>(nodes_.size());
       nodes_.push_back({parent, nodes_[static_cast<size_t>(parent)].depth + 1, clock_++, 0});
-      each_access(s, [&](BufferId b, const Index*, Access) {
+      each_access(s, [&](BufferId b, const Index*, AccessKind) {
         b = root(program_, b);
         if (program_.buffers[static_cast<size_t>(b)].kind != loops::Buffer::Kind::temporary) return;
         accesses_.push_back({b, id});

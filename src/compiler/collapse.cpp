@@ -60,7 +60,7 @@ class Collapser {
         !std::holds_alternative<loops::Update>(s.is))
       return false;
     bool ok = true;
-    each_access(s, [&](BufferId b, const Index* place, Access) {
+    each_access(s, [&](BufferId b, const Index* place, AccessKind) {
       ok = ok && place && pair(shape(b), *place, outer, inner).fits;
     });
     each_expression(s, [&](Expr e) {

@@ -1,6 +1,7 @@
 // The order of the passes.
 #include "compiler/compiler.h"
 
+#include "base/interrupt.h"
 #include "compiler/passes.h"
 
 namespace anvil::compiler {
@@ -22,7 +23,7 @@ const std::vector<Pass>& passes() {
 
 loops::Program compile(const graph::Graph& g, const Target& target) {
   loops::Program p = lower(g);
-  for (const Pass& pass : passes()) pass.run(p, target);
+  for (const Pass& pass : passes()) poll(), pass.run(p, target);
   return p;
 }
 

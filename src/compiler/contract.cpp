@@ -9,6 +9,7 @@
 //     ...                                    ...
 #include <algorithm>
 
+#include "base/interrupt.h"
 #include "compiler/passes.h"
 #include "compiler/traverse.h"
 
@@ -58,15 +59,15 @@ class Contractor {
         collect(loop->before, id);
         int condition = static_cast<int>(nodes_.size());  // counts as a statement between the two blocks
         nodes_.push_back({id, nodes_[static_cast<size_t>(id)].depth + 1, nullptr});
-        each_access(s, [&](BufferId b, const Index* place, Access kind) { access(b, place, kind, condition); });
+        each_access(s, [&](BufferId b, const Index* place, AccessKind kind) { access(b, place, kind, condition); });
         collect(loop->body, id);
         continue;
       }
-      each_access(s, [&](BufferId b, const Index* place, Access kind) { access(b, place, kind, id); });
+      each_access(s, [&](BufferId b, const Index* place, AccessKind kind) { access(b, place, kind, id); });
       each_block(s, [&](const Block& inner) { collect(inner, id); });
     }
   }
-  void access(BufferId b, const Index* place, Access kind, int id) {
+  void access(BufferId b, const Index* place, AccessKind kind, int id) {
     Temporary& t = temps_[static_cast<size_t>(b)];
     if (place == nullptr) t.fixed = true;
     if (t.fixed) return;
@@ -81,7 +82,7 @@ class Contractor {
       for (size_t d = 0; d < place->size(); ++d)
         if (!(t.place[d] == (*place)[d])) t.varies[d] = true;
     }
-    if (kind == Access::write) {
+    if (kind == AccessKind::write) {
       if (t.stores++ == 0) t.first_store = id;
     }
   }
@@ -153,6 +154,7 @@ class Contractor {
     Block result;
     result.reserve(block.size());
     for (Stmt& s : block) {
+      poll();
       int id = ++position_;
       auto declared = declarations_.find(id);
       if (declared != declarations_.end())
@@ -228,8 +230,8 @@ class Forwarder {
     stored_[static_cast<size_t>(b)].clear();
   }
   void forget_changed(const Stmt& s) {
-    each_access_inside(s, [&](BufferId b, const Index*, Access kind) {
-      if (kind != Access::read) forget(b);
+    each_access_inside(s, [&](BufferId b, const Index*, AccessKind kind) {
+      if (kind != AccessKind::read) forget(b);
     });
   }
   void block(Block& b) {

@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "compiler/schedule.h"
+#include "loops/dependence.h"
 
 namespace anvil::compiler {
 namespace {
@@ -53,15 +54,6 @@ void collect_updates(const Block& block, std::unordered_map<LocalId, Op>& ops, b
       if (!fresh && it->second != u->op) mixed = true;
     }
     each_block(s, [&](const Block& b) { collect_updates(b, ops, mixed); });
-  }
-}
-
-// Of loops and parameters that get their values in a block.
-void collect_variables(const Block& block, std::unordered_set<Variable>& variables) {
-  for (const Stmt& s : block) {
-    if (auto f = std::get_if<loops::For>(&s.is)) variables.insert(f->variable);
-    if (auto b = std::get_if<loops::Bind>(&s.is)) variables.insert(b->parameter);
-    each_block(s, [&](const Block& b) { collect_variables(b, variables); });
   }
 }
 
@@ -175,40 +167,8 @@ bool independent(const Program& p, const loops::For& loop) {
     for (LocalId l : facts.updated)
       if (read.count(l) || ops[l] == Op::local) return false;
   }
-  // A buffer that changes is indexed, in one dimension, by the same function of the
-  // variable in every access.
-  struct Touch {
-    bool written = false, same_view = true;
-    BufferId view;
-    Index place;
-    std::vector<bool> varies;
-  };
-  std::unordered_map<BufferId, Touch> touched;
-  for (const Stmt& s : loop.body)
-    each_access_inside(s, [&](BufferId b, const Index* place, Access kind) {
-      auto [it, fresh] = touched.try_emplace(root(p, b));
-      Touch& t = it->second;
-      if (fresh) t.view = b, t.place = *place, t.varies.assign(place->size(), false);
-      t.written = t.written || kind == Access::write;
-      if (t.view != b)
-        t.same_view = false;
-      else
-        for (size_t d = 0; d < place->size(); ++d) t.varies[d] = t.varies[d] || !(t.place[d] == (*place)[d]);
-    });
-  std::unordered_set<Variable> inside;
-  collect_variables(loop.body, inside);
-  auto fixed = [&](const Affine& a) {
-    return std::none_of(a.terms.begin(), a.terms.end(),
-                        [&](const loops::Term& t) { return inside.count(t.variable) > 0; });
-  };
-  for (const auto& [b, t] : touched) {
-    if (!t.written) continue;
-    bool apart = false;
-    for (size_t d = 0; t.same_view && d < t.place.size(); ++d)
-      apart = apart || (!t.varies[d] && loops::factor(t.place[d], loop.variable) != 0 && fixed(t.place[d]));
-    if (!apart) return false;
-  }
-  return true;
+  const loops::Footprint body(p, loop.body);
+  return steps_apart(p, loops::steps(loop, body));
 }
 
 double block_cost(const Program& p, const Block& b, Variable lane, int width) { return Cost(p, lane, width).block(b); }

@@ -9,13 +9,14 @@
 // reads, when it only moves data (slices, broadcasts, transposes, constants).
 #include <algorithm>
 
+#include "base/interrupt.h"
 #include "compiler/passes.h"
 #include "compiler/traverse.h"
 
 namespace anvil::compiler {
 namespace {
 
-constexpr int most_nodes = 80;  // of an expression that moves
+constexpr int most_moved_nodes = 80;  // of an expression that moves
 constexpr int light_ops = 4, light_loads = 2;
 
 // for each buffer: where it changes, and who reads it
@@ -84,8 +85,8 @@ class Inliner {
     });
     if (auto st = std::get_if<loops::Store>(&s.is)) facts(st->buffer).writes.push_back(id);
     if (auto update = std::get_if<loops::Update>(&s.is)) updates_[update->local].push_back(id);
-    each_access(s, [&](BufferId b, const Index*, Access kind) {
-      if (kind != Access::whole) return;
+    each_access(s, [&](BufferId b, const Index*, AccessKind kind) {
+      if (kind != AccessKind::whole) return;
       facts(b).whole = true;
       facts(b).writes.push_back(id);
     });
@@ -168,7 +169,7 @@ class Inliner {
     Cost c = cost(store.value);
     bool moves_data = !c.heavy && c.ops == 0 && c.loads <= 1;
     bool light = !c.heavy && c.ops <= light_ops && c.loads <= light_loads;
-    if (c.nodes > most_nodes) return false;
+    if (c.nodes > most_moved_nodes) return false;
     const Shape& shape = program_.buffers[static_cast<size_t>(store.buffer)].shape;
     if (shape.empty() && !moves_data) return false;  // a number: becomes a local
     auto size = static_cast<double>(elements(shape));
@@ -212,6 +213,7 @@ class Inliner {
   }
   void rewrite_block(Block& block) {
     for (Stmt& s : block) {
+      poll();
       int id = next_++;
       if (std::holds_alternative<loops::For>(s.is)) {
         rewrite_nest(s);

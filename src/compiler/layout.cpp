@@ -16,6 +16,7 @@
 
 #include "compiler/passes.h"
 #include "compiler/traverse.h"
+#include "loops/dependence.h"
 
 namespace anvil::compiler {
 namespace {
@@ -78,12 +79,12 @@ class Transposer {
   }
   // `summing`: inside a loop that updates a local from outside.
   void walk(Stmt& nest, Stmt& s, std::vector<const For*>& loops, bool summing) {
-    each_access(s, [&](BufferId b, const Index* place, Access kind) {
+    each_access(s, [&](BufferId b, const Index* place, AccessKind kind) {
       Facts& f = facts_[static_cast<size_t>(b)];
       if (f.fixed) return;
-      if (kind == Access::whole || (kind == Access::write && f.store)) {
+      if (kind == AccessKind::whole || (kind == AccessKind::write && f.store)) {
         f.fixed = true;
-      } else if (kind == Access::write) {
+      } else if (kind == AccessKind::write) {
         f.nest = &nest;
         f.store = &std::get<loops::Store>(s.is);
       } else {
@@ -144,7 +145,8 @@ class Transposer {
     if (wanted.size() < 2 || loops.size() < wanted.size()) return false;
     loops.resize(wanted.size());  // the rest are sums
     for (For* l : loops)
-      if (std::none_of(wanted.begin(), wanted.end(),
+      if (!steps_apart(program_, loops::steps(*l, loops::Footprint(program_, l->body))) ||
+          std::none_of(wanted.begin(), wanted.end(),
                        [&](auto& w) { return w.first == l->variable && w.second == l->end && l->begin == 0; }))
         return false;
     for (size_t k = 0; k < loops.size(); ++k) {
@@ -220,7 +222,7 @@ class Packer {
     int64_t depth = sum->end - sum->begin;
     std::unordered_map<Expr, Expr> packed;
     each_node(update->value, [&](Expr e) {
-      if (e->op != Op::load) return;
+      if (e->op != Op::load || root(program_, e->buffer) == root(program_, store->buffer)) return;
       int64_t by = step(e, rows.variable);
       if (by == 0 || by == 1 || rows.end - rows.begin < least_rows) return;
       // used by each column that the operand does not itself depend on
@@ -243,8 +245,8 @@ class Packer {
   // Copies of what a nest changes are of no use to those after it.
   void forget_changed(const Stmt& nest) {
     if (packs_.empty()) return;
-    each_access_inside(nest, [this](BufferId b, const Index*, Access kind) {
-      if (kind == Access::read) return;
+    each_access_inside(nest, [this](BufferId b, const Index*, AccessKind kind) {
+      if (kind == AccessKind::read) return;
       std::erase_if(packs_, [&](const Pack& p) { return root(program_, p.load->buffer) == root(program_, b); });
     });
   }

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/error.h"
+#include "base/interrupt.h"
 #include "compiler/passes.h"
 #include "compiler/traverse.h"
 
@@ -192,7 +192,7 @@ void Lowerer::map(const ValuePtr& result, std::function<Expr(const Index&)> elem
 
 static bool is_identity(Op op, Scalar x, DType t) {
   switch (op) {
-    case Op::add:
+    case Op::add: return x == Scalar(is_float(t) ? Scalar(-0.0) : Scalar(0)).rounded_to(t);
     case Op::bit_or: return x == Scalar(0).rounded_to(t);
     case Op::mul: return x == Scalar(1).rounded_to(t);
     case Op::maximum: return x == lowest(t).rounded_to(t);
@@ -204,8 +204,14 @@ static bool is_identity(Op op, Scalar x, DType t) {
 void Lowerer::reduce(const ValuePtr& result, const Shape& extents, Op op, Scalar initial,
                      std::function<Expr(const Index&, const Index&)> element) {
   const Shape& shape = result->type.shape;
-  if (elements(extents) == 1 && is_identity(op, initial.rounded_to(result->type.dtype), result->type.dtype))
-    return map(result, [&](const Index& o) { return element(o, Index(extents.size())); });
+  if (elements(extents) == 1) {
+    const DType t = result->type.dtype;
+    const bool identity = is_identity(op, initial.rounded_to(t), t);
+    return map(result, [&](const Index& o) {
+      Expr only = element(o, Index(extents.size()));
+      return identity ? only : exprs().binary(op, exprs().constant(initial, t), only);
+    });
+  }
   BufferId to = result_buffer(result);
   if (elements(shape) == 0) return;
   Index o = index(shape, &Lowerer::dimension), r = index(extents, &Lowerer::reduced);
@@ -328,6 +334,13 @@ Affine Lowerer::parameter(Expr value, int64_t low, int64_t high) {
   return loops::variable(v);
 }
 
+Expr Lowerer::let(Expr value) {
+  auto l = static_cast<loops::LocalId>(program_.locals.size());
+  program_.locals.push_back({"n" + std::to_string(l + 1), value->dtype});
+  (parameters_ ? *parameters_ : *block_).push_back({loops::Let{l, value}});
+  return exprs().local(l, value->dtype);
+}
+
 void Lowerer::call(const char* function, const std::vector<ValuePtr>& results, const std::vector<ValuePtr>& operands,
                    const std::vector<int64_t>& numbers) {
   std::vector<BufferId> inputs, buffers;
@@ -360,6 +373,7 @@ void Lowerer::lower_calls(const Graph& g, const std::vector<BufferId>& targets) 
     if (targets[k] >= 0 && made.count(g.outputs[k].get()))
       regions_.back().targets.emplace(g.outputs[k].get(), targets[k]);
   for (size_t n = 0; n < g.calls.size(); ++n) {
+    poll();
     regions_.back().position = static_cast<int>(n);
     lower_call(g.calls[n]);
   }

@@ -54,6 +54,7 @@ class Lowerer final : public primitives::Lowering {
   void update(const std::vector<ValuePtr>& results, const std::vector<ValuePtr>& bases, const Updates&) override;
   void alias(const ValuePtr& result, const ValuePtr& operand) override;
   Affine parameter(Expr value, int64_t low, int64_t high) override;
+  Expr let(Expr value) override;
   void call(const char* function, const std::vector<ValuePtr>& results, const std::vector<ValuePtr>& operands,
             const std::vector<int64_t>& numbers) override;
 

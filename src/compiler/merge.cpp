@@ -14,13 +14,15 @@
 //
 // The nests of a block are taken one after the other and put into the tree made so far: at
 // each level the last loop with the same steps takes the new one's body when the two share
-// a buffer, no statement between them depends on either, and every buffer that one of them
-// changes is indexed by the loop's variable in the same way throughout both.
+// a buffer, no statement between them depends on either, and steps of the two that meet in
+// memory are the same (loops/dependence.h).
 #include <algorithm>
 #include <memory>
 
+#include "base/interrupt.h"
 #include "compiler/passes.h"
 #include "compiler/traverse.h"
+#include "loops/dependence.h"
 
 namespace anvil::compiler {
 namespace {
@@ -30,54 +32,10 @@ constexpr int most_statements = 400;  // in one loop
 constexpr int most_nodes = 1200;      // of expressions in one loop: code is generated in more than linear time
 constexpr int64_t small_extent = 8;
 
-// What a statement with all inside it does to one buffer, local or parameter.
-struct Touch {
-  bool reads = false, writes = false;
-  bool uniform = true;  // all accesses are through `view`; `place` says where
-  BufferId view = -1;
-  Index place;  // per dimension the common index; `varies` marks those without
-  std::vector<bool> varies;
-};
-
-// Buffers, locals and parameters in one numbering.
-enum class Space : int { buffer, local, parameter };
-int key(Space space, int id) { return id * 3 + static_cast<int>(space); }
-
-using Summary = std::unordered_map<int, Touch>;
-
-void add(Summary& summary, int k, bool write, BufferId view, const Index* place) {
-  auto [it, fresh] = summary.try_emplace(k);
-  Touch& t = it->second;
-  (write ? t.writes : t.reads) = true;
-  if (place == nullptr || (!fresh && t.view != view)) {
-    t.uniform = false;
-  } else if (fresh) {
-    t.view = view;
-    t.place = *place;
-    t.varies.assign(place->size(), false);
-  } else if (t.uniform) {
-    for (size_t d = 0; d < place->size(); ++d)
-      if (!(t.place[d] == (*place)[d])) t.varies[d] = true;
-  }
-}
-void add(Summary& to, const Summary& from) {
-  for (const auto& [k, touch] : from) {
-    auto [it, fresh] = to.try_emplace(k, touch);
-    if (fresh) continue;
-    Touch& t = it->second;
-    t.reads = t.reads || touch.reads;
-    t.writes = t.writes || touch.writes;
-    if (!touch.uniform || t.view != touch.view) t.uniform = false;
-    if (!t.uniform) continue;
-    for (size_t d = 0; d < t.place.size(); ++d)
-      if (touch.varies[d] || !(t.place[d] == touch.place[d])) t.varies[d] = true;
-  }
-}
-
 struct Node {
   Stmt stmt;  // a loop has its body in `children`
   std::vector<std::unique_ptr<Node>> children;
-  Summary summary;
+  loops::Footprint touched;  // by a statement, or by one step of a loop
   int statements = 1, nodes = 0;
   bool is_loop = false;
   int product = 0;       // 1 for the sum of a product, 2 for the loop around it, ...; 0: none inside
@@ -98,6 +56,7 @@ class Merger {
   void block(Block& b) {
     Nodes list;
     for (Stmt& s : b) {
+      poll();
       if (!std::holds_alternative<loops::For>(s.is)) each_block(s, [this](Block& inner) { block(inner); });
       insert(list, make(std::move(s)));
     }
@@ -125,17 +84,18 @@ class Merger {
   }
 
   void summarise(Node& n) {
-    n.summary.clear();
+    n.touched = {};
     n.statements = 1;
     n.nodes = 0;
     if (!n.is_loop) {
       n.nodes = nodes(n.stmt);
-      return summarise_statement(n.stmt, n.summary);
+      n.touched = loops::Footprint(program_, n.stmt);
+      return;
     }
     int inner_product = 0;
     n.reduces = n.carried = false;
     for (const NodePtr& c : n.children) {
-      add(n.summary, c->summary);
+      n.touched.add(seen_from_outside(*c));
       n.statements += c->statements;
       n.nodes += c->nodes;
       inner_product = std::max(inner_product, c->product);
@@ -143,10 +103,10 @@ class Merger {
     Variable v = std::get<loops::For>(n.stmt.is).variable;
     bool own_update = false;
     for (const NodePtr& c : n.children) own_update = own_update || std::holds_alternative<loops::Update>(c->stmt.is);
-    for (const auto& [k, t] : n.summary) {
-      if (k % 3 != static_cast<int>(Space::local) || !t.writes || declares(n, k / 3)) continue;
+    for (const auto& [l, use] : n.touched.locals()) {
+      if (!use.written || makes(n, l)) continue;
       n.reduces = true;
-      if (reads_local(n, k / 3)) n.carried = true;
+      if (use.read) n.carried = true;
     }
     n.product = inner_product == 0 ? 0 : n.reduces ? inner_product : inner_product + 1;
     if (own_update)
@@ -173,108 +133,33 @@ class Merger {
     });
     return found;
   }
-  static bool declares(const Node& n, LocalId l) {
-    for (const NodePtr& c : n.children) {
-      if (auto d = std::get_if<loops::Declare>(&c->stmt.is)) {
-        if (d->local == l) return true;
-      } else if (c->is_loop && declares(*c, l)) {
-        return true;
-      }
-    }
-    return false;
+  static loops::Footprint seen_from_outside(const Node& n) {
+    loops::Footprint f = n.touched;
+    if (n.is_loop) f.enclose(std::get<loops::For>(n.stmt.is));
+    return f;
   }
-  // Other than in updates of itself.
-  static bool reads_local(const Node& n, LocalId l) {
-    auto it = n.summary.find(key(Space::local, l));
-    return it != n.summary.end() && it->second.reads;
-  }
-
-  void summarise_statement(const Stmt& s, Summary& out) {
-    std::unordered_set<Expr> seen;
-    auto parameters = [&](const Affine& a) {
-      for (const loops::Term& t : a.terms)
-        if (program_.variables[static_cast<size_t>(t.variable)].parameter)
-          add(out, key(Space::parameter, t.variable), false, -1, nullptr);
-    };
-    each_expression(s, [&](Expr e) {
-      each_node(e, seen, [&](Expr x) {
-        if (x->op == Op::load) add(out, key(Space::buffer, root(program_, x->buffer)), false, x->buffer, &x->place);
-        if (x->op == Op::local) add(out, key(Space::local, x->local), false, -1, nullptr);
-        for (const Affine& a : x->place) parameters(a);
-      });
-    });
-    std::visit(
-        [&](const auto& x) {
-          using T = std::decay_t<decltype(x)>;
-          if constexpr (std::is_same_v<T, loops::Store>) {
-            add(out, key(Space::buffer, root(program_, x.buffer)), true, x.buffer, &x.place);
-            for (const Affine& a : x.place) parameters(a);
-          } else if constexpr (std::is_same_v<T, loops::Let> || std::is_same_v<T, loops::Declare> ||
-                               std::is_same_v<T, loops::Update>) {
-            add(out, key(Space::local, x.local), true, -1, nullptr);
-          } else if constexpr (std::is_same_v<T, loops::Bind>) {
-            add(out, key(Space::parameter, x.parameter), true, -1, nullptr);
-          } else if constexpr (std::is_same_v<T, loops::Call>) {
-            for (BufferId b : x.buffers) add(out, key(Space::buffer, root(program_, b)), true, -1, nullptr);
-          } else if constexpr (std::is_same_v<T, loops::Swap>) {
-            for (BufferId b : {x.first, x.second}) add(out, key(Space::buffer, b), true, -1, nullptr);
-          }
-        },
-        s.is);
-    each_block(s, [&](const Block& b) {
-      for (const Stmt& inner : b) {
-        Summary part;
-        summarise_statement(inner, part);
-        for (auto& [k, t] : part) t.uniform = false;
-        add(out, part);
-      }
+  static bool makes(const Node& n, LocalId l) {
+    return std::any_of(n.children.begin(), n.children.end(), [l](const NodePtr& c) {
+      if (auto d = std::get_if<loops::Declare>(&c->stmt.is)) return d->local == l;
+      if (auto d = std::get_if<loops::Let>(&c->stmt.is)) return d->local == l;
+      return c->is_loop && makes(*c, l);
     });
   }
 
   // ---- dependences ----
-  template <class F>
-  static bool any_shared(const Summary& a, const Summary& b, F&& f) {
-    const Summary &small = a.size() < b.size() ? a : b, &large = a.size() < b.size() ? b : a;
-    for (const auto& [k, t] : small) {
-      auto it = large.find(k);
-      if (it != large.end() && f(k, t, it->second)) return true;
-    }
-    return false;
-  }
-  static bool conflict(const Node& a, const Node& b) {
-    return any_shared(a.summary, b.summary, [](int, const Touch& x, const Touch& y) { return x.writes || y.writes; });
-  }
-  // The same element in the same iteration, where one of two loops changes a buffer.
-  static bool legal(const Node& a, const Node& b) {
-    Variable v = std::get<loops::For>(a.stmt.is).variable, w = std::get<loops::For>(b.stmt.is).variable;
-    auto along = [](const Touch& t, size_t d, Variable x) -> const loops::Term* {
-      const Affine& i = t.place[d];
-      return !t.varies[d] && i.terms.size() == 1 && i.terms[0].variable == x ? &i.terms[0] : nullptr;
-    };
-    const Summary *first = &a.summary, *second = &b.summary;
-    Variable first_variable = v, second_variable = w;
-    if (first->size() > second->size()) std::swap(first, second), std::swap(first_variable, second_variable);
-    return !any_shared(*first, *second, [&](int k, const Touch& x, const Touch& y) {
-      if (!x.writes && !y.writes) return false;
-      if (k % 3 != static_cast<int>(Space::buffer) || !x.uniform || !y.uniform || x.view != y.view) return true;
-      for (size_t d = 0; d < x.place.size(); ++d) {
-        auto p = along(x, d, first_variable), q = along(y, d, second_variable);
-        if (p && q && p->factor == q->factor && x.place[d].constant == y.place[d].constant) return false;
-      }
-      return true;
-    });
-  }
+  loops::Steps steps(const Node& n) const { return loops::steps(std::get<loops::For>(n.stmt.is), n.touched); }
+  bool legal(const Node& a, const Node& b) const { return may_fuse(program_, steps(a), steps(b)); }
   bool worthwhile(const Node& a, const Node& b) const {
     if (a.statements + b.statements > most_statements || a.nodes + b.nodes > most_nodes) return false;
     if (a.carried || b.carried) return false;
     bool tiny = a.extent() <= small_extent && b.extent() <= small_extent;
     if (!tiny && (a.product == 3 || b.product == 3) && !around_product(a, b)) return false;
-    return any_shared(a.summary, b.summary,
-                      [](int k, const Touch&, const Touch&) { return k % 3 == static_cast<int>(Space::buffer); });
+    const auto &x = a.touched.memory(), &y = b.touched.memory();
+    return std::any_of(x.begin(), x.end(), [&](const auto& m) { return y.count(m.first) > 0; });
   }
   // A product of matrices is blocked in two loops. What joins it must fit into the inner
   // one, element by element.
-  static bool around_product(const Node& a, const Node& b) {
+  bool around_product(const Node& a, const Node& b) const {
     if (a.product == b.product) return false;
     const Node *x = only_loop(a), *y = only_loop(b);
     return x && y && same_steps(*x, *y) && !x->reduces && !y->reduces && legal(*x, *y);
@@ -300,7 +185,7 @@ class Merger {
       Node& x = *list[place - 1];
       if (n->is_loop && x.is_loop && same_steps(x, *n) && worthwhile(x, *n) && legal(x, *n))
         return join(x, std::move(n));
-      if (conflict(x, *n)) break;
+      if (conflict(x.touched, n->touched)) break;
     }
     // Statements other than loops go as far forward as they can, out of the way.
     bool early = std::holds_alternative<loops::Declare>(n->stmt.is) || std::holds_alternative<loops::Bind>(n->stmt.is);
@@ -309,7 +194,7 @@ class Merger {
   void join(Node& x, NodePtr n) {
     Variable v = std::get<loops::For>(x.stmt.is).variable, w = std::get<loops::For>(n->stmt.is).variable;
     if (v != w) rename(*n, w, v);
-    add(x.summary, n->summary);
+    x.touched.add(n->touched);
     x.statements += n->statements;
     x.nodes += n->nodes;
     x.product = std::max(x.product, n->product);

@@ -24,6 +24,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/interrupt.h"
 #include "compiler/passes.h"
 
 namespace anvil::compiler {
@@ -51,6 +52,7 @@ class Scheduler {
  private:
   void block(Block& b) {
     for (Stmt& s : b) {
+      poll();
       if (auto f = std::get_if<For>(&s.is)) {
         choose_vectors(*f);
         lift_vector_sums(*f);
@@ -277,10 +279,10 @@ class Scheduler {
     bool fits = true;
     for (const Stmt& s : v.body) {
       fits = fits && std::holds_alternative<loops::Store>(s.is);
-      each_access(s, [&](BufferId b, const Index* place, Access kind) {
+      each_access(s, [&](BufferId b, const Index* place, AccessKind kind) {
         const Affine offset = place ? linear(program_, b, *place) : Affine{};
         const loops::Buffer& buffer = program_.buffers[static_cast<size_t>(b)];
-        if (kind != Access::read || std::abs(loops::factor(offset, v.variable)) <= 1 ||
+        if (kind != AccessKind::read || std::abs(loops::factor(offset, v.variable)) <= 1 ||
             elements(buffer.shape) * static_cast<int64_t>(size_of(buffer.dtype)) <= small)
           return;
         size_t k = 0;

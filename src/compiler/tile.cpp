@@ -81,6 +81,8 @@ class Tiler {
       return false;
     m.left = update->value->args[0], m.right = update->value->args[1];
     if (m.left->op != Op::load || m.right->op != Op::load) return false;
+    for (Expr operand : {m.left, m.right})  // is read again after a part of the result is stored
+      if (root(program_, operand->buffer) == root(program_, m.store->buffer)) return false;
     if (depends(m.left, m.columns)) std::swap(m.left, m.right);
     if (depends(m.left, m.columns) || depends(m.right, m.rows) || !depends(m.left, m.depth) ||
         !depends(m.right, m.depth))

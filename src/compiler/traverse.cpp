@@ -38,8 +38,8 @@ class DeadStores {
     for (const Stmt& s : block) count(s, 1);
   }
   void count(const Stmt& s, int step) {
-    each_access_inside(s, [&](BufferId b, const Index*, Access kind) {
-      if (kind != Access::write) reads(b) += step;
+    each_access_inside(s, [&](BufferId b, const Index*, AccessKind kind) {
+      if (kind != AccessKind::write) reads(b) += step;
     });
   }
   bool dead(const Stmt& s) {

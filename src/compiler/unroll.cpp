@@ -15,9 +15,9 @@
 namespace anvil::compiler {
 namespace {
 
-constexpr int64_t most_elements = 16;  // of a tensor
-constexpr int64_t most_steps = 64;     // of a nest
-constexpr double most_nodes = 4000;    // of everything that is written out
+constexpr int64_t most_elements = 16;         // of a tensor
+constexpr int64_t most_steps = 64;            // of a nest
+constexpr double most_unrolled_nodes = 4000;  // of everything that is written out
 
 class Unroller {
  public:
@@ -41,7 +41,7 @@ class Unroller {
     double nodes = 0;
     for (const Nest& n : nests_)
       if (wanted(n)) nodes += n.nodes;
-    if (nodes > most_nodes) return;
+    if (nodes > most_unrolled_nodes) return;
     rewrite_block(program_.body);
   }
 
@@ -61,13 +61,13 @@ class Unroller {
     for (const Stmt& s : block) {
       bool loop = in_loop || std::holds_alternative<loops::While>(s.is);
       if (!std::holds_alternative<loops::For>(s.is)) {
-        each_access(s, [&](BufferId b, const Index* place, Access) { access(b, place, in_loop); });
+        each_access(s, [&](BufferId b, const Index* place, AccessKind) { access(b, place, in_loop); });
         each_block(s, [&](const Block& inner) { collect(inner, loop); });
         continue;
       }
       Nest n{&s, true, 0, {}};
       n.possible = steps(s, 1, n.nodes) <= most_steps;
-      each_access_inside(s, [&](BufferId b, const Index* place, Access) {
+      each_access_inside(s, [&](BufferId b, const Index* place, AccessKind) {
         n.buffers.push_back(b);
         buffers_[static_cast<size_t>(b)].in_loop = buffers_[static_cast<size_t>(b)].in_loop || in_loop;
         for (const Affine& a : *place)

@@ -37,10 +37,18 @@ struct Operation {
   std::string name;  // as printed: "add", "divide", "reduce_sum"
 };
 
+// A type of its own, which a variant does not take for one that is always cheap to move:
+// libstdc++ before 14 destroys a variant of such types alone as if it held a value when
+// copying one runs out of memory.
+struct IntegerLists : std::vector<std::vector<int64_t>> {
+  using vector::vector;
+  IntegerLists(std::vector<std::vector<int64_t>> lists) : vector(std::move(lists)) {}
+};
+
 // A parameter that is not a tensor. Axes and indices are 0-based here; `index` marks
 // those that R and the printed form show 1-based.
-using ParamValue = std::variant<bool, int64_t, Scalar, std::string, DType, std::vector<int64_t>,
-                                std::vector<std::vector<int64_t>>, GraphPtr>;
+using ParamValue =
+    std::variant<bool, int64_t, Scalar, std::string, DType, std::vector<int64_t>, IntegerLists, GraphPtr>;
 struct Param {
   std::string name;
   ParamValue value;

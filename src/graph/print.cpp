@@ -73,7 +73,7 @@ std::string text(const ParamValue& value, bool index) {
     std::string operator()(const std::string& x) const { return x; }
     std::string operator()(DType x) const { return std::string(name(x)); }
     std::string operator()(const std::vector<int64_t>& x) const { return vector_text(x, index); }
-    std::string operator()(const std::vector<std::vector<int64_t>>& x) const {
+    std::string operator()(const IntegerLists& x) const {
       std::string s;
       for (size_t i = 0; i < x.size(); ++i) s += (i ? ", " : "") + vector_text(x[i], index);
       return "[" + s + "]";

@@ -1,7 +1,10 @@
 #include "graph/tensor.h"
 
+#include <algorithm>
 #include <cstdlib>
-#include <new>
+
+#include "base/interrupt.h"
+#include "base/memory.h"
 
 namespace anvil::graph {
 
@@ -15,9 +18,10 @@ std::string hlo_text(const TensorType& t) {
 }
 
 Tensor allocate(const TensorType& type) {
-  size_t bytes = static_cast<size_t>(elements(type.shape)) * size_of(type.dtype);
-  void* p = std::aligned_alloc(64, (bytes + 64) / 64 * 64);
-  if (p == nullptr) throw std::bad_alloc();
+  const size_t bytes = bytes_of(type.dtype, type.shape);
+  expect_memory(bytes);
+  void* p = allocation_fails() ? nullptr : std::aligned_alloc(64, (bytes + 64) / 64 * 64);
+  if (p == nullptr) out_of_memory(bytes);
   return {type, std::shared_ptr<void>(p, std::free)};
 }
 
@@ -26,7 +30,7 @@ Tensor full(const TensorType& type, Scalar value) {
   int64_t n = elements(type.shape);
   visit(type.dtype, [&]<class T>() {
     T x = value.as<T>();
-    for (int64_t i = 0; i < n; ++i) t.as<T>()[i] = x;
+    in_pieces(n, 1, [&](int64_t first, int64_t end) { std::fill(t.as<T>() + first, t.as<T>() + end, x); });
   });
   return t;
 }

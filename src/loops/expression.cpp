@@ -62,32 +62,31 @@ bool is_constant(Expr e, double x) { return e->op == Op::constant && e->constant
 
 void mix(size_t& h, size_t x) { h = (h ^ x) * 0x9e3779b97f4a7c15u + (h >> 29); }
 
-struct Hash {
-  size_t operator()(Expr e) const {
-    size_t h = static_cast<size_t>(e->op) * 31 + static_cast<size_t>(e->dtype);
-    for (Expr a : e->args) mix(h, reinterpret_cast<size_t>(a) >> 4);
-    mix(h, static_cast<size_t>(e->buffer));
-    mix(h, static_cast<size_t>(e->local));
-    if (e->op == Op::constant) mix(h, e->constant.hash());
-    for (const Affine& a : e->place) {
-      mix(h, static_cast<size_t>(a.constant));
-      for (const Term& t : a.terms) mix(h, static_cast<size_t>(t.variable) * 8191 + static_cast<size_t>(t.factor));
-    }
-    if (e->op == Op::function) mix(h, std::hash<std::string_view>()(e->name));
-    return h;
-  }
-};
-struct Equal {
-  bool operator()(Expr a, Expr b) const {
-    return a->op == b->op && a->dtype == b->dtype && a->args == b->args && a->buffer == b->buffer &&
-           a->local == b->local && a->place == b->place && a->constant == b->constant &&
-           std::strcmp(a->name, b->name) == 0;
-  }
-};
-
 }  // namespace
 
 struct ExprPool::Storage {
+  struct Hash {
+    size_t operator()(Expr e) const {
+      size_t h = static_cast<size_t>(e->op) * 31 + static_cast<size_t>(e->dtype);
+      for (Expr a : e->args) mix(h, reinterpret_cast<size_t>(a) >> 4);
+      mix(h, static_cast<size_t>(e->buffer));
+      mix(h, static_cast<size_t>(e->local));
+      if (e->op == Op::constant) mix(h, e->constant.hash());
+      for (const Affine& a : e->place) {
+        mix(h, static_cast<size_t>(a.constant));
+        for (const Term& t : a.terms) mix(h, static_cast<size_t>(t.variable) * 8191 + static_cast<size_t>(t.factor));
+      }
+      if (e->op == Op::function) mix(h, std::hash<std::string_view>()(e->name));
+      return h;
+    }
+  };
+  struct Equal {
+    bool operator()(Expr a, Expr b) const {
+      return a->op == b->op && a->dtype == b->dtype && a->args == b->args && a->buffer == b->buffer &&
+             a->local == b->local && a->place == b->place && a->constant == b->constant &&
+             std::strcmp(a->name, b->name) == 0;
+    }
+  };
   std::deque<Node> nodes;
   std::unordered_set<Expr, Hash, Equal> known;
 };

@@ -15,6 +15,11 @@ Var record(const char* primitive, const std::vector<Var>& operands, Params param
 Var literal(Var like, Scalar x) { return literal(*like.graph, x, like.type()); }
 Var literal(graph::Graph& graph, Scalar x, const TensorType& type) { return {&graph, graph::make_literal(x, type)}; }
 Var zeros_like(Var like) { return literal(like, 0); }
+std::optional<Scalar> known(const ValuePtr& v) {
+  if (v->kind == graph::Value::Kind::literal) return v->literal.rounded_to(v->type.dtype);
+  if (v->kind == graph::Value::Kind::constant && elements(v->type.shape) == 1) return element(v->constant, 0);
+  return std::nullopt;
+}
 
 #define ANVIL_VAR_1(function, primitive) \
   Var function(Var x) { return record(primitive, {x}); }
@@ -144,7 +149,7 @@ Var reduce_max(Var x, std::vector<int64_t> dims, bool drop) {
 Var cumsum(Var x, int64_t dim) { return record("cumsum", {x}, {{"dim", dim, true}}); }
 Var dot_general(Var lhs, Var rhs, std::vector<int64_t> lhs_contracting, std::vector<int64_t> rhs_contracting,
                 std::vector<int64_t> lhs_batch, std::vector<int64_t> rhs_batch) {
-  using Pairs = std::vector<std::vector<int64_t>>;
+  using Pairs = graph::IntegerLists;
   return record("dot_general", {lhs, rhs},
                 {{"contracting_dims", Pairs{std::move(lhs_contracting), std::move(rhs_contracting)}, true},
                  {"batching_dims", Pairs{std::move(lhs_batch), std::move(rhs_batch)}, true}});
@@ -160,6 +165,11 @@ Var result(ReverseStep& step, size_t i) { return {&step.graph, step.call.outputs
 Var cotangent(ReverseStep& step, size_t i) { return {&step.graph, step.cotangents.at(i)}; }
 void set(ReverseStep& step, size_t i, Var x) {
   if (step.required.at(i)) step.results.at(i) = x.value;
+}
+std::optional<Var> sum_so_far(ReverseStep& step, size_t i) {
+  if (i >= step.sums.size() || !step.sums[i]) return std::nullopt;
+  step.taken.at(i) = true;
+  return Var{&step.graph, step.sums[i]};
 }
 
 }  // namespace anvil::primitives

@@ -2,6 +2,8 @@
 // function records one call of the primitive of that name. Numbers become literals of
 // the other operand's dtype and shape.
 #pragma once
+#include <optional>
+
 #include "primitives/primitive.h"
 
 namespace anvil::primitives {
@@ -18,6 +20,8 @@ Var record(const char* primitive, const std::vector<Var>& operands, Params = {})
 Var literal(Var like, Scalar);                                                     // dtype and shape of `like`
 Var literal(graph::Graph&, Scalar, const TensorType&);
 Var zeros_like(Var);
+// The number that a value is, where the graph tells: a literal or a captured tensor of one element.
+std::optional<Scalar> known(const ValuePtr&);
 
 #define ANVIL_VAR_OPERATOR(symbol)                                               \
   Var operator symbol(Var, Var);                                                 \
@@ -90,5 +94,8 @@ Var operand(ReverseStep&, size_t i);
 Var result(ReverseStep&, size_t i = 0);
 Var cotangent(ReverseStep&, size_t i = 0);
 void set(ReverseStep&, size_t operand, Var);  // keeps it only when required
+// The sum of the operand's cotangents from other calls, which what is set then has to contain;
+// nothing where there is none.
+std::optional<Var> sum_so_far(ReverseStep&, size_t operand);
 
 }  // namespace anvil::primitives

@@ -63,6 +63,24 @@ Var for_bound(Var g, Var bound) {
   return reduce_sum(g, dims);
 }
 
+// The result is min(m, high) with m = max(x, low): those of the three that it is share g equally,
+// and with a NaN nobody gets any.
+void reverse_clamp(ReverseStep& s) {
+  Var x = operand(s, 1), g = cotangent(s);
+  Var low = broadcast_to_like(operand(s, 0), x), high = broadcast_to_like(operand(s, 2), x), m = maximum(x, low);
+  Var below_high = m <= high, by_high = m >= high, above_low = x >= low, below_low = x <= low;
+  Var by_x = below_high & above_low, by_low = below_high & below_low;
+  auto one_if = [&](Var condition) { return convert(condition, x.dtype()); };
+  Var count = one_if(by_x);
+  for (Var other : {by_low, by_high}) count = count + one_if(other);
+  count = maximum(count, literal(x, 1));
+  Var share = g / count;
+  auto share_if = [&](Var condition) { return select(condition, share, zeros_like(g)); };
+  if (s.required[0]) set(s, 0, for_bound(share_if(by_low), operand(s, 0)));
+  if (s.required[1]) set(s, 1, share_if(by_x));
+  if (s.required[2]) set(s, 2, for_bound(share_if(by_high), operand(s, 2)));
+}
+
 Primitive clamp_primitive() {
   Primitive p;
   p.name = p.key = "clamp";
@@ -79,13 +97,7 @@ Primitive clamp_primitive() {
     }
     return {x[1]};
   };
-  // g goes to whichever of the three the result is; to the operand on a bound
-  p.reverse = [](ReverseStep& s) {
-    Var low = operand(s, 0), x = operand(s, 1), high = operand(s, 2), y = result(s), g = cotangent(s);
-    if (s.required[0]) set(s, 0, for_bound(select(y > x, g, zeros_like(g)), low));
-    if (s.required[1]) set(s, 1, select(x == y, g, zeros_like(g)));
-    if (s.required[2]) set(s, 2, for_bound(select(y < x, g, zeros_like(g)), high));
-  };
+  p.reverse = reverse_clamp;
   return p;
 }
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/interrupt.h"
+
 namespace anvil::primitives {
 
 using graph::Call;
@@ -66,6 +68,7 @@ GraphPtr rewrite(const Graph& g, Expanded& expanded, Reader reader) {
   copy->inputs = g.inputs;
   for (const ValuePtr& v : g.constants) copy->constants.push_back(substitute(map, v));
   for (Call c : g.calls) {
+    poll();
     for (ValuePtr& v : c.inputs) v = substitute(map, v);
     for (graph::Param& p : c.params.items)
       if (auto* inner = std::get_if<GraphPtr>(&p.value)) *inner = rewrite(**inner, expanded, reader);

@@ -9,7 +9,7 @@ namespace anvil::primitives {
 namespace {
 
 using loops::Op;
-using Pairs = std::vector<Ints>;
+using Pairs = graph::IntegerLists;
 
 // One operand's dimensions; pairs stand at the same position of both operands' lists.
 struct Side {

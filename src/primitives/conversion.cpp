@@ -35,9 +35,6 @@ Primitive convert_primitive() {
   return p;
 }
 
-DType unsigned_of_size(size_t bytes) {
-  return bytes == 1 ? DType::ui8 : bytes == 2 ? DType::ui16 : bytes == 4 ? DType::ui32 : DType::ui64;
-}
 int64_t bit_width(DType t) { return is_bool(t) ? 1 : static_cast<int64_t>(CHAR_BIT * size_of(t)); }
 
 // A wider dtype takes up the last dimension, a narrower one adds it: piece k holds the

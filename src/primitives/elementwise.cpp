@@ -1,5 +1,7 @@
 // Arithmetic, rounding, logic and the elementary functions. Derivatives are cotangents:
 // x or a, b are the operands, y is the result, g its cotangent.
+#include <limits>
+
 #include "primitives/factories.h"
 
 namespace anvil::primitives {
@@ -18,13 +20,27 @@ Var hypot_one(Var x) {
   Var small = select(large, zeros_like(x), x);  // no infinity may enter the root, nor its derivative
   return select(large, size, sqrt(1.0 + small * small));
 }
-Var sum_of_squares(Var a, Var b) {
-  Var aa = a * a, bb = b * b;
-  return aa + bb;
-}
+// a / (a^2 + b^2) and b / (a^2 + b^2): with r the smaller of the two by the larger one, l, they
+// are r / l / (1 + r^2) and 1 / l / (1 + r^2), and no square overflows or vanishes.
+struct OverSumOfSquares {
+  Var of_a, of_b;
+  OverSumOfSquares(Var a, Var b) {
+    Var size_a = abs(a), size_b = abs(b), a_is_larger = size_a > size_b;
+    Var larger = select(a_is_larger, a, b), smaller = select(a_is_larger, b, a);
+    Var ratio = smaller / larger, share = 1.0 / (1.0 + ratio * ratio);
+    Var of_larger = share / larger, of_smaller = ratio * share / larger;  // 1 / larger alone may be infinite
+    of_a = select(a_is_larger, of_larger, of_smaller);
+    of_b = select(a_is_larger, of_smaller, of_larger);
+  }
+};
 Var one_minus_square(Var x) {  // without cancellation next to 1
   Var left = 1.0 - x, right = 1.0 + x;
   return left * right;
+}
+// 1 - tanh(x)^2, without the cancellation: 1 - tanh(x) is 2 logistic(-2x).
+Var one_minus_tanh_square(Var x) {
+  Var twice = x * 2.0, rises = record("logistic", {twice}), falls = record("logistic", {-twice});
+  return 4.0 * rises * falls;
 }
 // sqrt(x^2 - 1): two roots neither cancel next to 1 nor overflow, and are NaN below -1
 Var root_of_square_minus_one(Var x) {
@@ -39,15 +55,20 @@ Var share_of_greater(Var a, Var b, Var g) {
 }
 
 // The derivative of a^b by a is b a^(b-1), which is 0 for a = b = 0: there the exponent -1
-// would make it NaN. Where b is known, so is the outer condition, and nothing is left of it.
-Var power_by_base(Var a, Var b, Var g) {
+// would make it NaN. Where 1 / a overflows a^(b-1) may, too, and b a^b / a is what it should
+// be. Where b is known, so are the outer conditions, and nothing is left of them for b >= 1.
+Var power_by_base(Var a, Var b, Var y, Var g) {
+  const double least = a.dtype() == DType::f32 ? std::numeric_limits<float>::min() : std::numeric_limits<double>::min();
   Var factor = g * b, lower = b - 1.0, base_is_zero = a == 0.0, exponent_is_zero = b == 0.0;
-  return factor * pow(a, select(exponent_is_zero, select(base_is_zero, b, lower), lower));
+  Var direct = factor * pow(a, select(exponent_is_zero, select(base_is_zero, b, lower), lower));
+  Var size = abs(a), above_zero = size > 0.0, tiny = above_zero & (size < least), scaled = factor * y;
+  Var quotient = scaled / select(tiny, a, literal(a, 1)), overflows = b < 1.0;
+  return select(overflows, select(tiny, quotient, direct), direct);
 }
-// The derivative by b is y log(a), which tends to 0 with a for b >= 0.
+// The derivative by b is y log(a), which tends to 0 with y, and with a for b >= 0.
 Var power_by_exponent(Var a, Var b, Var y, Var g) {
-  Var factor = g * y, base_is_zero = a == 0.0, not_negative = b >= 0.0;
-  return factor * log(select(base_is_zero & not_negative, literal(a, 1), a));
+  Var factor = g * y, base_is_zero = a == 0.0, not_negative = b >= 0.0, vanishes = y == 0.0;
+  return factor * log(select((base_is_zero & not_negative) | vanishes, literal(a, 1), a));
 }
 
 // The upper half of the product of two integers, from four products of half words: with
@@ -152,7 +173,7 @@ void register_arithmetic(Registry& r) {
                [](Var, Var b, Var, Var g) { return g / b; },
                [](Var, Var b, Var y, Var g) { return -(g * y) / b; }, {}, {0.5, 10}));
   r.add(binary("power", "pow", "power", numeric, [](auto a, auto b) { return pow(a, b); },
-               [](Var a, Var b, Var, Var g) { return power_by_base(a, b, g); },
+               [](Var a, Var b, Var y, Var g) { return power_by_base(a, b, y, g); },
                [](Var a, Var b, Var y, Var g) { return power_by_exponent(a, b, y, g); }, {0.1, 5}, {-3, 3}));
   // a - y is a whole multiple of b; rounding only repairs the division
   r.add(binary("remainder", "remainder", "remainder", numeric, [](auto a, auto b) { return remainder(a, b); },
@@ -217,7 +238,7 @@ void register_functions(Registry& r) {
   r.add(unary("sqrt", "sqrt", floating, [](auto x) { return sqrt(x); },
               [](Var, Var y, Var g) { return g * 0.5 / y; }, positive));
   r.add(function("rsqrt", "rsqrt", Function::rsqrt,
-                 [](Var, Var y, Var g) { return g * (-0.5 * (y * y * y)); }, positive));
+                 [](Var, Var y, Var g) { return g * (-0.5 * y * y * y); }, positive));
   r.add(function("cbrt", "cbrt", Function::cbrt, [](Var, Var y, Var g) { return g / (3.0 * (y * y)); }, positive));
 
   r.add(function("exp", "exponential", Function::exp, [](Var, Var y, Var g) { return g * y; }, {-10, 10}));
@@ -226,8 +247,9 @@ void register_functions(Registry& r) {
   r.add(function("log", "log", Function::log, [](Var x, Var, Var g) { return g / x; }, positive));
   r.add(function("log1p", "log_plus_one", Function::log1p,
                  [](Var x, Var, Var g) { return g / (1.0 + x); }, {-0.9, 10}));
+  // 1 - y cancels where y is next to 1
   r.add(function("logistic", "logistic", Function::logistic,
-                 [](Var, Var y, Var g) { return g * (y * (1.0 - y)); }, {-10, 10}));
+                 [](Var x, Var y, Var g) { return g * (y * record("logistic", {-x})); }, {-10, 10}));
 
   r.add(function("sine", "sine", Function::sin, [](Var x, Var, Var g) { return g * cos(x); }, {-10, 10}));
   r.add(function("cosine", "cosine", Function::cos, [](Var x, Var, Var g) { return -(g * sin(x)); }, {-10, 10}));
@@ -238,12 +260,12 @@ void register_functions(Registry& r) {
                  [](Var x, Var, Var g) { return -(g / sqrt(one_minus_square(x))); }, inside_one));
   r.add(function("atan", "chlo.atan", Function::atan, [](Var x, Var, Var g) { return g / (1.0 + x * x); }, {-10, 10}));
   r.add(function("atan2", "atan2", Function::atan2,
-                 [](Var a, Var b, Var, Var g) { return g * (b / sum_of_squares(a, b)); },
-                 [](Var a, Var b, Var, Var g) { return -(g * (a / sum_of_squares(a, b))); }, {0.5, 10}, {-10, 10}));
+                 [](Var a, Var b, Var, Var g) { return g * OverSumOfSquares(a, b).of_b; },
+                 [](Var a, Var b, Var, Var g) { return -(g * OverSumOfSquares(a, b).of_a); }, {0.5, 10}, {-10, 10}));
 
   r.add(function("sinh", "chlo.sinh", Function::sinh, [](Var x, Var, Var g) { return g * cosh(x); }, {-5, 5}));
   r.add(function("cosh", "chlo.cosh", Function::cosh, [](Var x, Var, Var g) { return g * sinh(x); }, {-5, 5}));
-  r.add(function("tanh", "tanh", Function::tanh, [](Var, Var y, Var g) { return g * (1.0 - y * y); }, {-5, 5}));
+  r.add(function("tanh", "tanh", Function::tanh, [](Var x, Var, Var g) { return g * one_minus_tanh_square(x); }, {-5, 5}));
   r.add(function("asinh", "chlo.asinh", Function::asinh,
                  [](Var x, Var, Var g) { return g / hypot_one(x); }, {-10, 10}));
   r.add(function("acosh", "chlo.acosh", Function::acosh,

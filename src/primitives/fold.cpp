@@ -16,22 +16,42 @@ using graph::Graph;
 using graph::GraphPtr;
 using Vars = std::vector<Var>;
 
+namespace {
+
+struct Reduction {
+  const char *name, *operation, *on_bool;
+  bool only_bool = false;
+};
+constexpr Reduction reductions[] = {{"reduce_sum", "add", "or"},          {"reduce_prod", "mul", "and"},
+                                    {"reduce_max", "maximum", "maximum"}, {"reduce_min", "minimum", "minimum"},
+                                    {"reduce_any", "or", "or", true},     {"reduce_all", "and", "and", true}};
+
+Scalar start_of(std::string_view operation, DType t) {
+  if (operation == "maximum") return lowest(t);
+  if (operation == "minimum") return highest(t);
+  return operation == "mul" || operation == "and" ? 1 : 0;
+}
+
+}  // namespace
+
+Monoid monoid_of_reduction(std::string_view primitive, DType t) {
+  for (const Reduction& r : reductions)
+    if (primitive == r.name) {
+      const char* operation = is_bool(t) ? r.on_bool : r.operation;
+      return {r.name, operation, start_of(operation, t)};
+    }
+  throw InternalError("there is no reduction " + std::string(primitive));
+}
+
 std::optional<Monoid> monoid_of(const Graph& body, DType t) {
   std::string f = single_operation(body);
-  if (f == "add") return Monoid{"reduce_sum", "add", 0};
-  if (f == "mul") return Monoid{"reduce_prod", "mul", 1};
-  if (f == "maximum") return Monoid{"reduce_max", "maximum", lowest(t)};
-  if (f == "minimum") return Monoid{"reduce_min", "minimum", highest(t)};
-  if (f == "or" && is_bool(t)) return Monoid{"reduce_any", "or", false};
-  if (f == "and" && is_bool(t)) return Monoid{"reduce_all", "and", true};
+  for (const Reduction& r : reductions)
+    if (f == r.operation && (is_bool(t) || !r.only_bool)) return Monoid{r.name, r.operation, start_of(f, t)};
   return std::nullopt;
 }
 
-Var with_initial(const Monoid& m, Var reduced, Var initial) {
-  if (is_literal(initial.value) &&
-      initial.value->literal.rounded_to(initial.dtype()) == m.neutral.rounded_to(initial.dtype()))
-    return reduced;
-  return record(m.operation, {broadcast_to_like(initial, reduced), reduced});
+Scalar neutral(const Monoid& m, DType t) {
+  return is_float(t) && std::string_view(m.operation) == "add" ? Scalar(-0.0) : m.start;
 }
 
 static Vars record_fold(const char* primitive, const Vars& operands, const Vars& initial, Params params) {
@@ -46,11 +66,11 @@ static Vars record_fold(const char* primitive, const Vars& operands, const Vars&
 }
 
 Vars fold(const Vars& operands, const Vars& initial, Ints dims, const GraphPtr& body) {
-  if (operands.size() == 1)
-    if (auto m = monoid_of(*body, operands[0].dtype())) {
-      Var y = record(m->reduction, {operands[0]}, {{"dims", std::move(dims), true}, {"drop", true}});
-      return {with_initial(*m, y, initial[0])};
-    }
+  DType t = operands[0].dtype();
+  auto m = operands.size() == 1 ? monoid_of(*body, t) : std::nullopt;
+  // over no dimensions a reduction is its operand, and a fold joins the initial value to that
+  if (m && known(initial[0].value) == (dims.empty() ? neutral(*m, t) : m->start).rounded_to(t))
+    return {record(m->reduction, {operands[0]}, {{"dims", std::move(dims), true}, {"drop", true}})};
   return record_fold("reduce", operands, initial, {{"dims", std::move(dims), true}, {"body", body}});
 }
 
@@ -237,12 +257,16 @@ void register_fold(Registry& r) {
   reduce.infer = infer_reduce;
   reduce.lower = lower_reduce;
   reduce.expand = expand_reduce;
+  reduce.reverse = reverse_reduce;
+  reduce.reverses = reverses_fold;
   reduce.hlo = {"stablehlo.reduce", {}, "reduce"};
   r.add(std::move(reduce));
   Primitive cumulative = make_primitive("reduce", "cumulative", {"..."}, {{"dim", Kind::axis}, {"body", Kind::graph}});
   cumulative.infer = infer_cumulative;
   cumulative.lower = lower_cumulative;
   cumulative.expand = expand_cumulative;
+  cumulative.reverse = reverse_cumulative;
+  cumulative.reverses = reverses_fold;
   cumulative.hlo = {"stablehlo.reduce_window", {}, "reduce_window"};
   r.add(std::move(cumulative));
 }

@@ -142,10 +142,11 @@ void reverse_mul(const Part& p) {
   p.update(select(zero, select(zeros == 1.0, product, none), select(zeros == 0.0, product / nonzero, none)));
 }
 
-// Those that equal the extreme share its cotangent; when it is NaN, those that are NaN.
+// Those that equal the extreme share its cotangent; when it is NaN, nobody does.
 void reverse_extreme(const Part& p) {
-  Var by_x = (p.x == p.y) | (p.x != p.x), by_u = (p.u == p.read(p.y)) | (p.u != p.u);
-  Var count = p.scattered(convert(by_x, p.x.dtype()), convert(by_u, p.x.dtype()), "add");
+  Var by_x = p.x == p.y, by_u = p.u == p.read(p.y);
+  Var ones_of_x = convert(by_x, p.x.dtype()), ones_of_u = convert(by_u, p.x.dtype());
+  Var count = maximum(p.scattered(ones_of_x, ones_of_u, "add"), literal(p.x, 1));
   Var share = p.g / count;
   if (p.by_x) p.input(select(by_x, share, zeros_like(p.x)));
   if (p.by_u) p.update(select(by_u, p.read(share), zeros_like(p.u)));
@@ -168,7 +169,7 @@ void reverse_part(const Part& p) {
 void reverse_gather(ReverseStep& step) {
   if (!step.required[0]) return;
   Var x = operand(step, 0), g = cotangent(step);
-  if (elements(x.shape()) == 0) return set(step, 0, zeros_like(x));
+  if (elements(x.shape()) == 0 || elements(g.shape()) == 0) return;
   IndexDims d = index_dims(step.call.params, of_gather);
   const Shape& slices = step.call.params.ints("slice_sizes");
   Ints low(d.map.size(), 1), high;
@@ -176,7 +177,8 @@ void reverse_gather(ReverseStep& step) {
     auto k = static_cast<size_t>(axis);
     high.push_back(x.shape()[k] - std::max<int64_t>(slices[k], 1) + 1);
   }
-  set(step, 0, scatter(zeros_like(x), clamped(operand(step, 1), d, low, high), g, d, "add"));
+  Var indices = clamped(operand(step, 1), d, low, high);
+  set(step, 0, scatter(sum_so_far(step, 0).value_or(zeros_like(x)), indices, g, d, "add"));
 }
 
 void reverse_scatter(ReverseStep& step) {

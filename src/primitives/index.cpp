@@ -1,4 +1,6 @@
 // Slices of a tensor, with bounds that are fixed or known only at run time.
+#include <algorithm>
+
 #include "primitives/family.h"
 
 namespace anvil::primitives {
@@ -24,7 +26,7 @@ Types infer_slice(const Types& t, const Params& params) {
                   "`start_indices` and `limit_indices` must lie within `operand`, the start not after the limit.",
                   {"x Got " + std::to_string(start[d] + 1) + " to " + std::to_string(limit[d]) + " in" + dimension +
                    ", which has size " + std::to_string(t[0].shape[d]) + "."});
-    result.shape[d] = (limit[d] - start[d] + stride[d] - 1) / stride[d];
+    result.shape[d] = limit[d] == start[d] ? 0 : (limit[d] - start[d] - 1) / stride[d] + 1;
   }
   return {result};
 }
@@ -35,6 +37,13 @@ void reverse_slice(ReverseStep& step) {
   const Params& params = step.call.params;
   const Ints &start = params.ints("start_indices"), &stride = params.ints("strides");
   Ints high(from.size()), interior(from.size());
+  bool dense = std::all_of(stride.begin(), stride.end(), [](int64_t s) { return s == 1; });
+  if (auto sum = dense ? sum_so_far(step, 0) : std::nullopt) {
+    std::vector<Var> at;
+    for (int64_t s : start) at.push_back(literal(step.graph, s + 1, {DType::i64, {}}));
+    Var part = slice(*sum, start, params.ints("limit_indices"), stride) + g;
+    return set(step, 0, dynamic_update_slice(*sum, part, at));
+  }
   for (size_t d = 0; d < from.size(); ++d) {
     int64_t n = g.shape()[d];
     interior[d] = stride[d] - 1;
@@ -132,8 +141,11 @@ Primitive make_dynamic_slice() {
     return Types{{t[0].dtype, sizes, t[0].ambiguous}};
   };
   p.reverse = [](ReverseStep& step) {
-    if (step.required[0])
-      set(step, 0, dynamic_update_slice(zeros_like(operand(step, 0)), cotangent(step), starts(step, 1)));
+    if (!step.required[0]) return;
+    Var part = cotangent(step);
+    auto sum = sum_so_far(step, 0);
+    if (sum) part = dynamic_slice(*sum, starts(step, 1), part.shape()) + part;
+    set(step, 0, dynamic_update_slice(sum ? *sum : zeros_like(operand(step, 0)), part, starts(step, 1)));
   };
   p.hlo = {"stablehlo.dynamic_slice", {{"slice_sizes", "slice_sizes", Attribute::i64_array}}, "dynamic_slice"};
   p.lower = [](Lowering& l, const graph::Call& c) {

@@ -26,7 +26,9 @@ std::string one_based(const Ints& axes) {
 void check_axis(const char* argument, int64_t axis, int64_t rank) {
   if (axis >= 0 && axis < rank) return;
   throw Error("argument", quoted(argument) + " contains index outside the valid range.",
-              {"x Got " + std::to_string(axis + 1) + ", but valid range is [1, " + std::to_string(rank + 1) + ")."});
+              {"x Got " + std::to_string(axis + 1) +
+               (rank == 0 ? ", but there are no dimensions."
+                          : ", but dimensions are counted from 1 to " + std::to_string(rank) + ".")});
 }
 
 void check_axes(const char* argument, const Ints& axes, int64_t rank) {

@@ -34,15 +34,20 @@ Var column_numbers(Var x) { return iota(*x.graph, column_axis(x), DType::i32, x.
 
 // ---- Cholesky ---------------------------------------------------------------------------
 
-// With A = L L' and S the symmetric matrix whose lower triangle is half that of L' g:
-// dA = L^-T S L^-1. An upper factor is the transpose of L.
+// With A = L L' and S the symmetric matrix whose lower triangle is half that of L' g, a symmetric
+// A has the cotangent L^-T S L^-1. An upper factor is the transpose of L. As one triangle of A is
+// read, each of its elements stands for two, and the other triangle gets nothing: that is what
+// differences by single elements give, and with a symmetric A the same for whatever made it.
 void reverse_cholesky(ReverseStep& step) {
   Var factor = result(step), g = cotangent(step);
   bool lower = step.call.params.flag("lower");
   Var m = lower ? product(factor, 0, g, 0) : product(factor, 1, g, 1);
   Var s = select(row_numbers(m) >= column_numbers(m), m, transposed(m)) * 0.5;
   Var left = triangular_solve(factor, s, true, lower, false, lower);
-  set(step, 0, triangular_solve(factor, left, false, lower, false, !lower));
+  Var both = triangular_solve(factor, left, false, lower, false, !lower);
+  Var row = row_numbers(both), column = column_numbers(both), once = row == column;
+  Var read = lower ? row > column : row < column;
+  set(step, 0, select(once, both, select(read, both * 2.0, zeros_like(both))));
 }
 
 Primitive make_cholesky() {

@@ -1,5 +1,7 @@
 // Regions in loops: their calls become one expression for each result. The loop rules of
 // elementwise primitives serve here too; "every element of the result" is the one scalar.
+// Expressions are walked recursively, so a long chain of calls is cut into named values.
+#include <algorithm>
 #include <unordered_map>
 
 #include "primitives/lowering.h"
@@ -8,13 +10,19 @@
 namespace anvil::primitives {
 namespace {
 
+constexpr int deepest = 50;  // calls in one expression
+
 class ScalarLowering final : public Lowering {
  public:
   explicit ScalarLowering(Lowering& outer) : outer_(outer) {}
-  void bind(const ValuePtr& v, Expr e) { values_[v.get()] = e; }
+  void bind(const ValuePtr& v, Expr e) {
+    if (depth_ > deepest) e = let(e);
+    values_[v.get()] = {e, depth_ > deepest ? 0 : depth_};
+  }
 
   std::vector<Expr> run(const graph::Graph& region) {
     for (const graph::Call& c : region.calls) {
+      depth_ = 1 + depth(c.inputs);
       if (c.primitive->name == "if") {
         branch(c);
         continue;
@@ -31,11 +39,12 @@ class ScalarLowering final : public Lowering {
   loops::ExprPool& exprs() override { return outer_.exprs(); }
   Expr load(const ValuePtr& v, const Index&) override {
     auto it = values_.find(v.get());
-    return it != values_.end() ? it->second : outer_.load(v, {});
+    return it != values_.end() ? it->second.expression : outer_.load(v, {});
   }
   void map(const ValuePtr& result, std::function<Expr(const Index&)> element) override { bind(result, element({})); }
   void alias(const ValuePtr& result, const ValuePtr& operand) override { bind(result, load(operand, {})); }
   Affine parameter(Expr value, int64_t low, int64_t high) override { return outer_.parameter(value, low, high); }
+  Expr let(Expr value) override { return outer_.let(value); }
   void reduce(const ValuePtr&, const Shape&, loops::Op, Scalar,
               std::function<Expr(const Index&, const Index&)>) override {
     refuse();
@@ -60,12 +69,26 @@ class ScalarLowering final : public Lowering {
   [[noreturn]] static void refuse() { throw InternalError("lower: a region has a call that is not elementwise"); }
   void branch(const graph::Call& c) {
     Expr condition = load(c.inputs[0], {});
-    std::vector<Expr> yes = run(*c.params.graph("true_graph")), no = run(*c.params.graph("false_graph"));
+    const graph::GraphPtr &if_true = c.params.graph("true_graph"), &if_false = c.params.graph("false_graph");
+    std::vector<Expr> yes = run(*if_true), no = run(*if_false);
+    depth_ = 1 + std::max({depth(c.inputs), depth(if_true->outputs), depth(if_false->outputs)});
     for (size_t i = 0; i < yes.size(); ++i) bind(c.outputs[i], exprs().select(condition, yes[i], no[i]));
   }
 
+  int depth(const std::vector<ValuePtr>& values) const {
+    int most = 0;
+    for (const ValuePtr& v : values)
+      if (auto it = values_.find(v.get()); it != values_.end()) most = std::max(most, it->second.depth);
+    return most;
+  }
+
+  struct Known {
+    Expr expression;
+    int depth;
+  };
   Lowering& outer_;
-  std::unordered_map<const graph::Value*, Expr> values_;
+  std::unordered_map<const graph::Value*, Known> values_;
+  int depth_ = 0;  // of the call that is lowered
 };
 
 }  // namespace

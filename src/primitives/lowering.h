@@ -79,6 +79,9 @@ class Lowering {
   // An integer known only at run time, as a parameter for indices: value, clamped to [low, high].
   virtual Affine parameter(Expr value, int64_t low, int64_t high) = 0;
 
+  // The same value under a name, computed where the rule is: cuts an expression that has become deep.
+  virtual Expr let(Expr value) = 0;
+
   // Calls runtime function `function` (runtime/functions.h) with these results, operands and numbers.
   virtual void call(const char* function, const std::vector<graph::ValuePtr>& results,
                     const std::vector<graph::ValuePtr>& operands, const std::vector<int64_t>& numbers) = 0;

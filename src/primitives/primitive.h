@@ -75,7 +75,7 @@ constexpr bool contains(Group group, DType t) {
   }
   return false;
 }
-const char* name(Group);  // for messages: "FloatType or IntegerType"
+const char* name(Group);  // for messages: "i8 to i64, f32 or f64"
 
 class Lowering;  // primitives/lowering.h
 struct ReverseStep;
@@ -115,6 +115,10 @@ struct ReverseStep {
   std::vector<ValuePtr> cotangents;  // one per result; never null: zeros are filled in
   std::vector<bool> required;        // one per operand
   std::vector<ValuePtr> results;     // one per operand, null where not required or zero
+  // What the operands' cotangents have come to so far, null where they are zero. A rule that
+  // changes few elements of one takes it (sum_so_far) and gives it back with its own part.
+  std::vector<ValuePtr> sums = {};
+  std::vector<bool> taken = {};
 };
 
 class Registry {

@@ -14,7 +14,7 @@ DType signed_of_size(size_t bytes) {
 
 // Both known: bool yields to all, floats win over integers, the wider one wins within a
 // kind. Signed with unsigned gives a signed dtype that holds both, at most i64.
-DType known(DType a, DType b) {
+DType promoted(DType a, DType b) {
   if (a == b || is_bool(b)) return a;
   if (is_bool(a)) return b;
   if (is_float(a) != is_float(b)) return is_float(a) ? a : b;
@@ -54,7 +54,7 @@ ValuePtr convert(graph::Graph& graph, const ValuePtr& v, CommonType to) {
 }  // namespace
 
 CommonType common_dtype(CommonType a, CommonType b) {
-  if (a.ambiguous == b.ambiguous) return {known(a.dtype, b.dtype), a.ambiguous};
+  if (a.ambiguous == b.ambiguous) return {promoted(a.dtype, b.dtype), a.ambiguous};
   if (b.ambiguous) std::swap(a, b);  // now a is the ambiguous one
   if (kind(a.dtype) > kind(b.dtype)) return a;
   return b;
@@ -65,6 +65,10 @@ std::vector<ValuePtr> promote(graph::Graph& graph, std::vector<ValuePtr> values)
   auto type_of = [](const ValuePtr& v) { return CommonType{v->type.dtype, v->type.ambiguous}; };
   CommonType common = type_of(values[0]);
   for (const auto& v : values) common = common_dtype(common, type_of(v));
+  return promote(graph, std::move(values), common);
+}
+
+std::vector<ValuePtr> promote(graph::Graph& graph, std::vector<ValuePtr> values, CommonType common) {
   for (auto& v : values)
     if (v->type.dtype != common.dtype) v = convert(graph, v, common);
   return values;

@@ -18,6 +18,7 @@ CommonType common_dtype(CommonType a, CommonType b);
 // Converts the values whose dtype differs from the common one; literals take it at once,
 // with their full value.
 std::vector<graph::ValuePtr> promote(graph::Graph&, std::vector<graph::ValuePtr>);
+std::vector<graph::ValuePtr> promote(graph::Graph&, std::vector<graph::ValuePtr>, CommonType);
 // Spreads rank-0 values over the common shape of the others; Error("shape") when those differ.
 std::vector<graph::ValuePtr> broadcast_scalars(graph::Graph&, std::vector<graph::ValuePtr>);
 

@@ -19,8 +19,9 @@ void check_count(const Primitive& p, size_t got) {
 void check_group(const Primitive& p, const std::vector<TensorType>& types) {
   if (types.empty() || contains(p.group, types[0].dtype)) return;
   std::string operand = p.operands.empty() || p.operands[0] == "..." ? "operand" : p.operands[0];
-  throw Error("dtype", "`" + operand + "` must have dtype " + name(p.group) + ".",
-              {"x Got <" + std::string(anvil::name(types[0].dtype)) + ">."});
+  std::vector<std::string> details = {"x Got <" + std::string(anvil::name(types[0].dtype)) + ">."};
+  if (p.group == Group::floating) details.push_back("i Convert it before, for example by `nv_convert(x, \"f32\")`.");
+  throw Error("dtype", "`" + operand + "` must have dtype " + name(p.group) + ".", details);
 }
 
 std::vector<TensorType> infer(const Primitive& p, const std::vector<ValuePtr>& operands, const Params& params) {

@@ -64,12 +64,13 @@ std::function<void(Lowering&, const graph::Call&)> lower_with(Combiner combiner)
 
 void reverse_sum(ReverseStep& step) { set(step, 0, spread(step, cotangent(step))); }
 
-// The elements that equal the extreme share its cotangent; when it is NaN, those that are NaN.
+// The elements that equal the extreme share its cotangent; when it is NaN, nobody gets any.
 void reverse_extreme(ReverseStep& step) {
   Var x = operand(step, 0), g = cotangent(step);
   const Params& params = step.call.params;
-  Var taken = (x == spread(step, result(step))) | (x != x);
+  Var taken = x == spread(step, result(step));
   Var count = reduce_sum(convert(taken, x.dtype()), params.ints("dims"), params.flag("drop"));
+  count = maximum(count, literal(count, 1));
   set(step, 0, select(taken, spread(step, g / count), zeros_like(x)));
 }
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/interrupt.h"
+
 namespace anvil::primitives {
 
 using graph::Call;
@@ -57,7 +59,10 @@ class Lift {
   void bind(const ValuePtr& v, const ValuePtr& tensor) { map_[v.get()] = tensor; }
 
   std::vector<Var> run(const Graph& region) {
-    for (const Call& c : region.calls) call(c);
+    for (const Call& c : region.calls) {
+      poll();
+      call(c);
+    }
     std::vector<Var> results;
     for (const ValuePtr& v : region.outputs) results.push_back(tensor(v));
     return results;

@@ -6,12 +6,12 @@ namespace anvil::primitives {
 const char* name(Group group) {
   switch (group) {
     case Group::any: return "any type";
-    case Group::numeric: return "FloatType, IntegerType or UnsignedType";
-    case Group::floating: return "FloatType";
-    case Group::integer: return "IntegerType or UnsignedType";
-    case Group::signed_or_float: return "FloatType or IntegerType";
-    case Group::integer_or_bool: return "BooleanType, IntegerType or UnsignedType";
-    case Group::boolean: return "BooleanType";
+    case Group::numeric: return "i8 to i64, ui8 to ui64, f32 or f64";
+    case Group::floating: return "f32 or f64";
+    case Group::integer: return "i8 to i64 or ui8 to ui64";
+    case Group::signed_or_float: return "i8 to i64, f32 or f64";
+    case Group::integer_or_bool: return "bool, i8 to i64 or ui8 to ui64";
+    case Group::boolean: return "bool";
   }
   return "";
 }

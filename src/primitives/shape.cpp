@@ -43,6 +43,8 @@ Primitive make_iota() {
                   {"x Got <" + std::string(anvil::name(dtype)) + ">."});
     check_shape(params.ints("shape"));
     check_axis("dim", params.integer("dim"), static_cast<int64_t>(params.ints("shape").size()));
+    auto dim = static_cast<size_t>(params.integer("dim"));
+    add_sizes(params.integer("start"), params.ints("shape")[dim], dim);
     return Types{{dtype, params.ints("shape"), params.flag("ambiguous")}};
   };
   p.zero_derivative = true;
@@ -236,7 +238,7 @@ Types infer_concatenate(const Types& t, const Params& params) {
       throw Error("shape", "All tensors must have the same shape (except for the concatenation dimension).",
                   {"x Got shapes " + shapes + " and dimension " + std::to_string(dim + 1) + "."});
     }
-    result.shape[d] += t[k].shape[d];
+    result.shape[d] = add_sizes(result.shape[d], t[k].shape[d], d);
     result.ambiguous = result.ambiguous && t[k].ambiguous;
   }
   return {result};
@@ -294,7 +296,9 @@ Types infer_pad(const Types& t, const Params& params) {
     if (interior[d] < 0)
       throw Error("argument", "`interior_padding` must not be negative.",
                   {"x Got " + std::to_string(interior[d]) + " in dimension " + std::to_string(d + 1) + "."});
-    result.shape[d] = low[d] + n + std::max<int64_t>(n - 1, 0) * interior[d] + high[d];
+    for (int64_t x : {low[d], high[d], interior[d]}) add_sizes(x, 0, d);
+    int64_t between = multiply_sizes(std::max<int64_t>(n - 1, 0), interior[d], d);
+    result.shape[d] = add_sizes(add_sizes(low[d], add_sizes(n, between, d), d), high[d], d);
     if (result.shape[d] < 0)
       throw Error(
           "shape", "Negative `edge_padding_low` and `edge_padding_high` must not crop more than there is.",
@@ -341,7 +345,7 @@ void lower_pad(Lowering& l, const graph::Call& c) {
   const Ints &low = c.params.ints("edge_padding_low"), &interior = c.params.ints("interior_padding");
   size_t rank = from.size();
   auto padding = [&l, value](const Index&) { return l.load(value, {}); };
-  auto up = [](int64_t a, int64_t b) { return a <= 0 ? 0 : (a + b - 1) / b; };
+  auto up = [](int64_t a, int64_t b) { return a <= 0 ? 0 : (a - 1) / b + 1; };
 
   // Elements skip .. skip + kept of the operand are visible, the first of them at `begin`.
   Ints step(rank), skip(rank), begin(rank);

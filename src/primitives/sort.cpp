@@ -25,25 +25,55 @@ Types infer_sort(const Types& t, const Params& params) {
   return t;
 }
 
+// Places along `dim`, one for each element of a tensor of this rank.
+IndexDims places_along(int64_t dim, size_t rank) {
+  Ints others = other_axes(rank, {dim});
+  return {{}, {dim}, others, others, {dim}, static_cast<int64_t>(rank)};
+}
 // Zeros of `shape`, but g at the indices along `dim`.
 Var put_back(Var g, Var indices, int64_t dim, const Shape& shape) {
-  Ints others = other_axes(shape.size(), {dim});
-  IndexDims dims{{}, {dim}, others, others, {dim}, static_cast<int64_t>(shape.size())};
-  return scatter(literal(*g.graph, 0, {g.dtype(), shape}), indices, g, dims, "", true);
+  Var zeros = literal(*g.graph, 0, {g.dtype(), shape});
+  return scatter(zeros, indices, g, places_along(dim, shape.size()), "", true);
 }
 
-// Sorted with the other operands, indices say where each element came from.
+// Equal elements, which stand side by side in y, share their cotangents; NaN gets none. The runs
+// of equal elements are numbered, the cotangents of each added at its number.
+Var shared_by_equals(Var y, Var g, int64_t dim) {
+  auto d = static_cast<size_t>(dim);
+  const Shape& shape = y.shape();
+  int64_t n = shape[d];
+  if (n > 1) {
+    Ints zero(shape.size(), 0), one(shape.size(), 1), second = zero, last = shape;
+    Shape edge = shape;
+    second[d] = edge[d] = 1;
+    last[d] = n - 1;
+    Var before = slice(y, zero, last, one), after = slice(y, second, shape, one);
+    Var begins = concatenate({literal(*y.graph, true, {DType::boolean, edge}), before != after}, dim);
+    Var run = cumsum(convert(begins, DType::i64), dim), nothing = zeros_like(g);
+    IndexDims dims = places_along(dim, shape.size());
+    Var sum = scatter(nothing, run, g, dims, "add"), count = scatter(nothing, run, literal(g, 1), dims, "add");
+    g = gather(sum / maximum(count, literal(g, 1)), run, one, dims);
+  }
+  return select(y == y, g, zeros_like(g));
+}
+
+// Sorted with the other operands, indices say where each element came from. The order of equal
+// first keys is a kink of the first operand, and of no other: those are carried along.
 void reverse_sort(ReverseStep& step) {
   const Params& params = step.call.params;
   int64_t dim = params.integer("dim");
   std::vector<Var> operands;
   for (size_t i = 0; i < step.call.inputs.size(); ++i) operands.push_back(operand(step, i));
   const Shape shape = operands[0].shape();
+  if (elements(shape) == 0) return;
   bool small = shape[static_cast<size_t>(dim)] <= std::numeric_limits<int32_t>::max();
   operands.push_back(iota(step.graph, dim, small ? DType::i32 : DType::i64, shape, 1));
   Var indices = sort(operands, dim, params.flag("descending"), params.integer("num_keys")).back();
-  for (size_t i = 0; i < step.required.size(); ++i)
-    if (step.required[i]) set(step, i, put_back(cotangent(step, i), indices, dim, shape));
+  for (size_t i = 0; i < step.required.size(); ++i) {
+    if (!step.required[i]) continue;
+    Var g = cotangent(step, i);
+    set(step, i, put_back(i == 0 ? shared_by_equals(result(step, 0), g, dim) : g, indices, dim, shape));
+  }
 }
 
 void lower_sort(Lowering& l, const graph::Call& c) {
@@ -95,9 +125,23 @@ Types infer_top_k(const Types& t, const Params& params) {
   return {{t[0].dtype, some, t[0].ambiguous}, {DType::i32, some}};
 }
 
+// As for sort; only the least element that is left may have equals that are left out.
 void reverse_top_k(ReverseStep& step) {
-  const Shape& shape = step.call.inputs[0]->type.shape;
-  set(step, 0, put_back(cotangent(step), result(step, 1), static_cast<int64_t>(shape.size()) - 1, shape));
+  Var x = operand(step, 0), y = result(step), g = cotangent(step);
+  const Shape& shape = x.shape();
+  auto dim = static_cast<int64_t>(shape.size()) - 1;
+  if (elements(y.shape()) == 0) return;
+  Ints first(shape.size(), 0), one(shape.size(), 1);
+  first.back() = y.shape().back() - 1;
+  Var least = slice(y, first, y.shape(), one);
+  Var is_least = y == broadcast_in_dim(least, y.shape(), all_axes(shape.size()));
+  Var equals_least = x == broadcast_in_dim(least, shape, all_axes(shape.size()));
+  Var above = select(is_least, zeros_like(g), shared_by_equals(y, g, dim));
+  Var sum = reduce_sum(select(is_least, g, zeros_like(g)), {dim}, false);
+  Var count = reduce_sum(convert(equals_least, x.dtype()), {dim}, false);
+  Var share = broadcast_in_dim(sum / maximum(count, literal(count, 1)), shape, all_axes(shape.size()));
+  Var of_least = select(equals_least, share, zeros_like(x));
+  set(step, 0, of_least + put_back(above, result(step, 1), dim, shape));
 }
 
 Primitive make_top_k() {

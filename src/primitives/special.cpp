@@ -36,6 +36,12 @@ Var bessel_i1e_slope(Var x, Var y) {
   return bessel_i0e(x) - (abs(y) + ratio);
 }
 
+// With the operands' usual names.
+Primitive called(std::vector<std::string> operands, Primitive p) {
+  p.operands = std::move(operands);
+  return p;
+}
+
 }  // namespace
 
 // One statement a primitive, laid out by hand.
@@ -50,12 +56,12 @@ void register_special(Registry& r) {
   r.add(function("digamma", "chlo.digamma", Function::digamma,
                  [](Var x, Var, Var g) { return g * polygamma(literal(x, 1), x); }, gamma_domain));
   // the order n is a whole number, there is nothing to differentiate by
-  r.add(function("polygamma", "chlo.polygamma", Function::polygamma, flat,
-                 [](Var n, Var x, Var, Var g) { return g * polygamma(n + 1.0, x); }, {1, 1}, gamma_domain));
+  r.add(called({"n", "x"}, function("polygamma", "chlo.polygamma", Function::polygamma, flat,
+                 [](Var n, Var x, Var, Var g) { return g * polygamma(n + 1.0, x); }, {1, 1}, gamma_domain)));
   // the derivative by s is none of our functions: NaN, rather than a zero that it is not
-  r.add(function("zeta", "chlo.zeta", Function::zeta,
+  r.add(called({"s", "a"}, function("zeta", "chlo.zeta", Function::zeta,
                  [](Var, Var, Var, Var g) { return g * std::numeric_limits<double>::quiet_NaN(); },
-                 [](Var s, Var a, Var, Var g) { return -(g * (s * record("zeta", {s + 1.0, a}))); }, {2.5, 2.5}, {0.2, 10}));
+                 [](Var s, Var a, Var, Var g) { return -(g * (s * record("zeta", {s + 1.0, a}))); }, {2.5, 2.5}, {0.2, 10})));
   r.add(function("bessel_i1e", "chlo.bessel_i1e", Function::bessel_i1e,
                  [](Var x, Var y, Var g) { return g * bessel_i1e_slope(x, y); }, {-30, 30}));
 }

@@ -95,17 +95,9 @@ std::vector<ValuePtr> expand_reduce_window(Graph& to, const Call& c) {
   return results;
 }
 
-// Sums flow back through windows of their own, from the elements' side. Of extremes, the first
-// element that attains it takes all, as in JAX.
+// Sums flow back through windows of their own, from the elements' side.
 bool reverses_reduce_window(const Call& c) {
-  if (c.outputs.size() != 1 || !is_literal(c.inputs[1])) return false;
-  auto m = monoid_of(*c.params.graph("body"), c.inputs[0]->type.dtype);
-  if (!m) return false;
-  std::string_view operation = m->operation;
-  if (operation == "add") return true;
-  Ints ones(c.inputs[0]->type.shape.size(), 1);
-  return (operation == "maximum" || operation == "minimum") && c.inputs[1]->literal == m->neutral &&
-         c.params.ints("base_dilations") == ones && c.params.ints("window_dilations") == ones;
+  return c.outputs.size() == 1 && known(c.inputs[1]) && single_operation(*c.params.graph("body")) == "add";
 }
 
 Var sums_back(const Call& c, Var g, Var x) {
@@ -128,31 +120,12 @@ Var sums_back(const Call& c, Var g, Var x) {
   return record("reduce_window", {g, literal(*g.graph, 0, {g.dtype(), {}})}, p);
 }
 
-Var extremes_back(const Call& c, Var g, Var x, const char* comparison) {
-  TensorType scalar{x.dtype(), {}};
-  auto binary = [&](const char* name) {
-    return region({scalar, scalar}, [&](Graph&, const Vars& v) { return Vars{record(name, {v[0], v[1]})}; });
-  };
-  const Params& p = c.params;
-  return record("select_and_scatter", {x, g, literal(*g.graph, 0, scalar)},
-                {{"window_dimensions", p.ints("window_dimensions")},
-                 {"window_strides", p.ints("window_strides")},
-                 {"padding_low", p.ints("padding_low")},
-                 {"padding_high", p.ints("padding_high")},
-                 {"select", binary(comparison)},
-                 {"scatter", binary("add")}});
-}
-
 void reverse_reduce_window(ReverseStep& step) {
   const Call& c = step.call;
   if (!reverses_reduce_window(c))
     throw Error("gradient", "The derivative of this `reduce_window` is that of its expansion.");
-  Var g = cotangent(step), x = operand(step, 0);
-  if (elements(g.shape()) == 0) return;
-  std::string_view operation = monoid_of(*c.params.graph("body"), x.dtype())->operation;
-  set(step, 0,
-      operation == "add" ? sums_back(c, g, x)
-                         : extremes_back(c, g, x, operation == "maximum" ? "greater_equal" : "less_equal"));
+  Var g = cotangent(step);
+  if (elements(g.shape()) > 0) set(step, 0, sums_back(c, g, operand(step, 0)));
 }
 
 // ---- select_and_scatter -------------------------------------------------------------------
@@ -231,11 +204,8 @@ std::vector<ValuePtr> expand_select_and_scatter(Graph& to, const Call& c) {
       values = around.over(padded(source, scalar(0, t), back));
   Var hit = places == broadcast_in_dim(number, places.shape(), all_axes(rank));
   Ints dims = around.places(rank);
-  if (auto m = monoid_of(*scatters, t)) {
-    Var all = record(m->reduction, {select(hit, values, literal(values, m->neutral))},
-                     {{"dims", dims, true}, {"drop", true}});
-    return {with_initial(*m, all, initial).value};
-  }
+  if (auto m = monoid_of(*scatters, t))
+    return {fold({select(hit, values, literal(values, neutral(*m, t)))}, {initial}, dims, scatters)[0].value};
   return {fold({hit, values}, {scalar(true, DType::boolean), initial}, dims, joining(scatters, t))[1].value};
 }
 

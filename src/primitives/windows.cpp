@@ -23,15 +23,17 @@ void check_positive(const char* what, const Ints& values) {
 }
 
 int64_t window_count(int64_t n, const WindowDimension& w) {
-  __int128 covered = static_cast<__int128>(w.size - 1) * w.dilation + 1;
-  __int128 base = n <= 0 ? 0 : static_cast<__int128>(n - 1) * w.base_dilation + 1;
-  __int128 padded = base + w.low + w.high;
+  __extension__ using Wide = __int128;
+  Wide covered = static_cast<Wide>(w.size - 1) * w.dilation + 1;
+  Wide base = n <= 0 ? 0 : static_cast<Wide>(n - 1) * w.base_dilation + 1;
+  Wide padded = base + w.low + w.high;
   if (padded < 0)
     throw Error("shape", "Negative padding must not crop more than there is.",
                 {"x A dimension of size " + std::to_string(n) + " is padded by " + std::to_string(w.low) + " and " +
                  std::to_string(w.high) + "."});
-  if (padded > (__int128(1) << 62) || covered > (__int128(1) << 62))
-    throw Error("shape", "A dimension that windows slide over is too large.");
+  constexpr int64_t most = int64_t(1) << 60;  // so that sums of these have room
+  if (padded > most || covered > most || std::max(w.low, w.high) > most || std::min(w.low, w.high) < -most)
+    throw Error("shape", "A dimension that windows slide over is too large.", {"x Sizes and paddings go up to 2^60."});
   return covered > padded ? 0 : static_cast<int64_t>((padded - covered) / w.stride + 1);
 }
 
@@ -149,7 +151,8 @@ Types infer_sum_windows(const Types& t, const Params& params) {
   TensorType result{t[0].dtype, {t[0].shape.begin(), t[0].shape.begin() + static_cast<std::ptrdiff_t>(rank)}};
   for (size_t k = 0; k < dims.size(); ++k) {
     int64_t& n = result.shape[static_cast<size_t>(dims[k])];
-    n -= (std::max<int64_t>(t[0].shape[rank + k], 1) - 1) * dilations[k];
+    auto d = static_cast<size_t>(dims[k]);
+    n = add_sizes(n, -multiply_sizes(std::max<int64_t>(t[0].shape[rank + k], 1) - 1, dilations[k], d), d);
     if (n < 0)
       throw Error("shape", "`operand` is shorter than its windows.",
                   {"x Dimension " + std::to_string(dims[k] + 1) + " lacks " + std::to_string(-n) + " elements."});

@@ -2,17 +2,16 @@
 // everything it calls (elementary functions, products, tapes, polling) belongs to the runtime.
 #pragma once
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace anvil::runtime {
 
-struct Run;  // state of one run: tapes, interrupt test, error text (runtime/run.h)
+struct Run;  // state of one run: tapes, what went wrong (runtime/run.h)
 
 // buffers: inputs, then constants, then outputs, in order of position; arena: temporaries, 64-byte aligned.
-// 0 = done, 1 = interrupted, 2 = failed (Run holds the text).
+// 0 = done, 1 = failed or interrupted (Run holds the exception).
 using Entry = int32_t (*)(void* const* buffers, char* arena, Run* run);
 
 struct Executable {
@@ -21,7 +20,7 @@ struct Executable {
   std::shared_ptr<void> code;  // keeps the machine code alive
 };
 
-// Runs it: takes an arena from the pool, calls the entry; throws Error("interrupt") or the failure.
-void run(const Executable&, void* const* buffers, const std::function<bool()>& interrupted);
+// Runs it: takes an arena from the pool, calls the entry; throws Interrupted or the failure.
+void run(const Executable&, void* const* buffers);
 
 }  // namespace anvil::runtime

@@ -47,8 +47,6 @@ int32_t tape_length(Run* run, void* const* buffers, const int64_t*) {
   });
 }
 
-Blas hooks;
-
 }  // namespace
 
 std::span<const NamedFunction> functions() {
@@ -71,8 +69,5 @@ std::span<const NamedFunction> functions() {
 
 int64_t power_i64(int64_t base, int64_t exponent) { return scalar::power(base, exponent); }
 uint64_t power_ui64(uint64_t base, uint64_t exponent) { return scalar::power(base, exponent); }
-
-void set_blas(const Blas& b) { hooks = b; }
-const Blas& blas() { return hooks; }
 
 }  // namespace anvil::runtime

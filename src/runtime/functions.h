@@ -9,7 +9,7 @@ namespace anvil::runtime {
 
 struct Run;
 
-// 0 = go on, 1 = interrupted, 2 = failed.
+// 0 = go on, 1 = stop: failed or interrupted.
 using Function = int32_t (*)(Run*, void* const* buffers, const int64_t* numbers);
 struct NamedFunction {
   const char* name;
@@ -36,15 +36,5 @@ std::span<const NamedFunction> functions();
 // Integer powers, for generated code: as scalar::power.
 int64_t power_i64(int64_t base, int64_t exponent);
 uint64_t power_ui64(uint64_t base, uint64_t exponent);
-
-// R's LAPACK and BLAS, set by the package's start-up; without them Eigen serves. Products
-// are our own: what R links may be anything from the fastest library to the reference.
-struct Blas {
-  void (*dpotrf)(const char*, const int*, double*, const int*, int*) = nullptr;
-  void (*dtrsm)(const char*, const char*, const char*, const char*, const int*, const int*, const double*,
-                const double*, const int*, double*, const int*) = nullptr;
-};
-void set_blas(const Blas&);
-const Blas& blas();
 
 }  // namespace anvil::runtime

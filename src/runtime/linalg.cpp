@@ -1,6 +1,7 @@
-// Products, Cholesky factors and triangular systems. Products are our own; factors and
-// systems are R's LAPACK and BLAS for large f64 and Eigen otherwise; many small matrices
-// are worked on several at a time, which batch-first storage makes contiguous.
+// Products, Cholesky factors and triangular systems. Factors and systems are blocked over our own
+// products, so that their speed depends on no other library and no step takes long; Eigen serves
+// within the blocks. Many small matrices are worked on several at a time, which batch-first
+// storage makes contiguous.
 #include "runtime/linalg.h"
 
 #include <algorithm>
@@ -9,7 +10,7 @@
 #include <limits>
 #include <vector>
 
-#include "runtime/functions.h"
+#include "base/interrupt.h"
 #include "runtime/pool.h"
 #include "runtime/product/product.h"
 #include "runtime/run.h"
@@ -17,38 +18,20 @@
 namespace anvil::runtime {
 namespace {
 
-template <class T>
-using Matrix = Eigen::Map<Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>>;
-template <class T>
-using ConstMatrix = Eigen::Map<const Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>>;
-
-constexpr int64_t large = 48;  // from here on LAPACK is worth its calls
 constexpr int64_t small = 32,
                   several = 4;  // matrices up to `small`, at least `several` of them: side by side
-
-bool fits_int(int64_t x) { return x <= std::numeric_limits<int>::max(); }
 
 // ---- products ----------------------------------------------------------------------
 
 template <class T>
 int32_t call_gemm(Run* run, void* const* p, const int64_t* d) {
-  int32_t asked = done;
-  struct Question {
-    Run* run;
-    int32_t* answer;
-  } question{run, &asked};
-  const auto ask = [](void* q) {
-    const auto* it = static_cast<Question*>(q);
-    return (*it->answer = poll(it->run)) != done;
-  };
   const int64_t m = d[0], n = d[1], k = d[2];
   const bool transpose_a = d[3] != 0, transpose_b = d[4] != 0;
-  const int32_t status = guarded(run, [&] {
+  return guarded(run, [&] {
     const auto *a = static_cast<const T*>(p[1]), *b = static_cast<const T*>(p[2]);
     product::multiply<T>(static_cast<T*>(p[0]), transpose_a ? product::View<T>{a, k, 1} : product::View<T>{a, 1, m},
-                         transpose_b ? product::View<T>{b, n, 1} : product::View<T>{b, 1, k}, m, n, k, ask, &question);
+                         transpose_b ? product::View<T>{b, n, 1} : product::View<T>{b, 1, k}, m, n, k);
   });
-  return status != done ? status : asked;
 }
 
 // ---- several small matrices at a time ------------------------------------------------
@@ -111,7 +94,7 @@ void solve_lanes(const System& s, T* x, const T* a, const T* b, int64_t count, L
   for (int64_t i = 0; i < s.n; ++i)
     for (int64_t k = 0; k < s.n; ++k)
       if (s.forward() ? k <= i : k >= i) matrix[i * s.n + k] = load(a + s.a(i, k), count);
-  for (int64_t c = 0; c < s.m; ++c)
+  for (int64_t c = 0; c < s.m; ++c, worked(s.n * s.n))
     for (int64_t step = 0; step < s.n; ++step) {
       const int64_t i = s.forward() ? step : s.n - 1 - step;
       Lanes<T> sum = load(b + s.b(i, c), count);
@@ -125,7 +108,10 @@ void solve_lanes(const System& s, T* x, const T* a, const T* b, int64_t count, L
 // f(first, count) for each group of matrices.
 template <class T, class F>
 void in_groups(int64_t batch, F&& f) {
-  for (int64_t first = 0; first < batch; first += width<T>) f(first, std::min(width<T>, batch - first));
+  for (int64_t first = 0; first < batch; first += width<T>) {
+    f(first, std::min(width<T>, batch - first));
+    worked(small * small);
+  }
 }
 
 // ---- one matrix at a time --------------------------------------------------------------
@@ -157,37 +143,74 @@ void one_by_one(int64_t batch, T* out, int64_t out_size, const T* a, int64_t a_s
     if (b) gather(y, b + i, b_size, batch);
     f(o, x, y);
     scatter(out + i, o, out_size, batch);
+    worked(10 * (out_size + a_size + b_size));
   }
 }
 
-template <class T, unsigned triangle>
-bool factorise(Matrix<T>& m) {
-  using Dense = Eigen::Ref<Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>>;
-  return Eigen::LLT<Dense, triangle>(m).info() == Eigen::Success;
+// A triangular matrix in memory: element (i, j) at data[i * row + j * column], so that the
+// transpose of an upper one is a lower one.
+template <class T>
+struct Square {
+  T* data;
+  int64_t row, column;
+  T* at(int64_t i, int64_t j) const { return data + i * row + j * column; }
+};
+
+constexpr int64_t block = 64;           // columns of a factor, or rows of a system, that are found at once
+constexpr int64_t at_a_time = 1 << 12;  // of the vectors that one of these is multiplied with or solved for
+
+template <class T>
+using Dense = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
+template <class T>
+Dense<T> copy_of(const Square<T>& x, int64_t first, int64_t n) {
+  Dense<T> m(n, n);
+  for (int64_t j = 0; j < n; ++j)
+    for (int64_t i = 0; i < n; ++i) m(i, j) = *x.at(first + i, first + j);
+  return m;
+}
+
+// L L' = A in the lower triangle of x; false where A is not positive definite. From some columns
+// what those before make of them is taken, their square is factorised, the rest solved for.
+template <class T>
+bool factorise(const Square<T>& x, int64_t n) {
+  const Block memory(size_t(std::min(n, at_a_time) * block) * sizeof(T));
+  T* const product = reinterpret_cast<T*>(memory.data());
+  for (int64_t j = 0; j < n; j += block) {
+    const int64_t w = std::min(block, n - j);
+    for (int64_t i = j; i < n && j > 0; i += at_a_time) {
+      const int64_t h = std::min(at_a_time, n - i);
+      product::multiply<T>(product, {x.at(i, 0), x.row, x.column}, {x.at(j, 0), x.column, x.row}, h, w, j);
+      for (int64_t c = 0; c < w; ++c)
+        for (int64_t r = 0; r < h; ++r) *x.at(i + r, j + c) -= product[r + h * c];
+    }
+    Dense<T> square = copy_of(x, j, w);
+    if (Eigen::LLT<Eigen::Ref<Dense<T>>, Eigen::Lower>(square).info() != Eigen::Success) return false;
+    for (int64_t c = 0; c < w; ++c)
+      for (int64_t r = c; r < w; ++r) *x.at(j + r, j + c) = square(r, c);
+    for (int64_t i = j + w; i < n; i += block) {
+      const int64_t h = std::min(block, n - i);
+      Dense<T> rest(h, w);
+      for (int64_t c = 0; c < w; ++c)
+        for (int64_t r = 0; r < h; ++r) rest(r, c) = *x.at(i + r, j + c);
+      square.transpose().template triangularView<Eigen::Upper>().template solveInPlace<Eigen::OnTheRight>(rest);
+      for (int64_t c = 0; c < w; ++c)
+        for (int64_t r = 0; r < h; ++r) *x.at(i + r, j + c) = rest(r, c);
+      worked(h * w * w);
+    }
+  }
+  return true;
 }
 
 template <class T>
 void cholesky_dense(T* l, const T* a, int64_t n, bool lower) {
-  Matrix<T> out(l, n, n);
-  out = ConstMatrix<T>(a, n, n);
-  bool ok = false;
-  if constexpr (std::is_same_v<T, double>) {
-    if (blas().dpotrf && n >= large && fits_int(n)) {
-      int size = int(n), info = 0;
-      blas().dpotrf(lower ? "L" : "U", &size, l, &size, &info);
-      ok = info == 0;
-    } else {
-      ok = lower ? factorise<T, Eigen::Lower>(out) : factorise<T, Eigen::Upper>(out);
-    }
-  } else {
-    ok = lower ? factorise<T, Eigen::Lower>(out) : factorise<T, Eigen::Upper>(out);
-  }
+  in_pieces(n * n, 1, [&](int64_t first, int64_t end) { std::copy(a + first, a + end, l + first); });
+  const bool sound = factorise<T>(lower ? Square<T>{l, 1, n} : Square<T>{l, n, 1}, n);
   for (int64_t j = 0; j < n; ++j)
     for (int64_t i = 0; i < n; ++i) {
       if (lower ? i < j : i > j)
-        out(i, j) = 0;
-      else if (!ok)
-        out(i, j) = std::numeric_limits<T>::quiet_NaN();
+        l[i + n * j] = 0;
+      else if (!sound)
+        l[i + n * j] = std::numeric_limits<T>::quiet_NaN();
     }
 }
 
@@ -212,44 +235,43 @@ int32_t call_cholesky(Run* run, void* const* p, const int64_t* d) {
   });
 }
 
-template <class T, unsigned triangle>
-void solve_with(const ConstMatrix<T>& a, Matrix<T>& x, bool left, bool transposed) {
-  constexpr unsigned other = (triangle & Eigen::UnitDiag) | (triangle & Eigen::Lower ? Eigen::Upper : Eigen::Lower);
-  const auto view = a.template triangularView<triangle>();
-  const auto flipped = a.transpose().template triangularView<other>();
-  if (left && transposed)
-    flipped.template solveInPlace<Eigen::OnTheLeft>(x);
-  else if (left)
-    view.template solveInPlace<Eigen::OnTheLeft>(x);
-  else if (transposed)
-    flipped.template solveInPlace<Eigen::OnTheRight>(x);
-  else
-    view.template solveInPlace<Eigen::OnTheRight>(x);
+// M x = b for `count` right-hand sides, in place of them: vector c at data + c * column. From some
+// rows what those before make of them is taken, then their square is solved for.
+template <class T>
+void solve_in_place(const System& s, const T* a, const Square<T>& x, int64_t count, T* product) {
+  const Square<const T> m = s.flipped() ? Square<const T>{a, s.n, 1} : Square<const T>{a, 1, s.n};
+  for (int64_t done = 0; done < s.n; done += block) {
+    const int64_t w = std::min(block, s.n - done), first = s.forward() ? done : s.n - done - w;
+    const int64_t known = s.forward() ? 0 : first + w;
+    if (done > 0)
+      product::multiply<T>(product, {m.at(first, known), m.row, m.column}, {x.at(known, 0), x.row, x.column}, w, count,
+                           done);
+    Dense<T> rows(w, count), square(w, w);
+    for (int64_t c = 0; c < w; ++c)
+      for (int64_t r = 0; r < w; ++r) square(r, c) = *m.at(first + r, first + c);
+    for (int64_t c = 0; c < count; ++c)
+      for (int64_t r = 0; r < w; ++r) rows(r, c) = *x.at(first + r, c) - (done > 0 ? product[r + w * c] : T(0));
+    if (s.forward())
+      s.unit ? square.template triangularView<Eigen::UnitLower>().solveInPlace(rows)
+             : square.template triangularView<Eigen::Lower>().solveInPlace(rows);
+    else
+      s.unit ? square.template triangularView<Eigen::UnitUpper>().solveInPlace(rows)
+             : square.template triangularView<Eigen::Upper>().solveInPlace(rows);
+    for (int64_t c = 0; c < count; ++c)
+      for (int64_t r = 0; r < w; ++r) *x.at(first + r, c) = rows(r, c);
+    worked(w * w * count);
+  }
 }
 
 template <class T>
 void solve_dense(const System& s, T* x, const T* a, const T* b) {
-  const int64_t rows = s.left ? s.n : s.m, columns = s.left ? s.m : s.n;
-  if (x != b) std::copy(b, b + rows * columns, x);
-  if constexpr (std::is_same_v<T, double>) {
-    if (blas().dtrsm && s.n >= large && fits_int(std::max(s.n, s.m))) {
-      const int m = int(rows), n = int(columns), lda = int(s.n);
-      const double one = 1;
-      blas().dtrsm(s.left ? "L" : "R", s.lower ? "L" : "U", s.transposed ? "T" : "N", s.unit ? "U" : "N", &m, &n, &one,
-                   a, &lda, x, &m);
-      return;
-    }
+  in_pieces(s.n * s.m, 1, [&](int64_t first, int64_t end) { std::copy(b + first, b + end, x + first); });
+  const int64_t together = std::min(s.m, at_a_time);
+  const Block memory(size_t(block * together) * sizeof(T));
+  for (int64_t c = 0; c < s.m; c += together) {
+    const Square<T> vectors = s.left ? Square<T>{x + s.n * c, 1, s.n} : Square<T>{x + c, s.m, 1};
+    solve_in_place<T>(s, a, vectors, std::min(together, s.m - c), reinterpret_cast<T*>(memory.data()));
   }
-  const ConstMatrix<T> matrix(a, s.n, s.n);
-  Matrix<T> out(x, rows, columns);
-  if (s.lower && s.unit)
-    solve_with<T, Eigen::UnitLower>(matrix, out, s.left, s.transposed);
-  else if (s.lower)
-    solve_with<T, Eigen::Lower>(matrix, out, s.left, s.transposed);
-  else if (s.unit)
-    solve_with<T, Eigen::UnitUpper>(matrix, out, s.left, s.transposed);
-  else
-    solve_with<T, Eigen::Upper>(matrix, out, s.left, s.transposed);
 }
 
 template <class T>

@@ -4,7 +4,6 @@
 
 #include <pthread.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <bit>
@@ -12,9 +11,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
-#include <string>
 
 #include "base/error.h"
+#include "base/memory.h"
 
 namespace anvil::runtime {
 namespace {
@@ -44,11 +43,6 @@ size_t bytes_of(int size_class) {
   return (size_t(4) + size_t(q)) << (p - 2);
 }
 
-size_t machine_memory() {
-  const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-  return pages > 0 && page > 0 ? size_t(pages) * size_t(page) : size_t(1) << 32;
-}
-
 // A mapping at a multiple of a huge page: map more, give the ends back.
 void* map(size_t bytes) {
   const size_t wide = bytes + huge_page;
@@ -73,7 +67,7 @@ void to_system(Header* h) {
 
 class Pool {
  public:
-  Pool() : limit_(machine_memory() / 4) {
+  Pool() : machine_(memory_limit()), limit_(machine_ / 4) {
     pthread_atfork([] { pool().mutex_.lock(); }, [] { pool().mutex_.unlock(); }, [] { pool().mutex_.unlock(); });
   }
   static Pool& pool() {
@@ -89,16 +83,10 @@ class Pool {
     Header* h = free_[c];
     if (h) {
       free_[c] = h->next;
-      statistics_.kept -= size;
+      kept_changes(-ptrdiff_t(size));
     } else {
       ++statistics_.fresh;
-      void* memory = from_system(size);
-      if (!memory) {
-        trim(0);
-        memory = from_system(size);
-      }
-      if (!memory) return nullptr;
-      h = new (memory) Header{nullptr, size, c};
+      h = new (fresh(size, bytes)) Header{nullptr, size, c};
     }
     statistics_.used += size;
     return h;
@@ -114,7 +102,7 @@ class Pool {
       to_system(h);
       return;
     }
-    statistics_.kept += h->bytes;
+    kept_changes(ptrdiff_t(h->bytes));
     h->next = free_[h->size_class];
     free_[h->size_class] = h;
   }
@@ -124,16 +112,45 @@ class Pool {
       while (free_[c] && statistics_.kept > keep) {
         Header* h = free_[c];
         free_[c] = h->next;
-        statistics_.kept -= h->bytes;
+        kept_changes(-ptrdiff_t(h->bytes));
         to_system(h);
       }
   }
+  void trim_idle() {
+    trim(statistics_.kept - idle_);
+    idle_ = statistics_.kept;
+  }
+
+  PoolStatistics statistics() const {
+    PoolStatistics s = statistics_;
+    s.limit = limit_;
+    return s;
+  }
 
   std::mutex mutex_;
-  PoolStatistics statistics_;
-  size_t limit_;
+  size_t machine_, limit_;  // what may be used; what may be kept
 
  private:
+  void kept_changes(ptrdiff_t bytes) {
+    statistics_.kept += size_t(bytes);
+    idle_ = std::min(idle_, statistics_.kept);
+  }
+  // Of the system; kept blocks go back to it before that fails. What is taken counts even
+  // where nothing is written yet, so that the system does not see it.
+  void* fresh(size_t size, size_t asked) {
+    const auto fits = [&] { return statistics_.used + size <= machine_ && memory_for(size); };
+    if (!fits() && statistics_.kept > 0) trim(0);
+    void* memory = fits() ? from_system(size) : nullptr;
+    if (!memory && statistics_.kept > 0) {
+      trim(0);
+      memory = from_system(size);
+    }
+    if (!memory) out_of_memory(asked);
+    return memory;
+  }
+
+  PoolStatistics statistics_;
+  size_t idle_ = 0;  // the least that was kept since the last trim_idle()
   Header* free_[classes] = {};
 };
 
@@ -141,10 +158,8 @@ class Pool {
 
 void* take(size_t bytes, size_t lead) {
   const size_t front = alignment + (alignment - lead % alignment) % alignment;
-  Header* h = bytes > (size_t(1) << 47) ? nullptr : Pool::pool().take(bytes + front);
-  if (!h)
-    throw Error("memory", "Cannot allocate " + std::to_string(bytes) + " bytes.",
-                {"i Smaller tensors, or `gc()` after removing some, may help."});
+  if (bytes > (size_t(1) << 47) || allocation_fails()) out_of_memory(bytes);
+  Header* h = Pool::pool().take(bytes + front);
   char* p = reinterpret_cast<char*>(h) + front;
   std::memcpy(p - sizeof h, &h, sizeof h);  // `lead` may be any number: p need not be aligned
   return p;
@@ -161,12 +176,17 @@ bool would_be_fresh(size_t bytes) { return !Pool::pool().has(bytes + 2 * alignme
 
 PoolStatistics pool_statistics() {
   const std::lock_guard lock(Pool::pool().mutex_);
-  return Pool::pool().statistics_;
+  return Pool::pool().statistics();
 }
 
 void trim_pool(size_t keep) {
   const std::lock_guard lock(Pool::pool().mutex_);
   Pool::pool().trim(keep);
+}
+
+void trim_idle() {
+  const std::lock_guard lock(Pool::pool().mutex_);
+  Pool::pool().trim_idle();
 }
 
 void set_pool_limit(size_t bytes) {

@@ -16,11 +16,13 @@ bool would_be_fresh(size_t bytes);  // whether such a block would come from the 
 struct PoolStatistics {
   size_t used = 0;              // bytes in blocks that are taken
   size_t kept = 0;              // bytes in blocks that wait to be taken
+  size_t limit = 0;             // of `kept`
   size_t taken = 0, fresh = 0;  // calls of take, and those that asked the system
 };
 PoolStatistics pool_statistics();
 void trim_pool(size_t keep = 0);    // gives blocks back to the system until so many bytes are kept
-void set_pool_limit(size_t bytes);  // of what is kept; at first a quarter of the machine's memory
+void trim_idle();                   // the same with those that nobody needed since the last call
+void set_pool_limit(size_t bytes);  // of what is kept; at first a quarter of memory_limit()
 
 // A block for a scope.
 class Block {

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/dtype.h"
+#include "base/interrupt.h"
 #include "runtime/pool.h"
 #include "runtime/run.h"
 
@@ -94,31 +95,27 @@ struct Bare {
   bool operator<(const Bare& o) const { return rank < o.rank; }
 };
 
-struct Stopped {
-  int32_t status;
-};
-void check(Run* run) {
-  if (int32_t status = poll(run); status != done) throw Stopped{status};
-}
-
 constexpr int digit_bits = 8;
 constexpr size_t buckets = size_t(1) << digit_bits;
 
 // Digits that all entries share are left out. Gives the one of the two arrays with the result.
 template <int digits, class Entry>
-Entry* radix_sort(Run* run, Entry* a, Entry* b, int64_t n) {
+Entry* radix_sort(Entry* a, Entry* b, int64_t n) {
   std::array<std::array<int64_t, buckets>, digits> counts{};
   const auto digit = [](const Entry& e, int d) { return static_cast<size_t>(e.key() >> (digit_bits * d)) % buckets; };
-  for (int64_t i = 0; i < n; ++i)
-    for (int d = 0; d < digits; ++d) ++counts[static_cast<size_t>(d)][digit(a[i], d)];
+  in_pieces(n, digits, [&](int64_t first, int64_t end) {
+    for (int64_t i = first; i < end; ++i)
+      for (int d = 0; d < digits; ++d) ++counts[static_cast<size_t>(d)][digit(a[i], d)];
+  });
   for (int d = 0; d < digits; ++d) {
     auto& place = counts[static_cast<size_t>(d)];
     if (place[digit(a[0], d)] == n) continue;
     int64_t next = 0;
     for (int64_t& p : place) next += std::exchange(p, next);
-    for (int64_t i = 0; i < n; ++i) b[place[digit(a[i], d)]++] = a[i];
+    in_pieces(n, 5, [&](int64_t first, int64_t end) {
+      for (int64_t i = first; i < end; ++i) b[place[digit(a[i], d)]++] = a[i];
+    });
     std::swap(a, b);
-    check(run);
   }
   return a;
 }
@@ -127,12 +124,12 @@ constexpr int64_t short_line = 24, long_line_for_a_digit = 24;
 
 // `bytes`: of the ranks.
 template <class Entry>
-Entry* sort_entries(Run* run, Entry* a, Entry* b, int64_t n, size_t bytes) {
+Entry* sort_entries(Entry* a, Entry* b, int64_t n, size_t bytes) {
   if (n >= long_line_for_a_digit * static_cast<int64_t>(bytes)) switch (bytes) {
-      case 1: return radix_sort<1>(run, a, b, n);
-      case 2: return radix_sort<2>(run, a, b, n);
-      case 4: return radix_sort<4>(run, a, b, n);
-      default: return radix_sort<8>(run, a, b, n);
+      case 1: return radix_sort<1>(a, b, n);
+      case 2: return radix_sort<2>(a, b, n);
+      case 4: return radix_sort<4>(a, b, n);
+      default: return radix_sort<8>(a, b, n);
     }
   if (n > short_line) {
     std::sort(a, a + n);
@@ -154,91 +151,81 @@ struct Line {
   int64_t first, stride, n;
 };
 // visit(line) for all lines along a dimension of n elements, with the products of the sizes
-// before (inner) and after it (outer); asks now and then whether to go on.
+// before (inner) and after it (outer).
 template <class F>
-void for_each_line(Run* run, int64_t n, int64_t inner, int64_t outer, F&& visit) {
-  constexpr int64_t often = int64_t(1) << 16;
-  int64_t worked = 0;
+void for_each_line(int64_t n, int64_t inner, int64_t outer, F&& visit) {
   for (int64_t o = 0; o < outer; ++o)
     for (int64_t i = 0; i < inner; ++i) {
       visit(Line{o * inner * n + i, inner, n});
-      if ((worked += n) < often) continue;
-      worked = 0;
-      check(run);
+      worked(20 * n);
     }
 }
-
+// f(i) for every place of a line, polling now and then.
 template <class F>
-int32_t stoppable(Run* run, F&& f) {
-  int32_t status = done;
-  int32_t answer = guarded(run, [&] {
-    try {
-      f();
-    } catch (const Stopped& s) {
-      status = s.status;
-    }
+void for_each_place(int64_t n, F&& f) {
+  in_pieces(n, 5, [&](int64_t first, int64_t end) {
+    for (int64_t i = first; i < end; ++i) f(i);
   });
-  return answer != done ? answer : status;
 }
 
 // Alone, the ranks can be sorted without positions and turned back. What differs in bits but
 // not in order, zeros and NaNs, is put back as it came.
 template <class T>
-void sort_values(Run* run, T* out, const T* in, Line line, bool descending, void* scratch) {
+void sort_values(T* out, const T* in, Line line, bool descending, void* scratch) {
   using E = Bare<Rank<T>>;
   E *a = static_cast<E*>(scratch), *b = a + line.n;
   int64_t n = 0, zeros = 0, negative_zeros = 0;
   const Rank<T> flip = descending ? Rank<T>(~Rank<T>(0)) : Rank<T>(0);
-  for (int64_t i = 0; i < line.n; ++i) {
+  for_each_place(line.n, [&](int64_t i) {
     const T x = in[line.first + i * line.stride];
-    if (x != x) continue;
+    if (x != x) return;
     if constexpr (std::is_floating_point_v<T>)
       if (x == T(0)) ++zeros, negative_zeros += std::signbit(x);
     a[n++].rank = Rank<T>(total_rank(x) ^ flip);
-  }
-  const E* sorted = n == 0 ? a : sort_entries(run, a, b, n, sizeof(T));
+  });
+  const E* sorted = n == 0 ? a : sort_entries(a, b, n, sizeof(T));
   const int64_t nans = line.n - n, first = descending ? nans : 0;
   const auto put = [&](int64_t i, T x) { out[line.first + i * line.stride] = x; };
-  for (int64_t i = 0; i < n; ++i) put(first + i, rank_value<T>(Rank<T>(sorted[i].rank ^ flip)));
+  for_each_place(n, [&](int64_t i) { put(first + i, rank_value<T>(Rank<T>(sorted[i].rank ^ flip))); });
   if constexpr (std::is_floating_point_v<T>) {
     if (nans == 0 && (negative_zeros == 0 || negative_zeros == zeros)) return;
     const E zero{Rank<T>(total_rank(descending ? T(0) : T(-0.0)) ^ flip)};
     int64_t next_nan = descending ? 0 : n, next_zero = first + (std::lower_bound(sorted, sorted + n, zero) - sorted);
-    for (int64_t i = 0; i < line.n; ++i) {
+    for_each_place(line.n, [&](int64_t i) {
       const T x = in[line.first + i * line.stride];
       if (x != x)
         put(next_nan++, x);
       else if (x == T(0))
         put(next_zero++, x);
-    }
+    });
   }
 }
 
 // The positions of a line's elements in the order of one key after what `order` says; the
 // first key sorted by (`fresh`) starts from the line's own order.
 template <class T, class Entry, class Position>
-void sort_positions(Run* run, Position* order, bool fresh, const T* key, Line line, bool descending, void* scratch) {
+void sort_positions(Position* order, bool fresh, const T* key, Line line, bool descending, void* scratch) {
   Entry *a = static_cast<Entry*>(scratch), *b = a + line.n;
   const Rank<T> flip = descending ? Rank<T>(~Rank<T>(0)) : Rank<T>(0);
-  for (int64_t i = 0; i < line.n; ++i) {
+  for_each_place(line.n, [&](int64_t i) {
     const int64_t at = fresh ? i : static_cast<int64_t>(order[i]);
     a[i] = Entry::of(Rank<T>(rank(key[line.first + at * line.stride]) ^ flip), static_cast<uint64_t>(i));
-  }
-  const Entry* sorted = sort_entries(run, a, b, line.n, sizeof(T));
+  });
+  const Entry* sorted = sort_entries(a, b, line.n, sizeof(T));
   if (fresh) {
-    for (int64_t i = 0; i < line.n; ++i) order[i] = static_cast<Position>(sorted[i].position());
+    for_each_place(line.n, [&](int64_t i) { order[i] = static_cast<Position>(sorted[i].position()); });
     return;
   }
   Position* before = reinterpret_cast<Position*>(sorted == a ? b : a);
   std::copy(order, order + line.n, before);
-  for (int64_t i = 0; i < line.n; ++i) order[i] = before[sorted[i].position()];
+  for_each_place(line.n, [&](int64_t i) { order[i] = before[sorted[i].position()]; });
 }
 
 template <class Bits, class Position>
 void take(void* out, const void* in, const Position* order, Line line) {
   Bits* to = static_cast<Bits*>(out) + line.first;
   const Bits* from = static_cast<const Bits*>(in) + line.first;
-  for (int64_t i = 0; i < line.n; ++i) to[i * line.stride] = from[static_cast<int64_t>(order[i]) * line.stride];
+  for_each_place(line.n, [&](int64_t i) { to[i * line.stride] = from[static_cast<int64_t>(order[i]) * line.stride]; });
 }
 template <class Position>
 void take(size_t bytes, void* out, const void* in, const Position* order, Line line) {
@@ -254,9 +241,8 @@ void take(size_t bytes, void* out, const void* in, const Position* order, Line l
 
 // numbers: operands, keys, descending, n, inner, outer, dtype of each operand.
 struct Sort {
-  Sort(Run* r, void* const* p, const int64_t* d)
-      : run(r),
-        count(d[0]),
+  Sort(void* const* p, const int64_t* d)
+      : count(d[0]),
         keys(d[1]),
         descending(d[2] != 0),
         n(d[3]),
@@ -265,7 +251,6 @@ struct Sort {
         out(p),
         in(p + d[0]),
         dtypes(d + 6) {}
-  Run* run;
   int64_t count, keys;
   bool descending;
   int64_t n, inner, outer;
@@ -276,8 +261,8 @@ struct Sort {
   void alone() const {
     visit(dtype(0), [this]<class T>() {
       const Block scratch(2 * static_cast<size_t>(n) * sizeof(T));
-      for_each_line(run, n, inner, outer, [&](Line line) {
-        sort_values(run, static_cast<T*>(out[0]), static_cast<const T*>(in[0]), line, descending, scratch.data());
+      for_each_line(n, inner, outer, [&](Line line) {
+        sort_values(static_cast<T*>(out[0]), static_cast<const T*>(in[0]), line, descending, scratch.data());
       });
     });
   }
@@ -286,11 +271,11 @@ struct Sort {
     const Block scratch(2 * static_cast<size_t>(n) * sizeof(Wide)),
         positions(static_cast<size_t>(n) * sizeof(Position));
     auto* order = reinterpret_cast<Position*>(positions.data());
-    for_each_line(run, n, inner, outer, [&](Line line) {
+    for_each_line(n, inner, outer, [&](Line line) {
       for (int64_t k = keys; k-- > 0;)
         visit(dtype(k), [&]<class T>() {
           using Entry = std::conditional_t<sizeof(T) <= 4 && sizeof(Position) <= 4, Narrow, Wide>;
-          sort_positions<T, Entry>(run, order, k == keys - 1, static_cast<const T*>(in[k]), line, descending,
+          sort_positions<T, Entry>(order, k == keys - 1, static_cast<const T*>(in[k]), line, descending,
                                    scratch.data());
         });
       for (int64_t k = 0; k < count; ++k) take(size_of(dtype(k)), out[k], in[k], order, line);
@@ -300,29 +285,44 @@ struct Sort {
 
 bool fits_32_bits(int64_t n) { return n <= std::numeric_limits<uint32_t>::max(); }
 
-// The k largest of a line, the first of equal ones first; positions from 1.
+// The k largest of a line, the first of equal ones first; positions from 1. Few are kept while
+// the line goes by, of many the whole line is sorted.
 template <class T, class Entry>
-void select_largest(Run* run, T* values, int32_t* indices, const T* in, int64_t n, int64_t k, int64_t lines) {
-  const Block scratch(static_cast<size_t>(n) * sizeof(Entry));
+void select_largest(T* values, int32_t* indices, const T* in, int64_t n, int64_t k, int64_t lines) {
+  constexpr int64_t few = 1 << 17;
+  const int64_t room = k <= few ? std::min(n, k + few) : 2 * n;
+  const Block scratch(static_cast<size_t>(room) * sizeof(Entry));
   auto* a = reinterpret_cast<Entry*>(scratch.data());
-  for_each_line(run, n, lines, 1, [&](Line line) {
-    for (int64_t i = 0; i < n; ++i)
-      a[i] = Entry::of(Rank<T>(~total_rank(in[line.first + i * line.stride])), static_cast<uint64_t>(i));
-    if (k < n) std::nth_element(a, a + k, a + n);
-    std::sort(a, a + k);
-    for (int64_t i = 0; i < k; ++i) {
-      const auto at = static_cast<int64_t>(a[i].position());
+  for_each_line(n, lines, 1, [&](Line line) {
+    int64_t held = 0;
+    const auto hold = [&](int64_t i) {
+      a[held++] = Entry::of(Rank<T>(~total_rank(in[line.first + i * line.stride])), static_cast<uint64_t>(i));
+    };
+    const Entry* best = a;
+    if (k > few) {
+      for_each_place(n, hold);
+      best = sort_entries(a, a + n, n, sizeof(T));
+    } else if (k > 0) {
+      for_each_place(n, [&](int64_t i) {
+        if (held == room) std::nth_element(a, a + k, a + held), held = k;
+        hold(i);
+      });
+      if (k < held) std::nth_element(a, a + k, a + held);
+      std::sort(a, a + k);
+    }
+    for_each_place(k, [&](int64_t i) {
+      const auto at = static_cast<int64_t>(best[i].position());
       values[line.first + i * line.stride] = in[line.first + at * line.stride];
       indices[line.first + i * line.stride] = static_cast<int32_t>(at + 1);
-    }
+    });
   });
 }
 
 }  // namespace
 
 int32_t sort(Run* run, void* const* buffers, const int64_t* numbers) {
-  return stoppable(run, [&] {
-    const Sort s(run, buffers, numbers);
+  return guarded(run, [&] {
+    const Sort s(buffers, numbers);
     if (s.count == 1) return s.alone();
     return fits_32_bits(s.n) ? s.together<uint32_t>() : s.together<uint64_t>();
   });
@@ -330,11 +330,11 @@ int32_t sort(Run* run, void* const* buffers, const int64_t* numbers) {
 
 // numbers: n, k, lines, dtype of the operand.
 int32_t top_k(Run* run, void* const* buffers, const int64_t* numbers) {
-  return stoppable(run, [&] {
+  return guarded(run, [&] {
     const int64_t n = numbers[0], k = numbers[1], lines = numbers[2];
     visit(static_cast<DType>(numbers[3]), [&]<class T>() {
       using Entry = std::conditional_t<sizeof(T) <= 4, Narrow, Wide>;
-      select_largest<T, Entry>(run, static_cast<T*>(buffers[0]), static_cast<int32_t*>(buffers[1]),
+      select_largest<T, Entry>(static_cast<T*>(buffers[0]), static_cast<int32_t*>(buffers[1]),
                                static_cast<const T*>(buffers[2]), n, k, lines);
     });
   });

@@ -57,6 +57,10 @@ inline BitLayout bit_layout(const Shape& shape, DType dtype) {
     halves[axis] = (shape[axis] + 1) / 2;
   }
   layout.stride.resize(shape.size());
+  if (elements(shape) == 0) {
+    layout.blocks = 0;
+    return layout;
+  }
   for (size_t d = shape.size(); d-- > 0; layout.blocks *= halves[d]) layout.stride[d] = layout.blocks;
   return layout;
 }

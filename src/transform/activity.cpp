@@ -1,6 +1,7 @@
 // Which values a derivative flows through, forwards from the targets. In loops a carried
 // element may become active in a later iteration, so their bodies are walked until nothing
 // changes.
+#include "base/interrupt.h"
 #include "transform/pullback.h"
 
 namespace anvil::transform {
@@ -16,7 +17,10 @@ void Activity::mark(const ValuePtr& v) {
 }
 
 void Activity::propagate(const std::vector<Call>& calls) {
-  for (const Call& c : calls) propagate(c);
+  for (const Call& c : calls) {
+    poll();
+    propagate(c);
+  }
 }
 
 void Activity::propagate(const Call& call) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/interrupt.h"
 #include "primitives/primitive.h"
 #include "transform/rewrite.h"
 #include "transform/simplify.h"
@@ -16,6 +17,7 @@ class Algebra {
  public:
   void visit(Graph& g) {
     for (Call& call : g.calls) {
+      poll();
       substitute_all(map_, call.inputs);
       rewrite_subgraphs(call, [this](Graph& inner) { visit(inner); });
       if (call.outputs.size() != 1) continue;

@@ -2,6 +2,7 @@
 // parameters. Calls of outer graphs are seen inside, those of an inner graph only there.
 #include <algorithm>
 
+#include "base/interrupt.h"
 #include "primitives/primitive.h"
 #include "transform/rewrite.h"
 #include "transform/simplify.h"
@@ -37,7 +38,7 @@ size_t hash(const graph::Param& p) {
           return x.hash();
         else if constexpr (std::is_same_v<T, std::vector<int64_t>>)
           return list(x);
-        else if constexpr (std::is_same_v<T, std::vector<std::vector<int64_t>>>) {
+        else if constexpr (std::is_same_v<T, graph::IntegerLists>) {
           size_t h = 0;
           for (const auto& part : x) h = mix(h, list(part));
           return h;
@@ -89,6 +90,7 @@ class Merger {
     std::vector<Call> kept;
     kept.reserve(g.calls.size());  // keys point into it
     for (Call& call : g.calls) {
+      poll();
       substitute_all(map_, call.inputs);
       rewrite_subgraphs(call, [this](Graph& inner) { visit(inner); });
       if (!has_effect(call) && subgraphs(call).empty()) {

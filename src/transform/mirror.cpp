@@ -23,6 +23,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/interrupt.h"
 #include "primitives/primitive.h"
 #include "transform/orders.h"
 #include "transform/rewrite.h"
@@ -34,25 +35,16 @@ namespace {
 using graph::Param;
 using primitives::ParamSpec;
 
-Shape mirrored(Shape s) {
-  std::reverse(s.begin(), s.end());
-  return s;
-}
 int64_t mirrored(int64_t dim, size_t rank) { return static_cast<int64_t>(rank) - 1 - dim; }
-Ints reversal(size_t rank) {
-  Ints p;
-  for (size_t d = rank; d-- > 0;) p.push_back(static_cast<int64_t>(d));
-  return p;
-}
 graph::TensorType mirrored(graph::TensorType t) {
-  t.shape = mirrored(t.shape);
+  t.shape = reversed(t.shape);
   return t;
 }
 // A constant's elements in the other order.
 ValuePtr mirrored_constant(const graph::Tensor& from) {
   graph::Tensor to = graph::allocate(mirrored(from.type));
   const Shape& shape = from.type.shape;
-  std::vector<int64_t> index(shape.size(), 0), steps = mirrored(strides(to.type.shape));
+  std::vector<int64_t> index(shape.size(), 0), steps = reversed(strides(to.type.shape));
   size_t size = size_of(from.type.dtype);
   const char* next = from.as<char>();
   if (elements(shape) > 0) do {
@@ -78,7 +70,7 @@ void mirror_parameters(Call& c, size_t rank) {
         case ParamSpec::Kind::shape:
         case ParamSpec::Kind::starts:
         case ParamSpec::Kind::limits:
-        case ParamSpec::Kind::sizes: p.value = mirrored(std::get<Ints>(p.value)); break;
+        case ParamSpec::Kind::sizes: p.value = reversed(std::get<Ints>(p.value)); break;
         default: break;
       }
     }
@@ -98,7 +90,10 @@ class Mirror {
     Graph* outer = std::exchange(graph_, &g);
     size_t others = made_here_.size();
     for (const ValuePtr& v : g.inputs) made(v, v, false);
-    for (Call& c : calls) visit(std::move(c));
+    for (Call& c : calls) {
+      poll();
+      visit(std::move(c));
+    }
     for (ValuePtr& v : g.outputs) v = get(v, false);
     for (ValuePtr& v : g.constants)
       if (v->kind == Value::Kind::constant) v = get(v, orders_.mirrored(v));
@@ -276,7 +271,7 @@ class Mirror {
     return order;
   }
   void product(Call c) {
-    using Pairs = std::vector<Ints>;
+    using Pairs = graph::IntegerLists;
     ValuePtr to = c.outputs[0];
     size_t rank = to->type.shape.size();
     bool reverse = kept_mirrored(to);

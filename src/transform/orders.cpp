@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/interrupt.h"
 #include "primitives/primitive.h"
 
 namespace anvil::transform {
@@ -113,7 +114,10 @@ void Orders::plain(const ValuePtr& v, double price) {
 }
 
 void Orders::visit(const Graph& g, double visits) {
-  for (const Call& c : g.calls) visit(c, visits);
+  for (const Call& c : g.calls) {
+    poll();
+    visit(c, visits);
+  }
   for (const ValuePtr& v : g.outputs) plain(v, at_result * visits * bytes(v));
 }
 

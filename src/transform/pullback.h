@@ -63,6 +63,7 @@ class Pullback {
   Recorded record_scan(const Loop&, const std::vector<size_t>& needed);
   // `layout` tells what a tape of cotangents holds.
   void accumulate(const ValuePtr& value, const ValuePtr& cotangent, const Layout& layout = {});
+  void replace(const ValuePtr& value, const ValuePtr& sum);  // by a sum that contains the one so far
   ValuePtr add_tapes(const Layout&, const ValuePtr& a, const ValuePtr& b);
   ValuePtr reverse_tape(const Layout&, const ValuePtr& tape);
 

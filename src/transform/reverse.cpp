@@ -1,8 +1,10 @@
 // Reverse mode: the backward walk over the calls of one scope.
 #include "transform/reverse.h"
 
+#include "base/interrupt.h"
 #include "primitives/composite.h"
 #include "transform/pullback.h"
+#include "transform/simplify.h"
 
 namespace anvil::transform {
 
@@ -39,8 +41,13 @@ void Pullback::accumulate(const ValuePtr& value, const ValuePtr& cotangent, cons
     sum = record(to_, registry().at("add"), {sum, cotangent}).at(0);
 }
 
+void Pullback::replace(const ValuePtr& value, const ValuePtr& sum) {
+  if (active_.contains(value)) cotangents_[value.get()] = sum;
+}
+
 void Pullback::run() {
   for (auto call = calls_.rbegin(); call != calls_.rend(); ++call) {
+    poll();
     bool flows = false;
     for (const ValuePtr& v : call->outputs) flows = flows || cotangent(v);
     if (!flows) continue;
@@ -76,10 +83,16 @@ void Pullback::apply_rule(const Call& call) {
     ValuePtr g = cotangent(v);
     step.cotangents.push_back(g ? g : graph::make_literal(0, v->type));
   }
-  for (const ValuePtr& v : call.inputs) step.required.push_back(active_.contains(v));
+  for (const ValuePtr& v : call.inputs) {
+    step.required.push_back(active_.contains(v));
+    step.sums.push_back(cotangent(v));
+  }
+  step.taken.resize(call.inputs.size());
   primitive.reverse(step);
   for (size_t i = 0; i < call.inputs.size(); ++i)
-    if (step.results.at(i)) accumulate(call.inputs[i], step.results[i]);
+    if (step.taken[i] && step.results.at(i)) replace(call.inputs[i], step.results[i]);
+  for (size_t i = 0; i < call.inputs.size(); ++i)
+    if (!step.taken[i] && step.results.at(i)) accumulate(call.inputs[i], step.results[i]);
 }
 
 namespace {
@@ -114,6 +127,7 @@ ValuePtr finish(const ValuePtr& cotangent, const TensorType& type, Graph& to) {
 GraphPtr gradient(const Graph& graph, const std::vector<bool>& wrt, bool with_value) {
   check_output(graph);
   GraphPtr to = primitives::expand(graph, primitives::Reader::reverse);
+  capture_invariants(*to);
   const std::vector<Call> forward = to->calls;
   const ValuePtr output = to->outputs[0];
   to->outputs.clear();

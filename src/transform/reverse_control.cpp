@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "transform/pullback.h"
+#include "transform/rewrite.h"
 #include "transform/simplify.h"
 
 namespace anvil::transform {
@@ -19,11 +20,6 @@ namespace {
 
 ValuePtr new_input(const TensorType& type) { return make_value(Value::Kind::input, type); }
 ValuePtr zeros(const TensorType& type) { return graph::make_literal(0, type); }
-
-template <class T>
-void append(std::vector<T>& to, const std::vector<T>& more) {
-  to.insert(to.end(), more.begin(), more.end());
-}
 
 std::vector<TensorType> float_fields(const std::vector<TensorType>& layout) {
   std::vector<TensorType> floats;
@@ -82,12 +78,14 @@ void Pullback::reverse_if(const Call& call) {
     ValueList outputs = inline_calls(*branch, {}, *back);
     std::vector<Call> calls = back->calls;
     Pullback inner(calls, targets, *back);
+    for (const ValuePtr& v : targets)
+      if (ValuePtr sum = cotangent(v)) inner.seed(v, sum);
     for (size_t i = 0; i < outputs.size(); ++i)
       if (ValuePtr g = cotangent(call.outputs[i])) inner.seed(outputs[i], g);
     inner.run();
     for (size_t i = 0; i < targets.size(); ++i) {
       back->outputs.push_back(inner.cotangent(targets[i]));
-      reached[i] = reached[i] || back->outputs.back();
+      reached[i] = reached[i] || back->outputs.back() != cotangent(targets[i]);
     }
     backward.push_back(std::move(back));
   }
@@ -105,7 +103,7 @@ void Pullback::reverse_if(const Call& call) {
   }
   auto results =
       record(to_, registry().at("if"), {call.inputs[0]}, {{"true_graph", backward[0]}, {"false_graph", backward[1]}});
-  for (size_t i = 0; i < found.size(); ++i) accumulate(found[i], results[i]);
+  for (size_t i = 0; i < found.size(); ++i) replace(found[i], results[i]);
 }
 
 // ---- loops --------------------------------------------------------------------------
@@ -154,6 +152,10 @@ Pullback::Backward Pullback::backward_body(const Loop& loop, const std::vector<b
   ValueList outputs = inline_calls(loop.body, arguments, *b.body);
   std::vector<Call> calls = b.body->calls;
   Pullback inner(calls, targets, *b.body);
+  for (const ValuePtr& v : b.captured) {
+    b.captured_in.push_back(new_input(v->type));
+    inner.seed(v, b.captured_in.back());
+  }
   for (size_t i = 0; i < loop.carried; ++i) {
     if (!carries[i]) continue;
     b.carry_in.push_back(new_input(loop.carry(i)->type));
@@ -178,15 +180,16 @@ Pullback::Backward Pullback::backward_body(const Loop& loop, const std::vector<b
     if (g) b.carries[i] = true;
     if (carries[i]) b.carry_out.push_back(g ? g : zeros(b.states[i]->type));
   }
-  ValueList reached;
-  for (const ValuePtr& v : b.captured) {
-    ValuePtr g = inner.cotangent(v);
-    if (!g) continue;
-    reached.push_back(v);
-    b.captured_in.push_back(new_input(v->type));
-    b.captured_out.push_back(record(*b.body, registry().at("add"), {b.captured_in.back(), g}).at(0));
+  ValueList reached, sums;
+  for (size_t i = 0; i < b.captured.size(); ++i) {
+    ValuePtr sum = inner.cotangent(b.captured[i]);
+    if (sum == b.captured_in[i]) continue;
+    reached.push_back(b.captured[i]);
+    sums.push_back(b.captured_in[i]);
+    b.captured_out.push_back(sum);
   }
   b.captured = std::move(reached);
+  b.captured_in = std::move(sums);
   size_t field = 0;
   for (int64_t count : loop.counts) {
     ValueList found;
@@ -256,15 +259,20 @@ void Pullback::reverse_loop(const Call& call) {
     ValuePtr g = cotangent(call.outputs[i]);
     operands.push_back(g ? g : zeros(loop.carry(i)->type));
   }
-  for (const ValuePtr& v : b.captured) operands.push_back(zeros(v->type));
+  for (const ValuePtr& v : b.captured) {
+    ValuePtr sum = cotangent(v);
+    operands.push_back(sum ? sum : zeros(v->type));
+  }
 
   auto results = record(
       to_, registry().at("tape_scan"), std::move(operands),
       {{"body_graph", b.body}, {"field_counts", counts}, {"last_first", last_first}, {"new_field_counts", new_counts}});
-  size_t next = 0;
+  // the sums of captured values contain what was found before, so they come first
+  size_t next = b.carry_in.size();
+  for (const ValuePtr& v : b.captured) replace(v, results[next++]);
+  size_t carry = 0;
   for (size_t i = 0; i < loop.carried; ++i)
-    if (carries[i]) accumulate(loop.initial(i), results[next++]);
-  for (const ValuePtr& v : b.captured) accumulate(v, results[next++]);
+    if (carries[i]) accumulate(loop.initial(i), results[carry++]);
   size_t field = 0;
   for (size_t t = 0; t < loop.counts.size(); ++t) {
     Layout layout;

@@ -26,6 +26,11 @@ inline void substitute_all(const graph::Substitution& map, std::vector<ValuePtr>
   for (ValuePtr& v : values) v = substitute(map, v);
 }
 
+template <class T>
+void append(std::vector<T>& to, const std::vector<T>& more) {
+  to.insert(to.end(), more.begin(), more.end());
+}
+
 // A call that does more than make its results.
 inline bool has_effect(const Call& call) { return call.primitive->name == "print"; }
 

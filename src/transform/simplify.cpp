@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/interrupt.h"
 #include "transform/rewrite.h"
 
 namespace anvil::transform {
@@ -14,6 +15,7 @@ class ScalarConstants {
  public:
   void visit(Graph& g) {
     for (Call& c : g.calls) {
+      poll();
       for (ValuePtr& v : c.inputs) v = literal(v);
       rewrite_subgraphs(c, [this](Graph& inner) { visit(inner); });
     }
@@ -39,6 +41,7 @@ void keep_live(Graph& g, Values& read) {
   std::for_each(g.outputs.begin(), g.outputs.end(), use);
   std::vector<Call> live;
   for (auto call = g.calls.rbegin(); call != g.calls.rend(); ++call) {
+    poll();
     bool needed = has_effect(*call) || std::any_of(call->outputs.begin(), call->outputs.end(),
                                                    [&](const ValuePtr& v) { return read.count(v.get()) != 0; });
     if (!needed) continue;
@@ -52,6 +55,7 @@ void keep_live(Graph& g, Values& read) {
 
 void collect_reads(const Graph& g, Values& read) {
   for (const Call& c : g.calls) {
+    poll();
     for (const ValuePtr& v : c.inputs) read.insert(v.get());
     for (const GraphPtr& inner : subgraphs(c)) collect_reads(*inner, read);
   }

@@ -20,6 +20,9 @@ void merge_equal_calls(graph::Graph&);
 void simplify_algebra(graph::Graph&);
 // Keeps values with their dimensions reversed where that makes transposes vanish.
 void mirror_values(graph::Graph&);
-void optimize(graph::Graph&);  // all of them, for the compiler
+// What a while loop carries unchanged is read where it comes from instead: reverse mode then
+// records it at no iteration.
+void capture_invariants(graph::Graph&);
+void optimize(graph::Graph&);  // all but the last, for the compiler
 
 }  // namespace anvil::transform

@@ -15,6 +15,7 @@
 #include <functional>
 #include <optional>
 
+#include "base/interrupt.h"
 #include "primitives/build.h"
 #include "primitives/control.h"
 #include "transform/rewrite.h"
@@ -34,10 +35,6 @@ const TensorType count_type{DType::i64, {}, false};
 ValuePtr count(int64_t n) { return graph::make_literal(Scalar(n), count_type); }
 Var var(Graph& g, const ValuePtr& v) { return {&g, v}; }
 
-template <class T>
-void append(std::vector<T>& to, const std::vector<T>& more) {
-  to.insert(to.end(), more.begin(), more.end());
-}
 ValueList part(const ValueList& list, size_t from, size_t n) {
   auto first = list.begin() + static_cast<std::ptrdiff_t>(from);
   return {first, first + static_cast<std::ptrdiff_t>(n)};
@@ -145,23 +142,21 @@ class Untaper {
     auto to = std::make_shared<Graph>();
     to->inputs = g.inputs;
     for (const ValuePtr& v : g.constants) to->constants.push_back(substitute(map_, v));
-    for (const Call& c : g.calls) call(*to, c);
+    for (const Call& c : g.calls) {
+      poll();
+      call(*to, c);
+    }
     for (const ValuePtr& v : g.outputs) to->outputs.push_back(substitute(map_, v));
     return to;
   }
 
  private:
-  ValueList substituted(const ValueList& values) {
-    ValueList list = values;
-    substitute_all(map_, list);
-    return list;
-  }
   void call(Graph& to, Call c) {
     for (graph::Param& p : c.params.items)
       if (auto* inner = std::get_if<GraphPtr>(&p.value)) *inner = run(**inner);
+    substitute_all(map_, c.inputs);
     if (c.primitive->name == "while_record") return while_record(to, c);
     if (c.primitive->name == "tape_scan") return tape_scan(to, c);
-    substitute_all(map_, c.inputs);
     to.calls.push_back(std::move(c));
   }
   void bind(const ValueList& from, const ValueList& to) {
@@ -169,11 +164,8 @@ class Untaper {
   }
 
   void while_record(Graph& to, const Call& c) {
-    ValueList start = substituted(c.inputs);
-    size_t n = start.size();
-    Call substituted_call = c;
-    substituted_call.inputs = start;
-    std::optional<int64_t> known = iterations(substituted_call);
+    size_t n = c.inputs.size();
+    std::optional<int64_t> known = iterations(c);
     std::vector<TensorType> layout = primitives::record_layout(c, n);
     std::vector<int64_t> fields = c.params.ints("fields");
     GraphPtr condition = c.params.graph("cond_graph"), body = c.params.graph("body_graph");
@@ -185,7 +177,7 @@ class Untaper {
     auto go_on = [n, condition](Graph& g, const ValueList& state) {
       return inline_calls(*condition, part(state, 0, n), g).at(0);
     };
-    ValueList counted = start;
+    ValueList counted = c.inputs;
     counted.push_back(count(0));
     if (!fits(layout, known)) {
       ValueList end = loop(to, counted, go_on, advance);
@@ -217,8 +209,8 @@ class Untaper {
   void tape_scan(Graph& to, const Call& c) {
     const auto &directions = c.params.ints("last_first"), &new_counts = c.params.ints("new_field_counts");
     std::vector<Tape> from;
-    for (size_t i = 0; i < directions.size(); ++i) from.push_back(tapes_.at(substitute(map_, c.inputs[i]).get()));
-    ValueList carry = substituted(part(c.inputs, directions.size(), c.inputs.size() - directions.size()));
+    for (size_t i = 0; i < directions.size(); ++i) from.push_back(tapes_.at(c.inputs[i].get()));
+    ValueList carry = part(c.inputs, directions.size(), c.inputs.size() - directions.size());
     size_t n = carry.size();
     GraphPtr body = c.params.graph("body_graph");
     const ValuePtr length = from[0].length;

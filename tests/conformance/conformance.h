@@ -15,6 +15,7 @@ struct Case {
 struct Options {
   std::vector<std::string> modes = {"eigen", "compiled", "written"};  // see run_graph.h
   std::string filter;                                                 // part of the names of the cases to run
+  std::string rejections;                                             // a table of what wrong programs are refused for
   bool wants(const std::string& name) const { return name.find(filter) != std::string::npos; }
 };
 

@@ -1,5 +1,6 @@
 // Writes programs of the package as StableHLO text, with inputs and the Eigen evaluator's
-// results, for readers that know nothing of it (check_text.py):
+// results, for readers that know nothing of it (check_text.py, ../xla/compare.py); where other
+// numbers come out when denormal ones are taken for zero, these as well:
 //   anvil_export_programs FOLDER COUNT [SEED [xla]]
 // First every elementwise primitive in every dtype, then COUNT programs around one gather or
 // scatter, and as many random ones. Every fourth of these is smooth and written as its gradient;
@@ -12,6 +13,10 @@
 #include <fstream>
 #include <iostream>
 #include <numeric>
+
+#ifdef __SSE2__
+#include <xmmintrin.h>
+#endif
 
 #include "backend/eigen/evaluate.h"
 #include "backend/stablehlo/layout.h"
@@ -53,6 +58,20 @@ std::string json(const std::vector<Tensor>& tensors) {
   return s + "]";
 }
 
+// The results where denormal numbers are taken for zero, as some code generators' programs do.
+std::vector<Tensor> without_denormals(const graph::Graph& g, const std::vector<Tensor>& inputs) {
+#ifdef __SSE2__
+  constexpr unsigned flush = 0x8040;  // FTZ and DAZ
+  const unsigned before = _mm_getcsr();
+  _mm_setcsr(before | flush);
+  std::vector<Tensor> results = eigen::evaluate(g, inputs);
+  _mm_setcsr(before);
+  return results;
+#else
+  return eigen::evaluate(g, inputs);
+#endif
+}
+
 class Exporter {
  public:
   explicit Exporter(std::filesystem::path folder) : folder_(std::move(folder)) {
@@ -61,8 +80,9 @@ class Exporter {
   void write(const std::string& name, const graph::Graph& g, const std::vector<Tensor>& inputs) {
     auto written = stablehlo::write(g, false);
     std::ofstream(folder_ / (name + ".mlir")) << written.text;
-    std::ofstream(folder_ / (name + ".json"))
-        << "{\"inputs\": " << json(inputs) << ",\n\"outputs\": " << json(eigen::evaluate(g, inputs)) << "}\n";
+    std::string outputs = json(eigen::evaluate(g, inputs)), flushed = json(without_denormals(g, inputs));
+    std::ofstream(folder_ / (name + ".json")) << "{\"inputs\": " << json(inputs) << ",\n\"outputs\": " << outputs
+                                              << (flushed == outputs ? "" : ",\n\"flushed\": " + flushed) << "}\n";
     ++count;
   }
   int count = 0;

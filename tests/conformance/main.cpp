@@ -1,7 +1,8 @@
 // Runs conformance material through the importer, the Eigen evaluator and the compiler:
 //   anvil_conformance stablehlo FOLDER | jax FOLDER | gradients FOLDER TABLE
-//     [--known CSV] [--filter TEXT] [--mode eigen|compiled|written] [--groups] [--direct] [--seconds N]
-// Ends with 0 when what fails is exactly what the list of known failures names.
+//     [--known CSV] [--rejections CSV] [--filter TEXT] [--mode eigen|compiled|written] [--groups] [--direct]
+//     [--seconds N]
+// Ends with 0 when what fails is exactly what the list of known failures names. The last line: N passed, M failed.
 #include <cstdio>
 #include <cstdlib>
 
@@ -10,7 +11,7 @@
 
 using namespace anvil;
 
-int main(int argc, char** argv) {
+static int run(int argc, char** argv) {
   std::vector<std::string> arguments(argv + 1, argv + argc), plain;
   conformance::Options options;
   std::string known;
@@ -21,6 +22,8 @@ int main(int argc, char** argv) {
     auto next = [&] { return ++i < arguments.size() ? arguments[i] : std::string(); };
     if (a == "--known")
       known = next();
+    else if (a == "--rejections")
+      options.rejections = next();
     else if (a == "--filter")
       options.filter = next();
     else if (a == "--mode")
@@ -54,4 +57,13 @@ int main(int argc, char** argv) {
     report.add(cases[i].result);
   }
   return report.print(known, grouped) ? 0 : 1;
+}
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& e) {  // a corpus that is not there, for example
+    std::printf("%s\n0 passed, 1 failed\n", e.what());
+    return 1;
+  }
 }

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <map>
+#include <memory>
 
 #include "backend/stablehlo/stablehlo.h"
 #include "backend/stablehlo/syntax.h"
@@ -53,23 +55,46 @@ static std::vector<graph::GraphPtr> read_all(const std::string& text) {
   return graphs;
 }
 
-// An error that a user can act on: classed, and with the place in the text.
-static Failure refused(const std::string& text, const std::string& word) {
+// An error that a user can act on: classed, and with the place in the text. `judge` says what is wrong with it.
+static Failure refused(const std::string& text, const std::function<Failure(const stablehlo::Refusal&)>& judge) {
   try {
     read_all(text);
+  } catch (const stablehlo::Refusal& r) {
+    return judge(r);
   } catch (const Error& e) {
-    std::string message = e.what();
-    if (e.kind != "stablehlo" || message.find("Line ") == std::string::npos)
-      return "refused without a place: " + message;
-    if (message.find(word) == std::string::npos) return "refused, but does not say \"" + word + "\": " + message;
-    return std::nullopt;
+    return std::string("refused without a place: ") + e.what();
   }
   return "is imported";
 }
 
+// What each wrong program is refused for: columns file, line, column, message.
+using Rejections = std::map<std::string, Row>;
+static std::shared_ptr<const Rejections> rejections(const std::string& path) {
+  auto table = std::make_shared<Rejections>();
+  if (!path.empty())
+    for (const Row& row : parse_csv(read_file(path))) (*table)[row.at("file")] = row;
+  return table;
+}
+
+static Failure reject_case(const std::string& file, const std::string& text, const Rejections& table) {
+  return refused(text, [&](const stablehlo::Refusal& r) -> Failure {
+    if (table.empty()) return std::nullopt;
+    std::string line = std::to_string(r.at.line), column = std::to_string(r.at.column), message = r.what();
+    message = message.substr(message.find(": ") + 2);
+    auto row = table.find(file);
+    bool same = row != table.end() && row->second.at("line") == line && row->second.at("column") == column &&
+                row->second.at("message") == message;
+    if (same) return std::nullopt;
+    return "the row of the table should be " + csv_field(file) + "," + line + "," + column + "," + csv_field(message);
+  });
+}
+
 static Failure unsupported_case(const Row& row, const std::string& text, const std::string& mode) {
   CheckedProgram program = return_checked(text);
-  Failure f = refused(program.text, "not supported");
+  Failure f = refused(program.text, [](const stablehlo::Refusal& r) -> Failure {
+    bool says = std::string_view(r.what()).find("not supported") != std::string_view::npos;
+    return says ? std::nullopt : Failure(std::string("refused, but does not say \"not supported\": ") + r.what());
+  });
   if (f != "is imported") return f;
   return program.functions.empty() ? std::nullopt : run_case(row, text, mode);
 }
@@ -117,17 +142,18 @@ static Failure accepted(const std::string& text, const std::string& mode) {
   return std::nullopt;
 }
 
-static Failure test_case(const Row& row, const std::string& path, const std::string& mode) {
+static Failure test_case(const Row& row, const std::string& path, const std::string& mode, const Rejections& rejected) {
   std::string text = read_file(path);
   const std::string& kind = row.at("kind");
   if (kind == "run") return run_case(row, text, mode);
   if (kind == "selftest") return selftest(row, text, mode);
   if (kind == "unsupported") return unsupported_case(row, text, mode);
-  return kind == "reject" ? refused(text, "") : accepted(text, mode);
+  return kind == "reject" ? reject_case(row.at("file"), text, rejected) : accepted(text, mode);
 }
 
 std::vector<Case> stablehlo_cases(const std::string& folder, const Options& options) {
   std::vector<Case> cases;
+  auto rejected = rejections(options.rejections);
   for (const Row& row : parse_csv(read_file(folder + "/index.csv"))) {
     const std::string &file = row.at("file"), &kind = row.at("kind");
     if (!options.wants(file)) continue;
@@ -136,7 +162,7 @@ std::vector<Case> stablehlo_cases(const std::string& folder, const Options& opti
     if (kind == "accept") std::replace(modes.begin(), modes.end(), std::string("eigen"), std::string("import"));
     for (const std::string& mode : modes)
       cases.push_back({{file, kind, row.at("tier"), words(row.at("ops")), mode, {}},
-                       [=] { return test_case(row, folder + "/" + file, mode); }});
+                       [=] { return test_case(row, folder + "/" + file, mode, *rejected); }});
   }
   return cases;
 }

@@ -3,13 +3,14 @@ value <- function(x) as_array(x)
 # The shape of an R value as tensors have it, for comparisons with as_array().
 flat <- function(x) as.vector(as_array(x))
 
-# What f gives at once and compiled, which must be the same in value and type.
-both <- function(f, ...) {
+# What f gives at once and compiled, which must be the same in value and type. absolute: see
+# close_elements().
+both <- function(f, ..., absolute = 0) {
   at_once <- f(...)
   compiled <- jit(f)(...)
   testthat::expect_identical(as.character(dtype(at_once)), as.character(dtype(compiled)))
   testthat::expect_identical(shape(at_once), shape(compiled))
-  testthat::expect_equal(as_array(at_once), as_array(compiled), tolerance = if (dtype(at_once) == "f32") 1e-6 else 1e-14)
+  expect_close(compiled, at_once, ulps(dtype(at_once), 8), absolute)
   as_array(compiled)
 }
 

@@ -14,7 +14,7 @@ test_that("everything tensorish has a type", {
   expect_s3_class(to_abstract(nv_tensor(1)), "ConcreteTensor")
   expect_identical(format(to_abstract(nv_tensor(1), pure = TRUE)), "AbstractTensor(dtype=f32, shape=1)")
   expect_identical(format(to_abstract(debug_box("f32", 2))), "AbstractTensor(dtype=f32, shape=2)")
-  expect_error(to_abstract(list(1, 2)), "is not a tensor-like object")
+  expect_error(to_abstract(list(1, 2)), "must be a tensor, an R array or a number")
   expect_true(dtype_abstract(1L) == "i32")
   expect_identical(ndims_abstract(1L), 0L)
   expect_identical(shape_abstract(1L), integer())

@@ -69,9 +69,52 @@ test_that("integer division by zero and of the smallest integer does not trap", 
   expect_equal(as.vector(both(nv_floor_div, lowest, by)), c(-1L, NA, -1L))
 })
 
-test_that("integers divided by integers stay integers", {
-  expect_identical(as.vector(both(`/`, nv_tensor(c(7L, -7L)), nv_tensor(2:3))), c(3L, -2L))
-  expect_equal(as.vector(both(function(x) x / 2, nv_tensor(7L))), 3.5)
+test_that("`/` and `^` of integers and bools are R's", {
+  a <- c(7L, -7L, 0L, 12L)
+  b <- c(2L, 3L, -4L, -12L)
+  yes <- c(TRUE, FALSE, TRUE, TRUE)
+  local_default_dtypes("f64")
+  for (dtype in c("i8", "i32", "i64", "f32")) {
+    x <- nv_tensor(a, dtype)
+    y <- nv_tensor(b, dtype)
+    tolerance <- ulps(dtype, 1)
+    expect_equal(as.vector(both(`/`, x, y)), a / b, tolerance = tolerance, label = dtype)
+    expect_equal(as.vector(both(function(x) x / 2L, x)), a / 2, tolerance = tolerance, label = dtype)
+    expect_equal(as.vector(both(function(y) 2L / y, y)), 2 / b, tolerance = tolerance, label = dtype)
+    expect_equal(as.vector(both(function(y) TRUE / y, y)), 1 / b, tolerance = tolerance, label = dtype)
+    expect_equal(as.vector(both(`/`, x, nv_tensor(yes))), a / yes, tolerance = tolerance, label = dtype)
+    expect_equal(as.vector(both(function(y) y^-2L, y)), b^-2, tolerance = 1e-6, label = dtype)
+    expect_equal(as.vector(both(`^`, y, nv_tensor(c(-1L, 2L, -2L, 0L), dtype))), b^c(-1, 2, -2, 0), tolerance = 1e-6, label = dtype)
+    expect_equal(as.vector(both(function(y) 2L^y, y)), 2^b, tolerance = 1e-6, label = dtype)
+  }
+  expect_equal(as.vector(both(`/`, nv_tensor(yes), nv_scalar(TRUE))), yes / TRUE)
+  expect_equal(as.vector(both(`%/%`, nv_tensor(yes), nv_tensor(!logical(4)))), yes %/% !logical(4))
+  expect_equal(as.vector(both(`%%`, nv_tensor(yes), nv_tensor(!logical(4)))), yes %% !logical(4))
+  expect_equal(as.vector(both(function(x) x / array(b), nv_tensor(a))), a / b)
+})
+
+test_that("the dtype of a quotient or power is the default float, but a known whole exponent keeps all digits", {
+  x <- nv_tensor(c(5001L, -3L))
+  expect_equal(type_of(x / x), "f32?[2]")
+  expect_equal(type_of(x / nv_scalar(2, "f64")), "f64[2]")
+  expect_equal(type_of(nv_tensor(TRUE) / 2L), "f32?[1]")
+  expect_equal(type_of(x^-1L), "f32?[2]")
+  expect_equal(type_of(x^nv_scalar(2L)), "f32?[2]")
+  expect_identical(as.vector(both(function(x) x^2L, x)), c(25010001L, 9L))
+  expect_identical(as.vector(both(function(x) x^0L, nv_tensor(5L, "i8"))), 1L)
+  expect_identical(as.vector(both(nv_div, nv_tensor(c(7L, -7L)), nv_tensor(2:3))), c(3L, -2L))
+  expect_identical(as.vector(both(nv_pow, nv_tensor(2:3), nv_tensor(c(-1L, 2L)))), c(0L, 9L))
+  local_default_dtypes("f64")
+  expect_equal(type_of(x / x), "f64?[2]")
+})
+
+test_that("a share of integers is a fraction, and carries derivatives", {
+  y <- nv_tensor(c(1L, 2L, 3L, 3L))
+  p <- nv_tensor(c(1L, 2L, 1L, 3L))
+  expect_equal(as.vector(both(function(p, y) sum(p == y) / length(y), p, y)), 0.75)
+  loss <- function(x, k) sum(x * (k / 4L))
+  expect_equal(value(gradient(loss, "x")(f64(1:4), y)$x), array(c(1, 2, 3, 3) / 4))
+  expect_equal(value(jit(gradient(loss, "x"))(f64(1:4), y)$x), array(c(1, 2, 3, 3) / 4))
 })
 
 test_that("literals adapt, and keep their digits", {

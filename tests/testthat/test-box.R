@@ -41,7 +41,15 @@ test_that("boxes print in a trace", {
 
 test_that("debug boxes without data say so", {
   box <- debug_box("f32", 2)
-  expect_error(as_array(box), "no data", class = "anvil_error_argument")
+  expect_error(as_array(box), "without data", class = "anvil_error_argument")
   expect_error(jit(function(x) x + box)(nv_tensor(c(1, 2))), class = "anvil_error_trace")
   expect_error(debug_box("f32", -1), class = "anvil_error_shape")
+})
+
+test_that("boxes are made of tensors and types", {
+  expect_error(DebugBox(1), "`aval` must be a tensor", class = "anvil_error_argument")
+  expect_true(identical(nv_tensor(1:2) + 1L, nv_tensor(1:2) + 1L))
+  expect_false(identical(nv_tensor(1:2) + 1L, nv_tensor(1:2) + 2L))
+  expect_error(local_descriptor(1), "envir", class = "anvil_error_argument")
+  expect_null(.current_descriptor(silent = TRUE))
 })

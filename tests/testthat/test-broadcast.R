@@ -5,7 +5,7 @@ test_that("operands are promoted to a common dtype", {
   expect_equal(types(nv_tensor(1:2, "i16"), 1.5), c("f32?[2]", "f32?[]"))
   expect_equal(types(nv_tensor(TRUE), nv_tensor(1L, "ui8"), nv_tensor(1L, "i8")), rep("i16[1]", 3))
   expect_equal(names(nv_promote_to_common(a = f64(1), b = 2)), c("a", "b"))
-  expect_error(nv_promote_to_common(), "No arguments provided", class = "anvil_error_argument")
+  expect_error(nv_promote_to_common(), "must hold at least one tensor", class = "anvil_error_argument")
 })
 
 test_that("the common dtype is that of the tables for all pairs", {

@@ -72,3 +72,17 @@ test_that("mistakes are explained", {
     nv_if("a", 1, 2)
   })
 })
+
+test_that("a condition without a value is an error, not an endless loop", {
+  endless <- function(cond) nv_while(list(i = 0L), cond, function(i) list(i = i + 1L))
+  expect_snapshot(error = TRUE, {
+    endless(function(i) NA)
+    endless(function(i) i < NA)
+    endless(function(i) NULL)
+    endless(function(i) i)
+    endless(function(i) c(TRUE, TRUE))
+    nv_if(NA, 1, 2)
+    jit(function(x) nv_if(NA, x, -x))(nv_scalar(1))
+    jit(function(x) endless(function(i) NA))(nv_scalar(1))
+  })
+})

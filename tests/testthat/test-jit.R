@@ -90,9 +90,13 @@ test_that("jit inside of jit and debug boxes as arguments work", {
 
 test_that("R values are converted on request only", {
   f <- jit(function(x) x * 2, convert = TRUE)
-  expect_equal(f(3), nv_scalar(6))
-  expect_equal(f(c(1, 2)), nv_tensor(c(2, 4), ambiguous = TRUE))
+  expect_equal(f(3), nv_scalar(6, "f64"))
+  expect_equal(f(c(1, 2) / 3), nv_tensor(c(2, 4) / 3, "f64"))
   expect_equal(f(matrix(1:4, 2)), nv_tensor(matrix(c(2, 4, 6, 8), 2), ambiguous = TRUE))
+  local({
+    local_default_dtypes("f32")
+    expect_equal(type_of(f(3)), "f32[]")
+  })
   expect_snapshot(error = TRUE, {
     jit(function(x) x)(1)
     jit(function(x) x)(list(a = list(1:3)))
@@ -198,4 +202,66 @@ test_that("Ctrl-C stops a compiled loop", {
   ), script)
   out <- system2(file.path(R.home("bin"), "Rscript"), c("--vanilla", script), stdout = TRUE, stderr = TRUE, timeout = 60)
   expect_true(any(grepl("interrupted 0", out)))
+})
+
+test_that("static values are known by their content", {
+  x <- c(1, 2, 3, 4)
+  f <- jit(function(s, k) s * ndims(k) + sum(k), static = "k")
+  s <- nv_scalar(1, "f64")
+  expect_equal(as_array(f(s, nv_tensor(x, "f64"))), 11)
+  expect_equal(as_array(f(s, nv_tensor(x, "f64", shape = c(2, 2)))), 12)
+  expect_equal(as_array(f(s, nv_tensor(x + 1, "f64"))), 15)
+  expect_equal(as_array(f(s, nv_tensor(x, "f64"))), 11)
+  expect_equal(cache_size(f), 3)
+
+  restored <- function(x) unserialize(serialize(x, NULL))
+  expect_equal(as_array(f(s, restored(nv_tensor(x * 2, "f64")))), 21)
+  expect_equal(as_array(f(s, restored(nv_tensor(x * 3, "f64")))), 31)
+  expect_equal(as_array(f(s, restored(list(nv_tensor(x, "f64")))[[1]])), 11)
+
+  g <- jit(function(s, k) s / k, static = "k")
+  expect_identical(as_array(g(s, 0)), Inf)
+  expect_identical(as_array(g(s, -0)), -Inf)
+  expect_identical(as_array(jit(function(s, k) s * k$v[[1]], static = "k")(s, list(v = list(nv_scalar(3, "f64"))))), 3)
+})
+
+test_that("what can change under its name is no static value", {
+  f <- jit(function(s, k) s, static = "k")
+  s <- nv_scalar(1)
+  env <- new.env()
+  expect_error(f(s, env), "`k` cannot be an environment", class = "anvil_error_argument")
+  expect_error(f(s, list(1, list(e = env))), "environment", class = "anvil_error_argument")
+  expect_error(f(s, environment(f)$cache), "external pointer", class = "anvil_error_argument")
+  Account <- methods::setRefClass("Account", fields = list(v = "numeric"), where = environment())
+  expect_error(f(s, Account$new(v = 1)), class = "anvil_error_argument")
+  expect_equal(f(s, y ~ x), s)
+  expect_equal(f(s, function(v) v), s)
+  expect_snapshot(f(s, env), error = TRUE)
+
+  donated <- nv_tensor(c(1, 2))
+  jit(function(x) x + 1, donate = "x")(donated)
+  expect_error(f(s, donated), class = "anvil_error_donated")
+})
+
+test_that("R's random numbers in a trace are reported", {
+  expect_warning(jit(function(x) x + rnorm(1))(nv_scalar(1)), "nv_rnorm", class = "anvil_warning_frozen_random")
+  expect_warning(trace_fn(function(x) x + runif(1), list(x = nv_scalar(1))), class = "anvil_warning_frozen_random")
+  outer <- jit(function(x) jit(function(x) x + rnorm(1))(x))
+  expect_warning(outer(nv_scalar(1)), class = "anvil_warning_frozen_random")
+  expect_no_warning(outer(nv_scalar(2)))
+  expect_no_warning(gradient(function(x) x * rnorm(1))(nv_scalar(1)))
+  expect_no_warning(jit(function(x) nv_rnorm(3, nv_rng_state(1L))[[2]] + x)(nv_scalar(1)))
+  expect_no_warning(jit(function(x, w) x + w, convert = TRUE)(1, rnorm(1)))
+})
+
+test_that("deeply nested arguments are refused", {
+  deep <- nv_scalar(1)
+  for (i in 1:100000) deep <- list(deep)
+  expect_error(jit(function(x) 1)(deep), "nested", class = "anvil_error_argument")
+})
+
+test_that("missing arguments are named", {
+  expect_error(jit(function(x, y) x + y)(nv_scalar(1)), "`y` is missing", class = "anvil_error_argument")
+  expect_error(gradient(function(x, y) x + y)(nv_scalar(1)), "`y` is missing", class = "anvil_error_argument")
+  expect_error(gradient(function(x) x)(), "no argument to differentiate by", class = "anvil_error_gradient")
 })

@@ -1,7 +1,7 @@
 test_that("primitives are found by either name", {
   expect_prints(prim("div"), "<AnvilPrimitive:divide>")
   expect_identical(prim("div"), prim("divide"))
-  expect_null(prim("nothing"))
+  expect_error(prim("nothing"), "no primitive named `nothing`", class = "anvil_error_argument")
   expect_true(all(c("add", "mul", "while") %in% names(prim())))
   expect_identical(prim("while")$subgraphs, c("cond_graph", "body_graph"))
   expect_error(prim(1), class = "anvil_error_argument")

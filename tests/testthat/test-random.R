@@ -36,14 +36,14 @@ test_that("bits are those of XLA", {
 
 test_that("uniform numbers have their golden values", {
   draw <- nv_runif(6, state)
-  expect_equal(flat(draw[[2]]), c(0.869048, 0.310254, 0.150632, 0.992753, 0.520321, 0.106472), tolerance = 1e-6)
+  expect_close(draw[[2]], c(0.869048, 0.310254, 0.150632, 0.992753, 0.520321, 0.106472), absolute = 5e-7)
   expect_equal(counter(draw), 3)
   rows <- rbind(c(0.8690, 0.1506, 0.5203), c(0.3103, 0.9928, 0.1065))
-  expect_equal(value(nv_runif(c(2, 3), state)[[2]]), rows, tolerance = 1e-4)
+  expect_close(nv_runif(c(2, 3), state)[[2]], rows, absolute = 5e-5)
   first <- nv_runif(3, state)
   second <- nv_runif(3, first[[1]])
-  expect_equal(flat(first[[2]]), c(.8690, .3103, .1506), tolerance = 1e-4)
-  expect_equal(flat(second[[2]]), c(.5203, .1065, .2499), tolerance = 1e-4)
+  expect_close(first[[2]], c(.8690, .3103, .1506), absolute = 5e-5)
+  expect_close(second[[2]], c(.5203, .1065, .2499), absolute = 5e-5)
   expect_equal(counter(second), 4)
   expect_equal(flat(nv_runif(3, state, "f64")[[2]]), c(0.6205070135, 0.9855067912, 0.2129448543), tolerance = 1e-9)
 })
@@ -51,9 +51,9 @@ test_that("uniform numbers have their golden values", {
 test_that("normal numbers have their golden values", {
   draw <- nv_rnorm(c(2, 3), state)
   golden <- rbind(c(-0.0675, 0.9489, 1.9457), c(-0.5255, 1.2002, 0.0008))
-  expect_equal(value(draw[[2]]), golden, tolerance = 1e-3)
+  expect_close(draw[[2]], golden, absolute = 5e-5)
   expect_equal(counter(draw), 4)
-  expect_equal(flat(nv_rnorm(5, state)[[2]]), as.vector(t(golden))[1:5], tolerance = 1e-3)
+  expect_close(nv_rnorm(5, state)[[2]], as.vector(t(golden))[1:5], absolute = 5e-5)
   expect_equal(shape(nv_rnorm(integer(), state)[[2]]), integer())
 })
 
@@ -72,10 +72,10 @@ test_that("compiled draws are the same", {
   for (dtype in float_dtypes) {
     at_once <- nv_rnorm(101, state, dtype, mu = 1, sigma = 2)
     compiled <- jit(function(s) nv_rnorm(101, s, dtype, mu = 1, sigma = 2))(state)
-    expect_equal(flat(at_once[[2]]), flat(compiled[[2]]), tolerance = if (dtype == "f32") 1e-6 else 1e-14)
+    expect_close(compiled[[2]], at_once[[2]], ulps(dtype, 8), absolute = ulps(dtype, 2))
     at_once <- nv_runif(c(3, 7), state, dtype, lower = -1, upper = 3)
     compiled <- jit(function(s) nv_runif(c(3, 7), s, dtype, lower = -1, upper = 3))(state)
-    expect_equal(flat(at_once[[2]]), flat(compiled[[2]]), tolerance = if (dtype == "f32") 1e-6 else 1e-14)
+    expect_close(compiled[[2]], at_once[[2]], ulps(dtype, 8))
     expect_equal(type_of(at_once[[2]]), paste0(dtype, "[3,7]"))
   }
 })
@@ -103,6 +103,56 @@ test_that("samples have the moments of their distributions", {
   expect_lt(abs(var(b) - 5), 0.2)
 })
 
+# P values of chi-square tests of counts against the binomial distribution, in up to 40 cells.
+binomial_p <- function(x, n, prob) {
+  breaks <- unique(c(-1, stats::qbinom(seq(0.025, 0.975, 0.025), n, prob), n))
+  expected <- diff(stats::pbinom(breaks, n, prob))
+  suppressWarnings(stats::chisq.test(table(cut(x, breaks)), p = expected, rescale.p = TRUE)$p.value)
+}
+
+test_that("binomial numbers have their distribution, with few trials and with many", {
+  size <- 20000
+  cases <- list(c(2, 0.4), c(16, 0.3), c(17, 0.5), c(100, 0.01), c(100, 0.29), c(100, 0.31), c(40, 0.97), c(200, 0.8), c(1e4, 0.5), c(1e9, 1e-9), c(1e9, 0.3), c(2^31 - 1, 0.5))
+  for (case in cases) {
+    n <- case[1]
+    prob <- case[2]
+    label <- sprintf("n = %.0f, prob = %g", n, prob)
+    draw <- jit(function(s) nv_rbinom(size, s, n = n, prob = prob))(state)
+    x <- flat(draw[[2]])
+    expect_true(all(x >= 0 & x <= n), label = label)
+    expect_lt(abs(mean(x) - n * prob), 4 * sqrt(n * prob * (1 - prob) / size), label = label)
+    expect_lt(abs(var(x) / (n * prob * (1 - prob)) - 1), 0.05, label = label)
+    expect_gt(binomial_p(x, n, prob), 1e-3, label = label)
+    at_once <- nv_rbinom(100, state, n = n, prob = prob)
+    compiled <- jit(function(s) nv_rbinom(100, s, n = n, prob = prob))(state)
+    expect_identical(lapply(at_once, as_array), lapply(compiled, as_array), label = label)
+  }
+})
+
+test_that("the cost of binomial numbers does not grow with the trials", {
+  for (n in c(1e3, 1e9)) {
+    expect_lt(counter(nv_rbinom(100, state, n = n, prob = 0.4)), 5000)
+  }
+})
+
+test_that("binomial numbers of any shape, dtype and probability", {
+  expect_identical(flat(nv_rbinom(3, state, n = 100, prob = 0)[[2]]), rep(0L, 3))
+  expect_identical(flat(nv_rbinom(3, state, n = 100, prob = 1)[[2]]), rep(100L, 3))
+  expect_equal(type_of(nv_rbinom(integer(), state, n = 1000)[[2]]), "i32[]")
+  expect_equal(type_of(nv_rbinom(c(2, 0), state, n = 1000)[[2]]), "i32[2,0]")
+  draw <- nv_rbinom(c(2, 3), state, n = 1000)[[2]]
+  for (dtype in c("i16", "i64", "ui32", "f32", "f64")) {
+    expect_equal(value(nv_rbinom(c(2, 3), state, n = 1000, dtype = dtype)[[2]]), value(draw), label = dtype)
+  }
+})
+
+test_that("samplers follow the default dtypes", {
+  dtypes <- function() vapply(list(nv_runif(1, state), nv_rnorm(1, state), nv_rbinom(1, state), nv_rdunif(1, state, n = 6L)), function(draw) as.character(dtype(draw[[2]])), "")
+  expect_equal(dtypes(), c("f32", "f32", "i32", "i32"))
+  local_default_dtypes("f64", "i64")
+  expect_equal(dtypes(), c("f64", "f64", "i64", "i64"))
+})
+
 test_that("mistakes are explained", {
   expect_snapshot(error = TRUE, {
     nv_runif("a", state)
@@ -110,6 +160,9 @@ test_that("mistakes are explained", {
     nv_runif(3, state, "i32")
     nv_runif(3, state, lower = 1, upper = 0)
     nv_rnorm(3, nv_tensor(1:2))
+    nv_rnorm(3, 42L)
+    nv_rdunif(3, "a", n = 6)
+    nv_rbinom(3, state, n = 1000, dtype = "i8")
     nv_rng_state(1.5)
     nv_rbinom(3, state, prob = 2)
     nv_rbinom(3, state, n = 0)

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "backend/eigen/kernels.h"
+#include "base/interrupt.h"
 #include "primitives/composite.h"
 #include "primitives/region.h"
 
@@ -50,7 +51,7 @@ class Evaluator {
 
   Tensors run(const Graph& g) {
     for (const Call& call : g.calls) {
-      if (options_.interrupted && options_.interrupted()) throw Error("interrupt", "Interrupted.");
+      poll();
       Tensors results = evaluate(call);
       for (size_t i = 0; i < results.size(); ++i) results[i].type = call.outputs[i]->type;
       bind(call.outputs, results);
@@ -112,10 +113,30 @@ class Evaluator {
   Tensors elementwise(const Call& call, const Tensors& operands) {
     const auto& all_elements = primitives::primitive_of(call).elementwise;
     if (!all_elements) throw InternalError("evaluate: there is no kernel for " + call.primitive->name);
-    std::vector<const Tensor*> pointers;
-    for (const Tensor& t : operands) pointers.push_back(&t);
-    Tensor out = make_result(call);
-    all_elements(pointers, out, call.params);
+    const Tensor out = make_result(call);
+    const Shape& shape = out.type.shape;
+    auto apply_to = [&](const Tensors& x, const Tensor& y) {
+      std::vector<const Tensor*> pointers;
+      for (const Tensor& t : x) pointers.push_back(&t);
+      all_elements(pointers, y, call.params);
+    };
+    bool whole = std::any_of(operands.begin(), operands.end(),
+                             [&](const Tensor& t) { return t.type.shape != shape && !t.type.shape.empty(); });
+    constexpr int64_t slow = 100, small = 64;  // operations of an element, as lgamma has them; elements
+    if (whole || elements(shape) <= small) {
+      apply_to(operands, out);
+      return {out};
+    }
+    in_pieces(elements(shape), slow, [&](int64_t first, int64_t end) {
+      auto piece = [&](const Tensor& t) {
+        if (t.type.shape.empty()) return t;
+        char* data = t.as<char>() + static_cast<size_t>(first) * size_of(t.type.dtype);
+        return Tensor{{t.type.dtype, {end - first}}, std::shared_ptr<void>(t.data, data)};
+      };
+      Tensors parts;
+      for (const Tensor& t : operands) parts.push_back(piece(t));
+      apply_to(parts, piece(out));
+    });
     return {out};
   }
 

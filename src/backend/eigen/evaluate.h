@@ -10,7 +10,6 @@
 namespace anvil::eigen {
 
 struct Options {
-  std::function<bool()> interrupted;  // asked between calls; true ends with Error("interrupt")
   std::function<void(const graph::Call&, const graph::Tensor&)> observe;  // sees every result
 };
 std::vector<graph::Tensor> evaluate(const graph::Graph&, const std::vector<graph::Tensor>& inputs, const Options& = {});

@@ -2,6 +2,8 @@
 #include <algorithm>
 
 #include "backend/eigen/kernels.h"
+#include "backend/eigen/odometer.h"
+#include "base/interrupt.h"
 #include "primitives/gather.h"
 
 namespace anvil::eigen {
@@ -14,6 +16,7 @@ using Place = std::vector<int64_t>;
 std::vector<int64_t> from_zero(const Tensor& indices) {
   std::vector<int64_t> list(static_cast<size_t>(elements(indices.type.shape)));
   for (size_t k = 0; k < list.size(); ++k) {
+    worked(5);
     Scalar x = element(indices, static_cast<int64_t>(k));
     bool large = indices.type.dtype == DType::ui64 && x.as<uint64_t>() > uint64_t(INT64_MAX);
     list[k] = std::max(large ? INT64_MAX : x.as<int64_t>(), INT64_MIN + 1) - 1;
@@ -50,6 +53,7 @@ class Windows {
         position += at[k] * window_strides_[static_cast<size_t>(order[k])];
       }
       f(position, start(element), offset(element));
+      worked(200);
     } while (next_index(at, turned));
   }
 
@@ -119,6 +123,7 @@ std::vector<std::vector<Update>> rounds(const std::vector<Update>& updates) {
   std::vector<std::vector<Update>> list;
   std::unordered_map<int64_t, size_t> done;  // at each place
   for (const Update& u : updates) {
+    worked(100);
     size_t round = done[u.to]++;
     if (round == list.size()) list.emplace_back();
     list[round].push_back(u);
@@ -128,8 +133,7 @@ std::vector<std::vector<Update>> rounds(const std::vector<Update>& updates) {
 
 Tensor copied(const Tensor& t) {
   Tensor copy = graph::allocate(t.type);
-  std::copy_n(static_cast<const char*>(t.data.get()),
-              static_cast<size_t>(elements(t.type.shape)) * size_of(t.type.dtype), static_cast<char*>(copy.data.get()));
+  copy_box(t.type.shape, t, whole(t), copy, whole(copy));
   return copy;
 }
 
@@ -147,13 +151,17 @@ Tensors scatter(const Call& call, const Tensors& in, const Region& apply) {
       const Tensor& from = k < n ? out[k] : in[k + 1];
       arguments.push_back(graph::allocate({from.type.dtype, {count}}));
       for (int64_t i = 0; i < count; ++i) {
+        worked(10);
         const Update& u = round[static_cast<size_t>(i)];
         set_element(arguments[k], i, element(from, k < n ? u.to : u.from));
       }
     }
     Tensors fresh = apply(region, arguments);
     for (size_t k = 0; k < n; ++k)
-      for (int64_t i = 0; i < count; ++i) set_element(out[k], round[static_cast<size_t>(i)].to, element(fresh[k], i));
+      for (int64_t i = 0; i < count; ++i) {
+        worked(10);
+        set_element(out[k], round[static_cast<size_t>(i)].to, element(fresh[k], i));
+      }
   }
   return out;
 }

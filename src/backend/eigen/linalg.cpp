@@ -5,6 +5,7 @@
 
 #include "backend/eigen/kernels.h"
 #include "backend/eigen/odometer.h"
+#include "base/interrupt.h"
 
 namespace anvil::eigen {
 namespace {
@@ -59,22 +60,32 @@ Dims without(size_t rank, const Dims& a, const Dims& b) {
   return dims;
 }
 
-// c[m, n] = sum over k of a[m, k] b[k, n]; integers wrap, bool is or of ands.
+constexpr int64_t most_work = 1 << 25;  // multiplications between two polls
+
+// c[m, n] = sum over k of a[m, k] b[k, n], from 0 on; integers wrap, bool is or of ands.
 template <class T>
 void product(const T* a, const T* b, T* c, int64_t rows, int64_t inner, int64_t columns) {
   if constexpr (std::is_floating_point_v<T>) {
     MatrixMap<T> out(c, rows, columns);
-    if (inner == 0) {
-      out.setZero();
-      return;
-    }
-    out.noalias() = Eigen::Map<const Matrix<T>>(a, rows, inner) * Eigen::Map<const Matrix<T>>(b, inner, columns);
+    const Eigen::Map<const Matrix<T>> x(a, rows, inner), y(b, inner, columns);
+    out.setZero();
+    if (out.size() == 0 || inner == 0) return;
+    const int64_t depth = std::clamp<int64_t>(most_work / rows, 1, inner);
+    const int64_t width = std::clamp<int64_t>(most_work / rows / depth, 1, columns);
+    for (int64_t p = 0; p < inner; p += depth)
+      for (int64_t j = 0; j < columns; j += width) {
+        const int64_t d = std::min(depth, inner - p), w = std::min(width, columns - j);
+        out.middleCols(j, w).noalias() += x.middleCols(p, d) * y.block(p, j, d, w);
+        worked(rows * d * w / 4);
+      }
   } else {
     for (int64_t j = 0; j < columns; ++j)
       for (int64_t i = 0; i < rows; ++i) {
         uint64_t sum = 0;
-        for (int64_t k = 0; k < inner; ++k)
-          sum += static_cast<uint64_t>(a[i + k * rows]) * static_cast<uint64_t>(b[k + j * inner]);
+        in_pieces(inner, 1, [&](int64_t first, int64_t end) {
+          for (int64_t k = first; k < end; ++k)
+            sum += static_cast<uint64_t>(a[i + k * rows]) * static_cast<uint64_t>(b[k + j * inner]);
+        });
         c[i + j * rows] = std::is_same_v<T, bool> ? T(sum != 0) : static_cast<T>(sum);
       }
   }
@@ -82,7 +93,7 @@ void product(const T* a, const T* b, T* c, int64_t rows, int64_t inner, int64_t 
 
 Tensors dot_general(const Call& call, const Tensors& in) {
   Tensor out = make_result(call);
-  using Pairs = std::vector<Dims>;
+  using Pairs = graph::IntegerLists;
   const Pairs &contracting = call.params.get<Pairs>("contracting_dims"),
               &batching = call.params.get<Pairs>("batching_dims");
   Dims lhs_free = without(in[0].type.shape.size(), contracting[0], batching[0]);
@@ -107,18 +118,40 @@ Grouping matrices(const Shape& shape) {
   return group(shape, sequence(rank - 2, rank - 1), sequence(rank - 1, rank), sequence(0, rank - 2));
 }
 
+constexpr int64_t most_columns = 128;  // that are worked on at once
+
+// L L' = A in the lower triangle of `a`, some columns after the others: from each what the columns
+// before it make of it is taken, then its own square is factorised, then what is below solved for.
+template <class T>
+bool factorise(Eigen::Ref<Matrix<T>> a) {
+  const int64_t n = a.rows();
+  for (int64_t j = 0; j < n; j += most_columns) {
+    const int64_t w = std::min(most_columns, n - j), below = n - j - w;
+    auto square = a.block(j, j, w, w);
+    auto rest = a.block(j + w, j, below, w);
+    for (int64_t i = j; i < n; i += most_columns) {
+      const int64_t h = std::min(most_columns, n - i);
+      a.block(i, j, h, w).noalias() -= a.block(i, 0, h, j) * a.block(j, 0, w, j).transpose();
+      worked(h * w * j / 4);
+    }
+    if (Eigen::LLT<Eigen::Ref<Matrix<T>>, Eigen::Lower>(square).info() != Eigen::Success) return false;
+    square.transpose().template triangularView<Eigen::Upper>().template solveInPlace<Eigen::OnTheRight>(rest);
+    worked(below * w * w / 4);
+  }
+  return true;
+}
 // Reads one triangle and gives the factor with the other one zero; NaN where the matrix
 // is not positive definite.
-template <class T, int triangle>
-void factorise(T* data, int64_t n) {
+template <class T>
+void factorise(T* data, int64_t n, bool lower) {
   MatrixMap<T> a(data, n, n);
-  Eigen::LLT<Matrix<T>, triangle> llt(a);
-  Matrix<T> factor = Matrix<T>::Zero(n, n);
-  if (llt.info() == Eigen::Success)
-    factor = llt.matrixLLT().template triangularView<triangle>();
+  Matrix<T> factor = lower ? Matrix<T>(a) : Matrix<T>(a.transpose());
+  if (!factorise<T>(factor)) factor.setConstant(std::numeric_limits<T>::quiet_NaN());
+  a.setZero();
+  if (lower)
+    a.template triangularView<Eigen::Lower>() = factor;
   else
-    factor.template triangularView<triangle>().setConstant(std::numeric_limits<T>::quiet_NaN());
-  a = factor;
+    a.template triangularView<Eigen::Upper>() = factor.transpose();
 }
 Tensors cholesky(const Call& call, const Tensors& in) {
   Tensor out = make_result(call);
@@ -128,28 +161,38 @@ Tensors cholesky(const Call& call, const Tensors& in) {
   visit_float(out.type.dtype, [&]<class T>() {
     for (int64_t i = 0; i < g.batch; ++i) {
       T* a = packed.as<T>() + i * g.rows * g.columns;
-      lower ? factorise<T, Eigen::Lower>(a, g.rows) : factorise<T, Eigen::Upper>(a, g.rows);
+      factorise<T>(a, g.rows, lower);
+      worked(g.rows * g.rows);
     }
   });
   unpack(packed, out, g);
   return {out};
 }
 
-// Solves op(a) x = b, or x op(a) = b, in place of b.
+// Solves m x = b in place of b, some rows after the others: from each what those before it make of
+// it is taken, then its own square solved for.
 template <class T, unsigned triangle>
-void solve(const MatrixMap<T>& a, MatrixMap<T>& b, bool left, bool transposed) {
-  auto view = a.template triangularView<triangle>();
-  auto flipped = a.transpose()
-                     .template triangularView<(triangle & Eigen::UnitDiag) |
-                                              (triangle & Eigen::Lower ? Eigen::Upper : Eigen::Lower)>();
-  if (left && transposed)
-    flipped.template solveInPlace<Eigen::OnTheLeft>(b);
-  else if (left)
-    view.template solveInPlace<Eigen::OnTheLeft>(b);
-  else if (transposed)
-    flipped.template solveInPlace<Eigen::OnTheRight>(b);
+void solve(const Matrix<T>& m, Eigen::Ref<Matrix<T>> b) {
+  const int64_t n = m.rows();
+  const bool forward = (triangle & Eigen::Lower) != 0;
+  for (int64_t done = 0; done < n; done += most_columns) {
+    const int64_t w = std::min(most_columns, n - done), first = forward ? done : n - done - w;
+    const int64_t known = forward ? 0 : first + w;
+    for (int64_t j = 0; j < b.cols(); j += most_columns) {
+      auto columns = b.middleCols(j, std::min(most_columns, b.cols() - j));
+      auto rows = columns.middleRows(first, w);
+      rows.noalias() -= m.block(first, known, w, done) * columns.middleRows(known, done);
+      m.block(first, first, w, w).template triangularView<triangle>().solveInPlace(rows);
+      worked(w * (done + w) * columns.cols() / 4);
+    }
+  }
+}
+template <class T>
+void solve(const Matrix<T>& m, Eigen::Ref<Matrix<T>> b, bool lower, bool unit) {
+  if (lower)
+    unit ? solve<T, Eigen::UnitLower>(m, b) : solve<T, Eigen::Lower>(m, b);
   else
-    view.template solveInPlace<Eigen::OnTheRight>(b);
+    unit ? solve<T, Eigen::UnitUpper>(m, b) : solve<T, Eigen::Upper>(m, b);
 }
 Tensors triangular_solve(const Call& call, const Tensors& in) {
   Tensor out = make_result(call);
@@ -162,14 +205,16 @@ Tensors triangular_solve(const Call& call, const Tensors& in) {
     for (int64_t i = 0; i < gb.batch; ++i) {
       MatrixMap<T> matrix(a.as<T>() + i * ga.rows * ga.columns, ga.rows, ga.columns);
       MatrixMap<T> rhs(b.as<T>() + i * gb.rows * gb.columns, gb.rows, gb.columns);
-      if (lower && unit)
-        solve<T, Eigen::UnitLower>(matrix, rhs, left, transposed);
-      else if (lower)
-        solve<T, Eigen::Lower>(matrix, rhs, left, transposed);
-      else if (unit)
-        solve<T, Eigen::UnitUpper>(matrix, rhs, left, transposed);
+      // x op(a) = b is op(a)' x' = b'
+      bool flipped = transposed == left;
+      Matrix<T> m = flipped ? Matrix<T>(matrix.transpose()) : Matrix<T>(matrix);
+      Matrix<T> x = left ? Matrix<T>(rhs) : Matrix<T>(rhs.transpose());
+      solve<T>(m, x, lower != flipped, unit);
+      if (left)
+        rhs = x;
       else
-        solve<T, Eigen::Upper>(matrix, rhs, left, transposed);
+        rhs = x.transpose();
+      worked(ga.rows * ga.columns + gb.rows * gb.columns);
     }
   });
   unpack(b, out, gb);

@@ -4,6 +4,7 @@
 #pragma once
 #include <cstring>
 
+#include "base/interrupt.h"
 #include "graph/tensor.h"
 
 namespace anvil::eigen {
@@ -15,7 +16,12 @@ struct View {
 
 inline View whole(const graph::Tensor& t) { return {0, strides(t.type.shape)}; }
 
-// visit(offset in a, offset in b) for every index of `box`.
+// A stride of `by` elements, each `step` apart. Where there is one index only it may be anything.
+inline int64_t scaled(int64_t step, int64_t by) {
+  return static_cast<int64_t>(static_cast<uint64_t>(step) * static_cast<uint64_t>(by));
+}
+
+// visit(offset in a, offset in b) for every index of `box`; polls now and then.
 template <class F>
 void walk(const Shape& box, const View& a, const View& b, F&& visit) {
   for (int64_t size : box)
@@ -27,7 +33,9 @@ void walk(const Shape& box, const View& a, const View& b, F&& visit) {
   std::vector<int64_t> index(box.size(), 0);
   int64_t at_a = a.offset, at_b = b.offset;
   while (true) {
-    for (int64_t i = 0; i < box[0]; ++i) visit(at_a + i * a.strides[0], at_b + i * b.strides[0]);
+    in_pieces(box[0], 1, [&](int64_t first, int64_t end) {
+      for (int64_t i = first; i < end; ++i) visit(at_a + i * a.strides[0], at_b + i * b.strides[0]);
+    });
     size_t d = 1;
     for (; d < box.size(); ++d) {
       at_a += a.strides[d];

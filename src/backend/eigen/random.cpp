@@ -1,5 +1,6 @@
 // Random bits, element by element from the formula of runtime/threefry.h.
 #include "backend/eigen/kernels.h"
+#include "base/interrupt.h"
 #include "runtime/threefry.h"
 
 namespace anvil::eigen {
@@ -14,8 +15,10 @@ Tensors rng_bit_generator(const Call& call, const Tensors& in) {
   state.as<uint64_t>()[1] = counter + static_cast<uint64_t>(layout.blocks);
   std::vector<int64_t> index(shape.size(), 0);
   auto fill = [&]<class Bits>(Bits) {
-    for (int64_t i = 0, n = elements(shape); i < n; ++i, next_index(index, shape))
-      bits.as<Bits>()[i] = static_cast<Bits>(runtime::random_bits(key, counter, layout, sizeof(Bits) == 8, index));
+    in_pieces(elements(shape), 50, [&](int64_t first, int64_t end) {
+      for (int64_t i = first; i < end; ++i, next_index(index, shape))
+        bits.as<Bits>()[i] = static_cast<Bits>(runtime::random_bits(key, counter, layout, sizeof(Bits) == 8, index));
+    });
   };
   switch (size_of(bits.type.dtype)) {
     case 1: fill(uint8_t()); break;

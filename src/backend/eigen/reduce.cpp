@@ -1,4 +1,4 @@
-// Reductions and running sums. The reduced elements of one result are gathered first, so
+// Reductions and running sums; no dimensions mean no reduction. The reduced elements of one result are gathered first, so
 // that a fold sees a plain array in column-major order.
 #include <functional>
 
@@ -9,27 +9,32 @@
 namespace anvil::eigen {
 namespace {
 
-// Pairwise: the error grows with log n.
+// Pairwise: the error grows with log n. From 0, as R's: the sum of -0 is 0.
 template <class T>
 T sum(const T* x, int64_t n) {
   if (n <= 16) {
-    T s = n > 0 ? x[0] : T(0);
-    for (int64_t i = 1; i < n; ++i) s = scalar::add(s, x[i]);
+    T s = T(0);
+    for (int64_t i = 0; i < n; ++i) s = scalar::add(s, x[i]);
     return s;
   }
+  constexpr int64_t long_sum = 1 << 15;
+  if (n > long_sum) worked(long_sum);
   int64_t half = n / 2;
   return scalar::add(sum(x, half), sum(x + half, n - half));
 }
 template <class T, class Op>
 T fold(const T* x, int64_t n, T initial, Op op) {
   T y = initial;
-  for (int64_t i = 0; i < n; ++i) y = op(y, x[i]);
+  in_pieces(n, 1, [&](int64_t first, int64_t end) {
+    for (int64_t i = first; i < end; ++i) y = op(y, x[i]);
+  });
   return y;
 }
 
 // result(elements, count) for each group of elements that one place of the output stands for.
 template <class T, class F>
 Tensors reduce(const Call& call, const Tensors& in, F result) {
+  if (call.params.ints("dims").empty()) return {in[0]};
   Tensor out = make_result(call);
   const Shape& shape = in[0].type.shape;
   auto steps = strides(shape);
@@ -43,8 +48,8 @@ Tensors reduce(const Call& call, const Tensors& in, F result) {
   }
   const T* data = in[0].as<T>();
   T* target = out.as<T>();
-  std::vector<char> memory(static_cast<size_t>(elements(group)) * sizeof(T) + sizeof(T));
-  T* gathered = reinterpret_cast<T*>(memory.data());
+  const Tensor memory = graph::allocate({in[0].type.dtype, group});
+  T* gathered = memory.as<T>();
   walk(kept, outer, {0, strides(kept)}, [&](int64_t from, int64_t to) {
     int64_t n = 0;
     walk(group, inner, inner, [&](int64_t i, int64_t) { gathered[n++] = data[from + i]; });
@@ -92,7 +97,10 @@ Tensors running(const Call& call, const Tensors& in, Scalar initial, Op op) {
     T* y = out.as<T>();
     walk(others, whole(out), whole(out), [&](int64_t first, int64_t) {
       T running_value = initial.as<T>();
-      for (int64_t i = 0; i < n; ++i) y[first + i * step] = running_value = op(running_value, x[first + i * step]);
+      in_pieces(n, 1, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i)
+          y[first + i * step] = running_value = op(running_value, x[first + i * step]);
+      });
     });
   });
   return {out};

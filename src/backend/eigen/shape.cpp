@@ -79,7 +79,7 @@ Tensors static_slice(const Call& call, const Tensors& in) {
   View source = whole(in[0]);
   for (size_t d = 0; d < starts.size(); ++d) {
     source.offset += starts[d] * source.strides[d];
-    source.strides[d] *= steps[d];
+    source.strides[d] = scaled(source.strides[d], steps[d]);
   }
   copy_box(out.type.shape, in[0], source, out, whole(out));
   return {out};
@@ -94,12 +94,12 @@ Tensors pad(const Call& call, const Tensors& in) {
   Shape box = in[0].type.shape;
   for (size_t d = 0; d < box.size(); ++d) {
     int64_t step = interior[d] + 1, size = out.type.shape[d];
-    int64_t first = low[d] < 0 ? (-low[d] + step - 1) / step : 0;
-    int64_t end = size > low[d] ? std::min(box[d], (size - low[d] + step - 1) / step) : 0;
+    int64_t first = low[d] < 0 ? (-low[d] - 1) / step + 1 : 0;
+    int64_t end = size > low[d] ? std::min(box[d], (size - low[d] - 1) / step + 1) : 0;
     box[d] = std::max<int64_t>(end - first, 0);
     source.offset += first * source.strides[d];
-    target.offset += (low[d] + first * step) * target.strides[d];
-    target.strides[d] *= step;
+    target.offset += box[d] == 0 ? 0 : (low[d] + first * step) * target.strides[d];
+    target.strides[d] = scaled(target.strides[d], step);
   }
   copy_box(box, in[0], source, out, target);
   return {out};
@@ -128,8 +128,7 @@ Tensors dynamic_slice(const Call& call, const Tensors& in) {
 
 Tensors dynamic_update_slice(const Call& call, const Tensors& in) {
   Tensor out = make_result(call);
-  std::memcpy(out.data.get(), in[0].data.get(),
-              static_cast<size_t>(elements(out.type.shape)) * size_of(out.type.dtype));
+  copy_box(out.type.shape, in[0], whole(in[0]), out, whole(out));
   const Shape& box = in[1].type.shape;
   copy_box(box, in[1], whole(in[1]), out, dynamic_window(out, box, in, 2));
   return {out};

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "backend/eigen/kernels.h"
+#include "base/interrupt.h"
 
 namespace anvil::eigen {
 namespace {
@@ -34,9 +35,8 @@ bool totally_below(T a, T b) {
 // The places of the lines along dimension `dim`: where each begins, and the step in it.
 struct Lines {
   Lines(const Shape& shape, size_t dim) : n(shape[dim]), step(strides(shape)[dim]) {
-    int64_t all = elements(shape);
-    for (int64_t i = 0; i < all; ++i)
-      if (i / step % n == 0) first.push_back(i);
+    for (int64_t outer = 0, all = elements(shape); outer < all; outer += n * step)
+      for (int64_t inner = 0; inner < step; ++inner) first.push_back(outer + inner);
   }
   int64_t n, step;
   std::vector<int64_t> first;
@@ -54,6 +54,7 @@ Tensors sort(const Call& call, const Tensors& in) {
   for (int64_t first : lines.first) {
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(), [&](int64_t i, int64_t j) {
+      worked(20);
       for (size_t k = 0; k < keys; ++k) {
         int way = visit(in[k].type.dtype, [&]<class T>() {
           T a = in[k].as<T>()[first + i * lines.step], b = in[k].as<T>()[first + j * lines.step];
@@ -65,8 +66,10 @@ Tensors sort(const Call& call, const Tensors& in) {
     });
     for (size_t k = 0; k < in.size(); ++k)
       visit(in[k].type.dtype, [&]<class T>() {
-        for (int64_t i = 0; i < lines.n; ++i)
-          out[k].as<T>()[first + i * lines.step] = in[k].as<T>()[first + order[static_cast<size_t>(i)] * lines.step];
+        in_pieces(lines.n, 10, [&](int64_t begin, int64_t end) {
+          for (int64_t i = begin; i < end; ++i)
+            out[k].as<T>()[first + i * lines.step] = in[k].as<T>()[first + order[static_cast<size_t>(i)] * lines.step];
+        });
       });
   }
   return out;
@@ -82,8 +85,10 @@ Tensors top_k(const Call& call, const Tensors& in) {
     for (int64_t first : lines.first) {
       const T* x = in[0].as<T>() + first;
       std::iota(order.begin(), order.end(), 0);
-      std::stable_sort(order.begin(), order.end(),
-                       [&](int64_t i, int64_t j) { return totally_below(x[j * lines.step], x[i * lines.step]); });
+      std::stable_sort(order.begin(), order.end(), [&](int64_t i, int64_t j) {
+        worked(20);
+        return totally_below(x[j * lines.step], x[i * lines.step]);
+      });
       for (int64_t i = 0; i < call.params.integer("k"); ++i) {
         int64_t at = order[static_cast<size_t>(i)];
         values.as<T>()[first + i * lines.step] = x[at * lines.step];

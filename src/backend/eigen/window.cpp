@@ -18,8 +18,8 @@ Tensors windows(const Call& call, const Tensors& in) {
   const auto& dims = call.params.ints("dims");
   for (size_t k = 0; k < dims.size(); ++k) {
     auto d = static_cast<size_t>(dims[k]);
-    source.strides[d] = steps[d] * call.params.ints("strides")[k];
-    source.strides.push_back(steps[d] * call.params.ints("dilations")[k]);
+    source.strides[d] = scaled(steps[d], call.params.ints("strides")[k]);
+    source.strides.push_back(scaled(steps[d], call.params.ints("dilations")[k]));
   }
   copy_box(out.type.shape, in[0], source, out, whole(out));
   return {out};
@@ -34,7 +34,7 @@ Tensors sum_windows(const Call& call, const Tensors& in) {
   const auto& dims = call.params.ints("dims");
   for (size_t k = 0; k < dims.size(); ++k) {
     auto d = static_cast<size_t>(dims[k]);
-    int64_t size = from[to.size() + k], by = call.params.ints("dilations")[k] * steps[d];
+    int64_t size = from[to.size() + k], by = scaled(steps[d], call.params.ints("dilations")[k]);
     source.offset += (size - 1) * by;
     source.strides[to.size() + k] -= by;
     target.strides.push_back(0);

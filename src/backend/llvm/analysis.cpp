@@ -32,13 +32,6 @@ Overloaded(F...) -> Overloaded<F...>;
 
 }  // namespace
 
-void Accesses::add(const Access& a) {
-  const auto [first, last] = places_.equal_range(a.buffer);
-  if (std::any_of(first, last, [&](const auto& known) { return list_[known.second] == a; })) return;
-  places_.emplace(a.buffer, list_.size());
-  list_.push_back(a);
-}
-
 Analysis::Analysis(const Program& program) : program_(program) {
   for (const Stmt& s : program.body) {
     Facts own;
@@ -47,10 +40,7 @@ Analysis::Analysis(const Program& program) : program_(program) {
   plan(program.body, false, 0);
 }
 
-BufferId Analysis::root(BufferId b) const {
-  const BufferId alias = program_.buffers[size_t(b)].alias;
-  return alias < 0 ? b : alias;
-}
+BufferId Analysis::root(BufferId b) const { return loops::root(program_, b); }
 
 bool Analysis::overlap(BufferId a, BufferId b) const {
   a = root(a), b = root(b);
@@ -89,20 +79,16 @@ double Analysis::work(Expr e) const {
 void Analysis::collect(Expr e, Facts& f, std::set<Expr>& seen) const {
   if (!seen.insert(e).second) return;
   f.work += work(e);
-  if (e->op == Op::load) f.loads.add({e->buffer, e->place, loops::linear(program_, e->buffer, e->place)});
   if (e->op == Op::local) f.read.insert(e->local);
   for (int i = 0; i < e->argument_count(); ++i) collect(e->args[size_t(i)], f, seen);
 }
 
 void Analysis::merge(Facts& into, const Facts& from, double times) const {
-  for (const Access& a : from.loads) into.loads.add(a);
-  for (const Access& a : from.stores) into.stores.add(a);
   into.changed.insert(from.changed.begin(), from.changed.end());
   into.made.insert(from.made.begin(), from.made.end());
   into.updated.insert(from.updated.begin(), from.updated.end());
   into.read.insert(from.read.begin(), from.read.end());
   into.bound.insert(from.bound.begin(), from.bound.end());
-  into.extents.insert(from.extents.begin(), from.extents.end());
   into.control |= from.control;
   into.work += times * from.work;
 }
@@ -125,7 +111,6 @@ void Analysis::collect(const Stmt& statement, Facts& f) {
                    const double steps =
                        s.kind == For::Kind::vector ? double(s.end - s.begin) / s.width : double(s.end - s.begin);
                    compound(&s, {&s.body}, nullptr, std::max(0.0, steps));
-                   f.extents[s.variable] = s.end - s.begin;
                  },
                  [&](const While& s) {
                    compound(&s, {&s.before, &s.body}, s.condition, 1), f.control = true;
@@ -135,7 +120,6 @@ void Analysis::collect(const Stmt& statement, Facts& f) {
                  },
                  [&](const Store& s) {
                    collect(s.value, f, seen);
-                   f.stores.add({s.buffer, s.place, loops::linear(program_, s.buffer, s.place)});
                    f.changed.insert(root(s.buffer));
                    f.work += 1;
                  },
@@ -215,59 +199,18 @@ bool Analysis::reductions_fit(const For& f, const Facts& known) const {
   return true;
 }
 
-// Do a and b touch different memory in different steps of f, whatever the loops inside do?
-bool Analysis::apart(const For& f, const Facts& known, const Access& a, const Access& b) const {
-  const loops::Buffer &x = program_.buffers[size_t(a.buffer)], &y = program_.buffers[size_t(b.buffer)];
-  const loops::Buffer &rx = program_.buffers[size_t(root(a.buffer))], &ry = program_.buffers[size_t(root(b.buffer))];
-  if (size_of(x.dtype) != size_of(y.dtype) || (&rx != &ry && rx.offset != ry.offset)) return false;
-  // one dimension that both index by the variable of the loop alone
-  if (x.shape == y.shape)
-    for (size_t d = 0; d < a.place.size(); ++d)
-      if (a.place[d] == b.place[d] && a.place[d].terms.size() == 1 && a.place[d].terms[0].variable == f.variable)
-        return true;
-  if (a.offset.terms != b.offset.terms) return false;
-  const int64_t distance = b.offset.constant - a.offset.constant;
-  const int64_t stride = std::abs(loops::factor(a.offset, f.variable)), steps = f.end - f.begin;
-  // the variables that move while f does, by stride: positions are distinct where each stride passes all
-  // smaller ones
-  std::vector<std::pair<int64_t, int64_t>> moving;
-  for (const loops::Term& t : a.offset.terms) {
-    const auto inner = known.extents.find(t.variable);
-    if (t.variable == f.variable)
-      moving.emplace_back(stride, steps);
-    else if (inner != known.extents.end())
-      moving.emplace_back(std::abs(t.factor), inner->second);
-  }
-  if (moving.size() == 1) return distance == 0 || distance % stride != 0 || std::abs(distance / stride) >= steps;
-  std::sort(moving.begin(), moving.end());
-  int64_t reach = 1;
-  for (const auto& [factor, extent] : moving) {
-    if (factor < reach) return false;
-    reach = factor * extent;
-  }
-  return distance == 0;
-}
-
-// May the steps of this loop run side by side? Stores of different steps must go to
-// different places, and what one step stores no other may load.
-bool Analysis::independent(const For& f, const Facts& known, bool* in_place) const {
-  const auto moves = [&](const Affine& a) {
-    return loops::factor(a, f.variable) != 0 && std::none_of(a.terms.begin(), a.terms.end(), [&](const loops::Term& t) {
-             return known.bound.count(t.variable) > 0;
-           });
-  };
+// May the steps of this loop run side by side? What one step changes no other may touch: not in
+// the same buffer, nor in another one that has its place in the arena.
+bool Analysis::independent(const For& f, bool* in_place) const {
+  const loops::Footprint body(program_, f.body);
   *in_place = false;
-  for (const Access& s : known.stores) {
-    if (!moves(s.offset)) return false;
-    for (const Access& other : known.stores)
-      if (overlap(s.buffer, other.buffer) && !apart(f, known, s, other)) return false;
-    for (const Access& l : known.loads) {
-      if (!overlap(s.buffer, l.buffer)) continue;
-      *in_place = true;
-      if (!apart(f, known, s, l)) return false;
-    }
+  for (const auto& [b, memory] : body.memory()) {
+    if (!memory.written) continue;
+    *in_place |= memory.read;
+    for (const auto& [other, _] : body.memory())
+      if (other != b && overlap(other, b)) return false;
   }
-  return true;
+  return steps_apart(program_, loops::steps(f, body));
 }
 
 void Analysis::plan(const Block& block, bool lanes, int blocked) {
@@ -287,8 +230,7 @@ void Analysis::plan(const For& f, bool lanes, int blocked) {
   while (p.width > n) p.width /= 2;
   while (p.step() > n) --p.copies;
   const bool wanted = p.step() > 1;
-  if (wanted &&
-      (known.control || blocked == most_axes || !independent(f, known, &p.in_place) || !reductions_fit(f, known)))
+  if (wanted && (known.control || blocked == most_axes || !independent(f, &p.in_place) || !reductions_fit(f, known)))
     p = {};
   p.blocked = p.step() > 1;
   plan(f.body, lanes || p.width > 1, blocked + p.blocked);

@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "loops/program.h"
+#include "loops/dependence.h"
 
 namespace anvil::llvm_backend {
 
@@ -22,34 +22,13 @@ using loops::Variable;
 
 constexpr int most_axes = 6;  // nested loops that are blocked
 
-struct Access {
-  BufferId buffer;
-  loops::Index place;
-  Affine offset;  // the same in elements
-  bool operator==(const Access& o) const { return buffer == o.buffer && offset == o.offset; }
-};
-
-// Accesses, each once.
-class Accesses {
- public:
-  void add(const Access&);
-  auto begin() const { return list_.begin(); }
-  auto end() const { return list_.end(); }
-
- private:
-  std::vector<Access> list_;
-  std::unordered_multimap<BufferId, size_t> places_;  // in the list
-};
-
 // Of one For, While or If, with all it contains.
 struct Facts {
-  Accesses loads, stores;
   std::set<BufferId> changed;  // stored to, swapped or given to a call; no aliases
   std::set<LocalId> made, updated, read;
   std::set<Variable> bound;
-  std::unordered_map<Variable, int64_t> extents;  // of the loops inside
-  bool control = false;                           // contains If, While, Call or Swap
-  double work = 0;                                // scalar or vector operations
+  bool control = false;  // contains If, While, Call or Swap
+  double work = 0;       // scalar or vector operations
 };
 
 // How a loop runs: steps of width * copies.
@@ -95,8 +74,7 @@ class Analysis {
   void merge(Facts& into, const Facts& from, double times) const;
   void plan(const loops::Block&, bool lanes, int blocked);
   void plan(const loops::For&, bool lanes, int blocked);
-  bool independent(const loops::For&, const Facts&, bool* in_place) const;
-  bool apart(const loops::For&, const Facts&, const Access&, const Access&) const;
+  bool independent(const loops::For&, bool* in_place) const;
   bool reductions_fit(const loops::For&, const Facts&) const;
   double work(const loops::Block&);
   double work(Expr) const;

@@ -18,7 +18,6 @@
 
 namespace anvil::llvm_backend {
 
-constexpr double largest_function = 2000;           // instructions, roughly: a larger program is cut
 constexpr int64_t work_between_polls = 20'000'000;  // operations: a few milliseconds
 
 class Emitter {
@@ -52,7 +51,8 @@ class Emitter {
   };
   struct LocalState : Info {
     bool constant = true;  // Let: values; otherwise memory slots, by coordinate
-    bool partial = false;  // of a reduction: lanes that are done must not count again
+    bool partial = false;  // of a reduction: a register for each copy and lane of its loops
+    bool folded = false;   // among them a vector loop: lanes that are done must not count again
     llvm::SmallVector<Value, 1> values;
   };
   struct Entry {
@@ -96,10 +96,19 @@ class Emitter {
   void write_nests();
   void call_nest(const loops::For&, const SharedNest&);
   double written_size(const loops::Stmt&) const;  // with calls of shared nests
+  double written_size(const loops::Block&) const;
 
   // program.cpp: functions, buffers, frames
+  struct Section {  // a run of statements in a function of its own
+    const loops::Block* block;
+    size_t first, last;
+    llvm::Function* function;
+  };
   void plan_functions();
-  void plan_registers(const std::vector<Facts>& statements, const std::vector<int>& function_of);
+  void plan_registers(const std::vector<std::pair<const loops::Stmt*, int>>& statements);
+  double cut(const loops::Block&);
+  double cut(const loops::Stmt&);
+  void call_sections(const std::vector<size_t>&);
   void begin_function(const std::string& name, bool with_frame, size_t pointers = 0);
   void end_function();
   Value initial(BufferId);                              // its memory as the program starts
@@ -122,6 +131,8 @@ class Emitter {
   void emit(const loops::Swap&);
   template <class F>
   void each_coordinate(AxisMask, F&&);
+  template <class F>
+  llvm::SmallVector<Value, 1> per_coordinate(AxisMask, F&&);
   int done_lanes(const Coordinate&) const;
   Value not_done(int lanes);  // a mask
   void push_scope(const void* statement, llvm::Instruction* door, bool may_not_run);
@@ -188,8 +199,9 @@ class Emitter {
   llvm::PointerType* ptr_;
 
   // of the program
-  std::vector<std::pair<size_t, size_t>> functions_;    // their top-level statements
-  std::map<int, int> frame_locals_, frame_parameters_;  // seen by several functions: place in the frame
+  std::vector<Section> sections_;
+  std::unordered_map<const loops::Block*, std::vector<size_t>> cuts_;  // sections_ of blocks that are cut
+  std::map<int, int> frame_locals_, frame_parameters_;                 // seen by several functions: place in the frame
   std::map<int, int> frame_pointers_;
   std::set<LocalId> frame_constants_;  // of the locals: made by Let
   std::set<BufferId> registers_;       // numbers that need no memory

@@ -11,12 +11,18 @@ namespace {
 constexpr const char* entry_symbol = "anvil_program";
 
 std::mutex mutex;  // LLVM's target machine serves one compilation at a time
-std::unique_ptr<Machine> machine;
+Settings settings;
+Symbols symbols;
+std::unique_ptr<Machine> machine;  // made when it is needed: again after LLVM gave up
 
 void append(const Sink& sink, const std::string& text) { sink.append(sink.target, text.data(), text.size()); }
 
-// LLVM's own last words become an exception, not the end of the process.
-void fatal(void*, const char* reason, bool) { throw InternalError(std::string("LLVM: ") + reason); }
+// LLVM's own last words become an exception, not the end of the process. It passes through LLVM,
+// whose objects are then in no state that can be relied on: the machine is given up.
+struct Fatal : InternalError {
+  using InternalError::InternalError;
+};
+void fatal(void*, const char* reason, bool) { throw Fatal(std::string("LLVM: ") + reason); }
 
 template <class F>
 Status guarded(Sink error, F&& f) {
@@ -28,6 +34,11 @@ Status guarded(Sink error, F&& f) {
   } catch (const std::bad_alloc&) {
     append(error, "out of memory");
     return Status::out_of_memory;
+  } catch (const Interrupted&) {
+    return Status::interrupted;
+  } catch (const Fatal& e) {
+    machine.release();  // not deleted: LLVM stopped in the middle of its use
+    append(error, e.what());
   } catch (const Error& e) {
     append(error, e.what());
     return e.kind == "memory" ? Status::out_of_memory : Status::failed;
@@ -40,7 +51,7 @@ Status guarded(Sink error, F&& f) {
 }
 
 std::unique_ptr<llvm::Module> emit(const loops::Program& program, llvm::LLVMContext& context, bool names) {
-  if (!machine) throw InternalError("the code generator was not started");
+  if (!machine) machine = std::make_unique<Machine>(settings, symbols);
   std::unique_ptr<llvm::Module> module = machine->module(context, names);
   Emitter(program, *machine, *module).run(entry_symbol);
   if (machine->settings().verify) {
@@ -53,16 +64,17 @@ std::unique_ptr<llvm::Module> emit(const loops::Program& program, llvm::LLVMCont
 
 const char* version() { return LLVM_VERSION_STRING; }
 
-Status start(const Settings& settings, const Symbol* symbols, size_t count, Sink error) {
+Status start(const Settings& wanted, const Symbol* table, size_t count, Sink error) {
   return guarded(error, [&] {
-    Symbols table;
-    for (size_t i = 0; i < count; ++i) table.emplace(symbols[i].name, symbols[i].address);
-    machine = std::make_unique<Machine>(settings, std::move(table));
+    settings = wanted;
+    for (size_t i = 0; i < count; ++i) symbols.emplace(table[i].name, table[i].address);
+    machine = std::make_unique<Machine>(settings, symbols);
   });
 }
 
-Status compile(const loops::Program& program, runtime::Entry* entry, void** code, Sink error) {
+Status compile(const loops::Program& program, InterruptCheck check, runtime::Entry* entry, void** code, Sink error) {
   return guarded(error, [&] {
+    set_interrupt_check(check);
     PassFilter filter;
     llvm::LLVMContext context;
     context.setOptPassGate(filter);

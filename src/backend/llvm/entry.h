@@ -6,12 +6,13 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/interrupt.h"
 #include "loops/program.h"
 #include "runtime/executable.h"
 
 namespace anvil::llvm_backend {
 
-constexpr int entry_revision = 1;
+constexpr int entry_revision = 2;
 
 struct Symbol {  // something of anvil.so that generated code may call
   const char* name;
@@ -20,9 +21,10 @@ struct Symbol {  // something of anvil.so that generated code may call
 struct Settings {
   int vector_bytes = 16;  // registers wider than this are not used
   bool fma = true;
-  bool verify = false;  // run LLVM's verifier
+  bool verify = false;             // run LLVM's verifier
+  double largest_function = 2000;  // instructions, roughly: a larger program is cut
 };
-enum class Status : int { done, failed, out_of_memory };
+enum class Status : int { done, failed, out_of_memory, interrupted };
 
 // Receives text: `append` is called any number of times.
 struct Sink {
@@ -35,8 +37,8 @@ struct EntryTable {
   const char* (*version)();  // of LLVM
   // Once, ahead of the rest.
   Status (*start)(const Settings&, const Symbol* symbols, size_t count, Sink error);
-  // `code` owns the machine code and is given back to `release`.
-  Status (*compile)(const loops::Program&, runtime::Entry* entry, void** code, Sink error);
+  // `code` owns the machine code and is given back to `release`. The check is asked now and then.
+  Status (*compile)(const loops::Program&, InterruptCheck, runtime::Entry* entry, void** code, Sink error);
   void (*release)(void* code);
   Status (*text)(const loops::Program&, bool assembly, Sink text, Sink error);
 };

@@ -93,6 +93,8 @@ class Library {
     settings.fma = isa != elementary::Isa::baseline;
     const char* verify = std::getenv("ANVIL_VERIFY");
     settings.verify = verify && std::string(verify) == "1";
+    if (const char* size = std::getenv("ANVIL_FUNCTION_SIZE"))
+      settings.largest_function = std::atof(size);  // for tests
     std::vector<std::string> names;
     const std::vector<Symbol> known = symbols(names);
     if (table->start(settings, known.data(), known.size(), to_string(reason_)) == Status::done) table_ = table;
@@ -105,6 +107,7 @@ class Library {
 };
 
 [[noreturn]] void fail(Status status, const std::string& what) {
+  if (status == Status::interrupted) throw Interrupted();
   if (status == Status::out_of_memory) throw Error("memory", "Not enough memory to compile: " + what);
   throw InternalError("code generation: " + what);
 }
@@ -135,7 +138,7 @@ runtime::Executable compile(const loops::Program& program) {
   runtime::Executable executable;
   void* code = nullptr;
   std::string what;
-  const Status status = table.compile(program, &executable.entry, &code, to_string(what));
+  const Status status = table.compile(program, interrupt_check(), &executable.entry, &code, to_string(what));
   if (status != Status::done) fail(status, what);
   executable.arena_bytes = program.arena_bytes;
   executable.code = std::shared_ptr<void>(code, table.release);

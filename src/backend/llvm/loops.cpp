@@ -171,6 +171,7 @@ Emitter::Reduction Emitter::begin_reduction(LocalId id, Op op, const std::vector
     width = std::max(width, p.width);
   }
   inside.lanes = width > 1;
+  inside.folded = inside.lanes && !r.outside.lanes;
   const DType t = program_.locals[size_t(id)].dtype;
   r.type = ops_.type(t, width);
   llvm::Constant* nothing = ops_.constant(identity(op, t), t, width);

@@ -3,7 +3,7 @@
 
 #include <dlfcn.h>
 
-#include "base/error.h"
+#include "base/interrupt.h"
 
 namespace anvil::llvm_backend {
 namespace {
@@ -79,6 +79,30 @@ class LinkedCode final : public Code {
   Pages pages;
 };
 
+// Asks before each function whether the user wants to stop. Exceptions must not pass through LLVM:
+// what is left of the module becomes empty, which takes no time, and who runs the passes looks.
+class Stop final : public llvm::FunctionPass {
+ public:
+  explicit Stop(bool& stopped) : FunctionPass(id), stopped_(stopped) {}
+  bool runOnFunction(llvm::Function& f) override {
+    try {
+      if (!stopped_) poll();
+    } catch (const Interrupted&) {
+      stopped_ = true;
+    }
+    if (!stopped_) return false;
+    const auto linkage = f.getLinkage();
+    f.deleteBody();
+    f.setLinkage(linkage);
+    new llvm::UnreachableInst(f.getContext(), llvm::BasicBlock::Create(f.getContext(), "stopped", &f));
+    return true;
+  }
+
+ private:
+  static inline char id = 0;
+  bool& stopped_;
+};
+
 // The processor's features without those that `settings` rules out.
 std::string features(const Settings& settings) {
   std::string text;
@@ -127,11 +151,14 @@ std::unique_ptr<Code> Machine::link(llvm::Module& module, const char* entry) {
   {
     llvm::raw_svector_ostream stream(bytes);
     llvm::legacy::PassManager passes;
+    bool stopped = false;
+    passes.add(new Stop(stopped));
     passes.add(llvm::createPromoteMemoryToRegisterPass());
     llvm::MCContext* context = nullptr;
     if (target_->addPassesToEmitMC(passes, context, stream))
       throw InternalError("LLVM cannot write objects for " + triple_.str());
     passes.run(module);
+    if (stopped) throw Interrupted();
   }
   auto object = llvm::object::ObjectFile::createObjectFile(
       llvm::MemoryBufferRef(llvm::StringRef(bytes.data(), bytes.size()), "anvil"));

@@ -29,6 +29,7 @@ class Machine {
   std::unique_ptr<llvm::Module> module(llvm::LLVMContext&, bool names) const;
   // Locals into registers.
   void promote(llvm::Module&) const;
+  // Asks between functions whether the user wants to stop: base/interrupt.h.
   std::unique_ptr<Code> link(llvm::Module&, const char* entry);
   std::string assembly(llvm::Module&);
 

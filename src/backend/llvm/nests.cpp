@@ -29,7 +29,7 @@ void Emitter::find_nests(const loops::Block& block, std::vector<const loops::For
 void Emitter::plan_nests() {
   double total = 0;
   for (const loops::Stmt& s : program_.body) total += analysis_.size(s);
-  if (total <= largest_function) return;
+  if (total <= machine_.settings().largest_function) return;
   std::vector<const loops::For*> found;
   find_nests(program_.body, found);
   std::map<std::vector<int64_t>, std::vector<std::pair<const loops::For*, std::vector<BufferId>>>> groups;

@@ -1,16 +1,11 @@
-// A program as functions. A large one is cut between top-level statements, since the time
-// to generate code grows faster than a function does; what several functions need lives in
-// a frame that the entry provides.
+// A program as functions. A large one is cut between statements, those of the bodies of large
+// `while`s and `if`s among them, since the time to generate code grows faster than a function does
+// and nobody can stop LLVM inside of one; what several functions need lives in a frame that the
+// entry provides.
 #include "backend/llvm/emitter.h"
 #include "base/error.h"
 
 namespace anvil::llvm_backend {
-
-namespace {
-
-constexpr double part_of_large = 1000;  // instructions, roughly
-
-}  // namespace
 
 Emitter::Emitter(const Program& program, const Machine& machine, llvm::Module& module)
     : program_(program),
@@ -22,61 +17,109 @@ Emitter::Emitter(const Program& program, const Machine& machine, llvm::Module& m
       ops_(b_),
       ptr_(pointer_type(context_)) {}
 
-void Emitter::plan_functions() {
+// The size of what a statement writes into the function around it, once its blocks are cut.
+double Emitter::cut(const loops::Stmt& s) {
+  const auto* w = std::get_if<loops::While>(&s.is);
+  const auto* i = std::get_if<loops::If>(&s.is);
+  if (!w && !i) return written_size(s);
+  double size = analysis_.size(s);
+  loops::each_block(s, [&](const loops::Block& b) {
+    for (const loops::Stmt& inner : b) size -= analysis_.size(inner);
+    size += w && &b == &w->before ? written_size(b) : cut(b);  // the condition reads what `before` makes
+  });
+  return size;
+}
+
+double Emitter::written_size(const loops::Block& block) const {
+  double sum = 0;
+  for (const loops::Stmt& s : block) sum += written_size(s);
+  return sum;
+}
+
+double Emitter::cut(const loops::Block& block) {
+  constexpr double call_size = 4;
+  const double largest = machine_.settings().largest_function;
   std::vector<double> sizes;
   double total = 0;
-  for (const loops::Stmt& s : program_.body) sizes.push_back(written_size(s)), total += sizes.back();
+  for (const loops::Stmt& s : block) sizes.push_back(cut(s)), total += sizes.back();
+  if (total <= largest) return total;
+  std::vector<size_t>& cuts = cuts_[&block];
   double size = 0;
-  functions_.emplace_back(0, 0);
   for (size_t i = 0; i < sizes.size(); ++i) {
-    if (total > largest_function && size > 0 && size + sizes[i] > part_of_large) {
-      functions_.emplace_back(i, i);
+    if (cuts.empty() || (size > 0 && size + sizes[i] > largest / 2)) {
+      cuts.push_back(sections_.size());
+      sections_.push_back({&block, i, i, nullptr});
       size = 0;
     }
     size += sizes[i];
-    functions_.back().second = i + 1;
+    sections_.back().last = i + 1;
   }
-  std::vector<Facts> statements;
-  std::vector<int> function_of;
-  for (size_t f = 0; f < functions_.size(); ++f)
-    for (size_t i = functions_[f].first; i < functions_[f].second; ++i) {
-      statements.push_back(analysis_.facts_of(program_.body[i]));
-      function_of.push_back(int(f));
-    }
-  plan_registers(statements, function_of);
-  if (functions_.size() == 1) return;
+  return call_size * double(cuts.size());
+}
 
-  // what a top-level statement makes and another function mentions
+void Emitter::plan_functions() {
+  cut(program_.body);
+  // what each function, by its number, mentions; the entry's is -1
+  std::vector<std::pair<const loops::Stmt*, int>> statements;
   std::map<LocalId, std::set<int>> users;
-  for (size_t i = 0; i < statements.size(); ++i)
-    for (const auto* set : {&statements[i].made, &statements[i].updated, &statements[i].read})
-      for (LocalId l : *set) users[l].insert(function_of[i]);
-  for (const loops::Stmt& s : program_.body) {
-    const auto* let = std::get_if<loops::Let>(&s.is);
-    const auto* declare = std::get_if<loops::Declare>(&s.is);
+  const auto walk = [&](const auto& self, const loops::Block& block, int around) -> void {
+    const auto cuts = cuts_.find(&block);
+    for (size_t i = 0, part = 0; i < block.size(); ++i) {
+      int function = around;
+      if (cuts != cuts_.end()) {
+        while (sections_[cuts->second[part]].last <= i) ++part;
+        function = int(cuts->second[part]);
+      }
+      const loops::Stmt& s = block[i];
+      statements.emplace_back(&s, function);
+      if (std::holds_alternative<loops::While>(s.is) || std::holds_alternative<loops::If>(s.is)) {
+        loops::each_block(s, [&](const loops::Block& b) { self(self, b, function); });
+        loops::each_expression(s, [&](Expr e) {
+          loops::each_node(e, [&](Expr x) {
+            if (x->op == loops::Op::local) users[x->local].insert(function);
+          });
+        });
+        continue;
+      }
+      const Facts facts = analysis_.facts_of(s);
+      for (const auto* set : {&facts.made, &facts.updated, &facts.read})
+        for (LocalId l : *set) users[l].insert(function);
+    }
+  };
+  walk(walk, program_.body, -1);
+  plan_registers(statements);
+  if (sections_.empty()) return;
+
+  for (const auto& [s, function] : statements) {
+    const auto* let = std::get_if<loops::Let>(&s->is);
+    const auto* declare = std::get_if<loops::Declare>(&s->is);
     if (let) frame_constants_.insert(let->local);
     if (let || declare) {
       const LocalId l = let ? let->local : declare->local;
       if (users[l].size() > 1) frame_locals_.emplace(l, frame_size_++);
     }
-    if (const auto* bind = std::get_if<loops::Bind>(&s.is)) frame_parameters_.emplace(bind->parameter, frame_size_++);
+    if (const auto* bind = std::get_if<loops::Bind>(&s->is)) frame_parameters_.emplace(bind->parameter, frame_size_++);
   }
   for (BufferId b : analysis_.swapped())
     if (!registers_.count(b)) frame_pointers_.emplace(b, frame_size_++);
 }
 
 // Temporaries of one element that only one function reads and writes need no memory.
-void Emitter::plan_registers(const std::vector<Facts>& statements, const std::vector<int>& function_of) {
-  std::vector<int> user(program_.buffers.size(), -1);
+void Emitter::plan_registers(const std::vector<std::pair<const loops::Stmt*, int>>& statements) {
+  constexpr int nobody = -2;
+  std::vector<int> user(program_.buffers.size(), nobody);
   std::vector<bool> fits(program_.buffers.size(), true);
   const auto mention = [&](BufferId id, int function) {
     const auto b = size_t(analysis_.root(id));
-    if (user[b] >= 0 && user[b] != function) fits[b] = false;
+    if (user[b] != nobody && user[b] != function) fits[b] = false;
     user[b] = function;
   };
-  for (size_t i = 0; i < statements.size(); ++i) {
-    for (const Access& a : statements[i].loads) mention(a.buffer, function_of[i]);
-    for (BufferId b : statements[i].changed) mention(b, function_of[i]);
+  for (const auto& [s, function] : statements) {
+    const auto access = [&, f = function](BufferId b, const loops::Index*, loops::AccessKind) { mention(b, f); };
+    if (std::holds_alternative<loops::For>(s->is))
+      loops::each_access_inside(*s, access);
+    else
+      loops::each_access(*s, access);
   }
   for (const auto& [_, nest] : nests_)
     for (BufferId b : nest.buffers) fits[size_t(b)] = false;
@@ -137,25 +180,42 @@ void Emitter::run(const char* entry) {
   plan_nests();
   plan_functions();
   write_nests();
-  if (functions_.size() == 1) {
+  if (sections_.empty()) {
     begin_function(entry, false);
     block(program_.body);
     end_function();
     return;
   }
-  std::vector<llvm::Function*> parts;
-  for (const auto& [first, last] : functions_) {
-    begin_function("part" + std::to_string(parts.size() + 1), true);
-    for (size_t i = first; i < last; ++i) emit(program_.body[i]);
+  for (Section& part : sections_) {  // those inside of others come first
+    begin_function("part" + std::to_string(&part - sections_.data() + 1), true);
+    for (size_t i = part.first; i < part.last; ++i) emit((*part.block)[i]);
     end_function();
-    parts.push_back(function_);
+    part.function = function_;
   }
-  begin_function(entry, false);
-  Value frame = slot(llvm::ArrayType::get(b_.getInt64Ty(), uint64_t(frame_size_)), "frame");
-  for (const auto& [b, place] : frame_pointers_) b_.CreateStore(initial(b), advance(frame, i64(8 * place)));
-  for (llvm::Function* part : parts)
-    stop_unless_zero(b_.CreateCall(part, {function_->getArg(0), function_->getArg(1), function_->getArg(2), frame}));
+  begin_function("program", true);
+  block(program_.body);
   end_function();
+  llvm::Function* program = function_;
+  begin_function(entry, false);
+  Value frame = slot(llvm::ArrayType::get(b_.getInt64Ty(), uint64_t(std::max(1, frame_size_))), "frame");
+  for (const auto& [b, place] : frame_pointers_) b_.CreateStore(initial(b), advance(frame, i64(8 * place)));
+  stop_unless_zero(b_.CreateCall(program, {function_->getArg(0), function_->getArg(1), function_->getArg(2), frame}));
+  end_function();
+}
+
+// The parts of a block that is cut, one after the other; what they change is known here too.
+void Emitter::call_sections(const std::vector<size_t>& parts) {
+  for (size_t k : parts) {
+    const Section& part = sections_[k];
+    stop_unless_zero(b_.CreateCall(
+        part.function, {function_->getArg(0), function_->getArg(1), function_->getArg(2), function_->getArg(3)}));
+    for (size_t i = part.first; i < part.last; ++i) {
+      const Facts facts = analysis_.facts_of((*part.block)[i]);
+      for (BufferId b : facts.changed) touch(b);
+      for (LocalId l : facts.updated)
+        if (const auto known = locals_.find(l); known != locals_.end()) known->second.changed = ++time_;
+    }
+  }
 }
 
 Emitter::Value Emitter::slot(llvm::Type* type, const llvm::Twine& name) {

@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "backend/llvm/emitter.h"
-#include "base/error.h"
+#include "base/interrupt.h"
 
 namespace anvil::llvm_backend {
 
@@ -40,7 +40,20 @@ void Emitter::each_coordinate(AxisMask axes, F&& f) {
   }
 }
 
+// One value for each coordinate, where project() looks for it: a tail has fewer copies than its
+// loop was planned with, and leaves places empty.
+template <class F>
+llvm::SmallVector<Emitter::Value, 1> Emitter::per_coordinate(AxisMask axes, F&& f) {
+  size_t places = 1;
+  for (size_t i = 0; i < axes_.size(); ++i)
+    if (axes >> i & 1) places *= size_t(axes_[i].radix);
+  llvm::SmallVector<Value, 1> values(places, nullptr);
+  each_coordinate(axes, [&](const Coordinate& c) { values[size_t(project(axes, c))] = f(c); });
+  return values;
+}
+
 void Emitter::block(const Block& statements) {
+  if (const auto cuts = cuts_.find(&statements); cuts != cuts_.end()) return call_sections(cuts->second);
   constexpr double long_block = 500;
   const bool outer = std::exchange(long_block_, analysis_.straight_size(statements) > long_block);
   for (const loops::Stmt& s : statements) emit(s);
@@ -48,6 +61,7 @@ void Emitter::block(const Block& statements) {
 }
 
 void Emitter::emit(const loops::Stmt& s) {
+  anvil::poll();
   infos_.clear();
   std::visit([this](const auto& x) { emit(x); }, s.is);
 }
@@ -77,7 +91,7 @@ void Emitter::emit(const loops::Let& s) {
   LocalState l;
   static_cast<Info&>(l) = info(s.value);
   const int outer = std::exchange(consumer_, home(l.level));
-  each_coordinate(l.axes, [&](const Coordinate& c) { l.values.push_back(value(s.value, c)); });
+  l.values = per_coordinate(l.axes, [&](const Coordinate& c) { return value(s.value, c); });
   consumer_ = outer;
   l.level = home(l.level);
   if (Value shared = frame_slot(frame_locals_, s.local)) b_.CreateStore(l.values[0], shared);
@@ -94,13 +108,10 @@ void Emitter::emit(const loops::Declare& s) {
   l.lanes = vector_axis_ >= 0;
   Value shared = frame_slot(frame_locals_, s.local);
   const DType t = s.value->dtype;
-  int copies = 1;
-  for (const Axis& a : axes_) copies *= a.radix;
-  l.values.assign(size_t(copies), nullptr);
-  each_coordinate(l.axes, [&](const Coordinate& c) {
-    Value& place = l.values[size_t(project(l.axes, c))];
-    place = shared ? shared : slot(ops_.type(t, l.lanes ? lanes() : 1), program_.locals[size_t(s.local)].name);
+  l.values = per_coordinate(l.axes, [&](const Coordinate& c) {
+    Value place = shared ? shared : slot(ops_.type(t, l.lanes ? lanes() : 1), program_.locals[size_t(s.local)].name);
     b_.CreateStore(spread(s.value, c, l.lanes), place);
+    return place;
   });
   l.changed = ++time_;
   locals_[s.local] = std::move(l);
@@ -122,7 +133,7 @@ void Emitter::emit(const loops::Update& s) {
       result = operand(s.value);
       if (s.op != Op::local) result = ops_.binary(s.op, t, result, b_.CreateLoad(type, place));
     }
-    const int done = l.lanes && l.partial ? done_lanes(c) : 0;
+    const int done = l.folded ? done_lanes(c) : 0;
     if (done > 0) result = b_.CreateSelect(not_done(done), result, b_.CreateLoad(type, place));
     b_.CreateStore(result, place);
   });
@@ -133,7 +144,7 @@ void Emitter::emit(const loops::Bind& s) {
   VariableState v;
   static_cast<Info&>(v) = info(s.value);
   const int outer = std::exchange(consumer_, home(v.level));
-  each_coordinate(v.axes, [&](const Coordinate& c) { v.values.push_back(value(s.value, c)); });
+  v.values = per_coordinate(v.axes, [&](const Coordinate& c) { return value(s.value, c); });
   consumer_ = outer;
   v.level = home(v.level);
   v.low = program_.variables[size_t(s.parameter)].low;

@@ -8,6 +8,7 @@
 namespace anvil::stablehlo {
 
 Attribute AttributeParser::attribute() {
+  count_step();
   Deeper deeper(*this);
   Attribute a;
   a.at = here();
@@ -148,9 +149,11 @@ Attribute AttributeParser::hash() {
     return a;
   }
   constexpr size_t most_expanded = 1 << 18;
-  expanded_attributes_ += it->second.second;
+  const Alias& alias = it->second;
+  Deeper deeper(*this, alias.depth);
+  expanded_attributes_ += alias.count;
   if (expanded_attributes_ > most_expanded) refuse(a.at, "the aliases of attributes stand for too many attributes");
-  a.value = it->second.first.value;
+  a.value = alias.attribute.value;
   return a;
 }
 
@@ -284,6 +287,14 @@ size_t count(const Attribute& a) {
     for (const Attribute& item : *items) n += count(item);
   return n;
 }
+int depth(const Attribute& a) {
+  int deepest = 0;
+  if (auto items = std::get_if<std::vector<Attribute>>(&a.value))
+    for (const Attribute& item : *items) deepest = std::max(deepest, depth(item));
+  if (auto entries = std::get_if<std::shared_ptr<Dictionary>>(&a.value))
+    for (const auto& [name, entry] : **entries) deepest = std::max(deepest, depth(entry));
+  return deepest + 1;
+}
 }  // namespace
 
 void AttributeParser::attribute_alias() {
@@ -296,7 +307,8 @@ void AttributeParser::attribute_alias() {
   }
   Attribute a = attribute();
   size_t n = count(a);
-  aliases_[name] = {std::move(a), n};
+  int levels = depth(a);
+  aliases_[name] = {std::move(a), n, levels};
 }
 
 void AttributeParser::skip_resources() {

@@ -32,8 +32,13 @@ class AttributeParser : protected TypeParser {
   // <key = value, ...> of #stablehlo.dot<...> as a dictionary; any other text between brackets as a word.
   Attribute structure();
 
-  std::map<std::string, std::pair<Attribute, size_t>, std::less<>> aliases_;  // and how many attributes each holds
-  size_t expanded_attributes_ = 0;                                            // by aliases
+  struct Alias {
+    Attribute attribute;
+    size_t count;  // of the attributes that it holds
+    int depth;     // of lists in lists
+  };
+  std::map<std::string, Alias, std::less<>> aliases_;
+  size_t expanded_attributes_ = 0;  // by aliases
 };
 
 }  // namespace anvil::stablehlo

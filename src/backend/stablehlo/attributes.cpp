@@ -36,14 +36,13 @@ void append(const Operation& op, const Attribute& a, Ints& to) {
 
 }  // namespace
 
-const Attribute* find(const Operation& op, std::initializer_list<const char*> names) {
-  for (const char* n : names)
-    if (auto it = op.attributes.find(n); it != op.attributes.end()) return &it->second;
-  return nullptr;
+const Attribute* find(const Operation& op, const char* name) {
+  auto it = op.attributes.find(name);
+  return it == op.attributes.end() ? nullptr : &it->second;
 }
-const Attribute& need(const Operation& op, std::initializer_list<const char*> names) {
-  const Attribute* a = find(op, names);
-  if (!a) refuse(op.at, "`" + op.name + "` needs the attribute `" + *names.begin() + "`");
+const Attribute& need(const Operation& op, const char* name) {
+  const Attribute* a = find(op, name);
+  if (!a) refuse(op.at, "`" + op.name + "` needs the attribute `" + name + "`");
   return *a;
 }
 
@@ -58,7 +57,7 @@ int64_t integer(const Operation& op, const Attribute& a) {
   refuse_attribute(op, a, "an integer");
 }
 int64_t integer_or(const Operation& op, const char* name, int64_t otherwise) {
-  const Attribute* a = find(op, {name});
+  const Attribute* a = find(op, name);
   return a ? integer(op, *a) : otherwise;
 }
 double real(const Operation& op, const Attribute& a) {
@@ -67,7 +66,7 @@ double real(const Operation& op, const Attribute& a) {
   refuse_attribute(op, a, "a number");
 }
 double real_or(const Operation& op, const char* name, double otherwise) {
-  const Attribute* a = find(op, {name});
+  const Attribute* a = find(op, name);
   return a ? real(op, *a) : otherwise;
 }
 bool flag(const Operation& op, const char* name, bool otherwise) { return integer_or(op, name, otherwise) != 0; }
@@ -81,8 +80,8 @@ Ints ints(const Operation& op, const Attribute& a) {
   append(op, a, v);
   return v;
 }
-Ints ints_or(const Operation& op, std::initializer_list<const char*> names, Ints otherwise) {
-  const Attribute* a = find(op, names);
+Ints ints_or(const Operation& op, const char* name, Ints otherwise) {
+  const Attribute* a = find(op, name);
   return a ? ints(op, *a) : otherwise;
 }
 std::vector<Ints> lists(const Operation& op, const Attribute& a) {
@@ -101,7 +100,7 @@ std::vector<Ints> lists(const Operation& op, const Attribute& a) {
   return found;
 }
 Pairs pairs_or(const Operation& op, const char* name, Pairs otherwise) {
-  const Attribute* a = find(op, {name});
+  const Attribute* a = find(op, name);
   if (!a) return otherwise;
   auto d = std::get_if<Dense>(&a->value);
   bool empty = d && elements(d->type.shape) == 0;
@@ -123,13 +122,13 @@ const std::string* text(const Attribute& a) {
 }  // namespace
 
 std::string word(const Operation& op, const char* name) {
-  const Attribute* a = find(op, {name});
+  const Attribute* a = find(op, name);
   const std::string* s = a ? text(*a) : nullptr;
   return s ? *s : "";
 }
 std::vector<std::string> words(const Operation& op, const char* name) {
   std::vector<std::string> found;
-  const Attribute* a = find(op, {name});
+  const Attribute* a = find(op, name);
   if (!a) return found;
   auto items = std::get_if<List>(&a->value);
   if (!items) refuse_attribute(op, *a, "a list of words");
@@ -184,7 +183,7 @@ void read_conv_part(const Operation& op, const Attribute& a, const char* first, 
 }  // namespace
 
 ConvDimensions conv_dimensions(const Operation& op) {
-  const Attribute& a = need(op, {"dimension_numbers"});
+  const Attribute& a = need(op, "dimension_numbers");
   ConvDimensions c;
   if (auto parts = std::get_if<List>(&a.value); parts && parts->size() == 3) {
     read_conv_part(op, (*parts)[0], "b", "f", c.input_batch, c.input_feature, c.input_spatial);

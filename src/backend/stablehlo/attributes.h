@@ -7,7 +7,7 @@
 // `call_target_name`, a dot_general's dimensions as `dot_dimension_numbers`, and so on
 // (pretty_names.cpp has the table). Old lists (`dense<[1, 2]> : tensor<2xi64>`) read like new ones.
 //
-//   find, need             the attribute by the first of these names that it has: or nothing, or refused
+//   find, need             the attribute of a name: or nothing, or refused
 //   integer, real          one number;  integer_or, real_or: with a default
 //   ints, ints_or, field   a list of integers; nested lists and dense<[[..]]> in row-major order, flat
 //   lists                  a list of lists: replica_groups, output_tuple_indices
@@ -18,7 +18,6 @@
 //   field                  a list in it ([] when absent);  integer_field: a number in it (0 when absent)
 //   conv_dimensions        #stablehlo.conv<[b, 0, f]x[0, i, o]->[b, 0, f]>, also raw and pretty
 #pragma once
-#include <initializer_list>
 #include <utility>
 
 #include "backend/stablehlo/syntax.h"
@@ -28,15 +27,15 @@ namespace anvil::stablehlo {
 using Ints = std::vector<int64_t>;
 using Pairs = std::vector<std::pair<int64_t, int64_t>>;
 
-const Attribute* find(const Operation& op, std::initializer_list<const char*> names);
-const Attribute& need(const Operation& op, std::initializer_list<const char*> names);
+const Attribute* find(const Operation& op, const char* name);
+const Attribute& need(const Operation& op, const char* name);
 int64_t integer(const Operation& op, const Attribute& a);
 int64_t integer_or(const Operation& op, const char* name, int64_t otherwise);
 double real(const Operation& op, const Attribute& a);
 double real_or(const Operation& op, const char* name, double otherwise);
 // A list of integers: [..], array<i64: ..> or dense<..>.
 Ints ints(const Operation& op, const Attribute& a);
-Ints ints_or(const Operation& op, std::initializer_list<const char*> names, Ints otherwise);
+Ints ints_or(const Operation& op, const char* name, Ints otherwise);
 std::vector<Ints> lists(const Operation& op, const Attribute& a);
 Pairs pairs_or(const Operation& op, const char* name, Pairs otherwise);
 bool flag(const Operation& op, const char* name, bool otherwise);

@@ -1,9 +1,13 @@
 // Keys are found in the graph of a comparator, not in its text: `left` and `right` must be
-// the same calls on the left and on the right inputs.
+// the same calls on the left and on the right inputs. Values are looked at in the order of
+// their calls and nothing is followed twice: text may nest as it likes.
 #include "backend/stablehlo/comparator.h"
 
-#include <map>
+#include <algorithm>
+#include <deque>
 #include <set>
+
+#include "backend/stablehlo/numbering.h"
 
 namespace anvil::stablehlo {
 namespace {
@@ -11,91 +15,128 @@ namespace {
 using graph::Call;
 using graph::Value;
 
-bool same_params(const graph::Params& a, const graph::Params& b) {
-  return std::equal(
-      a.items.begin(), a.items.end(), b.items.begin(), b.items.end(),
-      [](const graph::Param& x, const graph::Param& y) { return x.name == y.name && x.value == y.value; });
-}
-bool same_literal(const ValuePtr& a, const ValuePtr& b) {
-  return a->kind == Value::Kind::literal && b->kind == Value::Kind::literal && same_type(a->type, b->type) &&
-         a->literal.rounded_to(a->type.dtype) == b->literal.rounded_to(b->type.dtype);
-}
+// What combining orders may cost: a comparator beyond that has no keys, which costs time only.
+constexpr size_t most_steps = 1 << 22;
 
 class Comparator {
  public:
-  explicit Comparator(const Graph& g) {
-    for (const Call& c : g.calls)
-      for (const ValuePtr& v : c.outputs) made_[v.get()] = &c;
-    for (size_t i = 0; i < g.inputs.size(); ++i) inputs_[g.inputs[i].get()] = i;
+  explicit Comparator(const Graph& g) : output_(g.outputs[0]), numbers_(g) {
+    for (size_t i = 0; i < g.inputs.size(); ++i) plain_[g.inputs[i]] = {static_cast<int64_t>(i / 2), false, false};
+    for (const Call& c : g.calls) {
+      for (const ValuePtr& v : c.outputs) made_[v] = &c;
+      if (c.outputs.size() != 1) continue;
+      if (auto p = plain(c)) plain_[c.outputs[0]] = *p;
+      if (auto o = order(c)) {
+        order_[c.outputs[0]] = static_cast<int>(orders_.size());
+        orders_.push_back(std::move(*o));
+      }
+    }
   }
 
-  // The keys of a strict order: a comparison, or `first or (equal and rest)` in its spellings.
-  std::vector<SortKey> keys(const ValuePtr& v) {
-    const Call* c = made(v);
-    if (!c) return {};
-    const std::string& name = c->primitive->name;
-    if (name == "or") {
-      for (size_t first : {0, 1})
-        if (auto found = lexicographic(c->inputs[first], c->inputs[1 - first]); !found.empty()) return found;
-    } else if (name == "select") {
-      if (auto found = joined(c->inputs[2], c->inputs[0], c->inputs[1], "equal"); !found.empty()) return found;
-      return joined(c->inputs[1], c->inputs[0], c->inputs[2], "not_equal");
-    } else if (auto key = comparison(*c)) {
-      return {*key};
-    }
-    return {};
+  std::vector<SortKey> keys() {
+    auto it = order_.find(output_);
+    return it == order_.end() ? std::vector<SortKey>{} : keys(it->second);
   }
 
  private:
+  // A strict order: by one key, or `first`, and among equals `rest`: numbers in orders_.
+  struct Order {
+    std::optional<SortKey> key;
+    int first = -1, rest = -1;
+  };
+
   const Call* made(const ValuePtr& v) const {
-    auto it = made_.find(v.get());
+    auto it = made_.find(v);
     return it == made_.end() ? nullptr : it->second;
   }
   const Call* made(const ValuePtr& v, std::string_view primitive) const {
     const Call* c = made(v);
     return c && c->primitive->name == primitive ? c : nullptr;
   }
+  int number(const ValuePtr& v) { return numbers_.of(v).number; }
 
-  // Which inputs a value is made of: 1 left ones, 2 right ones, 3 both or what has inner graphs.
-  int sides(const ValuePtr& v) {
-    if (auto it = inputs_.find(v.get()); it != inputs_.end()) return it->second % 2 == 0 ? 1 : 2;
-    const Call* c = made(v);
-    if (!c) return 0;
-    auto [known, fresh] = sides_.emplace(c, 3);
-    if (!fresh) return known->second;
-    int all = subgraphs(*c).empty() ? 0 : 3;
-    for (const ValuePtr& x : c->inputs) all |= sides(x);
-    return sides_[c] = all;
+  // ---- orders ------------------------------------------------------------------------------
+
+  // A comparison, or `first or (equal and rest)` in its spellings.
+  std::optional<Order> order(const Call& c) {
+    const std::string& name = c.primitive->name;
+    const std::vector<ValuePtr>& x = c.inputs;
+    if (name == "or") {
+      for (size_t first : {0, 1})
+        if (auto found = lexicographic(x[first], x[1 - first])) return found;
+    } else if (name == "select") {
+      if (auto found = joined(x[2], x[0], x[1], "equal")) return found;
+      return joined(x[1], x[0], x[2], "not_equal");
+    } else if (auto key = comparison(c)) {
+      return Order{key};
+    }
+    return {};
+  }
+  std::optional<Order> lexicographic(const ValuePtr& first, const ValuePtr& rest) {
+    const Call* both = made(rest, "and");
+    if (!both) return {};
+    for (size_t k : {0, 1})
+      if (auto found = joined(first, both->inputs[k], both->inputs[1 - k], "equal")) return found;
+    return {};
+  }
+  std::optional<Order> joined(const ValuePtr& first, const ValuePtr& relation, const ValuePtr& rest,
+                              std::string_view kind) {
+    auto a = order_.find(first), b = order_.find(rest);
+    if (a == order_.end() || b == order_.end()) return {};
+    std::set<int> keys;
+    for (const SortKey& key : this->keys(a->second)) keys.insert(number(key.left));
+    if (keys.empty() || (kind == "not_equal" && keys.size() != 1) || related(relation, kind) != keys) return {};
+    return Order{{}, a->second, b->second};
   }
 
-  // Whether `right` is to the right inputs what `left` is to the left ones.
-  bool mirrored(const ValuePtr& left, const ValuePtr& right) {
-    auto l = inputs_.find(left.get()), r = inputs_.find(right.get());
-    if (l != inputs_.end() || r != inputs_.end())
-      return l != inputs_.end() && r != inputs_.end() && l->second % 2 == 0 && r->second == l->second + 1;
-    if (left == right || same_literal(left, right)) return sides(left) == 0;
-    const Call *a = made(left), *b = made(right);
-    if (!a || !b || a->primitive != b->primitive || !same_params(a->params, b->params) ||
-        a->inputs.size() != b->inputs.size() || !subgraphs(*a).empty())
-      return false;
-    if (std::find(a->outputs.begin(), a->outputs.end(), left) - a->outputs.begin() !=
-        std::find(b->outputs.begin(), b->outputs.end(), right) - b->outputs.begin())
-      return false;
-    if (!mirrored_.emplace(a, b).second) return true;  // seen, and the walk has not failed
-    for (size_t i = 0; i < a->inputs.size(); ++i)
-      if (!mirrored(a->inputs[i], b->inputs[i])) {
-        mirrored_.erase({a, b});
-        return false;
+  // The keys of an order, each once: where it is equal, it decides nothing later on.
+  std::vector<SortKey> keys(int order) {
+    std::vector<SortKey> found;
+    std::vector<int> next = {order};
+    std::set<int> seen, numbers;
+    while (!next.empty() && ++steps_ <= most_steps) {
+      int k = next.back();
+      next.pop_back();
+      if (!seen.insert(k).second) continue;
+      const Order& o = orders_[static_cast<size_t>(k)];
+      if (!o.key)
+        next.insert(next.end(), {o.rest, o.first});
+      else if (numbers.insert(number(o.key->left)).second)
+        found.push_back(*o.key);
+    }
+    return steps_ <= most_steps ? found : std::vector<SortKey>{};
+  }
+
+  // The keys that a value says are equal (or not), by their numbers; none when it says anything else.
+  std::set<int> related(const ValuePtr& v, std::string_view kind) {
+    std::set<int> found;
+    std::vector<ValuePtr> next = {v};
+    std::set<const Call*> seen;
+    while (!next.empty() && ++steps_ <= most_steps) {
+      const Call* c = made(next.back());
+      next.pop_back();
+      if (!c) return {};
+      if (!seen.insert(c).second) continue;
+      if (c->primitive->name == "and" && kind == "equal") {
+        next.insert(next.end(), c->inputs.begin(), c->inputs.end());
+      } else {
+        auto key = c->primitive->name == kind ? compared(*c) : std::nullopt;
+        if (!key) return {};
+        found.insert(number(key->first));
       }
-    return true;
+    }
+    return steps_ <= most_steps ? found : std::set<int>{};
   }
+
+  // ---- comparisons -------------------------------------------------------------------------
 
   // The left side of a comparison of a key with itself, and whether its sides change places.
   std::optional<std::pair<ValuePtr, bool>> compared(const Call& c) {
     if (c.inputs.size() != 2) return {};
     for (size_t k : {0, 1}) {
-      const ValuePtr &left = c.inputs[k], &right = c.inputs[1 - k];
-      if (sides(left) == 1 && sides(right) == 2 && mirrored(left, right)) return {{left, k == 1}};
+      Numbering::Entry l = numbers_.of(c.inputs[k]), r = numbers_.of(c.inputs[1 - k]);
+      if (l.sides == Numbering::left && r.sides == Numbering::right && l.mirrored == r.number)
+        return {{c.inputs[k], k == 1}};
     }
     return {};
   }
@@ -110,61 +151,6 @@ class Comparator {
     return {{key->first, greater != key->second, ordering_operand(key->first)}};
   }
 
-  std::vector<SortKey> lexicographic(const ValuePtr& first, const ValuePtr& rest) {
-    const Call* both = made(rest, "and");
-    if (!both) return {};
-    for (size_t k : {0, 1})
-      if (auto found = joined(first, both->inputs[k], both->inputs[1 - k], "equal"); !found.empty()) return found;
-    return {};
-  }
-  // `equality` says that the keys of `first` are equal (or not), all of them.
-  std::vector<SortKey> joined(const ValuePtr& first, const ValuePtr& equality, const ValuePtr& rest,
-                              const char* relation) {
-    std::vector<SortKey> all = keys(first);
-    if (all.empty() ||
-        !(relation == std::string_view("equal") ? says_equal(equality, all)
-                                                : all.size() == 1 && relates(equality, all[0], relation)))
-      return {};
-    std::vector<SortKey> others = keys(rest);
-    if (others.empty()) return {};
-    all.insert(all.end(), others.begin(), others.end());
-    return all;
-  }
-  bool relates(const ValuePtr& v, const SortKey& key, std::string_view relation) {
-    const Call* c = made(v, relation);
-    if (!c) return false;
-    auto found = compared(*c);
-    return found && same_value(found->first, key.left);
-  }
-  bool says_equal(const ValuePtr& v, const std::vector<SortKey>& keys) {
-    std::vector<ValuePtr> parts = {v};
-    for (size_t i = 0; i < parts.size(); ++i)
-      if (const Call* c = made(parts[i], "and")) {
-        parts.insert(parts.end(), c->inputs.begin(), c->inputs.end());
-        parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(i--));
-      }
-    auto about = [&](const SortKey& key) {
-      return std::any_of(parts.begin(), parts.end(), [&](const ValuePtr& p) { return relates(p, key, "equal"); });
-    };
-    return parts.size() == keys.size() && std::all_of(keys.begin(), keys.end(), about);
-  }
-
-  // The same value, perhaps computed twice.
-  bool same_value(const ValuePtr& a, const ValuePtr& b) {
-    if (a == b || same_literal(a, b)) return true;
-    const Call *x = made(a), *y = made(b);
-    if (!x || !y || x->primitive != y->primitive || !same_params(x->params, y->params) || !subgraphs(*x).empty() ||
-        x->outputs.size() != 1 || x->inputs.size() != y->inputs.size())
-      return false;
-    if (x == y || !same_.emplace(x, y).second) return true;
-    for (size_t i = 0; i < x->inputs.size(); ++i)
-      if (!same_value(x->inputs[i], y->inputs[i])) {
-        same_.erase({x, y});
-        return false;
-      }
-    return true;
-  }
-
   // ---- keys that are an operand ------------------------------------------------------------
 
   // An operand's elements, perhaps with all zeros or all NaNs made one.
@@ -172,14 +158,15 @@ class Comparator {
     int64_t operand;
     bool one_zero, one_nan;
   };
-  std::optional<Plain> plain(const ValuePtr& v) {
-    if (auto it = inputs_.find(v.get()); it != inputs_.end())
-      return {{static_cast<int64_t>(it->second / 2), false, false}};
-    const Call* c = made(v, "select");
-    if (!c) return {};
-    auto rest = plain(c->inputs[2]);
-    const ValuePtr& value = c->inputs[1];
-    const Call* test = made(c->inputs[0]);
+  std::optional<Plain> plain(const ValuePtr& v) const {
+    auto it = plain_.find(v);
+    return it == plain_.end() ? std::nullopt : std::optional(it->second);
+  }
+  std::optional<Plain> plain(const Call& c) {
+    if (c.primitive->name != "select") return {};
+    auto rest = plain(c.inputs[2]);
+    const ValuePtr& value = c.inputs[1];
+    const Call* test = made(c.inputs[0]);
     if (!rest || !test || value->kind != Value::Kind::literal || test->inputs.size() != 2) return {};
     auto about = [&](const ValuePtr& x) {
       auto found = plain(x);
@@ -190,7 +177,7 @@ class Comparator {
     bool nan = std::isnan(value->literal.as<double>());
     if (test->primitive->name == "equal" && zero(value) && ((about(a) && zero(b)) || (zero(a) && about(b))))
       rest->one_zero = true;
-    else if (test->primitive->name == "not_equal" && nan && about(a) && same_value(a, b))
+    else if (test->primitive->name == "not_equal" && nan && about(a) && number(a) == number(b))
       rest->one_nan = true;
     else
       return {};
@@ -199,18 +186,12 @@ class Comparator {
 
   // x, where v is total_order_key(x).
   ValuePtr of_total_order(const ValuePtr& v) {
-    Graph pattern;
     const Call *c = made(v, "xor"), *bits = c ? made(c->inputs[0], "bitcast_convert") : nullptr;
     if (!bits || !is_float(bits->inputs[0]->type.dtype)) return nullptr;
+    Graph pattern;
     Var key = primitives::total_order_key({&pattern, bits->inputs[0]});
-    for (const Call& p : pattern.calls)
-      for (const ValuePtr& made_here : p.outputs) made_[made_here.get()] = &p;
-    bool equal = same_value(v, key.value);
-    for (const Call& p : pattern.calls) {
-      for (const ValuePtr& made_here : p.outputs) made_.erase(made_here.get());
-      std::erase_if(same_, [&](const auto& pair) { return pair.second == &p; });
-    }
-    return equal ? bits->inputs[0] : nullptr;
+    numbers_.add(pattern);
+    return number(v) == number(key.value) ? bits->inputs[0] : nullptr;
   }
 
   int64_t ordering_operand(const ValuePtr& key) {
@@ -220,14 +201,17 @@ class Comparator {
     return found && found->one_zero && found->one_nan ? found->operand : -1;
   }
 
-  std::unordered_map<const Value*, const Call*> made_;
-  std::unordered_map<const Value*, size_t> inputs_;
-  std::map<const Call*, int> sides_;
-  std::set<std::pair<const Call*, const Call*>> mirrored_, same_;
+  ValuePtr output_;
+  Numbering numbers_;
+  std::unordered_map<ValuePtr, const Call*> made_;
+  std::unordered_map<ValuePtr, Plain> plain_;
+  std::unordered_map<ValuePtr, int> order_;  // in orders_
+  std::vector<Order> orders_;
+  size_t steps_ = 0;
 };
 
 }  // namespace
 
-std::vector<SortKey> sort_keys(const Graph& comparator) { return Comparator(comparator).keys(comparator.outputs[0]); }
+std::vector<SortKey> sort_keys(const Graph& comparator) { return Comparator(comparator).keys(); }
 
 }  // namespace anvil::stablehlo

@@ -129,6 +129,7 @@ class DenseReader {
         fail_nesting();
       else
         data[place] = number<T>();
+      if ((++read_ & 0xFFFF) == 0) poll();
     }
     if (peek() != ']') fail("expected `]` after a list of " + described(dim));
     ++place_;
@@ -189,9 +190,10 @@ class DenseReader {
     std::string_view hex = text_.substr(place_ + 1, close - place_ - 1);
     if (hex.substr(0, 2) != "0x") fail("expected `\"0x...\"`");
     hex.remove_prefix(2);
-    auto wrong = std::find_if(hex.begin(), hex.end(), [](char c) { return hex_digit(c) < 0; });
-    if (wrong != hex.end())
-      fail_at(place_ + 3 + static_cast<size_t>(wrong - hex.begin()), "this is no hexadecimal digit");
+    for (size_t i = 0; i < hex.size(); ++i) {
+      if (hex_digit(hex[i]) < 0) fail_at(place_ + 3 + i, "this is no hexadecimal digit");
+      if ((i & 0xFFFFFF) == 0) poll();
+    }
     if (hex.size() % 2) fail("the literal has an odd number of hexadecimal digits");
     size_t start = place_;
     place_ = close + 1;
@@ -229,6 +231,7 @@ class DenseReader {
     visit(type_.dtype, [&]<class T>() {
       T* to = t.as<T>();
       for (size_t i = 0; i < count; ++i, walk.next()) {
+        if ((i & 0xFFFFF) == 0) poll();
         if constexpr (std::is_same_v<T, bool>)
           to[walk.position()] = packed ? (byte(hex, i / 8) >> (i % 8)) & 1 : byte(hex, i) != 0;
         else
@@ -243,6 +246,7 @@ class DenseReader {
   const graph::TensorType& type_;
   Position at_;
   std::vector<int64_t> steps_;
+  size_t read_ = 0;  // numbers of a list
 };
 
 }  // namespace

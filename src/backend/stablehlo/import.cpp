@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/interrupt.h"
 #include "transform/simplify.h"
 
 namespace anvil::stablehlo {
@@ -10,12 +11,16 @@ namespace {
 
 const Rules& own_rules() {
   static const Rules table = [] {
-    Rules rules;
+    Rules all;
     for (auto add : {add_elementwise_rules, add_shape_rules, add_index_rules, add_reduce_rules, add_window_rules,
                      add_contract_rules, add_sort_rules, add_linalg_rules, add_batch_norm_rules, add_random_rules,
-                     add_control_rules})
-      add(rules);
-    return rules;
+                     add_control_rules}) {
+      Rules family;
+      add(family);
+      for (auto& [name, rule] : family)
+        if (!all.emplace(name, rule).second) throw InternalError("stablehlo: there are two rules for " + name);
+    }
+    return all;
   }();
   return table;
 }
@@ -23,9 +28,7 @@ const Rules& own_rules() {
 // Custom calls are found by their target.
 std::string rule_name(const Operation& op) {
   if (op.name != "stablehlo.custom_call") return op.name;
-  if (find(op, {"call_target_name"})) return "custom_call @" + word(op, "call_target_name");
-  const Word* target = op.words.empty() ? nullptr : std::get_if<Word>(&op.words[0].value);
-  return "custom_call @" + (target ? target->text : std::string());
+  return "custom_call @" + word(op, "call_target_name");
 }
 
 }  // namespace
@@ -107,9 +110,13 @@ std::vector<ValuePtr> Importer::call(const Operation& op, const std::string& cal
 
 // ---- regions ------------------------------------------------------------------------------
 
+Importer::Deeper::Deeper(Importer& i, Position at, int n) : importer(i), levels(n) {
+  if ((importer.depth_ += levels) > deepest_bodies) refuse(at, "calls and regions are nested too deeply");
+}
+
 // The operations of a region in a scope of its own; gives what its terminator returns.
 std::vector<ValuePtr> Importer::body(const Region& r, const std::vector<ValuePtr>& arguments) {
-  if (++depth_ > deepest_bodies) refuse(r.at, "calls and regions are nested too deeply");
+  Deeper deeper(*this, r.at);
   scopes_.emplace_back();
   for (size_t i = 0; i < r.arguments.size(); ++i)
     if (!scopes_.back().emplace(r.arguments[i].name, arguments[i]).second)
@@ -120,7 +127,6 @@ std::vector<ValuePtr> Importer::body(const Region& r, const std::vector<ValuePtr
       if (k + 1 != r.operations.size()) refuse(op.at, "operations follow a return");
       std::vector<ValuePtr> results = values(operands(op));
       scopes_.pop_back();
-      --depth_;
       return results;
     }
     operation(op);
@@ -136,7 +142,7 @@ GraphPtr Importer::region(const Region& r) {
   return g;
 }
 
-GraphPtr Importer::region(const Operation& op, size_t k, const std::vector<TensorType>& inputs) {
+static const Region& region_with(const Operation& op, size_t k, const std::vector<TensorType>& inputs) {
   const Region& r = need_region(op, k);
   if (r.arguments.size() != inputs.size())
     refuse(op.at, "the region of `" + op.name + "` takes " + std::to_string(inputs.size()) + " arguments, not " +
@@ -144,8 +150,12 @@ GraphPtr Importer::region(const Operation& op, size_t k, const std::vector<Tenso
   for (size_t i = 0; i < inputs.size(); ++i)
     check_type(op.at, "argument `" + r.arguments[i].name + "` of the region of `" + op.name + "`", inputs[i],
                r.arguments[i].type);
-  return region(r);
+  return r;
 }
+GraphPtr Importer::region(const Operation& op, size_t k, const std::vector<TensorType>& inputs) {
+  return region(region_with(op, k, inputs));
+}
+std::vector<ValuePtr> Importer::inlined(const Operation& op, size_t k) { return body(region_with(op, k, {}), {}); }
 
 // ---- operations ---------------------------------------------------------------------------
 
@@ -168,39 +178,34 @@ Vars Importer::operands(const Operation& op) {
   return found;
 }
 
-void Importer::operation(const Operation& op) {
-  if (active_.size() > 1 && ++inlined_ > most_inlined)
-    refuse(op.at, "the calls of the text stand for more than " + std::to_string(most_inlined) + " operations");
-  Vars inputs = operands(op);
-  std::vector<ValuePtr> results;
+// What the rule of an operation records; a mistake that is found there gets the operation's place.
+std::vector<ValuePtr> Importer::results(const Operation& op, const Vars& inputs) {
+  std::string name = rule_name(op);
+  auto rule = extra_.find(name);
+  if (rule == extra_.end() && (rule = own_rules().find(name)) == own_rules().end())
+    refuse(op.at, "the operation `" + name + "` is not supported");
+  if (!op.words.empty()) refuse(op.words[0].at, "`" + op.name + "` has no such part");
   try {
-    std::string name = rule_name(op);
-    auto rule = extra_.find(name);
-    if (rule == extra_.end() && (rule = own_rules().find(name)) == own_rules().end()) {
-      if (op.name == "stablehlo.custom_call" && op.operands.empty() && op.result_types.empty() &&
-          !flag(op, "has_side_effect", false))
-        return;  // it takes, gives and does nothing
-      refuse(op.at, "the operation `" + name + "` is not supported");
-    }
-    results = joined(*this, rule->second(*this, op, inputs));
+    return joined(*this, rule->second(*this, op, inputs));
   } catch (const Error& e) {
-    if (e.kind == "stablehlo") throw;
-    refuse(op.at, "`" + op.name + "`: " + e.what(), e.details);
+    if (e.kind == "shape" || e.kind == "dtype" || e.kind == "argument")
+      refuse(op.at, "`" + op.name + "`: " + e.what(), e.details);
+    throw;  // of this text already, or none of its mistakes
   }
-  if (results.size() != op.results.size() && !op.results.empty())
-    refuse(op.at, "`" + op.name + "` has " + std::to_string(results.size()) + " results");
-  for (size_t i = 0; i < op.results.size(); ++i) {
-    check_type(op.at, "result of `" + op.name + "`", results[i]->type, op.result_types[i]);
-    if (!scopes_.back().emplace(op.results[i], results[i]).second)
-      refuse(op.at, "`" + op.results[i] + "` is defined twice");
-  }
-  if (op.name == "stablehlo.convert") note_widened(inputs[0].value, results[0]);
 }
 
-void Importer::note_widened(const ValuePtr& x, const ValuePtr& wide) {
-  DType from = x->type.dtype, to = wide->type.dtype;
-  bool keeps = is_unsigned_integer(from) || is_signed_integer(to);
-  if (is_integer(from) && is_integer(to) && size_of(from) < size_of(to) && keeps) widened_[wide.get()] = x;
+void Importer::operation(const Operation& op) {
+  poll();
+  if (active_.size() > 1) inlined_ += 1 + op.operands.size() + op.result_types.size();
+  if (inlined_ > most_inlined) refuse(op.at, "the calls of the text stand for too many operations");
+  std::vector<ValuePtr> list = results(op, operands(op));
+  if (list.size() != op.result_types.size())
+    refuse(op.at, "`" + op.name + "` has " + std::to_string(list.size()) + " results");
+  for (size_t i = 0; i < list.size(); ++i) {
+    check_type(op.at, "result of `" + op.name + "`", list[i]->type, op.result_types[i]);
+    if (i < op.results.size() && !scopes_.back().emplace(op.results[i], list[i]).second)
+      refuse(op.at, "`" + op.results[i] + "` is defined twice");
+  }
 }
 
 // ---- what rules share ---------------------------------------------------------------------
@@ -209,17 +214,23 @@ std::vector<ValuePtr> Importer::record(const char* primitive, const Vars& operan
   return primitives::record(*graph_, primitives::registry().at(primitive), values(operands), std::move(params));
 }
 
+const Importer::Origin* Importer::origin(const ValuePtr& v, Origin::Kind kind) const {
+  auto it = origins_.find(v);
+  return it != origins_.end() && it->second.kind == kind ? &it->second : nullptr;
+}
+
 // The composition with the transpose that x is, if it may be taken back.
 Var Importer::composed(Var x, Ints permutation, bool turning) {
   Var source = x;
-  auto it = transposes_.find(x.value.get());
-  if (it != transposes_.end() && (turning || it->second.turned)) {
-    source.value = it->second.operand;
-    for (int64_t& d : permutation) d = it->second.permutation[static_cast<size_t>(d)];
+  const Origin* inner = origin(x.value, Origin::turned);
+  if (!inner && turning) inner = origin(x.value, Origin::transposed);
+  if (inner) {
+    source.value = inner->x;
+    for (int64_t& d : permutation) d = inner->permutation[static_cast<size_t>(d)];
     if (std::is_sorted(permutation.begin(), permutation.end())) return source;
   }
   Var y = primitives::transpose(source, permutation);
-  transposes_[y.value.get()] = {source.value, permutation, turning};
+  note(y.value, {turning ? Origin::turned : Origin::transposed, source.value, permutation});
   return y;
 }
 Var Importer::transpose(Var x, Ints permutation) { return composed(x, std::move(permutation), false); }
@@ -229,28 +240,33 @@ ValuePtr Importer::constant(const graph::Tensor& t) {
   top_->constants.push_back(graph::make_constant(t));
   return top_->constants.back();
 }
+ValuePtr Importer::constant(const Operation& op, const std::function<graph::Tensor()>& read) {
+  ValuePtr& made = constants_[&op];
+  if (!made) made = constant(read());
+  return made;
+}
 
 // A constant with every element one more; null when an element has no room for that.
 ValuePtr Importer::incremented(const ValuePtr& v) {
-  auto [it, fresh] = incremented_.try_emplace(v.get());
+  auto [it, fresh] = incremented_.try_emplace(v);
   if (!fresh || !is_integer(v->type.dtype)) return it->second;
-  graph::Tensor next = graph::allocate(v->type);
-  for (int64_t i = 0, n = elements(v->type.shape); i < n; ++i) {
-    Scalar x = element(v->constant, i);
-    if (x == highest(v->type.dtype)) return nullptr;
-    set_element(next, i, Scalar(static_cast<int64_t>(x.as<uint64_t>() + 1)));
-  }
-  return it->second = constant(next);
+  if (auto next = moved(v->constant, 1)) it->second = constant(*next);
+  return it->second;
 }
 
 // Where the dtype has no room for one more than its largest value, that value stays; narrow
 // dtypes give i32.
-Var Importer::one_based(Var index) {
+Var Importer::one_based(Var index, bool clamped) {
   const ValuePtr& v = index.value;
-  if (auto it = decremented_.find(v.get()); it != decremented_.end()) return var(it->second);
+  if (const Origin* less = origin(v, Origin::decremented)) {
+    // of an unsigned 0 the text makes the largest number: clamped, the last position, not our first
+    const Origin* positive = origin(less->x, Origin::positive);
+    if (!clamped || !is_unsigned_integer(v->type.dtype)) return var(less->x);
+    if (positive) return var(positive->x);
+  }
   Scalar largest = highest(v->type.dtype);
-  if (v->kind == graph::Value::Kind::literal && v->literal != largest)
-    return var(graph::make_literal(Scalar(v->literal.as<int64_t>() + 1), v->type));
+  if (v->kind == graph::Value::Kind::literal && v->literal.rounded_to(v->type.dtype) != largest)
+    return var(graph::make_literal(Scalar(v->literal.as<uint64_t>() + 1).rounded_to(v->type.dtype), v->type));
   if (v->kind == graph::Value::Kind::constant)
     if (ValuePtr next = incremented(v)) return var(next);
   if (is_integer(v->type.dtype) && size_of(v->type.dtype) < 4)
@@ -261,8 +277,8 @@ Var Importer::one_based(Var index) {
 }
 
 Var Importer::before_widening(Var x) const {
-  auto it = widened_.find(x.value.get());
-  return it == widened_.end() ? x : Var{graph_, it->second};
+  const Origin* narrow = origin(x.value, Origin::widened);
+  return narrow ? Var{graph_, narrow->x} : x;
 }
 
 Program read_program(std::string_view text, std::string_view entry, const Rules& extra) {

@@ -23,7 +23,7 @@ using Vars = std::vector<Var>;
 
 // What bounds hostile text whose functions call each other.
 constexpr int deepest_bodies = 200;
-constexpr size_t most_inlined = 300000;  // operations
+constexpr size_t most_inlined = 1 << 21;  // operations, their operands and results
 
 class Importer {
  public:
@@ -34,14 +34,26 @@ class Importer {
   // ---- for rules ----
   Graph& graph() { return *graph_; }              // where calls are recorded
   bool at_top() const { return graph_ == top_; }  // in no region
-  // A tensor of the text: it belongs to the outermost graph, whose constants programs are given.
+  // A tensor of the text: it belongs to the outermost graph, whose constants programs are given. That
+  // of an operation is made once, however often its function is called.
   ValuePtr constant(const graph::Tensor&);
-  // A region as a graph of its own; it may read values around it.
-  GraphPtr region(const Region&);
-  // The region of an operation as a graph whose inputs have the types that the operation gives them.
+  ValuePtr constant(const Operation&, const std::function<graph::Tensor()>&);
+  // The operations of a region that has no arguments, recorded here.
+  std::vector<ValuePtr> inlined(const Operation&, size_t k);
+  // A region as a graph of its own, whose inputs have the types that the operation gives them; it may
+  // read values around it.
   GraphPtr region(const Operation&, size_t k, const std::vector<TensorType>& inputs);
   // The results of a function of the module for these arguments, recorded here.
   std::vector<ValuePtr> call(const Operation&, const std::string& function, const Vars& arguments);
+  // Bodies in bodies are bounded; an operation that puts graphs around its bodies counts these, too.
+  struct Deeper {
+    Deeper(Importer& i, Position at, int levels = 1);
+    ~Deeper() { importer.depth_ -= levels; }
+    Deeper(const Deeper&) = delete;
+    Deeper& operator=(const Deeper&) = delete;
+    Importer& importer;
+    int levels;
+  };
   // All results of a primitive.
   std::vector<ValuePtr> record(const char* primitive, const Vars& operands, graph::Params = {});
   Var var(const ValuePtr& v) { return {graph_, v}; }
@@ -49,14 +61,21 @@ class Importer {
   // a transpose that x is. The text's transpose of the latter's result does the same.
   Var transpose(Var x, Ints permutation);
   Var turned(Var x);  // dimensions reversed
-  // Indices as our graphs count them, from 1; the writer's subtraction of 1 is taken back.
-  Var one_based(Var index);
+  // Indices as our graphs count them, from 1; the writer's subtraction of 1 is taken back. `clamped`: what is
+  // outside of the tensor moves to its edge.
+  Var one_based(Var index, bool clamped);
   // What an integer was before the text made it wider: an index may be of any integer dtype.
   Var before_widening(Var) const;
   // A comparison by StableHLO's word for its direction: LT, GE, ...
   Var compare(const Operation&, const std::string& direction, Var, Var);
-  // Says that `result` is `x - 1`, for one_based().
-  void note_decremented(const ValuePtr& result, const ValuePtr& x) { decremented_[result.get()] = x; }
+  // What some values were made of, for rules that take it back.
+  struct Origin {
+    // a wider integer; x - 1; an unsigned integer that is 1 at least; transposed by the text; by a reshape
+    enum Kind : uint8_t { widened, decremented, positive, transposed, turned } kind;
+    ValuePtr x;
+    Ints permutation = {};  // of the transposed
+  };
+  void note(const ValuePtr& result, Origin origin) { origins_.insert_or_assign(result, std::move(origin)); }
 
  private:
   using Scope = std::unordered_map<std::string, ValuePtr>;
@@ -71,30 +90,27 @@ class Importer {
   const Function& entry(std::string_view name) const;
   std::vector<ValuePtr> inlined(const Function&, const std::vector<ValuePtr>& arguments);
   std::vector<ValuePtr> body(const Region&, const std::vector<ValuePtr>& arguments);
+  GraphPtr region(const Region&);
   Vars operands(const Operation&);
   ValuePtr lookup(const std::string& id) const;
   void operation(const Operation&);
+  std::vector<ValuePtr> results(const Operation&, const Vars& inputs);
   ValuePtr incremented(const ValuePtr&);
-  void note_widened(const ValuePtr& x, const ValuePtr& wide);
+  const Origin* origin(const ValuePtr&, Origin::Kind) const;
   Var composed(Var x, Ints permutation, bool turning);
 
   const Module& module_;
   const Rules& extra_;
   std::unordered_map<std::string, const Function*> functions_;
-  std::unordered_map<const graph::Value*, ValuePtr> incremented_;  // a constant: x + 1
-  std::unordered_map<const graph::Value*, ValuePtr> widened_;      // a wider integer: what it was
-  std::unordered_map<const graph::Value*, ValuePtr> decremented_;  // x - 1: x
-  struct Transpose {
-    ValuePtr operand;
-    Ints permutation;
-    bool turned;
-  };
-  std::unordered_map<const graph::Value*, Transpose> transposes_;  // by result
+  // The keys are owned: a value whose graph is gone leaves its address to no other.
+  std::unordered_map<ValuePtr, Origin> origins_;
+  std::unordered_map<ValuePtr, ValuePtr> incremented_;        // a constant: x + 1
+  std::unordered_map<const Operation*, ValuePtr> constants_;  // what has been read, however often it is called
   std::vector<const Function*> active_;
   std::vector<Scope> scopes_;
   Graph *graph_ = nullptr, *top_ = nullptr;
   int depth_ = 0;       // of bodies in bodies
-  size_t inlined_ = 0;  // operations that calls have brought
+  size_t inlined_ = 0;  // what calls have brought: see most_inlined
 };
 
 // The rules of a family, by the names of operations.
@@ -113,6 +129,9 @@ void add_control_rules(Rules&);
 // The results of the latest operation, or of the one call that it and those before it are:
 // import_idioms.cpp.
 std::vector<ValuePtr> joined(Importer&, std::vector<ValuePtr> results);
+
+// The call that made a value, if it is among the latest.
+const graph::Call* recent(const Graph&, const ValuePtr&, size_t window = 8);
 
 // Refuses unless a value has the type that the text declares for `what`.
 void check_type(Position, const std::string& what, const TensorType& got, const TensorType& declared);

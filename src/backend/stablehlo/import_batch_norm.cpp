@@ -17,11 +17,11 @@ class BatchNorm {
     need_operands(op, names.size() + 1);
     if (!is_float(x_.dtype())) refuse(op.at, "`" + op.name + "` takes floats");
     auto rank = static_cast<int64_t>(x_.shape().size());
-    feature_ = integer(op, need(op, {"feature_index"}));
+    feature_ = integer(op, need(op, "feature_index"));
     if (feature_ < 0 || feature_ >= rank)
       refuse(op.at, "`feature_index` is " + std::to_string(feature_) + ", but should be from 0 to " +
                         std::to_string(rank - 1));
-    epsilon_ = real(op, need(op, {"epsilon"}));
+    epsilon_ = real(op, need(op, "epsilon"));
     for (auto name = names.begin(); name != names.end(); ++name) {
       TensorType feature{x_.dtype(), {x_.shape()[static_cast<size_t>(feature_)]}};
       check_type(op.at, std::string("operand `") + *name + "`", x[static_cast<size_t>(name - names.begin()) + 1].type(),

@@ -10,7 +10,7 @@ using Values = std::vector<ValuePtr>;
 // ---- what the rules share ---------------------------------------------------------------------
 
 void check_precision(const Operation& op) {
-  const Attribute* a = find(op, {"precision_config"});
+  const Attribute* a = find(op, "precision_config");
   if (!a) return;
   std::vector<std::string> list = words(op, "precision_config");
   if (list.size() > 2) refuse(a->at, "`precision_config` has " + std::to_string(list.size()) + " entries, not 2");
@@ -24,11 +24,15 @@ Dimensions dimensions(const Operation& op, const Dictionary& d) {
           field(op, d, "lhs_batching_dimensions"), field(op, d, "rhs_batching_dimensions")};
 }
 
-// A product whose elements have another dtype than the operands is computed in the wider one.
-Var product(const Operation& op, Var a, Var b, const Dimensions& d) {
+void need_one_dtype(const Operation& op, Var a, Var b) {
   if (a.dtype() != b.dtype())
     refuse(op.at,
            "the operands have the dtypes " + std::string(name(a.dtype())) + " and " + std::string(name(b.dtype())));
+}
+
+// A product whose elements have another dtype than the operands is computed in the wider one.
+Var product(const Operation& op, Var a, Var b, const Dimensions& d) {
+  need_one_dtype(op, a, b);
   DType t = result_type(op).dtype;
   bool widened = t != a.dtype() && (is_float(t) || !is_float(a.dtype())) && size_of(t) >= size_of(a.dtype());
   if (widened) a = primitives::convert(a, t), b = primitives::convert(b, t);
@@ -61,7 +65,7 @@ std::string type_word(const Operation& op, const Dictionary& d, const char* whic
 }
 
 void check_algorithm(const Operation& op) {
-  const Attribute* a = find(op, {"algorithm"});
+  const Attribute* a = find(op, "algorithm");
   if (!a) return;
   for (const std::string& word : words(op, "precision_config"))
     if (word != "DEFAULT") refuse(a->at, "with an algorithm the precision must be DEFAULT, not " + word);
@@ -87,7 +91,7 @@ Values dot_general(Importer&, const Operation& op, const Vars& x) {
   need_operands(op, 2);
   check_precision(op);
   check_algorithm(op);
-  const Attribute* a = find(op, {"dot_dimension_numbers"});
+  const Attribute* a = find(op, "dot_dimension_numbers");
   return {product(op, x[0], x[1], a ? dimensions(op, fields(op, *a)) : Dimensions{}).value};
 }
 
@@ -95,7 +99,6 @@ Values dot_general(Importer&, const Operation& op, const Vars& x) {
 Values dot(Importer&, const Operation& op, const Vars& x) {
   need_operands(op, 2);
   check_precision(op);
-  if (!op.words.empty()) refuse(op.words[0].at, "expected `precision = [...]`");
   for (const Var& v : x)
     if (v.shape().empty() || v.shape().size() > 2) refuse(op.at, "`stablehlo.dot` takes vectors and matrices");
   return {product(op, x[0], x[1], {{static_cast<int64_t>(x[0].shape().size()) - 1}, {0}, {}, {}}).value};

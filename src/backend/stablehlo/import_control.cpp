@@ -1,5 +1,7 @@
 // Branches, loops, calls of functions, and what changes nothing.
+#include <bit>
 #include <cctype>
+#include <limits>
 
 #include "backend/stablehlo/import.h"
 
@@ -29,27 +31,24 @@ Values branch(Importer& in, const Operation& op, const Vars& x) {
 
 // The bool that was converted to an index, as JAX does for its `cond`.
 std::optional<Var> converted_bool(Importer& in, Var index) {
-  constexpr size_t window = 16;
-  const std::vector<graph::Call>& calls = in.graph().calls;
-  for (size_t k = calls.size(); k > 0 && calls.size() - k < window; --k) {
-    const graph::Call& c = calls[k - 1];
-    if (c.outputs[0] != index.value) continue;
-    if (c.primitive->name == "convert" && is_bool(c.inputs[0]->type.dtype)) return in.var(c.inputs[0]);
-    return {};
-  }
-  return {};
+  const graph::Call* c = recent(in.graph(), index.value, 16);
+  if (!c || c->primitive->name != "convert" || !is_bool(c->inputs[0]->type.dtype)) return {};
+  return in.var(c->inputs[0]);
 }
 
 // Branches first to last - 1 by halves: `if (index < middle) lower half, else upper half`.
-GraphPtr choice(const std::vector<GraphPtr>& branches, size_t first, size_t last, const ValuePtr& index) {
-  if (last - first == 1) return branches[first];
+Values choose(graph::Graph& to, const std::vector<GraphPtr>& branches, size_t first, size_t last,
+              const ValuePtr& index) {
   size_t middle = first + (last - first) / 2;
-  auto g = std::make_shared<Graph>();
-  Var lower = Var{g.get(), index} < static_cast<double>(middle);
-  g->outputs = primitives::record(
-      *g, primitives::registry().at("if"), {lower.value},
-      {{"true_graph", choice(branches, first, middle, index)}, {"false_graph", choice(branches, middle, last, index)}});
-  return g;
+  auto half = [&](size_t from, size_t end) {
+    if (end - from == 1) return branches[from];
+    auto g = std::make_shared<Graph>();
+    g->outputs = choose(*g, branches, from, end, index);
+    return g;
+  };
+  Var lower = Var{&to, index} < static_cast<double>(middle);
+  return primitives::record(to, primitives::registry().at("if"), {lower.value},
+                            {{"true_graph", half(first, middle)}, {"false_graph", half(middle, last)}});
 }
 
 // An index that is none of a branch takes the last one.
@@ -57,15 +56,16 @@ Values cases(Importer& in, const Operation& op, const Vars& x) {
   need_scalar(op, x, DType::i32);
   size_t n = op.regions.size();
   if (n == 0) refuse(op.at, "`stablehlo.case` needs at least one branch");
+  if (n == 1) return in.inlined(op, 0);
   std::optional<Var> condition = n == 2 ? converted_bool(in, x[0]) : std::nullopt;
+  Importer::Deeper halves(in, op.at, std::bit_width(n - 1) - 1);
   std::vector<GraphPtr> branches;
   for (size_t k = 0; k < n; ++k) branches.push_back(in.region(op, k, {}));
-  if (n == 1) return graph::inline_calls(*branches[0], {}, in.graph());
   if (condition) return in.record("if", {*condition}, {{"true_graph", branches[1]}, {"false_graph", branches[0]}});
   if (n == 2) return in.record("if", {x[0] == 0.0}, {{"true_graph", branches[0]}, {"false_graph", branches[1]}});
   Var last = primitives::literal(x[0], static_cast<int64_t>(n) - 1);
   Var index = primitives::select((x[0] < 0.0) | (x[0] > last), last, x[0]);
-  return graph::inline_calls(*choice(branches, 0, n, index.value), {}, in.graph());
+  return choose(in.graph(), branches, 0, n, index.value);
 }
 
 // ---- loops and calls ----------------------------------------------------------------------------
@@ -100,10 +100,12 @@ Values same(Importer&, const Operation&, const Vars& x) { return values(x); }
 // Sizes are known here.
 Values dimension_size(Importer& in, const Operation& op, const Vars& x) {
   need_operands(op, 1);
-  int64_t dim = integer(op, need(op, {"dimension"})), rank = static_cast<int64_t>(x[0].shape().size());
+  int64_t dim = integer(op, need(op, "dimension")), rank = static_cast<int64_t>(x[0].shape().size());
   if (dim < 0 || dim >= rank)
     refuse(op.at, "`dimension` is " + std::to_string(dim) + ", but should be from 0 to " + std::to_string(rank - 1));
-  return {primitives::literal(in.graph(), x[0].shape()[static_cast<size_t>(dim)], {DType::i32, {}}).value};
+  int64_t size = x[0].shape()[static_cast<size_t>(dim)];
+  if (size > std::numeric_limits<int32_t>::max()) refuse(op.at, "the size " + std::to_string(size) + " is no i32");
+  return {primitives::literal(in.graph(), size, {DType::i32, {}}).value};
 }
 
 }  // namespace

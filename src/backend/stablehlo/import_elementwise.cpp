@@ -14,7 +14,7 @@ using Values = std::vector<ValuePtr>;
 
 // Ours is always the highest that StableHLO asks for; a request must only make sense.
 void check_accuracy(const Operation& op) {
-  const Attribute* a = find(op, {"result_accuracy"});
+  const Attribute* a = find(op, "result_accuracy");
   if (!a) return;
   const Dictionary& d = fields(op, *a);
   auto mode = d.find("mode");
@@ -32,12 +32,21 @@ bool is_one(const ValuePtr& v) {
   return v->kind == graph::Value::Kind::literal && is_integer(v->type.dtype) && v->literal.as<int64_t>() == 1;
 }
 
+// What rules of indices take back: see Importer::one_based().
+void note_ones(Importer& in, const std::string& name, const Vars& x, const ValuePtr& y) {
+  using Origin = Importer::Origin;
+  if (name == "stablehlo.subtract" && is_one(x[1].value)) in.note(y, {Origin::decremented, x[0].value});
+  if (name != "stablehlo.maximum" || !is_unsigned_integer(y->type.dtype)) return;
+  for (size_t k : {0, 1})
+    if (is_one(x[1 - k].value)) in.note(y, {Origin::positive, x[k].value});
+}
+
 // An operator that the primitive's data says all about.
 Rule plain(const primitives::Primitive* p) {
   return [p](Importer& in, const Operation& op, const Vars& x) {
     check_accuracy(op);
     Values y = primitives::record(in.graph(), *p, values(x));
-    if (p->hlo.op == "stablehlo.subtract" && is_one(x[1].value)) in.note_decremented(y[0], x[0].value);
+    note_ones(in, p->hlo.op, x, y[0]);
     return y;
   };
 }
@@ -50,22 +59,31 @@ Values compare(Importer& in, const Operation& op, const Vars& x) {
 }
 
 Values round(Importer&, const Operation& op, const Vars& x) {
+  need_operands(op, 1);
   bool even = op.name == "stablehlo.round_nearest_even";
   return {primitives::record("round", x, {{"method", std::string(even ? "nearest_even" : "afz")}}).value};
 }
 
-Values convert(Importer&, const Operation& op, const Vars& x) {
-  return {primitives::record("convert", x, {{"dtype", result_type(op).dtype}, {"ambiguous", false}}).value};
+Values convert(Importer& in, const Operation& op, const Vars& x) {
+  need_operands(op, 1);
+  Var y = primitives::record("convert", x, {{"dtype", result_type(op).dtype}, {"ambiguous", false}});
+  DType from = x[0].dtype(), to = y.dtype();
+  bool keeps = is_unsigned_integer(from) || is_signed_integer(to);
+  if (is_integer(from) && is_integer(to) && size_of(from) < size_of(to) && keeps)
+    in.note(y.value, {Importer::Origin::widened, x[0].value});
+  return {y.value};
 }
 
 Values bitcast(Importer&, const Operation& op, const Vars& x) {
+  need_operands(op, 1);
   return {primitives::record("bitcast_convert", x, {{"dtype", result_type(op).dtype}}).value};
 }
 
 Values reduce_precision(Importer&, const Operation& op, const Vars& x) {
+  need_operands(op, 1);
   graph::Params params;
   for (const char* name : {"exponent_bits", "mantissa_bits"})
-    params.items.push_back({name, integer(op, need(op, {name}))});
+    params.items.push_back({name, integer(op, need(op, name))});
   return {primitives::record("reduce_precision", x, params).value};
 }
 
@@ -97,7 +115,7 @@ Values square(Importer&, const Operation& op, const Vars& x) {
 
 Values constant_like(Importer& in, const Operation& op, const Vars& x) {
   need_operands(op, 1);
-  const Attribute& a = need(op, {"value"});
+  const Attribute& a = need(op, "value");
   const TensorType& type = result_type(op);
   if (type.shape != x[0].shape()) refuse(op.at, "`" + op.name + "` has another shape than its operand");
   bool real_value = std::holds_alternative<double>(a.value);
@@ -113,12 +131,10 @@ Values real_part(Importer&, const Operation& op, const Vars& x) {
   return {op.name == "stablehlo.real" ? x[0].value : primitives::zeros_like(x[0]).value};
 }
 
-Values same(Importer&, const Operation&, const Vars& x) { return values(x); }
-
 // The calls of the region on whole tensors.
 Values map(Importer& in, const Operation& op, const Vars& x) {
   const TensorType& result = result_type(op);
-  Ints dimensions = ints_or(op, {"dimensions"}, {});
+  Ints dimensions = ints_or(op, "dimensions", {});
   for (size_t d = 0; d < dimensions.size(); ++d)
     if (dimensions[d] != static_cast<int64_t>(d)) refuse(op.at, "`dimensions` must be 0, 1, ...");
   if (dimensions.size() != result.shape.size()) refuse(op.at, "`dimensions` must be all dimensions of the operands");
@@ -164,7 +180,6 @@ void add_elementwise_rules(Rules& rules) {
   rules.emplace("stablehlo.select", select);
   rules.emplace("stablehlo.clamp", clamp);
   rules.emplace("stablehlo.map", map);
-  rules.emplace("stablehlo.optimization_barrier", same);
   rules.emplace("stablehlo.real", real_part);
   rules.emplace("stablehlo.imag", real_part);
   rules.emplace("chlo.square", square);

@@ -18,6 +18,9 @@ struct FoldOperands {
 };
 // A region may compute in a wider type of the same kind than its operands have.
 bool widens(DType from, DType to);
+// Widens tensors x[k] and x[second + k] to the type of argument k of a region that combines the two, where
+// that is wider; gives the types of the arguments for them.
+std::vector<TensorType> widen(const Region&, Vars& x, size_t second);
 FoldOperands fold_operands(Importer&, const Operation&, const Vars& operands);
 
 }  // namespace anvil::stablehlo

@@ -7,14 +7,12 @@
 #include "backend/stablehlo/import.h"
 
 namespace anvil::stablehlo {
-namespace {
 
 using graph::Call;
 using graph::Value;
 using Values = std::vector<ValuePtr>;
 
-// The call that made a value, if it is among the latest.
-const Call* recent(const Graph& g, const ValuePtr& v, size_t window = 8) {
+const Call* recent(const Graph& g, const ValuePtr& v, size_t window) {
   size_t n = g.calls.size();
   for (size_t k = 0; k < std::min(window, n); ++k) {
     const Call& c = g.calls[n - 1 - k];
@@ -22,10 +20,14 @@ const Call* recent(const Graph& g, const ValuePtr& v, size_t window = 8) {
   }
   return nullptr;
 }
-const Call* recent(const Graph& g, const ValuePtr& v, std::string_view primitive) {
+
+static const Call* recent(const Graph& g, const ValuePtr& v, std::string_view primitive) {
   const Call* c = recent(g, v);
   return c != nullptr && c->primitive->name == primitive ? c : nullptr;
 }
+
+namespace {
+
 bool is_literal(const ValuePtr& v, Scalar x) {
   return v->kind == Value::Kind::literal && v->literal.rounded_to(v->type.dtype) == x.rounded_to(v->type.dtype);
 }
@@ -55,8 +57,8 @@ Values iota_with_start(Importer& in, const Call& add) {
     if (start->kind != Value::Kind::literal) continue;
     DType t = start->type.dtype;
     int64_t first = start->literal.as<int64_t>(), size = iota->outputs[0]->type.shape.at(iota->params.integer("dim"));
-    int64_t exact = t == DType::f32 ? int64_t(1) << 24 : int64_t(1) << 53;
-    if (!is_literal(start, Scalar(first)) || std::abs(first) > exact - size) continue;
+    int64_t room = (t == DType::f32 ? int64_t(1) << 24 : int64_t(1) << 53) - size;
+    if (!is_literal(start, Scalar(first)) || first > room || first < -room) continue;
     return {primitives::iota(in.graph(), iota->params.integer("dim"), t, iota->outputs[0]->type.shape, first).value};
   }
   return {};
@@ -84,8 +86,14 @@ Values masked_cholesky(Importer& in, const Call& select) {
   if (mask->primitive->name != (factor->params.flag("lower") ? "greater_equal" : "less_equal")) return {};
   const Call *row = recent(g, mask->inputs[0], "iota"), *column = recent(g, mask->inputs[1], "iota");
   auto rank = static_cast<int64_t>(select.outputs[0]->type.shape.size());
-  bool indices = row != nullptr && column != nullptr && row->params.integer("start") == column->params.integer("start");
-  if (!indices || row->params.integer("dim") != rank - 2 || column->params.integer("dim") != rank - 1) return {};
+  auto counts = [](const Call* iota) {  // 0, 1, ... without passing the largest number of its dtype
+    const TensorType& type = iota->outputs[0]->type;
+    int64_t n = type.shape.at(static_cast<size_t>(iota->params.integer("dim"))), room = int64_t(1) << 24;
+    if (!is_float(type.dtype)) room = highest(type.dtype).as<int64_t>();
+    return iota->params.integer("start") == 0 && (n <= room || type.dtype == DType::ui64);
+  };
+  if (row == nullptr || column == nullptr || !counts(row) || !counts(column)) return {};
+  if (row->params.integer("dim") != rank - 2 || column->params.integer("dim") != rank - 1) return {};
   return {factor->outputs[0]};
 }
 

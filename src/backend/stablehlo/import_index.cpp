@@ -12,7 +12,7 @@ Vars starts(Importer& in, const Operation& op, const Vars& x, size_t first) {
   Vars list;
   for (size_t i = first; i < x.size(); ++i) {
     if (x[i].dtype() != x[first].dtype()) refuse(op.at, "the start indices of `" + op.name + "` differ in type");
-    list.push_back(in.one_based(x[i]));
+    list.push_back(in.one_based(x[i], true));
   }
   auto one_dtype = [](const Vars& vars) {
     return std::all_of(vars.begin(), vars.end(), [&](Var v) { return v.dtype() == vars[0].dtype(); });
@@ -27,7 +27,7 @@ Vars starts(Importer& in, const Operation& op, const Vars& x, size_t first) {
 
 Values dynamic_slice(Importer& in, const Operation& op, const Vars& x) {
   if (x.empty()) refuse(op.at, "`stablehlo.dynamic_slice` needs an operand");
-  return {primitives::dynamic_slice(x[0], starts(in, op, x, 1), ints(op, need(op, {"slice_sizes"}))).value};
+  return {primitives::dynamic_slice(x[0], starts(in, op, x, 1), ints(op, need(op, "slice_sizes"))).value};
 }
 
 Values dynamic_update_slice(Importer& in, const Operation& op, const Vars& x) {
@@ -39,7 +39,7 @@ Values dynamic_update_slice(Importer& in, const Operation& op, const Vars& x) {
 
 // The dimension numbers under the names of the parameters that are lists.
 Params dimension_params(const Operation& op, const char* attribute, std::initializer_list<const char*> lists) {
-  const Dictionary& d = fields(op, need(op, {attribute}));
+  const Dictionary& d = fields(op, need(op, attribute));
   Params params;
   for (const char* name : lists) params.items.push_back({name, field(op, d, name), true});
   params.items.push_back({"index_vector_dim", integer_field(op, d, "index_vector_dim"), true});
@@ -53,8 +53,8 @@ Values gather(Importer& in, const Operation& op, const Vars& x) {
   Params params = dimension_params(op, "dimension_numbers",
                                    {"offset_dims", "collapsed_slice_dims", "operand_batching_dims",
                                     "start_indices_batching_dims", "start_index_map"});
-  params.items.insert(params.items.begin(), {"slice_sizes", ints(op, need(op, {"slice_sizes"}))});
-  return in.record("gather", {x[0], in.before_widening(in.one_based(x[1]))}, std::move(params));
+  params.items.insert(params.items.begin(), {"slice_sizes", ints(op, need(op, "slice_sizes"))});
+  return in.record("gather", {x[0], in.before_widening(in.one_based(x[1], true))}, std::move(params));
 }
 
 Values scatter(Importer& in, const Operation& op, const Vars& x) {
@@ -66,16 +66,8 @@ Values scatter(Importer& in, const Operation& op, const Vars& x) {
                                    {"update_window_dims", "inserted_window_dims", "input_batching_dims",
                                     "scatter_indices_batching_dims", "scatter_dims_to_operand_dims"});
   Vars operands = x;
-  operands[n] = in.before_widening(in.one_based(x[n]));
-  const Region& r = need_region(op, 0);
-  std::vector<TensorType> arguments;
-  for (size_t side = 0; side < 2; ++side)
-    for (size_t k = 0; k < n; ++k) {
-      Var& v = operands[side * (n + 1) + k];
-      if (r.arguments.size() == 2 * n && widens(v.dtype(), r.arguments[k].type.dtype))
-        v = primitives::convert(v, r.arguments[k].type.dtype);
-      arguments.push_back({v.dtype(), {}});
-    }
+  operands[n] = in.before_widening(in.one_based(x[n], false));
+  std::vector<TensorType> arguments = widen(need_region(op, 0), operands, n + 1);
   params.items.push_back({"update_computation", in.region(op, 0, arguments)});
   return in.record("scatter", operands, std::move(params));
 }

@@ -30,7 +30,7 @@ Values triangular_solve(Importer&, const Operation& op, const Vars& x) {
 bool is_first(const Operation& op, const char* letter, const char* two) {
   const Attribute* config = find(op, {"mhlo.backend_config"});
   if (!config || !std::holds_alternative<std::shared_ptr<Dictionary>>(config->value))
-    config = &need(op, {"backend_config"});
+    config = &need(op, "backend_config");
   int64_t code = integer_field(op, fields(op, *config), letter);
   if (code != two[0] && code != two[1])
     refuse(op.at, std::string("`") + letter + "` of the call should be " + two[0] + " or " + two[1] + " (" +
@@ -41,7 +41,7 @@ bool is_first(const Operation& op, const char* letter, const char* two) {
 // LAPACK sees matrices column by column, whatever order the batch has.
 void check_layouts(const Operation& op, const Vars& x) {
   for (const char* name : {"operand_layouts", "result_layouts"}) {
-    const Attribute* a = find(op, {name});
+    const Attribute* a = find(op, name);
     if (!a) continue;
     auto items = std::get_if<std::vector<Attribute>>(&a->value);
     if (!items || items->empty()) refuse(a->at, std::string("`") + name + "` should be a list of lists of dimensions");

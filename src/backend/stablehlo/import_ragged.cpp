@@ -18,7 +18,7 @@ int64_t position(const Ints& list, int64_t x) { return std::find(list.begin(), l
 
 struct Ragged {
   Ragged(const Operation& operation, const Vars& x) : op(operation), lhs(x[0]), rhs(x[1]), sizes(x[2]) {
-    const Dictionary& numbers = fields(op, need(op, {"ragged_dot_dimension_numbers"}));
+    const Dictionary& numbers = fields(op, need(op, "ragged_dot_dimension_numbers"));
     d = dimensions(op, numbers);
     Ints ragged_dims = field(op, numbers, "lhs_ragged_dimensions");
     group_dims = field(op, numbers, "rhs_group_dimensions");

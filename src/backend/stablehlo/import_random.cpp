@@ -8,9 +8,9 @@ namespace {
 using Values = std::vector<ValuePtr>;
 using namespace primitives;
 
-Var constant(Var like, uint64_t x) { return literal(like, Scalar(x)); }
-Var shifted_right(Var x, uint64_t count) { return record("shift_right_logical", {x, constant(x, count)}); }
-Var shifted_left(Var x, uint64_t count) { return record("shift_left", {x, constant(x, count)}); }
+Var bits_like(Var like, uint64_t x) { return literal(like, Scalar(x)); }
+Var shifted_right(Var x, uint64_t count) { return record("shift_right_logical", {x, bits_like(x, count)}); }
+Var shifted_left(Var x, uint64_t count) { return record("shift_left", {x, bits_like(x, count)}); }
 Var exclusive_or(Var a, Var b) { return record("xor", {a, b}); }
 
 // ---- Philox ---------------------------------------------------------------------------------
@@ -29,7 +29,7 @@ class Philox {
     bool with_long_counter = state_.shape()[0] == 3;
     Var key = word(0), low = word(1), high = word(with_long_counter ? 2 : 0);
     uint64_t per_block = wide_ ? 2 : 4, n = static_cast<uint64_t>(elements(shape_));
-    Var next = low + constant(low, (n + per_block - 1) / per_block);
+    Var next = low + bits_like(low, (n + per_block - 1) / per_block);
     Var carried = high + convert(next < low, DType::ui64);
     auto listed = [](Var x) { return reshape(x, {1}); };
     Var new_state = with_long_counter ? concatenate({listed(key), listed(next), listed(carried)}, 0)
@@ -38,7 +38,7 @@ class Philox {
   }
 
  private:
-  static Var lower_half(Var x) { return x & constant(x, 0xffffffff); }
+  static Var lower_half(Var x) { return x & bits_like(x, 0xffffffff); }
 
   // The row-major number of each element.
   Var position() const {
@@ -49,21 +49,21 @@ class Philox {
     return sum;
   }
   Var bits(Var key, Var low, Var high, uint64_t per_block) const {
-    Var at = position(), block = record("divide", {at, constant(at, per_block)});
-    Var lane = record("remainder", {at, constant(at, per_block)});
+    Var at = position(), block = record("divide", {at, bits_like(at, per_block)});
+    Var lane = record("remainder", {at, bits_like(at, per_block)});
     Var first = broadcast_to_like(low, at), counter = first + block;
     Var upper = broadcast_to_like(high, at) + convert(counter < first, DType::ui64);
     Var x[4] = {lower_half(counter), shifted_right(counter, 32), lower_half(upper), shifted_right(upper, 32)};
     Var k[2] = {broadcast_to_like(lower_half(key), at), broadcast_to_like(shifted_right(key, 32), at)};
     for (int round = 0; round < 10; ++round) {
-      Var a = x[0] * constant(at, 0xd2511f53), b = x[2] * constant(at, 0xcd9e8d57);
+      Var a = x[0] * bits_like(at, 0xd2511f53), b = x[2] * bits_like(at, 0xcd9e8d57);
       Var next[4] = {exclusive_or(exclusive_or(shifted_right(b, 32), x[1]), k[0]), lower_half(b),
                      exclusive_or(exclusive_or(shifted_right(a, 32), x[3]), k[1]), lower_half(a)};
       std::copy(next, next + 4, x);
-      k[0] = lower_half(k[0] + constant(at, 0x9e3779b9));
-      k[1] = lower_half(k[1] + constant(at, 0xbb67ae85));
+      k[0] = lower_half(k[0] + bits_like(at, 0x9e3779b9));
+      k[1] = lower_half(k[1] + bits_like(at, 0xbb67ae85));
     }
-    auto is = [&](uint64_t number) { return lane == constant(at, number); };
+    auto is = [&](uint64_t number) { return lane == bits_like(at, number); };
     if (wide_) return finished(select(is(0), x[0] | shifted_left(x[1], 32), x[2] | shifted_left(x[3], 32)));
     return finished(select(is(0), x[0], select(is(1), x[1], select(is(2), x[2], x[3]))));
   }
@@ -117,10 +117,12 @@ Values rng(Importer& in, const Operation& op, const Vars& x) {
   for (size_t k : {0, 1}) check_type(op.at, "operand of `stablehlo.rng`", x[k].type(), {t.dtype, {}});
   if (!is_integer(x[2].dtype()) || x[2].shape() != Shape{static_cast<int64_t>(t.shape.size())})
     refuse(op.at, "the shape of `stablehlo.rng` should be a list of integers, one for each dimension of the result");
-  if (x[2].value->kind == graph::Value::Kind::constant)
-    for (size_t d = 0; d < t.shape.size(); ++d)
-      if (graph::element(x[2].value->constant, static_cast<int64_t>(d)).as<int64_t>() != t.shape[d])
-        refuse(op.at, "the shape of `stablehlo.rng` is not that of the result");
+  const graph::Value& sizes = *x[2].value;
+  bool is_splat = sizes.kind == graph::Value::Kind::literal, is_list = sizes.kind == graph::Value::Kind::constant;
+  for (size_t d = 0; d < t.shape.size() && (is_splat || is_list); ++d) {
+    Scalar size = is_splat ? sizes.literal : graph::element(sizes.constant, static_cast<int64_t>(d));
+    if (size.as<int64_t>() != t.shape[d]) refuse(op.at, "the shape of `stablehlo.rng` is not that of the result");
+  }
   std::string distribution = word(op, "rng_distribution");
   if (!is_float(t.dtype)) refuse(op.at, "`stablehlo.rng` of " + std::string(name(t.dtype)) + " is not supported");
   Var u = uniform(in, op, t.dtype, t.shape), a = broadcast_to_like(x[0], u), b = broadcast_to_like(x[1], u);

@@ -1,6 +1,5 @@
-// Operators that apply a region of scalars to elements: reductions, and maps.
+// Reductions by a region, and scans.
 #include "backend/stablehlo/import_fold.h"
-#include "primitives/region.h"
 
 namespace anvil::stablehlo {
 
@@ -14,38 +13,35 @@ bool widens(DType from, DType to) {
   return same_kind && size_of(to) > size_of(from);
 }
 
+std::vector<TensorType> widen(const Region& r, Vars& x, size_t second) {
+  size_t n = x.size() - second;
+  std::vector<TensorType> arguments;
+  for (size_t first : {size_t(0), second})
+    for (size_t k = 0; k < n; ++k) {
+      Var& v = x[first + k];
+      if (r.arguments.size() == 2 * n && widens(v.dtype(), r.arguments[k].type.dtype))
+        v = primitives::convert(v, r.arguments[k].type.dtype);
+      arguments.push_back({v.dtype(), {}});
+    }
+  return arguments;
+}
+
 // JAX broadcasts the numbers from which reductions start to scalars, which they are already.
 static Var start(Importer& in, Var x) {
-  constexpr size_t window = 64;
-  const auto& calls = in.graph().calls;
-  for (size_t k = calls.size(); k > 0 && calls.size() - k < window && x.shape().empty(); --k) {
-    const graph::Call& c = calls[k - 1];
-    if (c.outputs[0] == x.value && c.primitive->name == "broadcast_in_dim" &&
-        c.inputs[0]->kind == graph::Value::Kind::literal)
-      return in.var(c.inputs[0]);
-  }
-  return x;
+  const graph::Call* c = x.shape().empty() ? recent(in.graph(), x.value, 64) : nullptr;
+  bool same = c && c->primitive->name == "broadcast_in_dim" && c->inputs[0]->kind == graph::Value::Kind::literal;
+  return same ? in.var(c->inputs[0]) : x;
 }
 
 FoldOperands fold_operands(Importer& in, const Operation& op, const Vars& x) {
   if (x.empty() || x.size() % 2 != 0)
     refuse(op.at, "`" + op.name + "` takes operands and as many initial values, not " + std::to_string(x.size()));
   size_t n = x.size() / 2;
-  auto middle = x.begin() + static_cast<std::ptrdiff_t>(n);
-  FoldOperands f{{x.begin(), middle}, {middle, x.end()}, nullptr};
-  for (Var& v : f.initial) v = start(in, v);
-  const Region& r = need_region(op, 0);
-  std::vector<TensorType> arguments;
-  for (size_t side = 0; side < 2; ++side)
-    for (size_t k = 0; k < n; ++k) {
-      if (r.arguments.size() == 2 * n && widens(f.operands[k].dtype(), r.arguments[k].type.dtype)) {
-        f.operands[k] = primitives::convert(f.operands[k], r.arguments[k].type.dtype);
-        f.initial[k] = primitives::convert(f.initial[k], r.arguments[k].type.dtype);
-      }
-      arguments.push_back({f.operands[k].dtype(), {}});
-    }
-  f.body = in.region(op, 0, arguments);
-  return f;
+  Vars all = x;
+  for (size_t k = n; k < 2 * n; ++k) all[k] = start(in, all[k]);
+  std::vector<TensorType> arguments = widen(need_region(op, 0), all, n);
+  auto middle = all.begin() + static_cast<std::ptrdiff_t>(n);
+  return {{all.begin(), middle}, {middle, all.end()}, in.region(op, 0, arguments)};
 }
 
 namespace {
@@ -53,23 +49,7 @@ namespace {
 Values reduce(Importer& in, const Operation& op, const Vars& x) {
   FoldOperands f = fold_operands(in, op, x);
   primitives::check_fold("reduce", f.types(), *f.body);
-  return values(primitives::fold(f.operands, f.initial, ints(op, need(op, {"dimensions"})), f.body));
-}
-
-Values map(Importer& in, const Operation& op, const Vars& x) {
-  if (x.empty()) refuse(op.at, "`stablehlo.map` takes at least one operand");
-  const Shape& shape = x[0].shape();
-  std::vector<TensorType> arguments;
-  for (const Var& v : x) {
-    if (v.shape() != shape) refuse(op.at, "the operands of `stablehlo.map` should have one shape");
-    arguments.push_back({v.dtype(), {}});
-  }
-  Ints dims = ints_or(op, {"dimensions"}, primitives::all_axes(shape.size()));
-  if (dims != primitives::all_axes(shape.size()))
-    refuse(op.at, "the dimensions of `stablehlo.map` should be all dimensions of the operands, in order");
-  GraphPtr g = in.region(op, 0, arguments);
-  primitives::check_region("stablehlo.map", *g, arguments, {{result_type(op).dtype, {}}});
-  return values(primitives::lift(in.graph(), *g, x, shape));
+  return values(primitives::fold(f.operands, f.initial, ints(op, need(op, "dimensions")), f.body));
 }
 
 // ---- scans --------------------------------------------------------------------------------
@@ -127,12 +107,12 @@ struct Scan {
 
 Values scan(Importer& in, const Operation& op, const Vars& x) {
   Scan s{};
-  Ints counts = ints_or(op, {"operandSegmentSizes"}, {static_cast<int64_t>(x.size()), 0});
+  Ints counts = ints_or(op, "operandSegmentSizes", {static_cast<int64_t>(x.size()), 0});
   if (counts.size() != 2 || counts[0] < 1 || counts[1] < 0 || counts[0] + counts[1] != static_cast<int64_t>(x.size()))
     refuse(op.at, "the operands of `chlo.scan` are not counted right");
   s.inputs = static_cast<size_t>(counts[0]);
   s.carries = static_cast<size_t>(counts[1]);
-  s.dim = integer(op, need(op, {"dimension"}));
+  s.dim = integer(op, need(op, "dimension"));
   s.backwards = flag(op, "is_reverse", false);
   std::vector<TensorType> arguments, state;
   for (size_t k = 0; k < x.size(); ++k) {
@@ -179,7 +159,6 @@ Values scan(Importer& in, const Operation& op, const Vars& x) {
 
 void add_reduce_rules(Rules& rules) {
   rules.emplace("stablehlo.reduce", reduce);
-  rules.emplace("stablehlo.map", map);
   rules.emplace("chlo.scan", scan);
 }
 

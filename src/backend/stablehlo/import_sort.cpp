@@ -1,6 +1,9 @@
 // Sorting and selection.
+#include <limits>
+
 #include "backend/stablehlo/comparator.h"
 #include "primitives/region.h"
+#include "transform/simplify.h"
 
 namespace anvil::stablehlo {
 namespace {
@@ -18,32 +21,41 @@ Var turned_around(Var x) {
   return !x;
 }
 
-// The keys of a comparator as tensors: those that are operands by their number.
+// What the keys are for all elements; those that are operands are not computed.
+Vars columns_of(Importer& in, const Graph& comparator, const std::vector<SortKey>& keys, const Vars& operands) {
+  Graph function = comparator;
+  function.outputs.clear();
+  for (const SortKey& key : keys)
+    if (key.operand < 0) function.outputs.push_back(key.left);
+  transform::remove_dead_calls(function);
+  Vars both;
+  for (const Var& x : operands) both.insert(both.end(), {x, x});
+  Vars computed = lift(in.graph(), function, both, operands[0].shape()), columns;
+  auto next = computed.begin();
+  for (const SortKey& key : keys)
+    columns.push_back(key.operand >= 0 ? operands[static_cast<size_t>(key.operand)] : *next++);
+  return columns;
+}
+
+// A sort of our own: by the keys of a comparator as tensors, those that are operands by their number.
 Values sort_by_keys(Importer& in, const Graph& comparator, const std::vector<SortKey>& keys, const Vars& operands,
                     int64_t dim, bool is_stable) {
   bool descending = keys[0].descending;
-  Vars columns;
-  std::vector<size_t> place(operands.size(), operands.size() + keys.size());  // of each operand in the columns
-  for (const SortKey& key : keys) {
-    bool turned = key.descending != descending;
-    if (key.operand >= 0 && !turned) {
-      auto k = static_cast<size_t>(key.operand);
-      if (place[k] < columns.size()) continue;  // sorted by it already
-      place[k] = columns.size();
-      columns.push_back(operands[k]);
-      continue;
+  Vars found = columns_of(in, comparator, keys, operands), columns;
+  constexpr size_t none = std::numeric_limits<size_t>::max();
+  std::vector<size_t> place(operands.size(), none);  // of each operand in the columns
+  for (size_t i = 0; i < keys.size(); ++i) {
+    bool turned = keys[i].descending != descending;
+    if (keys[i].operand >= 0 && !turned) {
+      size_t& at = place[static_cast<size_t>(keys[i].operand)];
+      if (at != none) continue;  // sorted by it already
+      at = columns.size();
     }
-    Vars both;
-    for (const Var& x : operands) both.insert(both.end(), {x, x});
-    Graph function = comparator;
-    function.outputs = {key.left};
-    Var column = key.operand >= 0 ? operands[static_cast<size_t>(key.operand)]
-                                  : lift(in.graph(), function, both, operands[0].shape())[0];
-    columns.push_back(turned ? turned_around(column) : column);
+    columns.push_back(turned ? turned_around(found[i]) : found[i]);
   }
   auto num_keys = static_cast<int64_t>(columns.size());
   for (size_t k = 0; k < operands.size(); ++k)
-    if (place[k] >= columns.size()) {
+    if (place[k] == none) {
       place[k] = columns.size();
       columns.push_back(operands[k]);
     }
@@ -53,6 +65,15 @@ Values sort_by_keys(Importer& in, const Graph& comparator, const std::vector<Sor
   Values results;
   for (size_t k : place) results.push_back(sorted[k]);
   return results;
+}
+
+// A network computes the whole comparator for each of its steps.
+constexpr size_t most_compared = 4096;
+size_t size_of_region(const Graph& g) {
+  size_t n = g.calls.size();
+  for (const graph::Call& c : g.calls)
+    for (const GraphPtr& inner : subgraphs(c)) n += size_of_region(*inner);
+  return n;
 }
 
 Values sort(Importer& in, const Operation& op, const Vars& x) {
@@ -71,16 +92,21 @@ Values sort(Importer& in, const Operation& op, const Vars& x) {
   GraphPtr comparator = in.region(op, 0, arguments);
   check_region("stablehlo.sort", *comparator, arguments, {{DType::boolean, {}}});
   std::vector<SortKey> keys = sort_keys(*comparator);
-  if (keys.empty()) return values(sort_by_network(in, *comparator, x, dim));
+  if (keys.empty()) {
+    if (size_of_region(*comparator) > most_compared)
+      refuse(op.at, "a comparator of more than " + std::to_string(most_compared) +
+                        " operations that compares no keys is not supported");
+    return values(sort_by_network(in, *comparator, x, dim));
+  }
   return sort_by_keys(in, *comparator, keys, x, dim, flag(op, "is_stable", false));
 }
 
 // Indices are counted from 0 there.
 Values top_k(Importer& in, const Operation& op, const Vars& x) {
   need_operands(op, 1);
-  Values results = in.record("top_k", x, {{"k", integer(op, need(op, {"k"}))}});
+  Values results = in.record("top_k", x, {{"k", integer(op, need(op, "k"))}});
   Var indices = in.var(results[1]), zero_based = indices - 1.0;
-  in.note_decremented(zero_based.value, indices.value);
+  in.note(zero_based.value, {Importer::Origin::decremented, indices.value});
   return {results[0], zero_based.value};
 }
 

@@ -1,5 +1,6 @@
 // Operators that slide a window over a tensor.
 #include "backend/stablehlo/import_fold.h"
+#include "backend/stablehlo/product.h"
 #include "primitives/region.h"
 
 namespace anvil::stablehlo {
@@ -13,10 +14,10 @@ struct Window {
   Ints sizes, strides, base_dilations, dilations, low, high;
 
   Window(const Operation& op, size_t rank, const char* base, const char* window)
-      : sizes(ints_or(op, {"window_dimensions"}, Ints(rank, 1))),
-        strides(ints_or(op, {"window_strides"}, Ints(rank, 1))),
-        base_dilations(ints_or(op, {base}, Ints(rank, 1))),
-        dilations(ints_or(op, {window}, Ints(rank, 1))) {
+      : sizes(ints_or(op, "window_dimensions", Ints(rank, 1))),
+        strides(ints_or(op, "window_strides", Ints(rank, 1))),
+        base_dilations(ints_or(op, base, Ints(rank, 1))),
+        dilations(ints_or(op, window, Ints(rank, 1))) {
     for (auto [before, after] : pairs_or(op, "padding", Pairs(rank, {0, 0}))) {
       low.push_back(before);
       high.push_back(after);
@@ -72,8 +73,7 @@ bool starts_neutral(const FoldOperands& f) {
   for (size_t k = 0; k < f.initial.size(); ++k) {
     auto m = primitives::monoid_of(*f.body, f.initial[k].dtype());
     const ValuePtr& v = f.initial[k].value;
-    if (m && !(v->kind == graph::Value::Kind::literal && v->literal == m->neutral.rounded_to(v->type.dtype)))
-      return false;
+    if (m && primitives::known(v) != m->start.rounded_to(v->type.dtype)) return false;
   }
   return true;
 }
@@ -82,7 +82,7 @@ Values reduce_window(Importer& in, const Operation& op, const Vars& x) {
   FoldOperands f = fold_operands(in, op, x);
   primitives::check_fold("reduce_window", f.types(), *f.body);
   const Shape& shape = f.operands[0].shape();
-  need(op, {"window_dimensions"});
+  need(op, "window_dimensions");
   Window w(op, shape.size(), "base_dilations", "window_dilations");
   if (auto r = running(w, shape); r && starts_neutral(f)) return values(run(in, f, *r));
   Vars all = f.operands;
@@ -99,17 +99,38 @@ Values reduce_window(Importer& in, const Operation& op, const Vars& x) {
 
 // ---- select_and_scatter -------------------------------------------------------------------
 
+// A comparison of numbers as one of the same numbers in a wider dtype.
+GraphPtr of_wider(const GraphPtr& select, DType wide) {
+  auto g = std::make_shared<Graph>();
+  Values narrow;
+  for (const ValuePtr& v : select->inputs) {
+    g->inputs.push_back(graph::make_value(graph::Value::Kind::input, {wide, {}}));
+    narrow.push_back(primitives::convert({g.get(), g->inputs.back()}, v->type.dtype).value);
+  }
+  g->outputs = graph::inline_calls(*select, narrow, *g);
+  return g;
+}
+
+// What is selected may be added up in a wider type, which is that of the result.
 Values select_and_scatter(Importer& in, const Operation& op, const Vars& x) {
   need_operands(op, 3);
+  need(op, "window_dimensions");
   Window w(op, x[0].shape().size(), "", "");
-  TensorType scalar{x[0].dtype(), {}};
-  return in.record("select_and_scatter", x,
+  TensorType scalar{x[0].dtype(), {}}, sum = scalar;
+  for (const Var& v : x) need_one_dtype(op, x[0], v);
+  const Region& scatter = need_region(op, 1);
+  if (!scatter.arguments.empty() && widens(scalar.dtype, scatter.arguments[0].type.dtype))
+    sum.dtype = scatter.arguments[0].type.dtype;
+  GraphPtr select = in.region(op, 0, {scalar, scalar});
+  Vars operands;
+  for (const Var& v : x) operands.push_back(primitives::convert(v, sum.dtype));
+  return in.record("select_and_scatter", operands,
                    {{"window_dimensions", w.sizes},
                     {"window_strides", w.strides},
                     {"padding_low", w.low},
                     {"padding_high", w.high},
-                    {"select", in.region(op, 0, {scalar, scalar})},
-                    {"scatter", in.region(op, 1, {scalar, scalar})}});
+                    {"select", sum == scalar ? select : of_wider(select, sum.dtype)},
+                    {"scatter", in.region(op, 1, {sum, sum})}});
 }
 
 // ---- convolution --------------------------------------------------------------------------
@@ -125,13 +146,14 @@ Var widened(Var x, DType to) { return widens(x.dtype(), to) ? primitives::conver
 
 Values convolution(Importer& in, const Operation& op, const Vars& x) {
   need_operands(op, 2);
+  need_one_dtype(op, x[0], x[1]);
   ConvDimensions d = conv_dimensions(op);
   size_t spatial = d.input_spatial.size();
   if (d.kernel_spatial.size() != spatial || d.output_spatial.size() != spatial || x[0].shape().size() != spatial + 2)
     refuse(op.at, "`dimension_numbers` of `stablehlo.convolution` do not fit operands of " +
                       std::to_string(x[0].shape().size()) + " dimensions");
   Window w(op, spatial, "lhs_dilation", "rhs_dilation");
-  Ints reversal = ints_or(op, {"window_reversal"}, Ints(spatial, 0)), reversed;
+  Ints reversal = ints_or(op, "window_reversal", Ints(spatial, 0)), reversed;
   if (reversal.size() != spatial) refuse(op.at, "`window_reversal` should have an entry for each spatial dimension");
   for (size_t k = 0; k < spatial; ++k)
     if (reversal[k] != 0) reversed.push_back(static_cast<int64_t>(k));

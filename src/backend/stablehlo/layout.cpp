@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include "base/interrupt.h"
+
 namespace anvil::stablehlo {
 
 std::string dense_number(Scalar x, DType t) {
@@ -25,6 +27,7 @@ std::string dense_number(Scalar x, DType t) {
 namespace {
 void nested(const graph::Tensor& t, size_t dim, RowMajorWalk& walk, std::string& text) {
   if (dim == t.type.shape.size()) {
+    if ((text.size() & 0xFFFF) < 16) poll();
     text += dense_number(graph::element(t, walk.position()), t.type.dtype);
     walk.next();
     return;
@@ -52,17 +55,22 @@ std::string dense_literal(const graph::Tensor& t) {
   return text + ">";
 }
 
+std::optional<graph::Tensor> moved(const graph::Tensor& t, int by) {
+  graph::Tensor result = graph::allocate(t.type);
+  const Scalar last = by > 0 ? highest(t.type.dtype) : lowest(t.type.dtype);
+  for (int64_t i = 0, n = elements(t.type.shape); i < n; ++i) {
+    Scalar x = element(t, i);
+    if (x == last) return std::nullopt;
+    set_element(result, i, Scalar(static_cast<int64_t>(x.as<uint64_t>() + static_cast<uint64_t>(by))));
+  }
+  return result;
+}
+
 bool same_without_ones(const Shape& a, const Shape& b) {
   Shape x, y;
   std::copy_if(a.begin(), a.end(), std::back_inserter(x), [](int64_t n) { return n != 1; });
   std::copy_if(b.begin(), b.end(), std::back_inserter(y), [](int64_t n) { return n != 1; });
   return x == y;
-}
-Shape reversed(const Shape& s) { return Shape(s.rbegin(), s.rend()); }
-std::vector<int64_t> reversal(size_t rank) {
-  std::vector<int64_t> p(rank);
-  for (size_t d = 0; d < rank; ++d) p[d] = static_cast<int64_t>(rank - 1 - d);
-  return p;
 }
 
 }  // namespace anvil::stablehlo

@@ -1,6 +1,7 @@
 // Row-major StableHLO text beside column-major tensors: the order of dense literals, and
 // numbers in text.
 #pragma once
+#include <optional>
 #include <string>
 
 #include "graph/tensor.h"
@@ -33,9 +34,10 @@ std::string dense_number(Scalar, DType);
 // dense<...> of a whole tensor, nested by rows; one number when all elements are equal.
 std::string dense_literal(const graph::Tensor&);
 
+// Integers with 1 or -1 added to each; nothing when one of them has no room for that.
+std::optional<graph::Tensor> moved(const graph::Tensor&, int by);
+
 // A reshape in R's order keeps row-major order too when only sizes of 1 come or go.
 bool same_without_ones(const Shape&, const Shape&);
-Shape reversed(const Shape&);
-std::vector<int64_t> reversal(size_t rank);  // the permutation n-1, ..., 0
 
 }  // namespace anvil::stablehlo

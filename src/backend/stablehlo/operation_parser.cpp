@@ -45,6 +45,7 @@ Region OperationParser::region() {
 }
 
 Operation OperationParser::operation() {
+  poll();
   Operation op;
   op.at = here();
   std::vector<std::pair<std::string, size_t>> groups;
@@ -86,6 +87,7 @@ void OperationParser::check_counts(const Operation& op, size_t results) {
 }
 
 void OperationParser::value(Operation& op) {
+  count_step();
   if (op.operands.size() == most_values)
     fail("more than " + std::to_string(most_values) + " operands are not supported");
   op.operands.push_back(value_name());

@@ -33,10 +33,18 @@ void OperationParser::pretty(Operation& op) {
 
 // ---- the common form ----------------------------------------------------------------------
 
-// Everything up to the colon; false when there is none.
+// Everything up to the colon; false when there is none. Commas stand between operands, words and
+// entries, and nowhere else.
 bool OperationParser::items(Operation& op) {
-  while (peek() != ':')
+  bool listed = false;  // the last item may be followed by a comma
+  while (peek() != ':') {
+    bool comma = listed && accept(",");
+    bool is_next = peek() == '%' || (at_identifier() && !at_word("attributes"));
+    if (comma && !is_next) fail("expected an operand or an attribute after `,`");
+    if (!comma && listed && is_next) fail("expected `,`");
     if (!item(op)) return false;
+    listed = is_next;
+  }
   return true;
 }
 
@@ -45,8 +53,6 @@ bool OperationParser::item(Operation& op) {
   Position where = here();
   if (c == '%')
     value(op);
-  else if (c == ',')
-    ++place_;
   else if (c == '(')
     return parentheses(op);
   else if (c == '{')

@@ -39,6 +39,7 @@ const std::unordered_multimap<std::string_view, Names>& names() {
       {"stablehlo.fft", {"type", "fft_type"}},
       {"stablehlo.fft", {"length", "fft_length"}},
       {"stablehlo.rng_bit_generator", {"algorithm", "rng_algorithm"}},
+      {"stablehlo.rng", {"distribution", "rng_distribution"}},
       {"stablehlo.dot", {"precision", "precision_config"}},
       {"stablehlo.dot_general", {"precision", "precision_config"}},
       {"stablehlo.convolution", {"dim_numbers", "dimension_numbers"}}};

@@ -1,4 +1,5 @@
-// What the rules of products share: stablehlo.dot, dot_general, einsum and chlo.ragged_dot.
+// What the rules of products share: stablehlo.dot, dot_general, einsum,
+// convolution and chlo.ragged_dot.
 #pragma once
 #include "backend/stablehlo/import.h"
 
@@ -13,6 +14,7 @@ Dimensions dimensions(const Operation&, const Dictionary&);
 // The product in the dtype of the operation's result; where that is another than the
 // operands', in the wider of the two. Every precision that a text can ask for is met so.
 Var product(const Operation&, Var, Var, const Dimensions&);
+void need_one_dtype(const Operation&, Var, Var);
 // Refuses a precision_config that makes no sense.
 void check_precision(const Operation&);
 

@@ -82,8 +82,10 @@ void citing(std::string_view text, const std::function<void()>& f) {
 
 TextReader::TextReader(std::string_view text) : text_(text), lines_{0} {
   if (text_.substr(0, 3) == "\xEF\xBB\xBF") place_ = 3;  // a byte-order mark
-  for (size_t end = text_.find('\n'); end != std::string_view::npos; end = text_.find('\n', end + 1))
+  for (size_t end = text_.find('\n'); end != std::string_view::npos; end = text_.find('\n', end + 1)) {
     lines_.push_back(end + 1);
+    count_step();
+  }
 }
 
 Position TextReader::position(size_t place) const {
@@ -205,6 +207,7 @@ std::string_view TextReader::balanced() {
   size_t open = place_, start = place_ + 1;
   std::string stack;
   while (place_ < text_.size()) {
+    count_step();
     char c = text_[place_];
     if (c == '"') {
       skip_quoted();

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "backend/stablehlo/syntax.h"
+#include "base/interrupt.h"
 
 namespace anvil::stablehlo {
 
@@ -67,14 +68,19 @@ class TextReader {
   // The text between brackets, strings and comments respected; the place moves behind it.
   std::string_view balanced();
   struct Deeper {
-    explicit Deeper(TextReader& r) : reader(r) {
-      if (++reader.depth_ > deepest_nesting) reader.fail("nested too deeply");
+    explicit Deeper(TextReader& r, int n = 1) : reader(r), levels(n) {
+      if ((reader.depth_ += levels) > deepest_nesting) reader.fail("nested too deeply");
     }
-    ~Deeper() { --reader.depth_; }
+    ~Deeper() { reader.depth_ -= levels; }
     Deeper(const Deeper&) = delete;
     Deeper& operator=(const Deeper&) = delete;
     TextReader& reader;
+    int levels;
   };
+  // Once for each of the small things that a text has many of: asks now and then whether to stop.
+  void count_step() {
+    if ((++steps_ & 1023) == 0) poll();
+  }
 
   std::string value_name();  // %0, %values#1
   std::string symbol();
@@ -93,6 +99,7 @@ class TextReader {
   std::vector<size_t> lines_;  // where each line starts
   size_t line_ = 0;            // of the last position that was asked for
   int depth_ = 0;
+  size_t steps_ = 0;
 };
 
 }  // namespace anvil::stablehlo

@@ -1,9 +1,8 @@
 // Names of values, constants and regions of the text, and whole functions; see write.h.
 #include "backend/stablehlo/write.h"
 
-#include <algorithm>
-
 #include "backend/stablehlo/stablehlo.h"
+#include "base/interrupt.h"
 #include "primitives/composite.h"
 #include "transform/tapes.h"
 
@@ -58,6 +57,7 @@ void Writer::calls(const Graph& g) {
 }
 
 void Writer::call(const Call& c) {
+  poll();
   auto rule = rules().find(c.primitive->name);
   Items items = rule == rules().end() ? plain(c) : rule->second(*this, c);
   for (size_t i = 0; i < c.outputs.size(); ++i) define(c.outputs[i], items[i].name);
@@ -99,6 +99,9 @@ Item Writer::transposed(const Item& x) {
 
 std::function<void()> Writer::region(const graph::GraphPtr& g) {
   return [this, g] {
+    if (++depth_ > deepest_regions)
+      throw Error("stablehlo", "Functions within functions are written to a depth of " +
+                                   std::to_string(deepest_regions) + ", not beyond.");
     Items arguments;
     for (const auto& v : g->inputs) {
       arguments.push_back({"%arg" + std::to_string(next_++), v->type});
@@ -107,6 +110,7 @@ std::function<void()> Writer::region(const graph::GraphPtr& g) {
     if (!arguments.empty()) block_arguments(arguments);
     calls(*g);
     yield("stablehlo.return", use_all(g->outputs));
+    --depth_;
   };
 }
 
@@ -147,11 +151,11 @@ Written write(const Graph& written_graph, bool constants_as_inputs, const Labels
     std::unordered_set<const graph::Value*> seen;
     std::vector<ValuePtr> used;
     collect_constants(g, seen, used);
+    std::unordered_set<const graph::Value*> listed;
     for (const auto& v : g.constants)
-      if (seen.count(v.get())) written.constants.push_back(v);
+      if (seen.count(v.get()) && listed.insert(v.get()).second) written.constants.push_back(v);
     for (const auto& v : used)
-      if (std::find(written.constants.begin(), written.constants.end(), v) == written.constants.end())
-        written.constants.push_back(v);
+      if (listed.insert(v.get()).second) written.constants.push_back(v);
   }
   Writer w;
   std::string arguments, results;

@@ -15,6 +15,9 @@ using graph::Call;
 using graph::Graph;
 using Items = std::vector<Item>;
 
+// As deep as the reader follows.
+constexpr int deepest_regions = 190;
+
 class Writer : public TextWriter {
  public:
   Item use(const ValuePtr&);
@@ -37,6 +40,8 @@ class Writer : public TextWriter {
  private:
   void call(const Call&);
   Items plain(const Call&);
+
+  int depth_ = 0;  // of regions in regions
 };
 
 using WriteRule = Items (*)(Writer&, const Call&);

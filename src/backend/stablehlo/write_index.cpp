@@ -6,28 +6,17 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-// Constant indices, each one less; null when there is no room for that.
-ValuePtr decremented(const graph::Tensor& t) {
-  graph::Tensor before = graph::allocate(t.type);
-  Scalar least = lowest(t.type.dtype);
-  for (int64_t i = 0, n = elements(t.type.shape); i < n; ++i) {
-    Scalar x = element(t, i);
-    if (x == least) return nullptr;
-    set_element(before, i, Scalar(static_cast<int64_t>(x.as<uint64_t>() - 1)));
-  }
-  return graph::make_constant(before);
-}
-
 // Indices counted from 0. Narrow and unsigned ones, which have no room below their smallest
 // value, become wider first; of those that cannot, 0 becomes 1 where indices are clamped anyway.
 Item zero_based(Writer& w, const ValuePtr& v, bool clamped) {
   DType t = v->type.dtype;
   if (v->kind == graph::Value::Kind::literal && !(v->literal.rounded_to(t) == lowest(t)) && elements(v->type.shape) > 0)
-    return w.number(Scalar(v->literal.as<int64_t>() - 1), t, v->type.shape);
+    return w.number(Scalar(v->literal.as<uint64_t>() - 1).rounded_to(t), t, v->type.shape);
   if (v->kind == graph::Value::Kind::constant && elements(v->type.shape) > 1) {
-    auto [before, fresh] = w.decremented.try_emplace(v.get());
-    if (fresh) before->second = decremented(v->constant);
-    if (before->second) return w.use(before->second);
+    auto [entry, fresh] = w.decremented.try_emplace(v.get());
+    auto less = fresh ? moved(v->constant, -1) : std::nullopt;
+    if (less) entry->second = graph::make_constant(*less);
+    if (entry->second) return w.use(entry->second);
   }
   Item x = w.use(v);
   DType wide = size_of(t) < 4 ? DType::i32 : t == DType::ui32 ? DType::i64 : t;

@@ -5,12 +5,7 @@ namespace anvil::stablehlo {
 namespace {
 
 // The operator draws integers, and XLA's only unsigned ones; other dtypes take their bits.
-DType drawn_bits(DType t) {
-  if (is_bool(t)) return t;
-  static const std::unordered_map<size_t, DType> by_size = {
-      {1, DType::ui8}, {2, DType::ui16}, {4, DType::ui32}, {8, DType::ui64}};
-  return by_size.at(size_of(t));
-}
+DType drawn_bits(DType t) { return is_bool(t) ? t : unsigned_of_size(size_of(t)); }
 
 Items rng_bit_generator(Writer& w, const Call& c) {
   const TensorType& type = c.outputs[1]->type;

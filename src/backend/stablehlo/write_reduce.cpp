@@ -1,33 +1,21 @@
 // Reductions.
 #include "backend/stablehlo/write.h"
+#include "primitives/fold.h"
 
 namespace anvil::stablehlo {
 namespace {
 
-struct Monoid {
-  std::string op;
-  Scalar initial;
-};
-Monoid monoid(std::string_view primitive, DType t) {
-  std::string_view kind = primitive.substr(primitive.find_first_of("_") + 1);
-  if (kind == "sum") return {is_bool(t) ? "stablehlo.or" : "stablehlo.add", Scalar(0)};
-  if (kind == "prod") return {is_bool(t) ? "stablehlo.and" : "stablehlo.multiply", Scalar(1)};
-  if (kind == "max") return {"stablehlo.maximum", lowest(t)};
-  if (kind == "min") return {"stablehlo.minimum", highest(t)};
-  if (kind == "any") return {"stablehlo.or", Scalar(false)};
-  return {"stablehlo.and", Scalar(true)};
-}
-
 Items reduce(Writer& w, const Call& c) {
   Item x = w.use(c.inputs[0]);
   const Ints& dims = c.params.ints("dims");
-  Monoid m = monoid(c.primitive->name, x.type.dtype);
-  Item initial = w.number(m.initial, x.type.dtype);
+  primitives::Monoid m = primitives::monoid_of_reduction(c.primitive->name, x.type.dtype);
+  Item initial = w.number(dims.empty() ? primitives::neutral(m, x.type.dtype) : m.start, x.type.dtype);
   Shape kept;
   for (size_t d = 0; d < x.type.shape.size(); ++d)
     if (std::find(dims.begin(), dims.end(), static_cast<int64_t>(d)) == dims.end()) kept.push_back(x.type.shape[d]);
   Item y = w.op_with_regions("stablehlo.reduce", {x, initial}, {typed(x.type.dtype, kept)},
-                             {w.reducer(m.op, x.type.dtype)}, {"dimensions = " + array(dims)})[0];
+                             {w.reducer(primitives::registry().at(m.operation).hlo.op, x.type.dtype)},
+                             {"dimensions = " + array(dims)})[0];
   if (!c.params.flag("drop")) y = w.op("stablehlo.reshape", {y}, c.outputs[0]->type);
   return {y};
 }

@@ -23,10 +23,7 @@ std::function<void()> comparator(Writer& w, const Call& c) {
   return [&w, &c] {
     Items arguments;
     for (const ValuePtr& v : c.inputs)
-      for (int side : {0, 1}) {
-        (void)side;
-        arguments.push_back({w.fresh(), typed(v->type.dtype)});
-      }
+      for (int side = 0; side < 2; ++side) arguments.push_back({w.fresh(), typed(v->type.dtype)});
     w.block_arguments(arguments);
     const char* direction = c.params.flag("descending") ? "GT" : "LT";
     Item result;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/interrupt.h"
 #include "runtime/pool.h"
 
 namespace anvil::product {
@@ -49,8 +50,7 @@ void pack(T* to, View<T> x, int64_t count, int64_t k, int64_t height) {
 }  // namespace
 
 template <class T>
-bool multiply(T* c, View<T> a, View<T> b, int64_t m, int64_t n, int64_t k, bool (*interrupted)(void*), void* context,
-              elementary::Isa isa) {
+void multiply(T* c, View<T> a, View<T> b, int64_t m, int64_t n, int64_t k, elementary::Isa isa) {
   const Kernel<T> kernel = kernel_of<T>(kernels_of(isa));
   const int64_t rows = kernel.rows, columns = kernel.columns;
   if (k == 0) std::fill(c, c + m * n, T(0));
@@ -68,7 +68,7 @@ bool multiply(T* c, View<T> a, View<T> b, int64_t m, int64_t n, int64_t k, bool 
       pack<T>(packed_b, {b.data + p0 * b.row + j0 * b.column, b.column, b.row}, nj, kp, columns);
       for (int64_t i0 = 0; i0 < m; i0 += m_block) {
         const int64_t mi = std::min(m_block, m - i0);
-        if (interrupted && interrupted(context)) return false;
+        poll();
         pack<T>(packed_a, {a.data + i0 * a.row + p0 * a.column, a.row, a.column}, mi, kp, rows);
         for (int64_t j = 0; j < nj; j += columns)
           for (int64_t i = 0; i < mi; i += rows) {
@@ -86,12 +86,9 @@ bool multiply(T* c, View<T> a, View<T> b, int64_t m, int64_t n, int64_t k, bool 
       }
     }
   }
-  return true;
 }
 
-template bool multiply(float*, View<float>, View<float>, int64_t, int64_t, int64_t, bool (*)(void*), void*,
-                       elementary::Isa);
-template bool multiply(double*, View<double>, View<double>, int64_t, int64_t, int64_t, bool (*)(void*), void*,
-                       elementary::Isa);
+template void multiply(float*, View<float>, View<float>, int64_t, int64_t, int64_t, elementary::Isa);
+template void multiply(double*, View<double>, View<double>, int64_t, int64_t, int64_t, elementary::Isa);
 
 }  // namespace anvil::product

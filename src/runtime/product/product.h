@@ -16,10 +16,9 @@ struct View {
   int64_t row, column;
 };
 
-// c is m x n and dense; false when `interrupted(context)`, asked every few milliseconds,
-// said so, and c is then incomplete. Any instruction set that the processor has may be asked for.
+// c is m x n and dense. Any instruction set that the processor has may be asked for.
 template <class T>
-bool multiply(T* c, View<T> a, View<T> b, int64_t m, int64_t n, int64_t k, bool (*interrupted)(void*), void* context,
+void multiply(T* c, View<T> a, View<T> b, int64_t m, int64_t n, int64_t k,
               elementary::Isa isa = elementary::detected_isa());
 
 // The inner kernels of one instruction set: c (rows x columns, leading dimension ldc) =

@@ -2,6 +2,7 @@
 #include "backend_llvm/programs.h"
 #include "base/error.h"
 #include "runtime/run.h"
+#include "support/interrupt_at.h"
 
 namespace anvil::test {
 namespace {
@@ -12,6 +13,12 @@ struct Control : testing::Test {
   Expr f64(double x) { return b.number(x, DType::f64); }
   Expr i64(int64_t x) { return b.number(x, DType::i64); }
 };
+
+void run_interrupted(const Program& p) {
+  const runtime::Executable executable = llvm_backend::compile(p);
+  const InterruptAt first(1);
+  run_into(executable, {}, outputs_of(p));
+}
 
 TEST_F(Control, WhileWithLocals) {
   const BufferId x = b.input(DType::f64, {}), y = b.output(DType::f64, {}), steps = b.output(DType::i64, {});
@@ -140,17 +147,10 @@ TEST_F(Control, EndlessLoopsCanBeInterrupted) {
   loop.condition = e().binary(Op::ge, b.get(k), i64(0));
   loop.body = {{Update{k, Op::local, e().binary(Op::bit_xor, b.get(k), i64(1))}}};
   b.p.body = {{Declare{k, i64(0)}}, {loop}, {Store{y, {}, b.get(k)}}};
-  int asked = 0;
-  try {
-    run_into(llvm_backend::compile(b.p), {}, outputs_of(b.p), [&] { return ++asked == 3; });
-    FAIL() << "not interrupted";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind, "interrupt");
-  }
-  EXPECT_EQ(asked, 3);
-  EXPECT_THROW(
-      run_into(llvm_backend::compile(b.p), {}, outputs_of(b.p), []() -> bool { throw std::runtime_error("from R"); }),
-      std::runtime_error);
+  const runtime::Executable executable = llvm_backend::compile(b.p);
+  const InterruptAt third(3);
+  EXPECT_THROW(run_into(executable, {}, outputs_of(b.p)), Interrupted);
+  EXPECT_EQ(third.asked(), 3);
 }
 
 TEST_F(Control, LongLoopsCanBeInterrupted) {
@@ -163,12 +163,12 @@ TEST_F(Control, LongLoopsCanBeInterrupted) {
                      {{Declare{a, f64(0)}},
                       serial(j, 0, int64_t(1) << 40, {{Update{a, Op::add, term}}}),
                       {Store{y, {at(i)}, b.get(a)}}})};
-  EXPECT_THROW(run_into(llvm_backend::compile(b.p), {}, outputs_of(b.p), [] { return true; }), Error);
+  EXPECT_THROW(run_interrupted(b.p), Interrupted);
   const LocalId c = b.local(DType::f64);
   b.p.body = {{Declare{c, f64(0)}},
               vector(k, 0, int64_t(1) << 40, 8, 4, {{Update{c, Op::add, e().convert(e().index(at(k)), DType::f64)}}}),
               {Store{s, {}, b.get(c)}}};
-  EXPECT_THROW(run_into(llvm_backend::compile(b.p), {}, outputs_of(b.p), [] { return true; }), Error);
+  EXPECT_THROW(run_interrupted(b.p), Interrupted);
 }
 
 // More than one function: locals, parameters and swapped buffers cross.

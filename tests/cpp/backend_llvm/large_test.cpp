@@ -96,6 +96,42 @@ TEST(Large, LongBlocksRepeatLoads) {
   }
 }
 
+// The bodies of large loops and branches are functions of their own: what goes from one to the next
+// (numbers, indices, exchanged buffers) is the same as in one piece.
+TEST(Large, LoopsAndBranchesAreCut) {
+  Builder b;
+  Var x = b.input(DType::f64, {9}), start = b.input(DType::f64, {}), table = b.input(DType::f64, {40});
+  auto r = while_loop(
+      *b.g, {b.scalar(0, DType::i32), x, x * 0.5, start}, [](const std::vector<Var>& s) { return s[0] < 7.0; },
+      [&](const std::vector<Var>& s) {
+        graph::Graph& g = *s[0].graph;
+        Var v = s[1], w = s[2], n = s[3];
+        for (int k = 0; k < 60; ++k) {
+          Var place = convert(abs(n) * 10.0, DType::i32);
+          Var read = dynamic_slice(in(g, table), {place}, {1});
+          n = tanh(n + reshape(read, {}) * 0.25);
+          v = v * 0.5 + broadcast_in_dim(n, {9}, {}) - w * broadcast_in_dim(reduce_max(v, {0}), {9}, {}) * 0.125;
+        }
+        auto chosen = if_else(
+            g, n > 0.0,
+            [&](graph::Graph& yes) {
+              Var y = in(yes, v), m = in(yes, n);
+              for (int k = 0; k < 50; ++k)
+                y = tanh(y + broadcast_in_dim(reduce_sum(y, {0}) * 0.01, {9}, {})), m = m * 0.9 + 0.01;
+              return std::vector<Var>{y, m};
+            },
+            [&](graph::Graph& no) {
+              return std::vector<Var>{in(no, v) * 0.5, in(no, n) - 0.25};
+            });
+        return std::vector<Var>{s[0] + 1.0, w, chosen[0], chosen[1]};  // exchanged
+      });
+  for (int k = 1; k < 4; ++k) b.output(r[static_cast<size_t>(k)]);
+  expect_same(*b.g, 1e-9);
+  std::string text =
+      llvm_backend::text(compiler::compile(*optimized(*b.g), llvm_backend::target()), llvm_backend::Text::llvm);
+  EXPECT_NE(text.find("call i32 @part1("), std::string::npos);
+}
+
 // Not a benchmark: what took quadratic time took ten times as long.
 TEST(Large, CompileTimeIsLinear) {
   auto seconds = [](int ops) {

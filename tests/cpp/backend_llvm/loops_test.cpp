@@ -162,6 +162,33 @@ TEST(Loops, SiblingsOfDifferentWidthsShareNoVectors) {
   expect_as_interpreted(b.p, {random_tensor(DType::f32, {40}, 1), random_tensor(DType::f32, {}, 2)});
 }
 
+// In the last steps of a blocked loop fewer copies are in flight than planned, and those of the
+// loop around it are all there: what a step makes and binds must be found for each of both.
+TEST(Loops, ValuesOfAShortLastStepInsideOfAnUnrolledLoop) {
+  for (const int64_t n : {9, 13, 17, 20, 33, 100})
+    for (const int outer : {2, 3}) {
+      ProgramBuilder b;
+      const BufferId x = b.input(DType::f64, {n, outer}), where = b.input(DType::i32, {n, outer}),
+                     y = b.output(DType::f64, {outer}), z = b.output(DType::f64, {outer});
+      const Variable j = b.index("j"), i = b.index("i"), p = b.parameter(0, n - 1);
+      const LocalId sum = b.local(DType::f64), picked = b.local(DType::f64), t = b.local(DType::f64);
+      const Expr row =
+          b.e().binary(Op::maximum, b.e().convert(b.load(where, {at(i), at(j)}), DType::i64), b.number(0, DType::i64));
+      Block body{{Let{t, b.e().binary(Op::mul, b.load(x, {at(i), at(j)}), b.number(3, DType::f64))}},
+                 {Update{sum, Op::add, b.get(t)}},
+                 {Bind{p, b.e().binary(Op::minimum, row, b.number(n - 1, DType::i64))}},
+                 {Update{picked, Op::add, b.load(x, {at(p), at(j)})}}};
+      b.p.body.push_back(unroll(j, 0, outer, outer,
+                                {{Declare{sum, b.number(0, DType::f64)}},
+                                 {Declare{picked, b.number(0, DType::f64)}},
+                                 vector(i, 0, n, 4, 2, std::move(body)),
+                                 {Store{y, {at(j)}, b.get(sum)}},
+                                 {Store{z, {at(j)}, b.get(picked)}}}));
+      expect_as_interpreted(b.p, {random_tensor(DType::f64, {n, outer}, 1), random_tensor(DType::i32, {n, outer}, 2)},
+                            1e-12);
+    }
+}
+
 // Nests of three loops in random order, with random schedules, parts of the body at random levels.
 TEST(Loops, RandomNests) {
   for (uint64_t seed = 1; seed <= 150; ++seed) {
@@ -195,6 +222,8 @@ TEST(Loops, RandomNests) {
         e.binary(Op::sub, e.binary(Op::mul, b.load(x, {at(v[0]), at(v[1]), at(v[2])}), b.load(row, {at(v[0])})),
                  b.load(x, {at(v[0]), Affine{}, at(v[2])}));
     b.p.body.push_back(nest(v, {Store{tmp, {at(v[0]), at(v[1]), at(v[2])}, value}}));
+    const Variable u[3] = {b.index(), b.index(), b.index()};  // y is complete, whatever comes
+    b.p.body.push_back(nest(u, {Store{y, {at(u[0]), at(u[1]), at(u[2])}, b.number(0, t)}}));
     const Expr again = e.binary(Op::add, b.load(tmp, {at(w[0]), at(w[1]), at(w[2])}),
                                 b.load(x, {at(w[0]) * -1 + (extent[0] - 1), at(w[1]), at(w[2])}));
     b.p.body.push_back(nest(w, {Store{below(2) ? y : tmp, {at(w[0]), at(w[1]), at(w[2])}, again}}));

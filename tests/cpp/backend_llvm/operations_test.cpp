@@ -1,6 +1,7 @@
 // Every operation, for every dtype, as a number and as a vector, on ordinary and on special
 // values: the same bits as scalar.h gives.
 #include "backend_llvm/programs.h"
+#include "runtime/elementary/table.h"
 
 namespace anvil::test {
 namespace {

@@ -8,6 +8,7 @@
 
 #include "backend/llvm/compile.h"
 #include "support/interpret_loops.h"
+#include "support/load_llvm.h"
 
 namespace anvil::test {
 
@@ -15,12 +16,8 @@ using namespace loops;  // NOLINT
 using graph::Tensor;
 
 inline void load_library() {
-  const char* path = std::getenv("ANVIL_LLVM_LIBRARY");
-#ifdef ANVIL_LLVM_LIBRARY
-  if (!path) path = ANVIL_LLVM_LIBRARY;
-#endif
   setenv("ANVIL_VERIFY", "1", 0);
-  if (path) llvm_backend::set_library(path);
+  load_llvm();
 }
 
 // A program and short ways to add to it.
@@ -93,11 +90,11 @@ inline std::vector<Tensor> outputs_of(const Program& p) {
   return outputs;
 }
 inline void run_into(const runtime::Executable& executable, const std::vector<Tensor>& inputs,
-                     const std::vector<Tensor>& outputs, const std::function<bool()>& interrupted = {}) {
+                     const std::vector<Tensor>& outputs) {
   std::vector<void*> buffers;
   for (const Tensor& t : inputs) buffers.push_back(t.data.get());
   for (const Tensor& t : outputs) buffers.push_back(t.data.get());
-  runtime::run(executable, buffers.data(), interrupted);
+  runtime::run(executable, buffers.data());
 }
 inline std::vector<Tensor> run_native(const Program& p, const std::vector<Tensor>& inputs) {
   load_library();
@@ -161,8 +158,12 @@ inline void expect_as_interpreted(Program& p, const std::vector<Tensor>& inputs,
   ASSERT_NO_THROW(verify(p)) << print(p);
   const Block scheduled = p.body;
   make_serial(p.body);
-  const std::vector<Tensor> expected = interpret(p, inputs);
+  LoopInterpreter serial(p, inputs);
+  const std::vector<Tensor> expected = serial.run();
   p.body = scheduled;
+  LoopInterpreter side_by_side(p, inputs, {}, nullptr, true);
+  side_by_side.run();
+  EXPECT_TRUE(side_by_side.terms() == serial.terms()) << "the schedule changes what a result is made of\n" << print(p);
   const std::vector<Tensor> got = run_native(p, inputs);
   for (size_t i = 0; i < got.size(); ++i)
     expect_equal(got[i], expected[i], tolerance, "output " + std::to_string(i) + " of\n" + print(p));

@@ -25,6 +25,25 @@ TEST(Reductions, EveryOperationAndSchedule) {
     }
 }
 
+// Accumulators of lanes and copies start with what changes nothing: no zero, no one.
+TEST(Reductions, AccumulatorsStartWithNothing) {
+  for (const DType t : {DType::i8, DType::i64, DType::f32, DType::f64})
+    for (const Op op : {Op::add, Op::mul, Op::minimum, Op::maximum})
+      for (const int64_t n : {8, 21}) {
+        ProgramBuilder b;
+        const BufferId x = b.input(t, {n}), y = b.output(t, {});
+        const Variable i = b.index();
+        const LocalId a = b.local(t);
+        const Scalar start = op == Op::minimum ? highest(t) : op == Op::maximum ? lowest(t) : Scalar(op == Op::mul);
+        b.p.body = {{Declare{a, b.number(start, t)}},
+                    vector(i, 0, n, 4, 2, {{Update{a, op, b.load(x, {at(i)})}}}),
+                    {Store{y, {}, b.get(a)}}};
+        Tensor in = graph::full({t, {n}}, Scalar(op == Op::mul ? 1 : op == Op::minimum ? 5 : -5));
+        set_element(in, n - 1, Scalar(op == Op::minimum ? 7 : op == Op::mul ? 3 : -2));
+        expect_as_interpreted(b.p, {in});
+      }
+}
+
 TEST(Reductions, ExtremaKeepNaN) {
   for (const Op op : {Op::minimum, Op::maximum})
     for (int64_t place = 0; place < 45; ++place) {

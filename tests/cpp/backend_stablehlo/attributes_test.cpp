@@ -6,7 +6,7 @@ namespace {
 
 // An operation with one attribute `a`.
 Operation with(const std::string& value) { return first("\"x.y\"() {a = " + value + "} : () -> ()"); }
-const Attribute& a(const Operation& op) { return need(op, {"a"}); }
+const Attribute& a(const Operation& op) { return need(op, "a"); }
 
 TEST(Attributes, NumbersStringsAndWords) {
   EXPECT_EQ(integer(with("1 : i64"), a(with("1 : i64"))), 1);
@@ -95,13 +95,13 @@ TEST(Attributes, StructuresAreNamedFieldsInAnyOrder) {
       "[DEFAULT, "
       "HIGHEST], algorithm = <lhs_precision_type = f32, rhs_precision_type = tf32, num_primitive_operations = 1, "
       "allow_imprecise_accumulation = false> : (tensor<f32>, tensor<f32>) -> tensor<f32>");
-  const Dictionary& d = fields(op, need(op, {"dot_dimension_numbers"}));
+  const Dictionary& d = fields(op, need(op, "dot_dimension_numbers"));
   EXPECT_EQ(field(op, d, "lhs_batching_dimensions"), Ints{0});
   EXPECT_EQ(field(op, d, "rhs_batching_dimensions"), Ints{1});
   EXPECT_EQ(field(op, d, "lhs_contracting_dimensions"), (Ints{2, 1}));
   EXPECT_EQ(field(op, d, "rhs_contracting_dimensions"), (Ints{1, 0}));
   EXPECT_EQ(words(op, "precision_config"), (std::vector<std::string>{"DEFAULT", "HIGHEST"}));
-  EXPECT_EQ(std::get<Word>(fields(op, need(op, {"algorithm"})).at("rhs_precision_type").value).text, "tf32");
+  EXPECT_EQ(std::get<Word>(fields(op, need(op, "algorithm")).at("rhs_precision_type").value).text, "tf32");
 }
 
 TEST(Attributes, AliasesStandForAttributes) {
@@ -137,11 +137,11 @@ TEST(Attributes, DimensionsOfConvolutions) {
       "tensor<f32>");
   expect_dimensions(op);
   EXPECT_EQ(op.operands.size(), 2u);
-  EXPECT_EQ(ints_or(op, {"window_strides"}, {}), (Ints{2, 1}));
+  EXPECT_EQ(ints_or(op, "window_strides", {}), (Ints{2, 1}));
   EXPECT_EQ(pairs_or(op, "padding", {}), (Pairs{{1, -1}, {0, 2}}));
-  EXPECT_EQ(ints_or(op, {"lhs_dilation"}, {}), (Ints{1, 2}));
-  EXPECT_EQ(ints_or(op, {"rhs_dilation"}, {}), (Ints{3, 1}));
-  EXPECT_EQ(ints_or(op, {"window_reversal"}, {}), (Ints{0, 1}));
+  EXPECT_EQ(ints_or(op, "lhs_dilation", {}), (Ints{1, 2}));
+  EXPECT_EQ(ints_or(op, "rhs_dilation", {}), (Ints{3, 1}));
+  EXPECT_EQ(ints_or(op, "window_reversal", {}), (Ints{0, 1}));
   EXPECT_EQ(integer_or(op, "feature_group_count", 1), 2);
   const char* generic = "\"stablehlo.convolution\"(%l, %r) <{dimension_numbers = ";
   const char* types = "}> : (tensor<f32>, tensor<f32>) -> tensor<f32>";
@@ -205,7 +205,7 @@ TEST(Attributes, PrettyFormsHaveTheNamesOfGenericOnes) {
   EXPECT_TRUE(flag(first("%0 = stablehlo.cholesky %x, lower = true : tensor<2x2xf32>"), "lower", false));
   op = first("check.expect_almost_eq_const %r, dense<[1.0, 2.0]> : tensor<2xf32>, tolerance = 0.1");
   EXPECT_EQ(real_or(op, "tolerance", 0), 0.1);
-  EXPECT_EQ(std::get<Dense>(need(op, {"value"}).value).type, tensor(DType::f32, {2}));
+  EXPECT_EQ(std::get<Dense>(need(op, "value").value).type, tensor(DType::f32, {2}));
   EXPECT_TRUE(op.result_types.empty());
 }
 
@@ -215,7 +215,7 @@ TEST(Attributes, WrongKindsAreRefusedWhereTheyStand) {
   EXPECT_EQ(said([] { ints(with("1"), a(with("1"))); }), "2:16 an attribute of `x.y` should be a list of integers");
   EXPECT_EQ(said([] { ints(with("[1, 2.0]"), a(with("[1, 2.0]"))); }),
             "2:20 an attribute of `x.y` should be an integer");
-  EXPECT_EQ(said([] { need(with("1"), {"b", "c"}); }), "2:3 `x.y` needs the attribute `b`");
+  EXPECT_EQ(said([] { need(with("1"), "b"); }), "2:3 `x.y` needs the attribute `b`");
   std::string huge = "dense<1> : tensor<1000000000000xi64>";
   EXPECT_EQ(said([&] { ints(with(huge), a(with(huge))); }), "2:16 a list of so many integers is not supported");
 }

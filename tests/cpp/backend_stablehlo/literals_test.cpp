@@ -8,7 +8,7 @@ namespace anvil::stablehlo {
 namespace {
 
 Dense dense(const std::string& literal) {
-  return std::get<Dense>(need(first("%0 = stablehlo.constant " + literal), {"value"}).value);
+  return std::get<Dense>(need(first("%0 = stablehlo.constant " + literal), "value").value);
 }
 graph::Tensor read(const std::string& literal) { return dense_tensor(dense(literal), {}); }
 // The elements in column-major order.

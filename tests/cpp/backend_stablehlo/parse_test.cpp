@@ -154,7 +154,7 @@ TEST(Operation, CompositesAndCustomCalls) {
   EXPECT_EQ(word(op, "name"), "my.affine");
   EXPECT_EQ(word(op, "decomposition"), "my.affine");
   EXPECT_EQ(op.operands, (Names{"%x", "%y"}));
-  EXPECT_EQ(std::get<double>(fields(op, need(op, {"composite_attributes"})).at("level").value), 3.0);
+  EXPECT_EQ(std::get<double>(fields(op, need(op, "composite_attributes")).at("level").value), 3.0);
   const char* calls[] = {
       "%0:2 = stablehlo.custom_call @lapack_spotrf_ffi(%x) {backend_config = \"\", mhlo.backend_config = {uplo = 76 : "
       "ui8}, "
@@ -167,7 +167,7 @@ TEST(Operation, CompositesAndCustomCalls) {
   for (const char* call : calls) {
     op = first(call);
     EXPECT_EQ(word(op, "call_target_name"), "lapack_spotrf_ffi");
-    EXPECT_EQ(integer(op, fields(op, need(op, {"mhlo.backend_config"})).at("uplo")), 76);
+    EXPECT_EQ(integer(op, fields(op, need(op, "mhlo.backend_config")).at("uplo")), 76);
   }
 }
 
@@ -203,7 +203,7 @@ TEST(Region, ReduceInItsThreeForms) {
   for (const char* text : texts) {
     Operation op = first(text);
     EXPECT_EQ(op.operands, (Names{"%x", "%i"}));
-    EXPECT_EQ(ints(op, need(op, {"dimensions"})), Ints{0});
+    EXPECT_EQ(ints(op, need(op, "dimensions")), Ints{0});
     EXPECT_EQ(reducer(op), "stablehlo.add");
     EXPECT_EQ(op.result_types, Types{f32});
   }
@@ -229,7 +229,7 @@ TEST(Region, ScansCasesAndEmptyRegions) {
       "(tensor<2xf32>, "
       "tensor<f32>)");
   EXPECT_EQ(op.operands, (Names{"%x", "%c"}));
-  EXPECT_EQ(ints(op, need(op, {"operandSegmentSizes"})), (Ints{1, 1}));
+  EXPECT_EQ(ints(op, need(op, "operandSegmentSizes")), (Ints{1, 1}));
   EXPECT_EQ(integer_or(op, "dimension", -1), 1);
   EXPECT_TRUE(flag(op, "is_reverse", false));
   EXPECT_EQ(op.regions.at(0).arguments.size(), 2u);

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "backend/stablehlo/attributes.h"
+#include "backend/stablehlo/stablehlo.h"
 #include "backend/stablehlo/syntax.h"
 
 namespace anvil::stablehlo {
@@ -39,6 +40,14 @@ std::string said(F&& f) {
 }
 inline std::string refusal(const std::string& text) {
   return said([&] { parse(text); });
+}
+
+// What the importer says of a text.
+inline std::string read_refusal(const std::string& text) {
+  return said([&] { read(text); });
+}
+inline void expect_starts(const std::string& message, const std::string& start) {
+  EXPECT_EQ(message.substr(0, start.size()), start) << message.substr(0, 300);
 }
 
 inline graph::TensorType tensor(DType t, Shape shape) { return {t, std::move(shape), false}; }

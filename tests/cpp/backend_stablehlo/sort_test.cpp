@@ -129,6 +129,18 @@ TEST(StablehloSort, AnyOtherOrderByANetwork) {
       {spread_values(DType::f64, {4})}, 1);
 }
 
+// What is a key on one side and another on the other is no key: these elements are in order as they come.
+TEST(StablehloSort, SidesThatDifferAreNoKeys) {
+  std::string negated = "%p = stablehlo.negate %a : tensor<f64>\n";
+  GraphPtr g = stablehlo::read(sort_text(6, negated + compared("%r", "LT", "%p", "%b", true)));
+  EXPECT_EQ(calls(g, "while"), 1);
+  // equal by another key than the first one: the second decides only where that one says so
+  std::string mixed = negated + "%q = stablehlo.negate %b : tensor<f64>\n" + compared("%l", "LT", "%p", "%q", true) +
+                      compared("%e", "EQ", "%a", "%b", true) + compared("%m", "LT", "%c", "%d", false) +
+                      "%t = stablehlo.and %e, %m : tensor<i1>\n%r = stablehlo.or %l, %t : tensor<i1>";
+  EXPECT_EQ(calls(stablehlo::read(sort_text(6, mixed)), "while"), 1);
+}
+
 std::string refusal(const std::string& text) {
   try {
     stablehlo::read(text);

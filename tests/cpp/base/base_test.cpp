@@ -1,13 +1,32 @@
 // Dtypes, scalars and shapes: names, conversions at the edges, and how numbers are spelled.
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "base/dtype.h"
 #include "base/error.h"
+#include "base/interrupt.h"
 #include "base/scalar.h"
 #include "base/shape.h"
+#include "support/interrupt_at.h"
 
 namespace anvil {
 namespace {
+
+TEST(Interrupt, AsksOnceInAWhileAndThrowsWhenToldTo) {
+  poll();  // nobody to ask
+  const test::InterruptAt second(2);
+  for (int i = 0; i < 100; ++i) poll();
+  EXPECT_LT(second.asked(), 2) << "asked at every call";
+  EXPECT_THROW(while (second.asked() < 3) poll(), Interrupted);
+  EXPECT_EQ(second.asked(), 2);
+}
+
+TEST(Interrupt, OtherThreadsAreNotAsked) {
+  const test::InterruptAt first(1);
+  std::thread([] { poll(); }).join();
+  EXPECT_EQ(first.asked(), 0);
+}
 
 TEST(DType, NamesReadBack) {
   for (int i = 0; i <= static_cast<int>(DType::f64); ++i) {

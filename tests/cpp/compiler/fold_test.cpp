@@ -102,5 +102,19 @@ TEST(Folds, RunningReductionsAndOrder) {
   expect_passes_agree(*b.g, numbers_for(*b.g), 1e-12);
 }
 
+// Expressions are walked recursively: a long region must not become one deep expression.
+TEST(Folds, LongRegionsAreCutIntoNamedValues) {
+  Builder b;
+  Var x = b.input(DType::f64, {3, 2}), start = b.input(DType::f64, {});
+  auto chain = region({DType::f64, DType::f64}, [](const std::vector<Var>& v) {
+    Var y = v[1];
+    for (int k = 0; k < 10000; ++k) y = y * 0.999 + 0.001;
+    return std::vector<Var>{v[0] + y};
+  });
+  b.output(call("reduce", {x, start}, {{"dims", Ints{0}, true}, {"body", chain}})[0]);
+  loops::Program p = expect_passes_agree(*b.g, numbers_for(*b.g), 1e-12);
+  EXPECT_GT(count<loops::Let>(p.body), 300);
+}
+
 }  // namespace
 }  // namespace anvil::test

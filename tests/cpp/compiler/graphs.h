@@ -1,4 +1,4 @@
-// Graphs for the tests of the compiler, and the comparison of every pass with the evaluator.
+// Graphs for the tests of the compiler.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -8,6 +8,7 @@
 
 #include "backend/eigen/evaluate.h"
 #include "compiler/passes.h"
+#include "compiler/validate_passes.h"
 #include "primitives/build.h"
 #include "runtime/run.h"
 #include "support/interpret_loops.h"
@@ -96,34 +97,12 @@ inline void expect_equal(const std::vector<Tensor>& got, const std::vector<Tenso
   }
 }
 
-// Runs the program after each pass and compares with the evaluator.
+// Validates every pass; gives the finished program.
 inline loops::Program expect_passes_agree(const graph::Graph& g, const std::vector<Tensor>& inputs,
                                           double tolerance = 1e-5, const compiler::Target& target = {64, 32}) {
-  bool show = std::getenv("ANVIL_SHOW") != nullptr;
-  std::vector<Tensor> constants;
-  for (const auto& c : g.constants) constants.push_back(c->constant);
-  std::vector<Tensor> expected = eigen::evaluate(g, inputs);
-  loops::Program p = compiler::lower(g);
-  auto check = [&](const char* pass) {
-    if (show) std::cout << "---- " << pass << "\n" << print(p) << std::flush;
-    try {
-      verify(p);
-      bool placed = std::string(pass) == "buffers";
-      runtime::Run run;
-      expect_equal(interpret(p, inputs, constants, &run, placed), expected, tolerance, pass);
-    } catch (const std::exception& e) {
-      ADD_FAILURE() << pass << ": " << e.what() << "\n" << print(p);
-    }
-    return !testing::Test::HasFailure();
-  };
-  if (!check("lower")) return p;
-  for (const compiler::Pass& pass : compiler::passes()) {
-    pass.run(p, target);
-    if (!check(pass.name)) {
-      std::cout << print(p);
-      return p;
-    }
-  }
+  loops::Program p;
+  const std::string wrong = validate_passes(g, inputs, {tolerance, target}, &p);
+  if (!wrong.empty()) ADD_FAILURE() << wrong;
   return p;
 }
 

@@ -34,8 +34,8 @@ TEST_P(Corpus, IsReadOrRefused) {
   EXPECT_EQ(LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(s.data()), s.size()), 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Kept, Corpus, testing::ValuesIn(files()), [](const auto& info) {
-  std::string name = std::filesystem::path(info.param).stem().string();
+INSTANTIATE_TEST_SUITE_P(Kept, Corpus, testing::ValuesIn(files()), [](const auto& one) {
+  std::string name = std::filesystem::path(one.param).stem().string();
   std::replace_if(
       name.begin(), name.end(), [](unsigned char c) { return !std::isalnum(c); }, '_');
   return name;

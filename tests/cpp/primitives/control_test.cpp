@@ -58,7 +58,7 @@ TEST(If, GivesTheTypesOfItsBranches) {
 }
 
 TEST(If, SaysWhatDiffers) {
-  EXPECT_EQ(message([] { infer_if(i32_scalar, {}, {}); }), "dtype: `pred` must have dtype BooleanType.\nx Got <i32>.");
+  EXPECT_EQ(message([] { infer_if(i32_scalar, {}, {}); }), "dtype: `pred` must have dtype bool.\nx Got <i32>.");
   EXPECT_EQ(message([] {
               infer_if({DType::boolean, {2}}, {}, {});
             }),

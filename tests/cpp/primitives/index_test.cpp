@@ -105,7 +105,7 @@ TEST(DynamicSlices, Errors) {
   expect_error("dynamic_slice", {f64({3}), i32({2})}, sizes, "shape",
                "Start index 1 must be a scalar, but has shape (2).");
   expect_error("dynamic_slice", {f64({3}), f64()}, sizes, "dtype",
-               "Start index 1 must have dtype IntegerType or UnsignedType.", "x Got <f64>.");
+               "Start index 1 must have dtype i8 to i64 or ui8 to ui64.", "x Got <f64>.");
   expect_error("dynamic_slice", {f64({3, 3}), i32(), {DType::i64, {}}}, {{"slice_sizes", Ints{2, 2}}}, "dtype",
                "All start indices must have the same dtype.", "x Got <i32> and <i64>.");
   expect_error("dynamic_slice", {f64({1}), i32()}, sizes, "shape", "`slice_sizes` must not be larger than `operand`.",

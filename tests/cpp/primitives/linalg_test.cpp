@@ -50,6 +50,19 @@ TEST(Cholesky, Gradients) {
   }
 }
 
+// One triangle is read, so its elements alone have a derivative, each of them by itself.
+TEST(Cholesky, GradientsByEachElementOfTheOperand) {
+  for (bool lower : {true, false}) {
+    Tensor a = spread_values(DType::f64, {3, 3});
+    for (int64_t i = 0; i < 3; ++i) set_element(a, i + 3 * i, 4.0 + static_cast<double>(i));
+    expect_gradients(chol(lower), {a});
+    Tensor two = spread_values(DType::f64, {2, 2, 2});
+    for (int64_t b = 0; b < 2; ++b)
+      for (int64_t i = 0; i < 2; ++i) set_element(two, b + 2 * (i + 2 * i), 3.0);
+    expect_gradients(chol(lower), {two});
+  }
+}
+
 TEST(TriangularSolve, AgreesWithTheProductAndHasGradients) {
   for (bool left : {true, false})
     for (bool lower : {true, false})
@@ -104,7 +117,7 @@ TEST(Linalg, Errors) {
   Params lower = {{"lower", true}};
   expect_error("chol", {f64({2, 3})}, lower, "shape", "`operand` must be a square matrix.", "x Got shape (2,3).");
   expect_error("chol", {f64({2})}, lower, "shape", "`operand` must have at least 2 dimensions.", "x Got shape (2).");
-  expect_error("chol", {i32({2, 2})}, lower, "dtype", "`operand` must have dtype FloatType.", "x Got <i32>.");
+  expect_error("chol", {i32({2, 2})}, lower, "dtype", "`operand` must have dtype f32 or f64.", "x Got <i32>.");
   auto params = [](bool left) {
     return Params{{"left_side", left}, {"lower", true}, {"unit_diagonal", false}, {"transpose_a", false}};
   };

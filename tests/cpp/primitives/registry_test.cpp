@@ -212,15 +212,15 @@ TEST_F(Record, ChecksNumberAndTypesOfOperands) {
   auto f = input(DType::f32, {2, 3}), i = input(DType::i32, {2, 3}), s = input(DType::f32), b = input(DType::boolean);
   auto u = input(DType::ui8), i16 = input(DType::i16);
   expect_error("argument", "`add` takes 2 operands.", "x Got 1.", "add", {f});
-  expect_error("dtype", "`operand` must have dtype FloatType.", "x Got <i32>.", "ceil", {i});
-  expect_error("dtype", "`operand` must have dtype FloatType or IntegerType.", "x Got <ui8>.", "abs", {u});
-  expect_error("dtype", "`lhs` must have dtype BooleanType, IntegerType or UnsignedType.", "x Got <f32>.", "and",
+  expect_error("dtype", "`operand` must have dtype f32 or f64.", "x Got <i32>.", "ceil", {i});
+  expect_error("dtype", "`operand` must have dtype i8 to i64, f32 or f64.", "x Got <ui8>.", "abs", {u});
+  expect_error("dtype", "`lhs` must have dtype bool, i8 to i64 or ui8 to ui64.", "x Got <f32>.", "and",
                {f, f});
   expect_error("dtype", "`lhs` and `rhs` must have the same tensor type.", "x Got tensor<2x3xi32> and tensor<i16>.",
                "add", {i, i16});
   expect_error("shape", "`lhs` and `rhs` must have the same tensor type.", "x Got tensor<2x3xf32> and tensor<f32>.",
                "mul", {f, s});
-  expect_error("dtype", "`pred` must have dtype BooleanType.", "x Got <f32>.", "select", {s, s, s});
+  expect_error("dtype", "`pred` must have dtype bool.", "x Got <f32>.", "select", {s, s, s});
   expect_error("shape", "`max_val` must have the same shape as `operand` or be a scalar.", "x Got shapes (2,3) and ().",
                "clamp", {s, s, f});
   expect_error("dtype", "`operand` and `min_val` must have the same dtype.", "x Got <f32> and <i32>.", "clamp",

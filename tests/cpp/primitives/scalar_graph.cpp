@@ -72,6 +72,7 @@ class Interpreter : public Lowering {
                std::function<Exprs(const Index&, const Exprs&)>) override {
     unexpected();
   }
+  Expr let(Expr value) override { return value; }
   void parts(const ValuePtr&, std::vector<Part>, const ValuePtr&) override { unexpected(); }
   void update(const std::vector<ValuePtr>&, const std::vector<ValuePtr>&, const Updates&) override { unexpected(); }
   void alias(const ValuePtr&, const ValuePtr&) override { unexpected(); }

@@ -37,9 +37,9 @@ TEST(Iota, CountsAlongOneDimension) {
     return Params{{"dim", dim, true}, {"dtype", t}, {"shape", Ints{3}}, {"start", int64_t(0)}, {"ambiguous", false}};
   };
   expect_error("iota", {}, params(1, DType::i32), "argument", "`dim` contains index outside the valid range.",
-               "x Got 2, but valid range is [1, 2).");
+               "x Got 2, but dimensions are counted from 1 to 1.");
   expect_error("iota", {}, params(0, DType::boolean), "dtype",
-               "`dtype` must be FloatType, IntegerType or UnsignedType.", "x Got <bool>.");
+               "`dtype` must be i8 to i64, ui8 to ui64, f32 or f64.", "x Got <bool>.");
 }
 
 TEST(BroadcastInDim, ValuesAndGradients) {
@@ -76,7 +76,7 @@ TEST(BroadcastInDim, Errors) {
                "`operand` of shape (2,3) can't be broadcast to (4,3).",
                "x Dimension 1 of `operand` has size 2, dimension 1 of `shape` has size 4.");
   expect_error("broadcast_in_dim", {f64({2})}, params({2, 2}, {2}), "argument",
-               "`broadcast_dimensions` contains index outside the valid range.", "x Got 3, but valid range is [1, 3).");
+               "`broadcast_dimensions` contains index outside the valid range.", "x Got 3, but dimensions are counted from 1 to 2.");
   expect_error("broadcast_in_dim", {f64({2, 2})}, params({2, 2}, {0, 0}), "argument",
                "`broadcast_dimensions` contains duplicate dimension indices.",
                "x Got [1, 1]. Each dimension index must appear only once.");

@@ -11,6 +11,7 @@
 #include "runtime/functions.h"
 #include "runtime/product/product.h"
 #include "runtime/run.h"
+#include "support/interrupt_at.h"
 
 namespace anvil::runtime {
 namespace {
@@ -76,17 +77,30 @@ TYPED_TEST(Linalg, ProductsOfEveryInstructionSet) {
   for (const auto isa : {elementary::Isa::baseline, elementary::Isa::avx2, elementary::Isa::avx512}) {
     if (isa > elementary::detected_isa()) continue;
     auto c = this->draw(m * n);
-    ASSERT_TRUE(
-        product::multiply<TypeParam>(c.data(), {a.data(), 1, m}, {b.data(), 1, k}, m, n, k, nullptr, nullptr, isa));
+    product::multiply<TypeParam>(c.data(), {a.data(), 1, m}, {b.data(), 1, k}, m, n, k, isa);
     for (int64_t i = 0; i < m; i += 7)
       for (int64_t j = 0; j < n; ++j) {
         double sum = 0;
         for (int64_t l = 0; l < k; ++l) sum += double(a[size_t(i + l * m)]) * double(b[size_t(l + j * k)]);
         ASSERT_NEAR(c[size_t(i + j * m)], sum, this->tolerance) << i << " " << j;
       }
-    EXPECT_FALSE(product::multiply<TypeParam>(
-        c.data(), {a.data(), 1, m}, {b.data(), 1, k}, m, n, k, [](void*) { return true; }, nullptr, isa));
+    const test::InterruptAt first(1);
+    EXPECT_THROW(product::multiply<TypeParam>(c.data(), {a.data(), 1, m}, {b.data(), 1, k}, m, n, k, isa), Interrupted);
   }
+}
+
+TYPED_TEST(Linalg, FactorsAndSystemsCanBeInterrupted) {
+  const int64_t n = 900, m = 100;
+  auto a = this->definite(n, 1), x = this->draw(n * n);
+  const auto asked_during = [&](auto function, const std::vector<int64_t>& numbers) {
+    void* buffers[] = {x.data(), a.data(), a.data()};
+    const test::InterruptAt never(-1);
+    EXPECT_EQ(function(&this->run, buffers, numbers.data()), done);
+    return never.asked();
+  };
+  const bool f32 = std::is_same_v<TypeParam, float>;
+  EXPECT_GE(asked_during(f32 ? cholesky_f32 : cholesky_f64, {n, 1, 1}), 2);
+  EXPECT_GE(asked_during(f32 ? triangular_solve_f32 : triangular_solve_f64, {n, m, 1, 1, 1, 0, 0}), 2);
 }
 
 TYPED_TEST(Linalg, CholeskyFactors) {

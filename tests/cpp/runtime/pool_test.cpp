@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/memory.h"
 
 namespace anvil::runtime {
 namespace {
@@ -70,13 +71,45 @@ TEST(Pool, KeepsNoMoreThanItsLimit) {
 }
 
 TEST(Pool, NoMemoryIsAnError) {
-  try {
-    give(take(size_t(1) << 46));
-    GTEST_SKIP() << "the system promises any memory";
-  } catch (const Error& e) {
-    EXPECT_EQ(e.kind, "memory");
+  for (const size_t bytes : {size_t(1) << 46, 2 * memory_limit(), ~size_t(0) - 10}) {
+    try {
+      take(bytes);
+      ADD_FAILURE() << bytes;
+    } catch (const Error& e) {
+      EXPECT_EQ(e.kind, "memory");
+    }
   }
-  EXPECT_THROW(take(~size_t(0) - 10), Error);
+  // what is taken counts even where nothing was written
+  const size_t third = memory_limit() / 3;
+  std::vector<void*> blocks;
+  EXPECT_THROW(for (int i = 0; i < 4; ++i) blocks.push_back(take(third)), Error);
+  EXPECT_LE(blocks.size(), 3u);
+  for (void* p : blocks) give(p);
+  trim_pool();
+  give(take(1000));
+}
+
+TEST(Pool, AnAllocationFailsOnRequest) {
+  fail_allocation(2);
+  give(take(1000));
+  EXPECT_THROW(take(1000), Error);
+  give(take(1000));
+  fail_allocation(0);
+}
+
+TEST(Pool, GivesBackWhatNobodyNeeded) {
+  constexpr size_t busy = size_t(5) << 20, idle = size_t(40) << 20;
+  trim_pool();
+  give(take(idle));
+  trim_idle();  // looks for the first time: the block was in use since the last call
+  EXPECT_GE(pool_statistics().kept, idle);
+  give(take(busy));
+  trim_idle();
+  EXPECT_LT(pool_statistics().kept, idle) << "nobody took the large block";
+  EXPECT_GE(pool_statistics().kept, busy) << "the small one was in use";
+  trim_idle();
+  EXPECT_EQ(pool_statistics().kept, size_t(0));
+  EXPECT_GT(pool_statistics().limit, size_t(0));
 }
 
 TEST(Pool, ThreadsAndForkedChildren) {

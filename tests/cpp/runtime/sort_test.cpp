@@ -4,13 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <functional>
 #include <numeric>
 #include <random>
 #include <vector>
 
 #include "base/dtype.h"
 #include "runtime/run.h"
+#include "support/interrupt_at.h"
 
 namespace anvil::runtime {
 namespace {
@@ -66,12 +66,46 @@ TEST(Sort, CanBeInterrupted) {
   std::vector<double> x(100000);
   std::iota(x.rbegin(), x.rend(), 0.0);
   std::vector<double> y(x.size());
-  std::function<bool()> stop = [] { return true; };
+  const test::InterruptAt first(1);
   runtime::Run run;
-  run.interrupted = &stop;
   void* buffers[] = {y.data(), x.data()};
   const int64_t numbers[] = {1, 1, 0, 100000, 1, 1, static_cast<int64_t>(DType::f64)};
-  EXPECT_EQ(sort(&run, buffers, numbers), interrupted);
+  EXPECT_EQ(sort(&run, buffers, numbers), failed);
+  EXPECT_THROW(std::rethrow_exception(run.failure), Interrupted);
+}
+
+TEST(Sort, LongLinesAreAskedAbout) {
+  const int64_t n = 2'000'000;
+  std::vector<double> x(n), y(n);
+  std::iota(x.rbegin(), x.rend(), 0.5);
+  runtime::Run run;
+  void* sorting[] = {y.data(), x.data()};
+  const int64_t numbers[] = {1, 1, 0, n, 1, 1, static_cast<int64_t>(DType::f64)};
+  const test::InterruptAt never(-1);
+  EXPECT_EQ(sort(&run, sorting, numbers), done);
+  EXPECT_GE(never.asked(), 3);
+}
+
+// Few of many are kept while the line goes by, many of many come from the sorted line.
+TEST(TopK, OfLongLinesAgreesWithSorting) {
+  const int64_t n = 600'000;
+  std::vector<float> x(n);
+  for (int64_t i = 0; i < n; ++i) x[size_t(i)] = static_cast<float>(i * 7919 % 100'003);  // each about six times
+  std::vector<int64_t> order(n);
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int64_t i, int64_t j) { return x[size_t(i)] > x[size_t(j)]; });
+  for (const int64_t k : {int64_t(1), int64_t(1000), int64_t(131'072), int64_t(131'073), int64_t(400'000), n}) {
+    std::vector<float> values(static_cast<size_t>(k));
+    std::vector<int32_t> places(static_cast<size_t>(k));
+    runtime::Run run;
+    void* buffers[] = {values.data(), places.data(), x.data()};
+    const int64_t numbers[] = {n, k, 1, static_cast<int64_t>(DType::f32)};
+    ASSERT_EQ(top_k(&run, buffers, numbers), done);
+    for (int64_t i = 0; i < k; ++i) {
+      ASSERT_EQ(places[size_t(i)], order[size_t(i)] + 1) << k << " " << i;
+      ASSERT_EQ(values[size_t(i)], x[size_t(order[size_t(i)])]) << k << " " << i;
+    }
+  }
 }
 
 }  // namespace

@@ -1,241 +1,135 @@
-// Runs a loop program one scalar at a time and checks every access: the meaning of loop
-// programs that the passes of the compiler are tested against. Vector and unrolled loops run
-// backwards.
+// Runs a loop program as generated code would, one number at a time, and keeps beside every number
+// the term that says where it comes from (terms.h): the meaning of loop programs that the passes of
+// the compiler are tested against.
+//
+// Scheduled loops are cut as the code generator cuts them (loop_plans.h): a blocked loop makes
+// width * copies steps side by side, each statement for all of them before the next one, all its
+// loads before its stores; where the steps do not divide the range, the last ones are done twice,
+// or left out where memory changes in place or a local accumulates. Every one of these steps that
+// accumulates has a sum of its own, which joins the others when the loop ends.
+//
+// An access outside of a buffer, a read of an element or a local that nothing has stored to, and
+// an output that is not complete throw.
 #pragma once
-#include <cstring>
-#include <stdexcept>
-#include <string_view>
-#include <unordered_map>
-#include <vector>
-
 #include "graph/tensor.h"
 #include "loops/program.h"
-#include "runtime/functions.h"
-#include "runtime/scalar.h"
+#include "runtime/run.h"
+#include "support/loop_memory.h"
+#include "support/loop_plans.h"
 
 namespace anvil::test {
 
 class LoopInterpreter {
  public:
   // With `arena`, temporaries lie where the program says, so that overlaps show.
-  LoopInterpreter(const loops::Program& p, std::vector<graph::Tensor> inputs, std::vector<graph::Tensor> constants = {},
-                  runtime::Run* run = nullptr, bool arena = false)
-      : program_(p), run_(run), memory_(p.buffers.size()), variables_(p.variables.size()), locals_(p.locals.size()) {
-    if (arena) arena_ = graph::full({DType::ui8, {p.arena_bytes + 64}}, 255);
-    for (size_t b = 0; b < p.buffers.size(); ++b) {
-      const loops::Buffer& buffer = p.buffers[b];
-      auto position = static_cast<size_t>(buffer.position);
-      graph::TensorType type{buffer.dtype, buffer.shape};
-      if (buffer.alias >= 0) continue;
-      if (buffer.kind == loops::Buffer::Kind::input)
-        memory_[b] = inputs.at(position);
-      else if (buffer.kind == loops::Buffer::Kind::constant)
-        memory_[b] = constants.at(position);
-      else if (buffer.kind == loops::Buffer::Kind::temporary && arena) {
-        if (buffer.offset < 0) continue;
-        memory_[b] = {type, {arena_.data, static_cast<char*>(arena_.data.get()) + buffer.offset}};
-      } else {
-        memory_[b] = graph::allocate(type);
-        std::memset(memory_[b].data.get(), 255,
-                    static_cast<size_t>(elements(type.shape)) * size_of(type.dtype));  // NaN
-        if (buffer.kind == loops::Buffer::Kind::output) {
-          outputs_.resize(std::max(outputs_.size(), position + 1));
-          outputs_[position] = memory_[b];
-        }
-      }
-    }
-  }
-  std::vector<graph::Tensor> run() {
-    block(program_.body);
-    outputs_.resize(static_cast<size_t>(program_.outputs));
-    return outputs_;
-  }
-  int64_t steps = 0;  // stores and updates done
+  LoopInterpreter(const loops::Program&, std::vector<graph::Tensor> inputs, std::vector<graph::Tensor> constants = {},
+                  runtime::Run* run = nullptr, bool arena = false, TermLog* log = nullptr);
+  // Runs a loop in this way, right or wrong.
+  void force(const loops::For& f, const LoopPlan& plan) { plans_[&f] = plan; }
+  std::vector<graph::Tensor> run();
+  std::vector<std::vector<Term>> terms() const;  // of the elements of each output, after run()
+  int64_t steps = 0;                             // stores and updates done
   int64_t loads = 0;
 
  private:
   using Expr = loops::Expr;
   using Op = loops::Op;
 
-  static void fail(const std::string& what) { throw std::logic_error("interpreter: " + what); }
-  const graph::Tensor& memory(loops::BufferId b) const {
-    loops::BufferId root = program_.buffers[static_cast<size_t>(b)].alias;
-    const graph::Tensor& t = memory_[static_cast<size_t>(root < 0 ? b : root)];
-    if (!t) fail("buffer " + program_.buffers[static_cast<size_t>(b)].name + " has no memory");
-    return t;
-  }
-  int64_t value(const loops::Affine& a) const {
-    int64_t x = a.constant;
-    for (const loops::Term& t : a.terms) x += t.factor * variables_[static_cast<size_t>(t.variable)];
-    return x;
-  }
-  int64_t position(loops::BufferId b, const loops::Index& place) const {
-    const Shape& shape = program_.buffers[static_cast<size_t>(b)].shape;
-    if (shape.size() != place.size()) fail("wrong rank");
-    int64_t at = 0, stride = 1;
-    for (size_t d = 0; d < shape.size(); ++d) {
-      int64_t i = value(place[d]);
-      if (i < 0 || i >= shape[d]) fail("access outside " + program_.buffers[static_cast<size_t>(b)].name);
-      at += i * stride;
-      stride *= shape[d];
-    }
-    return at;
-  }
+  struct Place {  // of a buffer
+    LoopMemory* memory = nullptr;
+    int64_t offset = 0;  // bytes
+  };
+  struct Axis {          // a blocked loop that is running
+    int64_t points = 1;  // steps side by side
+    int64_t done = 0;    // of them, the first ones that were done before
+    bool keep = false;   // and whose memory must not be touched again
+  };
+  // What differs by step of the blocked loops around has a value for each point: for each choice of
+  // steps of the first `size` axes, the innermost fastest. values[0] alone: it does not differ.
+  struct VariableState {
+    bool visible = false;
+    std::vector<int64_t> values;
+  };
+  struct Sums {  // one for each point
+    std::vector<Traced> values;
+    std::vector<bool> begun;  // which of them have a number
+  };
+  struct Local {
+    bool made = false;
+    size_t depth = 0;  // number of axes where it was made
+    std::vector<Traced> values;
+    Op op = Op::constant;    // of the sums in flight
+    std::vector<Sums> sums;  // in flight: of the steps of the first, second, ... axis inside its own
+  };
+  struct Instruction {  // of an expression, operands first
+    Expr node;
+    std::array<int, 3> operands;
+  };
+  using Code = std::vector<Instruction>;
 
-  Scalar evaluate(Expr e) {
-    cache_.clear();
-    return at(e);
-  }
-  Scalar at(Expr e) {
-    auto known = cache_.find(e);
-    if (known != cache_.end()) return known->second;
-    Scalar x = node(e);
-    cache_[e] = x;
-    return x;
-  }
-  template <class T>
-  T argument(Expr e, size_t i) {
-    return at(e->args[i]).as<T>();
-  }
+  [[noreturn]] void fail(const std::string& what) const;
+  std::string name(loops::BufferId b) const { return program_.buffers[static_cast<size_t>(b)].name; }
 
-  Scalar node(Expr e) {
-    switch (e->op) {
-      case Op::constant: return e->constant;
-      case Op::index: return value(e->place[0]);
-      case Op::local: return locals_[static_cast<size_t>(e->local)];
-      case Op::load: ++loads; return graph::element(memory(e->buffer), position(e->buffer, e->place));
-      case Op::convert:
-        return visit(e->args[0]->dtype, [&]<class From>() {
-          return visit(e->dtype, [&]<class To>() { return Scalar(scalar::convert<To>(argument<From>(e, 0))); });
-        });
-      case Op::bitcast:
-        return visit(e->args[0]->dtype, [&]<class From>() {
-          return visit(e->dtype, [&]<class To>() {
-            if constexpr (sizeof(From) == sizeof(To))
-              return Scalar(scalar::bitcast<To>(argument<From>(e, 0)));
-            else
-              return Scalar();
-          });
-        });
-      case Op::select: return at(e->args[0]).as<bool>() ? at(e->args[1]) : at(e->args[2]);
-      case Op::function:
-        return visit_float(e->dtype, [&]<class T>() {
-          auto f = elementary::find(e->name);
-          if (!f) fail(std::string("unknown function ") + e->name);
-          return Scalar(e->argument_count() == 1 ? elementary::call(*f, argument<T>(e, 0))
-                                                 : elementary::call(*f, argument<T>(e, 0), argument<T>(e, 1)));
-        });
-      case Op::fma:
-        return visit_float(e->dtype, [&]<class T>() {
-          return Scalar(scalar::fma(argument<T>(e, 0), argument<T>(e, 1), argument<T>(e, 2)));
-        });
-      default:
-        return visit(e->args[0]->dtype, [&]<class T>() {
-          return e->argument_count() == 1 ? unary<T>(e->op, argument<T>(e, 0))
-                                          : binary<T>(e->op, argument<T>(e, 0), argument<T>(e, 1));
-        });
-    }
-  }
-#define ANVIL_CASE(op, ...)                                                              \
-  case Op::op:                                                                           \
-    if constexpr (requires { scalar::op(__VA_ARGS__); }) return scalar::op(__VA_ARGS__); \
-    break;
-  template <class T>
-  Scalar unary(Op op, T a) {
-    if constexpr (!std::is_same_v<T, bool>)
-      if (op == Op::negate) return scalar::negate(a);
-    switch (op) {
-      ANVIL_CASE(bit_not, a)
-      ANVIL_CASE(abs, a)
-      ANVIL_CASE(sign, a) ANVIL_CASE(popcnt, a) ANVIL_CASE(sqrt, a) ANVIL_CASE(floor, a) ANVIL_CASE(ceil, a)
-          ANVIL_CASE(trunc, a) ANVIL_CASE(round_even, a) ANVIL_CASE(round_away, a) ANVIL_CASE(is_finite, a) default
-          : break;
-    }
-    throw std::logic_error(std::string("interpreter: no unary ") + loops::name(op));
-  }
-  template <class T>
-  Scalar binary(Op op, T a, T b) {
-    switch (op) {
-      ANVIL_CASE(add, a, b)
-      ANVIL_CASE(mul, a, b)
-      ANVIL_CASE(minimum, a, b) ANVIL_CASE(maximum, a, b) ANVIL_CASE(bit_and, a, b) ANVIL_CASE(bit_or, a, b)
-          ANVIL_CASE(bit_xor, a, b) ANVIL_CASE(shift_left, a, b) ANVIL_CASE(shift_right_logical, a, b)
-              ANVIL_CASE(shift_right_arithmetic, a, b) ANVIL_CASE(eq, a, b) ANVIL_CASE(ne, a, b) ANVIL_CASE(lt, a, b)
-                  ANVIL_CASE(le, a, b) ANVIL_CASE(gt, a, b) ANVIL_CASE(ge, a, b) default : break;
-    }
-    if constexpr (!std::is_same_v<T, bool>) switch (op) {
-        ANVIL_CASE(sub, a, b)
-        ANVIL_CASE(divide, a, b) ANVIL_CASE(remainder, a, b) ANVIL_CASE(power, a, b) default : break;
-      }
-    throw std::logic_error(std::string("interpreter: no binary ") + loops::name(op));
-  }
-#undef ANVIL_CASE
+  // ---- memory ----
+  void place_buffers(const std::vector<graph::Tensor>& inputs, const std::vector<graph::Tensor>& constants, bool arena);
+  LoopMemory& add_memory(std::shared_ptr<void> data, int64_t bytes, int64_t unit);
+  Place place(loops::BufferId) const;
+  int64_t position(loops::BufferId, const loops::Index&, size_t point) const;  // in elements
+  std::vector<Term> whole(loops::BufferId) const;                              // terms of all elements
+  Traced element(loops::BufferId, int64_t position) const;
 
-  void block(const loops::Block& b) {
-    for (const loops::Stmt& s : b) std::visit([this](const auto& x) { statement(x); }, s.is);
+  // ---- expressions ----
+  size_t points() const { return counts_.back(); }
+  template <class T>
+  const T& at(const std::vector<T>& values, size_t point) const {
+    if (values.size() > points()) fail("a value of one step of a loop is used outside of it");
+    return values[values.size() == 1 ? 0 : point / (points() / values.size())];
   }
-  void set(loops::LocalId local, Scalar x) {
-    locals_[static_cast<size_t>(local)] = x.rounded_to(program_.locals[static_cast<size_t>(local)].dtype);
-  }
-  void statement(const loops::For& f) {
-    // steps that may run side by side must not care about their order
-    bool backwards = f.kind != loops::For::Kind::serial;
-    for (int64_t k = f.begin; k < f.end; ++k) {
-      variables_[static_cast<size_t>(f.variable)] = backwards ? f.end - 1 - (k - f.begin) : k;
-      block(f.body);
-    }
-  }
-  void statement(const loops::Store& s) {
-    Scalar x = evaluate(s.value);
-    ++steps;
-    graph::set_element(memory(s.buffer), position(s.buffer, s.place), x);
-  }
-  void statement(const loops::Let& s) { set(s.local, evaluate(s.value)); }
-  void statement(const loops::Declare& s) { set(s.local, evaluate(s.value)); }
-  void statement(const loops::Update& s) {
-    Scalar x = evaluate(s.value), old = locals_[static_cast<size_t>(s.local)];
-    ++steps;
-    if (s.op == Op::local) return set(s.local, x);
-    visit(program_.locals[static_cast<size_t>(s.local)].dtype,
-          [&]<class T>() { set(s.local, binary<T>(s.op, old.as<T>(), x.as<T>())); });
-  }
-  void statement(const loops::Bind& s) {
-    variables_[static_cast<size_t>(s.parameter)] = evaluate(s.value).as<int64_t>();
-    const loops::VariableInfo& v = program_.variables[static_cast<size_t>(s.parameter)];
-    if (variables_[static_cast<size_t>(s.parameter)] < v.low || variables_[static_cast<size_t>(s.parameter)] > v.high)
-      fail("parameter out of range");
-  }
-  void statement(const loops::If& s) { block(evaluate(s.condition).as<bool>() ? s.yes : s.no); }
-  void statement(const loops::While& s) {
-    for (;;) {
-      block(s.before);
-      if (!evaluate(s.condition).as<bool>()) return;
-      block(s.body);
-    }
-  }
-  void statement(const loops::Call& s) {
-    std::vector<void*> buffers;
-    std::vector<int64_t> numbers;
-    for (loops::BufferId b : s.buffers) buffers.push_back(memory(b).data.get());
-    for (Expr e : s.numbers) numbers.push_back(evaluate(e).as<int64_t>());
-    for (const runtime::NamedFunction& f : runtime::functions())
-      if (std::string_view(f.name) == s.function) {
-        if (f.function(run_, buffers.data(), numbers.data()) != 0) fail(s.function + " failed");
-        return;
-      }
-    fail("the runtime has no " + s.function);
-  }
-  void statement(const loops::Swap& s) {
-    std::swap(memory_[static_cast<size_t>(s.first)], memory_[static_cast<size_t>(s.second)]);
-  }
+  int64_t value(const loops::Affine&, size_t point) const;
+  const Code& code(Expr);
+  Traced evaluate(Expr, size_t point);
+  Traced local(loops::LocalId, size_t point) const;
+
+  // ---- statements ----
+  void block(const loops::Block&);
+  void statement(const loops::For&);
+  void blocked(const loops::For&, const LoopPlan&);
+  void side_by_side(const loops::For&, int64_t start, Axis);
+  bool done(size_t point, size_t from) const;
+  bool keeps(size_t point) const;
+  void define(loops::LocalId, Expr);
+  void statement(const loops::Store&);
+  void statement(const loops::Let& s) { define(s.local, s.value); }
+  void statement(const loops::Declare& s) { define(s.local, s.value); }
+  void statement(const loops::Update&);
+  void assign(const loops::Update&);
+  void accumulate(const loops::Update&, Op);
+  Traced operand(const loops::Update&, size_t point);  // what it adds
+  Sums& sums_of(loops::LocalId, Op);
+  void join_sums();
+  void statement(const loops::Bind&);
+  void statement(const loops::If&);
+  void statement(const loops::While&);
+  void statement(const loops::Swap&);
+  void statement(const loops::Call&);
+  bool tape(const loops::Call&, const std::vector<int64_t>& numbers);
+  void require_one_step(const char* what) const;
 
   const loops::Program& program_;
   runtime::Run* run_;
-  graph::Tensor arena_;
-  std::vector<graph::Tensor> memory_, outputs_;
-  std::vector<int64_t> variables_;
-  std::vector<Scalar> locals_;
-  std::unordered_map<Expr, Scalar> cache_;
+  Terms make_;
+  LoopPlans plans_;
+  std::vector<std::unique_ptr<LoopMemory>> memories_;
+  std::vector<Place> places_;  // by root buffer
+  std::vector<graph::Tensor> outputs_;
+  std::vector<VariableState> variables_;
+  std::vector<Local> locals_;
+  std::vector<loops::LocalId> made_, summing_;  // locals of the blocks around; those with sums in flight
+  std::vector<Axis> axes_;
+  std::vector<size_t> counts_ = {1};  // points of the first axes
+  std::unordered_map<Expr, Code> codes_;
+  std::vector<Traced> scratch_;
+  std::unordered_map<int64_t, std::vector<std::vector<Term>>> tapes_;  // by handle: terms of each record
 };
 
 inline std::vector<graph::Tensor> interpret(const loops::Program& p, const std::vector<graph::Tensor>& inputs,

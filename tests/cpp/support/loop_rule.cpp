@@ -115,6 +115,7 @@ class Interpreter : public primitives::Lowering {
       }
     });
   }
+  Expr let(Expr value) override { return value; }
   void parts(const ValuePtr& result, std::vector<Part> list, const ValuePtr& base) override {
     if (base && base->kind == graph::Value::Kind::literal) throw InternalError("loop rule: the base is a literal");
     if (base) map(result, [&](const Index& i) { return load(base, i); });

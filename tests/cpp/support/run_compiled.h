@@ -1,21 +1,13 @@
 // Compiles and runs a graph, as the package does: optimised copy, loop program, machine code.
 #pragma once
-#include <cstdlib>
 #include <vector>
 
 #include "anvil.h"
 #include "loops/program.h"
 #include "primitives/composite.h"
+#include "support/load_llvm.h"
 
 namespace anvil::test {
-
-inline void load_llvm() {
-  const char* path = std::getenv("ANVIL_LLVM_LIBRARY");
-#ifdef ANVIL_LLVM_LIBRARY
-  if (path == nullptr) path = ANVIL_LLVM_LIBRARY;
-#endif
-  if (path != nullptr) llvm_backend::set_library(path);
-}
 
 inline graph::GraphPtr optimized(const graph::Graph& g) {
   graph::Substitution map;
@@ -40,7 +32,7 @@ inline std::vector<graph::Tensor> run_compiled(const graph::Graph& g, const std:
     outputs.push_back(graph::allocate(v->type));
     buffers.push_back(outputs.back().data.get());
   }
-  runtime::run(executable, buffers.data(), {});
+  runtime::run(executable, buffers.data());
   return outputs;
 }
 

@@ -57,6 +57,80 @@ TEST(GradientOfWhile, NewtonSquareRoot) {
   expect_gradient(f, {tensor({}, {2.0})}, 4, 1e-5);
 }
 
+int count_calls(const Graph& g, const std::string& name, const Shape& shape) {
+  int n = 0;
+  for (const graph::Call& c : g.calls) {
+    for (const auto& v : c.outputs) n += c.primitive->name == name && v->type.shape == shape;
+    for (const auto& inner : subgraphs(c)) n += count_calls(*inner, name, shape);
+  }
+  return n;
+}
+
+// What is read of an array at each step is added to its cotangent in place: nothing of the size of
+// the array is made or added at each step. Nested loops and branches hand the sum on.
+TEST(GradientOfWhile, SlicesOfCapturedArraysAddInPlace) {
+  for (int kind = 0; kind < 3; ++kind) {
+    auto f = trace({f64({50})}, [&](Graph& g, const Vars& x) {
+      Vars r = while_loop(
+          g, {number(g, 0), integer(g, 1)}, [](Graph& b, const Vars& s) { return s[1] <= integer(b, 50); },
+          [&](Graph& b, const Vars& s) {
+            auto element = [&](Graph& in_b) {
+              return reshape(primitives::dynamic_slice(in(in_b, x[0]), {in(in_b, s[1])}, {1}), {});
+            };
+            Var e = kind == 0   ? element(b)
+                    : kind == 1 ? if_else(
+                                      b, s[0] < 1e6, [&](Graph& yes) { return Vars{element(yes)}; },
+                                      [&](Graph& no) { return Vars{element(no) * 2.0}; })[0]
+                                : while_loop(
+                                      b, {number(b, 0), integer(b, 0)},
+                                      [](Graph& c, const Vars& t) { return t[1] < integer(c, 2); },
+                                      [&](Graph& c, const Vars& t) {
+                                        return Vars{t[0] + element(c), t[1] + integer(c, 1)};
+                                      })[0];
+            return Vars{s[0] + e * e, s[1] + integer(b, 1)};
+          });
+      return Vars{r[0]};
+    });
+    auto g = transform::gradient(*f, {true}, false);
+    EXPECT_EQ(count_calls(*g, "add", {50}), 0) << kind;
+    std::vector<double> x(50);
+    for (size_t i = 0; i < 50; ++i) x[i] = 0.1 * static_cast<double>(i) - 2;
+    expect_gradient(f, {tensor({50}, x)}, kind == 2 ? 1 : 2);
+  }
+}
+
+TEST(GradientOfWhile, WhatIsCarriedUnchangedIsNotRecorded) {
+  auto f = trace({f64({4}), f64({4, 4})}, [](Graph& g, const Vars& x) {
+    Vars r = while_loop(
+        g, {x[0], x[1], integer(g, 0)}, [](Graph& b, const Vars& s) { return s[2] < integer(b, 3); },
+        [&](Graph& b, const Vars& s) {
+          Vars inner = while_loop(
+              b, {s[0], s[1], integer(b, 0)}, [](Graph& c, const Vars& t) { return t[2] < integer(c, 2); },
+              [&](Graph& c, const Vars& t) {
+                return Vars{sin(primitives::dot_general(t[1], t[0], {1}, {0}, {}, {})), t[1], t[2] + integer(c, 1)};
+              });
+          return Vars{inner[0], inner[1], s[2] + integer(b, 1)};
+        });
+    return Vars{reduce_sum(r[0], {0}) + reduce_sum(r[1], {0, 1})};
+  });
+  auto g = transform::gradient(*f, {true, true}, false);
+  for (const graph::Call& c : g->calls) {
+    if (c.primitive->name != "while_record") continue;
+    for (const auto& v : c.inputs) EXPECT_NE(v->type.shape, (Shape{4, 4}));
+  }
+  std::vector<double> a(16);
+  for (size_t i = 0; i < 16; ++i) a[i] = std::sin(double(i));
+  expect_gradient(f, {tensor({4}, {0.1, 0.2, -0.3, 0.4}), tensor({4, 4}, a)}, 2, 1e-5);
+  // a loop keeps a state, whatever it carries
+  auto idle = trace({f64_scalar}, [](Graph& g2, const Vars& x) {
+    Vars r = while_loop(
+        g2, {x[0]}, [](Graph& b, const Vars& s) { return s[0] < number(b, -1); },
+        [&](Graph&, const Vars& s) { return Vars{s[0]}; });
+    return Vars{r[0] * x[0]};
+  });
+  expect_gradient(idle, {tensor({}, {2})}, 2);
+}
+
 // The forward loop itself records; it does not run twice.
 TEST(GradientOfWhile, RunsTheLoopOnce) {
   auto f = trace({f64_scalar}, [](Graph& g, const Vars& x) {

@@ -1,0 +1,118 @@
+# Checks of arguments that are R values, and how a wrong one is described. Each check names the
+# argument: `name` is how the caller calls it, unless another function passed it on.
+
+is_whole <- function(x) is.numeric(x) && !is.object(x) && all(is.finite(x)) && all(x == trunc(x))
+
+wrong_argument <- function(name, what, x, hint = character()) {
+  abort_anvil("argument", sprintf("`%s` must be %s.", name, what), c(got_value(x), hint))
+}
+
+check_flag <- function(x, name = rlang::caller_arg(x)) {
+  if (!is.logical(x) || is.object(x) || length(x) != 1L || is.na(x)) wrong_argument(name, "`TRUE` or `FALSE`", x)
+  x
+}
+
+check_string <- function(x, name = rlang::caller_arg(x)) {
+  if (!is.character(x) || is.object(x) || length(x) != 1L || is.na(x)) wrong_argument(name, "a string", x)
+  x
+}
+
+check_choice <- function(x, choices, name = rlang::caller_arg(x)) {
+  if (!is.character(x) || length(x) != 1L || !(x %in% choices)) {
+    wrong_argument(name, sprintf("one of %s", paste0("\"", choices, "\"", collapse = ", ")), x)
+  }
+  x
+}
+
+check_number <- function(x, name = rlang::caller_arg(x)) {
+  if (!is.numeric(x) || is.object(x) || length(x) != 1L || !is.finite(x)) wrong_argument(name, "a finite number", x)
+  x
+}
+
+# As an integer, or where the range is wider than R's integers as a double.
+check_whole_number <- function(x, name = rlang::caller_arg(x), lower = -.Machine$integer.max, upper = .Machine$integer.max) {
+  if (!is_whole(x) || length(x) != 1L || x < lower || x > upper) {
+    range <- if (upper != .Machine$integer.max) {
+      sprintf(" from %.0f to %.0f", lower, upper)
+    } else if (lower != -.Machine$integer.max) {
+      sprintf(" of at least %.0f", lower)
+    }
+    wrong_argument(name, paste0("a whole number", range), x)
+  }
+  if (upper > .Machine$integer.max) as.double(x) else as.integer(x)
+}
+
+check_sizes <- function(shape, name = rlang::caller_arg(shape), lower = 0L) {
+  if (!is.null(shape) && (!is_whole(shape) || any(shape < lower | shape > .Machine$integer.max))) {
+    abort_anvil("argument", sprintf("`%s` must hold whole numbers of at least %d.", name, lower), c(
+      got_value(shape),
+      if (is_whole(shape) && any(shape > .Machine$integer.max)) "i A dimension has at most 2^31 - 1 elements."
+    ))
+  }
+  as.integer(shape)
+}
+
+check_dims <- function(dims, rank, name = rlang::caller_arg(dims)) {
+  if (!is_whole(dims) || any(dims < 1 | dims > rank) || anyDuplicated(dims)) {
+    range <- if (rank == 0L) "be empty: the operand has no dimensions" else sprintf("hold different dimensions from 1 to %d", rank)
+    abort_anvil("argument", sprintf("`%s` must %s.", name, range), got_value(dims))
+  }
+  as.integer(dims)
+}
+
+check_any <- function(operands) if (length(operands) == 0L) abort_anvil("argument", "`...` must hold at least one tensor.")
+
+check_function <- function(f, name = rlang::caller_arg(f)) {
+  if (!is.function(f)) wrong_argument(name, "a function", f)
+  f
+}
+
+check_class <- function(x, class, hint = character(), name = rlang::caller_arg(x)) {
+  if (!inherits(x, class)) wrong_argument(name, paste(if (grepl("^[AEIOU]", class)) "an" else "a", class), x, hint)
+  x
+}
+
+# --- what is said of a wrong argument ---------------------------------------------------------
+
+got_value <- function(x) {
+  c(
+    sprintf("x Got %s.", describe_value(x)),
+    if (inherits(x, "GraphBox")) "i It must be known when the program is traced: name the argument that it comes from in `static`."
+  )
+}
+
+# A value as it would be typed when it is short, else its class and length.
+describe_value <- function(x) {
+  if (is.atomic(x) && !is.object(x) && length(x) <= 6L) {
+    return(paste(deparse(as.vector(x)), collapse = ""))
+  }
+  size <- if (is.atomic(x) && !is.object(x)) sprintf(" of length %d", length(x)) else ""
+  paste0("<", described_class(x), ">", size)
+}
+
+# --- missing arguments ------------------------------------------------------------------------
+
+required_arguments <- function(f) {
+  formals <- formals(f)
+  setdiff(names(formals)[vapply(formals, function(x) is.name(x) && !nzchar(as.character(x)), NA)], "...")
+}
+
+# The same function, which first says what is missing: R's own error comes from deep inside.
+checked_for_missing <- function(f) {
+  required <- required_arguments(f)
+  if (!length(required)) {
+    return(f)
+  }
+  missing_one <- Reduce(function(a, b) call("||", a, b), lapply(required, function(name) call("missing", as.name(name))))
+  body(f) <- bquote({
+    if (.(missing_one)) missing_argument()
+    .(body(f))
+  })
+  f
+}
+
+missing_argument <- function(frame = parent.frame()) {
+  for (name in required_arguments(sys.function(sys.parent()))) {
+    if (eval(call("missing", as.name(name)), frame)) abort_anvil("argument", sprintf("`%s` is missing, and has no default.", name))
+  }
+}

@@ -1,0 +1,48 @@
+#' The memory of tensors
+#'
+#' Tensors of more than 64 kB, and what compiled programs need while they run, take their
+#' memory from a pool. When R's garbage collector finds that a tensor is gone, its memory
+#' is kept for the next one, because new memory from the system costs more than most
+#' operations. At most a quarter of the memory that the process may use is kept (in a
+#' container, of the container's), and what nobody needed for a while goes back to the
+#' system after a garbage collection.
+#'
+#' @param release Whether to collect garbage and to give everything that is kept back to
+#'   the system.
+#' @return A list of numbers of bytes: `used` by tensors and running programs, `kept` for
+#'   the next ones, `limit` of what is kept, and `available`: what the process can still
+#'   get from the system. `anvil_memory(release = TRUE)` gives what is left, invisibly.
+#' @export
+#' @examples
+#' x <- nv_empty("f64", c(1000, 1000))
+#' anvil_memory()
+#' rm(x)
+#' anvil_memory(release = TRUE)
+anvil_memory <- function(release = FALSE) {
+  check_flag(release, "release")
+  if (release) gc()
+  bytes <- .Call(C_anvil_memory, release)
+  memory <- structure(as.list(stats::setNames(bytes[1:4], c("used", "kept", "limit", "available"))), class = "anvil_memory")
+  if (release) invisible(memory) else memory
+}
+
+#' @export
+format.anvil_memory <- function(x, ...) {
+  size <- function(bytes) {
+    unit <- if (bytes < 1000) 0 else min(floor(log10(bytes) / 3), 5)
+    paste(format(signif(bytes / 1000^unit, 3)), c("bytes", "kB", "MB", "GB", "TB", "PB")[unit + 1])
+  }
+  sizes <- vapply(unclass(x), size, "")
+  c(
+    "Memory of tensors",
+    sprintf("  %-10s %10s", "used", sizes["used"]),
+    sprintf("  %-10s %10s  for the next ones, of at most %s", "kept", sizes["kept"], sizes["limit"]),
+    sprintf("  %-10s %10s  from the system", "available", sizes["available"])
+  )
+}
+
+#' @export
+print.anvil_memory <- function(x, ...) {
+  cat(format(x), sep = "\n")
+  invisible(x)
+}

@@ -1,0 +1,101 @@
+# Numbers of successes. A few trials are made one by one; of more, the number is found in the table
+# of its distribution when it is small, and by rejection when it is large, so that the
+# cost does not grow with the number of trials.
+
+few_trials <- 16L
+small_mean <- 30
+
+#' @rdname nv_random
+#' @export
+nv_rbinom <- function(shape, initial_state, n = 1L, prob = 0.5, dtype = NULL) {
+  n <- check_whole_number(n, "n", 1L)
+  if (!is.numeric(prob) || length(prob) != 1L || !isTRUE(prob >= 0 && prob <= 1)) {
+    abort_anvil("argument", "`prob` must be a number from 0 to 1.", got_value(prob))
+  }
+  dtype <- count_dtype(dtype, n)
+  shape <- check_sizes(shape)
+  check_state(initial_state)
+  if (n <= few_trials) {
+    return(trials_one_by_one(shape, initial_state, n, prob, dtype))
+  }
+  # the rarer outcome is counted
+  rare <- min(prob, 1 - prob)
+  draw <- if (n * rare < small_mean) binomial_by_table else binomial_by_rejection
+  drawn <- draw(shape, initial_state, n, rare)
+  if (prob > 0.5) drawn[[2L]] <- nv_sub(n, drawn[[2L]])
+  list(drawn[[1L]], nv_convert(drawn[[2L]], dtype))
+}
+
+trials_one_by_one <- function(shape, state, n, prob, dtype) {
+  drawn <- unit_uniform(if (n > 1L) c(n, shape) else shape, state, "f64")
+  successes <- nv_convert(nv_lt(drawn[[2L]], prob), dtype)
+  list(drawn[[1L]], if (n > 1L) nv_reduce_sum(successes, dims = 1L) else successes)
+}
+
+# Inversion: how many values of the distribution function are at most u, by bisection.
+# The table ends where no u is left, at 1 - 2^-53.
+binomial_by_table <- function(shape, state, n, prob) {
+  last <- stats::qbinom(2^-53, n, prob, lower.tail = FALSE)
+  steps <- ceiling(log2(last + 2))
+  table <- c(stats::pbinom(0:last, n, prob), rep(1, 2^steps - last - 1))
+  table <- nv_tensor(table, "f64")
+  drawn <- unit_uniform(shape, state, "f64")
+  count <- nv_fill(0L, shape, "i32")
+  for (step in as.integer(2^((steps - 1):0))) {
+    further <- nv_add(count, step)
+    count <- nv_ifelse(nv_ge(drawn[[2L]], elements_at(table, further)), further, count)
+  }
+  list(drawn[[1L]], nv_convert(count, "f64"))
+}
+
+# The elements of a vector at places that data say.
+elements_at <- function(table, places) {
+  nvl_gather(table, places,
+    slice_sizes = 1L, offset_dims = integer(), collapsed_slice_dims = 1L, operand_batching_dims = integer(),
+    start_indices_batching_dims = integer(), start_index_map = 1L, index_vector_dim = rank_of(places) + 1L
+  )
+}
+
+# Transformed rejection with squeeze, algorithm BTRS of Hormann (1993); u, v, a, b and so on are
+# named as there. Elements that are not accepted draw again.
+binomial_by_rejection <- function(shape, state, n, prob) {
+  spread <- sqrt(n * prob * (1 - prob))
+  b <- 1.15 + 2.53 * spread
+  a <- -0.0873 + 0.0248 * b + 0.01 * prob
+  alpha <- (2.83 + 5.1 / b) * spread
+  mode <- floor((n + 1) * prob)
+  squeeze <- 0.92 - 4.2 / b
+  attempt <- function(state, count, open) {
+    first <- unit_uniform(shape, state, "f64")
+    second <- open_uniform(shape, first[[1L]], "f64")
+    u <- nv_sub(first[[2L]], 0.5)
+    v <- second[[2L]]
+    side <- nv_sub(0.5, nv_abs(u))
+    k <- nv_floor(nv_add(nv_mul(nv_add(nv_div(2 * a, side), b), u), n * prob + 0.5))
+    height <- nv_log(nv_div(nv_mul(v, alpha), nv_add(nv_div(a, nv_mul(side, side)), b)))
+    quick <- nv_and(nv_ge(side, 0.07), nv_le(v, squeeze))
+    fits <- nv_or(quick, nv_le(height, binomial_log_ratio(nv_clamp(0, k, n), mode, n, prob)))
+    fits <- nv_and(open, nv_and(fits, nv_and(nv_ge(k, 0), nv_le(k, n))))
+    list(state = second[[1L]], count = nv_ifelse(fits, k, count), open = nv_and(open, nv_not(fits)))
+  }
+  start <- list(state = state, count = nv_fill(0, shape, "f64"), open = nv_fill(TRUE, shape, "bool"))
+  end <- nv_while(start, function(state, count, open) nv_reduce_any(open), attempt)
+  list(end$state, end$count)
+}
+
+# log(P(k) / P(mode)). Stirling's formula leaves no difference of large numbers.
+binomial_log_ratio <- function(k, mode, n, prob) {
+  odds <- prob / (1 - prob)
+  others <- nv_sub(n + 1, k)
+  constant <- (mode + 0.5) * log((mode + 1) / (odds * (n - mode + 1))) + stirling_rest(mode) + stirling_rest(n - mode)
+  shifted <- nv_mul(nv_log1p(nv_div(nv_sub(k, mode), others)), n + 1)
+  own <- nv_mul(nv_add(k, 0.5), nv_log(nv_div(nv_mul(others, odds), nv_add(k, 1))))
+  rests <- nv_add(stirling_rest(k), stirling_rest(nv_sub(n, k)))
+  nv_sub(nv_add(nv_add(shifted, own), constant), rests)
+}
+
+# What Stirling's formula lacks of log(k!), as a series in 1 / (k + 1).
+stirling_rest <- function(k) {
+  z <- 1 / (k + 1)
+  z * (1 / 12 - z^2 * (1 / 360 - z^2 * (1 / 1260 - z^2 / 1680)))
+}

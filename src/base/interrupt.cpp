@@ -1,0 +1,31 @@
+#include "base/interrupt.h"
+
+#include <chrono>
+
+namespace anvil {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr auto pause = std::chrono::milliseconds(5);
+
+thread_local InterruptCheck check = nullptr;
+thread_local Clock::time_point next_time{};
+
+}  // namespace
+
+void set_interrupt_check(InterruptCheck c) {
+  check = c;
+  next_time = {};
+}
+constinit thread_local int64_t operations_until_poll = 0;
+
+InterruptCheck interrupt_check() { return check; }
+
+void poll() {
+  if (check == nullptr || Clock::now() < next_time) return;
+  const bool stop = check();
+  next_time = Clock::now() + pause;
+  if (stop) throw Interrupted();
+}
+
+}  // namespace anvil

@@ -1,0 +1,361 @@
+// R data to tensors and back: vectors, arrays and bytes.
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include "base/memory.h"
+#include "r_common.h"
+#include "r_routines.h"
+
+namespace anvil::r {
+
+// --- from R data ----------------------------------------------------------------------
+
+static bool is_integer64(SEXP x) { return TYPEOF(x) == REALSXP && Rf_inherits(x, "integer64"); }
+
+bool is_data(SEXP x) {
+  if (TYPEOF(x) != LGLSXP && TYPEOF(x) != INTSXP && TYPEOF(x) != REALSXP) return false;
+  return !Rf_isObject(x) || is_integer64(x);
+}
+
+// options(anvil.default_dtypes = c(float = , int = )). Without names, a dtype stands for its own kind.
+namespace {
+struct Defaults {
+  std::optional<DType> real, integer;
+};
+
+Defaults chosen_defaults() {
+  Defaults chosen;
+  SEXP option = Rf_GetOption1(names.default_dtypes);
+  if (option == R_NilValue) return chosen;
+  auto wrong = [&](const std::string& got) {
+    return Error(
+        "dtype", "The option `anvil.default_dtypes` must hold a float dtype, an integer dtype, or both.",
+        {"x Got " + got + ".", "i For example `options(anvil.default_dtypes = c(float = \"f64\", int = \"i32\"))`."});
+  };
+  if (TYPEOF(option) != STRSXP) throw wrong(describe(option));
+  SEXP labels = Rf_getAttrib(settled(option), R_NamesSymbol);
+  for (R_xlen_t i = 0; i < XLENGTH(option); ++i) {
+    std::string text = CHAR(STRING_ELT(option, i)), label = labels == R_NilValue ? "" : CHAR(STRING_ELT(labels, i));
+    auto dtype = parse_dtype(text);
+    bool real = dtype && is_float(*dtype), integer = dtype && is_integer(*dtype);
+    auto& slot = real ? chosen.real : chosen.integer;
+    if (!(real || integer) || slot || !(label.empty() || label == (real ? "float" : "int")))
+      throw wrong((label.empty() ? "" : label + " = ") + "\"" + text + "\"" + (slot ? " as a second one" : ""));
+    slot = dtype;
+  }
+  return chosen;
+}
+}  // namespace
+
+DType default_float() { return chosen_defaults().real.value_or(DType::f32); }
+
+DType default_dtype(SEXP data) {
+  if (TYPEOF(data) == LGLSXP) return DType::boolean;
+  if (is_integer64(data)) return DType::i64;
+  return TYPEOF(data) == REALSXP ? default_float() : chosen_defaults().integer.value_or(DType::i32);
+}
+
+DType array_dtype(SEXP data) {
+  if (TYPEOF(data) != REALSXP || is_integer64(data)) return default_dtype(data);
+  return chosen_defaults().real.value_or(DType::f64);
+}
+
+SEXP anvil_default_dtypes() {
+  return entry([&] {
+    Defaults chosen = chosen_defaults();
+    const std::vector<std::string> dtypes = {std::string(name(chosen.real.value_or(DType::f32))),
+                                             std::string(name(chosen.integer.value_or(DType::i32)))};
+    const std::vector<std::string> kinds = {"float", "int"};
+    return guarded([&] {
+      SEXP x = PROTECT(strings(dtypes)), labels = PROTECT(strings(kinds));
+      Rf_setAttrib(x, R_NamesSymbol, labels);
+      UNPROTECT(2);
+      return x;
+    });
+  });
+}
+
+Shape shape_of_data(SEXP data) {
+  SEXP dim = Rf_getAttrib(data, R_DimSymbol);
+  if (dim == R_NilValue) return {static_cast<int64_t>(XLENGTH(data))};
+  return integers_of(dim, "dim");
+}
+
+Scalar scalar_of(SEXP x) {
+  settled(x);
+  if (TYPEOF(x) == LGLSXP) return Scalar(LOGICAL_ELT(x, 0) != 0);
+  if (TYPEOF(x) == INTSXP)
+    return INTEGER_ELT(x, 0) == NA_INTEGER ? Scalar(NA_REAL) : Scalar(int64_t(INTEGER_ELT(x, 0)));
+  double value = REAL_ELT(x, 0);
+  return is_integer64(x) ? Scalar(std::bit_cast<int64_t>(value)) : Scalar(value);
+}
+
+namespace {
+
+template <class To>
+To from_integer(int x) {
+  if constexpr (std::is_floating_point_v<To>)
+    if (x == NA_INTEGER) return static_cast<To>(NA_REAL);
+  return convert_number<To>(x);
+}
+
+template <class To>
+void copy_elements(SEXP from, int64_t n, To* to) {
+  bool recycle = XLENGTH(from) == 1;
+  auto fill = [&](auto element) {
+    in_pieces(n, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) to[i] = element(recycle ? 0 : i);
+    });
+  };
+  if (TYPEOF(from) == LGLSXP) {
+    const int* p = LOGICAL_RO(from);
+    fill([&](int64_t i) { return from_integer<To>(p[i]); });
+  } else if (TYPEOF(from) == INTSXP) {
+    const int* p = INTEGER_RO(from);
+    fill([&](int64_t i) { return from_integer<To>(p[i]); });
+  } else if (is_integer64(from)) {
+    const double* p = REAL_RO(from);
+    fill([&](int64_t i) { return convert_number<To>(std::bit_cast<int64_t>(p[i])); });
+  } else {
+    const double* p = REAL_RO(from);
+    fill([&](int64_t i) { return convert_number<To>(p[i]); });
+  }
+}
+
+int64_t count_missing(SEXP x) {
+  int64_t missing = 0;
+  bool wide = is_integer64(x);
+  in_pieces(XLENGTH(x), [&](int64_t begin, int64_t end) {
+    if (TYPEOF(x) == REALSXP) {
+      const double* p = REAL_RO(x);
+      for (int64_t i = begin; i < end; ++i)
+        missing += wide ? std::bit_cast<int64_t>(p[i]) == INT64_MIN : R_IsNA(p[i]) != 0;
+    } else {
+      const int* p = TYPEOF(x) == LGLSXP ? LOGICAL_RO(x) : INTEGER_RO(x);
+      missing += std::count(p + begin, p + end, NA_INTEGER);
+    }
+  });
+  return missing;
+}
+
+// The same elements without attributes, not copied when there are many.
+SEXP bare(SEXP data) {  // may jump
+  bool none = true;
+#if R_VERSION >= R_Version(4, 5, 0)
+  none = !ANY_ATTRIB(data);
+#else
+  none = ATTRIB(data) == R_NilValue;
+#endif
+  if (none) return data;
+  SEXP x = PROTECT(R_shallow_duplicate_attr(data));
+#if R_VERSION >= R_Version(4, 5, 0)
+  CLEAR_ATTRIB(x);
+#else
+  SET_ATTRIB(x, R_NilValue);
+#endif
+  UNPROTECT(1);
+  return x;
+}
+
+[[noreturn]] void not_data(SEXP data) {
+  std::vector<std::string> details = {"x Got " + describe(data) + "."};
+  if (Rf_inherits(data, "factor"))
+    details.push_back("i Use `as.integer()` for the numbers of the levels, or `model.matrix()` for indicators.");
+  else if (Rf_inherits(data, "data.frame"))
+    details.push_back("i Use `as.matrix()` if all columns are numbers, else `model.matrix()`.");
+  else if (TYPEOF(data) == VECSXP)
+    details.push_back("i Use `unlist()`. Functions take and return lists of tensors as they are.");
+  else if (TYPEOF(data) == STRSXP)
+    details.push_back("i Use `as.numeric()` if the strings are numbers, else `match()`.");
+  else if (data == R_NilValue)
+    details.push_back("i Use `nv_empty()`, or `numeric()` for a tensor without elements.");
+  throw Error("argument", "`data` must be a logical, integer or double vector or array.", details);
+}
+
+}  // namespace
+
+SEXP make_tensor(SEXP data, const DType* dtype, const Shape& shape, bool ambiguous, bool check) {
+  if (!is_data(data)) not_data(data);
+  TensorType type{dtype ? *dtype : default_dtype(data), shape, ambiguous};
+  int64_t n = elements(shape), length = XLENGTH(settled(data));
+  if (length != n && length != 1)
+    throw Error("shape",
+                "`data` has length " + std::to_string(length) + ", but the shape " + in_parentheses(shape) + " has " +
+                    std::to_string(n) + " elements.",
+                {"i Only data of length 1 are repeated."});
+  if (check)
+    if (int64_t missing = count_missing(data))
+      throw Error("missing", "`data` has " + std::to_string(missing) + " missing value" + (missing == 1 ? "." : "s."),
+                  {"i Tensors know NaN, but no NA."});
+  bool same = length == n && ((type.dtype == DType::f64 && TYPEOF(data) == REALSXP && !is_integer64(data)) ||
+                              (type.dtype == DType::i32 && TYPEOF(data) == INTSXP));
+  Shield<SEXP> held(guarded([&] { return same ? bare(data) : allocate_data(type); }));
+  if (!same) visit(type.dtype, [&]<class T>() { copy_elements(data, n, static_cast<T*>(writable(held))); });
+  return guarded([&] {
+    SEXP tag = PROTECT(tag_of(type));
+    SEXP x = wrap_tensor(held, tag, names.tensor);
+    UNPROTECT(1);
+    return x;
+  });
+}
+
+// dtype: a code or NULL; shape: sizes or NULL
+SEXP anvil_tensor(SEXP data, SEXP dtype, SEXP shape, SEXP ambiguous, SEXP check) {
+  return entry([&] {
+    DType wanted = dtype == R_NilValue ? DType::f32 : dtype_of_code(dtype);
+    Shape sizes = shape != R_NilValue ? integers_of(shape, "shape") : is_data(data) ? shape_of_data(data) : Shape{};
+    for (int64_t size : sizes)
+      if (size < 0)
+        throw Error("shape", "`shape` must hold sizes of at least 0.", {"x Got " + in_parentheses(sizes) + "."});
+    return make_tensor(data, dtype == R_NilValue ? nullptr : &wanted, sizes, flag_of(ambiguous, "ambiguous"),
+                       flag_of(check, "check"));
+  });
+}
+
+// --- to R data --------------------------------------------------------------------------
+
+namespace {
+
+Tensor viewed(SEXP x) {
+  if (Class c = class_of(x); c != Class::tensor && c != Class::buffer) throw wrong_argument("x", "an AnvilTensor", x);
+  return borrow(x);
+}
+
+SEXP vector_for(SEXPTYPE kind, int64_t n) {
+  expect_memory(static_cast<size_t>(n) * (kind == REALSXP ? 8 : kind == RAWSXP ? 1 : 4));
+  return guarded([&] { return Rf_allocVector(kind, static_cast<R_xlen_t>(n)); });
+}
+
+SEXP wide_integers(const Tensor& t, int64_t n) {
+  constexpr int64_t exact = int64_t(1) << 53;
+  bool fits = true, beyond = false;
+  const auto* words = t.as<int64_t>();
+  in_pieces(n, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      if (t.type.dtype != DType::i64 && words[i] < 0) beyond = true;
+      if (words[i] > exact || words[i] < -exact) fits = false;
+    }
+  });
+  if (beyond)
+    throw Error("dtype", "This ui64 tensor holds numbers beyond 2^63, which no R type can represent.",
+                {"i Use `as_raw()` for the bytes, or `nv_convert()` to another dtype."});
+  if (!fits) call_r("check_integer64", {});
+  Shield<SEXP> x(vector_for(REALSXP, n));
+  double* to = REAL(x);
+  in_pieces(n, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i)
+      to[i] = fits ? static_cast<double>(words[i]) : std::bit_cast<double>(words[i]);
+  });
+  if (!fits)
+    guarded([&] {
+      SEXP cls = PROTECT(Rf_mkString("integer64"));
+      Rf_setAttrib(x, R_ClassSymbol, cls);
+      UNPROTECT(1);
+      return R_NilValue;
+    });
+  return x;
+}
+
+SEXP plain_numbers(const Tensor& t, int64_t n) {
+  const DType dtype = t.type.dtype;
+  const SEXPTYPE kind = is_bool(dtype) ? LGLSXP : is_float(dtype) || dtype == DType::ui32 ? REALSXP : INTSXP;
+  Shield<SEXP> x(vector_for(kind, n));
+  auto copy = [&]<class T, class To>(const T* from, To* to) {
+    in_pieces(n, [&](int64_t begin, int64_t end) { std::copy(from + begin, from + end, to + begin); });
+  };
+  visit(dtype, [&]<class T>() {
+    if (kind == REALSXP)
+      copy(t.as<T>(), REAL(x));
+    else
+      copy(t.as<T>(), kind == LGLSXP ? LOGICAL(x) : INTEGER(x));
+  });
+  return x;
+}
+
+}  // namespace
+
+SEXP anvil_as_array(SEXP tensor) {
+  return entry([&] {
+    Tensor t = viewed(tensor);
+    for (int64_t size : t.type.shape)
+      if (size > INT32_MAX)
+        throw Error("shape", "A dimension of an R array has at most 2^31 - 1 elements.",
+                    {"x The shape is " + in_parentheses(t.type.shape) + ".", "i Use `as_raw()` for the bytes."});
+    int64_t n = elements(t.type.shape);
+    DType dtype = t.type.dtype;
+    Shield<SEXP> values(dtype == DType::i64 || dtype == DType::ui64 ? wide_integers(t, n) : plain_numbers(t, n));
+    if (!t.type.shape.empty())
+      guarded([&] {
+        SEXP dim = PROTECT(integers(t.type.shape));
+        Rf_setAttrib(values, R_DimSymbol, dim);
+        UNPROTECT(1);
+        return R_NilValue;
+      });
+    return static_cast<SEXP>(values);
+  });
+}
+
+// Copies elements between column-major and row-major order.
+static void reorder(const char* from, char* to, const Shape& shape, size_t size, bool to_row_major) {
+  std::vector<int64_t> step = strides(reversed(shape)), index(shape.size(), 0);
+  in_pieces(elements(shape), [&](int64_t begin, int64_t end) {
+    for (int64_t column = begin; column < end; ++column, next_index(index, shape)) {
+      int64_t row = 0;
+      for (size_t d = 0; d < shape.size(); ++d) row += index[d] * step[shape.size() - 1 - d];
+      int64_t source = to_row_major ? column : row, target = to_row_major ? row : column;
+      std::memcpy(to + static_cast<size_t>(target) * size, from + static_cast<size_t>(source) * size, size);
+    }
+  });
+}
+
+static void copy_bytes(const char* from, char* to, int64_t n) {
+  in_pieces(n, [&](int64_t begin, int64_t end) { std::copy(from + begin, from + end, to + begin); });
+}
+
+SEXP anvil_as_raw(SEXP tensor, SEXP row_major) {
+  return entry([&] {
+    Tensor t = viewed(tensor);
+    const bool rows = flag_of(row_major, "row_major");
+    const auto bytes = static_cast<int64_t>(bytes_of(t.type.dtype, t.type.shape));
+    Shield<SEXP> x(vector_for(RAWSXP, bytes));
+    char* to = reinterpret_cast<char*>(RAW(x));
+    if (rows)
+      reorder(t.as<char>(), to, t.type.shape, size_of(t.type.dtype), true);
+    else
+      copy_bytes(t.as<char>(), to, bytes);
+    return static_cast<SEXP>(x);
+  });
+}
+
+SEXP anvil_from_raw(SEXP bytes, SEXP tag, SEXP row_major, SEXP cls) {
+  return entry([&] {
+    const TensorType type = type_of(tag);
+    const bool rows = flag_of(row_major, "row_major");
+    SEXP given = class_named(cls);
+    const size_t needed = bytes_of(type.dtype, type.shape);
+    if (TYPEOF(bytes) != RAWSXP || static_cast<size_t>(XLENGTH(bytes)) != needed)
+      throw Error("shape",
+                  "`data` must hold the " + std::to_string(needed) + " bytes of a tensor " + graph::text(type) + ".",
+                  {"x Got " + describe(bytes) + "."});
+    const char* from = static_cast<const char*>(DATAPTR_RO(settled(bytes)));
+    Shield<SEXP> data(guarded([&] { return allocate_data(type); }));
+    char* to = static_cast<char*>(writable(data));
+    if (rows)
+      reorder(from, to, type.shape, size_of(type.dtype), false);
+    else
+      copy_bytes(from, to, static_cast<int64_t>(needed));
+    if (is_bool(type.dtype))
+      in_pieces(static_cast<int64_t>(needed), [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) to[i] = to[i] != 0;
+      });
+    return guarded([&] {
+      SEXP words = PROTECT(tag_of(type));
+      SEXP x = wrap_tensor(data, words, given);
+      UNPROTECT(1);
+      return x;
+    });
+  });
+}
+
+}  // namespace anvil::r

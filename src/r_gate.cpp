@@ -1,0 +1,101 @@
+// The gates between C++ exceptions and R conditions, and what keeps R objects alive.
+#include "r_gate.h"
+
+#include <new>
+
+#include "base/memory.h"
+#include "r_common.h"
+
+namespace anvil::r {
+
+SEXP continuation() {
+  static SEXP token = [] {
+    SEXP t = R_MakeUnwindCont();
+    R_PreserveObject(t);
+    return t;
+  }();
+  return token;
+}
+
+bool jump_is_due() { return allocation_fails(); }
+
+namespace {
+// What was thrown waits here while the C++ frames end; static, so that nothing is left on
+// the stack when R jumps.
+struct Pending {
+  enum { jump, no_memory, condition } what = condition;
+  std::string kind, message;
+  std::vector<std::string> details;
+} pending;
+
+void remember_condition(const char* kind, const char* message, const std::vector<std::string>& details) {
+  pending.kind = kind;
+  pending.message = message;
+  pending.details = details;
+  pending.what = Pending::condition;
+}
+}  // namespace
+
+void remember() noexcept {
+  try {
+    try {
+      throw;
+    } catch (const Unwind&) {
+      pending.what = Pending::jump;
+    } catch (const Error& e) {
+      remember_condition(e.kind.c_str(), e.what(), e.details);
+    } catch (const std::bad_alloc&) {
+      pending.what = Pending::no_memory;
+    } catch (const std::exception& e) {
+      remember_condition("internal", e.what(), {});
+    }
+  } catch (...) {  // there is no memory for the text either
+    pending.what = Pending::no_memory;
+  }
+}
+
+void raise() {
+  if (pending.what == Pending::jump) R_ContinueUnwind(continuation());
+  if (pending.what == Pending::no_memory) {
+    pending.details.clear();
+    pending.kind = "memory";  // short strings need no memory of their own
+    pending.message.clear();
+  }
+  SEXP kind = PROTECT(string(pending.kind));
+  SEXP message = PROTECT(pending.what == Pending::no_memory ? string("There is not enough memory for this.")
+                                                            : string(pending.message));
+  SEXP details = PROTECT(strings(pending.details));
+  SEXP call = PROTECT(Rf_lang4(Rf_install("raise_condition"), kind, message, details));
+  Rf_eval(call, names.environment);
+  Rf_error("anvil could not signal an error");
+}
+
+SEXP evaluate(SEXP call, SEXP environment) {
+  return guarded([&] { return Rf_eval(call, environment); });
+}
+
+SEXP call_r(const char* function, std::initializer_list<SEXP> arguments) {
+  return guarded([&] {
+    SEXP list = R_NilValue;
+    for (size_t i = arguments.size(); i-- > 0;) {
+      SEXP quoted = PROTECT(Rf_lang2(R_QuoteSymbol, *(arguments.begin() + i)));
+      list = PROTECT(Rf_cons(quoted, list));
+    }
+    SEXP call = PROTECT(Rf_lcons(Rf_install(function), list));
+    SEXP result = Rf_eval(call, names.environment);
+    UNPROTECT(2 * static_cast<int>(arguments.size()) + 1);
+    return result;
+  });
+}
+
+Kept::Kept(SEXP x) {
+  auto handle = std::make_shared<Handle>();
+  handle->token = guarded([&] { return Rcpp::Rcpp_PreciousPreserve(x); });
+  handle->object = x;
+  handle_ = std::move(handle);
+}
+Kept::Handle::~Handle() {
+  if (token != R_NilValue) Rcpp::Rcpp_PreciousRelease(token);
+}
+
+}  // namespace anvil::r

@@ -1,0 +1,114 @@
+// The two gates between R and C++. An R error jumps over C frames, a C++ exception must not
+// cross R's. So every .Call enters through `entry`, which turns exceptions into R conditions
+// once all C++ objects are gone, and every R function that may jump while such objects live
+// is called inside `guarded`. What a guarded body makes itself (no std::string, no
+// std::vector) is skipped by a jump; what it throws arrives behind the gate.
+#pragma once
+#include <Rcpp/Lightest>
+
+#include <csetjmp>
+#include <exception>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <type_traits>
+
+namespace anvil::r {
+
+using Rcpp::Shield;
+
+struct Unwind {};  // an R jump on its way through C++ frames
+
+SEXP continuation();
+void remember() noexcept;   // the exception that is being handled
+[[noreturn]] void raise();  // what was remembered, as an R condition or as R's own jump
+bool jump_is_due();         // tests let an allocation of R's fail here
+
+template <class F>
+SEXP guarded(F&& body) {
+  struct State {
+    std::remove_reference_t<F>& body;
+    std::exception_ptr thrown;
+    std::jmp_buf jump;
+  } state{body, nullptr, {}};
+  if (setjmp(state.jump)) throw Unwind{};
+  SEXP result = R_UnwindProtect(
+      [](void* s) -> SEXP {
+        if (jump_is_due()) Rf_error("cannot allocate memory (made to fail by a test)");
+        State& inner = *static_cast<State*>(s);
+        try {
+          return inner.body();
+        } catch (...) {
+          inner.thrown = std::current_exception();
+          return R_NilValue;
+        }
+      },
+      &state,
+      [](void* jump, Rboolean jumping) {
+        if (jumping) std::longjmp(*static_cast<std::jmp_buf*>(jump), 1);
+      },
+      &state.jump, continuation());
+  if (state.thrown) std::rethrow_exception(state.thrown);
+  return result;
+}
+
+template <class F>
+SEXP entry(F&& body) {
+  try {
+    return body();
+  } catch (...) {
+    remember();
+  }
+  raise();
+}
+
+// Evaluates an R call; an R error passes through the C++ frames as Unwind.
+SEXP evaluate(SEXP call, SEXP environment);
+SEXP call_r(const char* function, std::initializer_list<SEXP> arguments);  // a function of the package
+
+// Keeps an R object from the garbage collector as long as copies of it live.
+class Kept {
+ public:
+  Kept() = default;
+  explicit Kept(SEXP);
+  SEXP get() const { return handle_ ? handle_->object : R_NilValue; }
+  explicit operator bool() const { return handle_ != nullptr; }
+
+ private:
+  struct Handle {
+    SEXP object = R_NilValue, token = R_NilValue;
+    ~Handle();
+  };
+  std::shared_ptr<Handle> handle_;
+};
+
+// An external pointer of class `cls` that owns a C++ object. `kind` is a symbol: it, not the
+// class, which anybody can change, is the proof that the address is that of a T.
+template <class T>
+SEXP own(std::unique_ptr<T> object, SEXP kind, SEXP cls, SEXP kept = R_NilValue) {
+  SEXP x = guarded([&] {
+    SEXP p = PROTECT(R_MakeExternalPtr(nullptr, kind, kept));
+    R_RegisterCFinalizerEx(
+        p,
+        [](SEXP q) {
+          delete static_cast<T*>(R_ExternalPtrAddr(q));
+          R_ClearExternalPtr(q);
+        },
+        FALSE);
+    Rf_setAttrib(p, R_ClassSymbol, cls);
+    UNPROTECT(1);
+    return p;
+  });
+  R_SetExternalPtrAddr(x, object.release());
+  return x;
+}
+
+// The address in an external pointer of this kind; null for anything else, and for one that
+// comes from another session.
+inline bool is_kind(SEXP x, SEXP kind) { return TYPEOF(x) == EXTPTRSXP && R_ExternalPtrTag(x) == kind; }
+template <class T>
+T* owned(SEXP x, SEXP kind) {
+  return is_kind(x, kind) ? static_cast<T*>(R_ExternalPtrAddr(x)) : nullptr;
+}
+
+}  // namespace anvil::r

@@ -1,0 +1,153 @@
+// Memory for the elements of tensors. Large R vectors take theirs from the runtime's pool,
+// whose pages stay mapped; what nobody needed for a while goes back to the system after a
+// collection of R's.
+#include <R_ext/Rallocators.h>
+
+#include <chrono>
+#include <utility>
+
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
+#include "base/memory.h"
+#include "r_common.h"
+#include "r_routines.h"
+#include "runtime/pool.h"
+
+namespace anvil::r {
+namespace {
+
+constexpr size_t large = size_t(1) << 16;
+constexpr size_t header = sizeof(R_allocator_t) + 48;  // what R puts before the elements
+constexpr size_t offset = (64 - header % 64) % 64;     // puts the elements on a cache line
+
+// R asks for a block where nothing may be thrown. So it is taken before.
+struct Ahead {
+  char* block = nullptr;
+  size_t bytes = 0;
+} ahead;
+
+void take_ahead(size_t bytes) {
+  runtime::give(std::exchange(ahead.block, nullptr));  // of a jump in between
+  bool collected = false;
+  for (;;) {
+    try {
+      ahead = {static_cast<char*>(runtime::take(bytes)), bytes};
+      return;
+    } catch (const Error&) {
+      if (collected) throw;
+    }
+    R_gc();
+    collected = true;
+  }
+}
+
+void* pool_alloc(R_allocator_t*, size_t bytes) {
+  char* p = nullptr;
+  if (ahead.block != nullptr && bytes + offset <= ahead.bytes) {
+    p = std::exchange(ahead.block, nullptr);
+  } else {
+    try {
+      p = static_cast<char*>(runtime::take(bytes + offset));
+    } catch (...) {
+      return nullptr;
+    }
+  }
+  return p + offset;
+}
+void pool_free(R_allocator_t*, void* p) { runtime::give(static_cast<char*>(p) - offset); }
+
+// R does not see what results cost: new pages take several times what it takes to fill
+// them. A collection gives old results back to the pool; where the pool has no block left,
+// it is worth its time for every 128 MB of results, and with much memory in use for more.
+void collect_before(size_t bytes) {
+  static size_t since = 0;
+  since += bytes;
+  if (since < std::max(size_t(128) << 20, runtime::pool_statistics().used / 2) || !runtime::would_be_fresh(bytes))
+    return;
+  since = 0;
+  R_gc();
+}
+
+}  // namespace
+
+SEXP allocate_data(const TensorType& type) {
+  const size_t bytes = bytes_of(type.dtype, type.shape);
+  const SEXPTYPE kind = type.dtype == DType::f64 ? REALSXP : type.dtype == DType::i32 ? INTSXP : RAWSXP;
+  const auto length = static_cast<R_xlen_t>(kind == RAWSXP ? bytes : bytes / size_of(type.dtype));
+  if (bytes < large) return Rf_allocVector(kind, length);
+  collect_before(bytes);
+  take_ahead(bytes + header + offset);
+  R_allocator_t allocator{pool_alloc, pool_free, nullptr, nullptr};
+  return Rf_allocVector3(kind, length, &allocator);
+}
+
+// --- collections ------------------------------------------------------------------------
+
+// An object that nobody refers to is finalised by the next collection, and makes its successor.
+static void watch_collections() {
+  SEXP watcher = PROTECT(R_MakeExternalPtr(nullptr, R_NilValue, R_NilValue));
+  R_RegisterCFinalizerEx(
+      watcher,
+      [](SEXP) {
+        using Clock = std::chrono::steady_clock;
+        static Clock::time_point last = Clock::now();
+        if (Clock::now() - last >= std::chrono::seconds(5)) {
+          last = Clock::now();
+          runtime::trim_idle();
+        }
+        watch_collections();
+      },
+      FALSE);
+  UNPROTECT(1);
+}
+
+static double heap_in_use() {
+#if defined(__GLIBC__) && defined(__GLIBC_PREREQ)
+#if __GLIBC_PREREQ(2, 33)
+  const struct mallinfo2 info = mallinfo2();
+  return static_cast<double>(info.uordblks) + static_cast<double>(info.hblkhd);
+#endif
+#endif
+  return NA_REAL;
+}
+
+// Gives c(used, kept, limit, available, heap) in bytes; `release`: after giving back what is kept.
+SEXP anvil_memory(SEXP release) {
+  return entry([&] {
+    if (flag_of(release, "release")) {
+      runtime::trim_pool();
+#ifdef __GLIBC__
+      malloc_trim(0);
+#endif
+    }
+    const runtime::PoolStatistics s = runtime::pool_statistics();
+    const size_t bytes[] = {s.used, s.kept, s.limit, memory_available()};
+    return guarded([&] {
+      SEXP x = Rf_allocVector(REALSXP, 5);
+      for (int i = 0; i < 4; ++i) REAL(x)[i] = static_cast<double>(bytes[i]);
+      REAL(x)[4] = heap_in_use();
+      return x;
+    });
+  });
+}
+
+SEXP anvil_watch_collections() {
+  return entry([&] {
+    return guarded([&] {
+      watch_collections();
+      return R_NilValue;
+    });
+  });
+}
+
+// For tests: lets the n-th next allocation fail; 0: none.
+SEXP anvil_fail_allocation(SEXP n) {
+  return entry([&] {
+    fail_allocation(integer_of(n, "n"));
+    return R_NilValue;
+  });
+}
+
+}  // namespace anvil::r

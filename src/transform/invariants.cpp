@@ -1,0 +1,80 @@
+// What a while loop carries from one iteration to the next without changing it:
+//
+//   %s, %x = while (%s0, %x0): (s, x) -> (f(s, x), x)      %s = while (%s0): (s) -> (f(s, %x0))
+//
+// Reads of %x become reads of %x0. Inner loops come first, so that what only passes through a
+// loop that passes through another one is found as well.
+#include <algorithm>
+
+#include "base/interrupt.h"
+#include "transform/rewrite.h"
+#include "transform/simplify.h"
+
+namespace anvil::transform {
+namespace {
+
+class Invariants {
+ public:
+  void visit(Graph& g) {
+    for (Call& call : g.calls) {
+      poll();
+      substitute_all(map_, call.inputs);
+      rewrite_subgraphs(call, [this](Graph& inner) { visit(inner); });
+      if (call.primitive->name == "while") shorten(call);
+    }
+    substitute_all(map_, g.outputs);
+  }
+  bool any() const { return !gone_.empty(); }
+
+ private:
+  void shorten(Call& call) {
+    std::vector<Graph*> graphs;  // copies of our own, by rewrite_subgraphs
+    for (const GraphPtr& g : subgraphs(call)) graphs.push_back(g.get());
+    const Graph& body = *call.params.graph("body_graph");
+    std::vector<bool> keep;
+    for (size_t i = 0; i < body.inputs.size(); ++i) keep.push_back(body.outputs[i] != body.inputs[i]);
+    if (std::find(keep.begin(), keep.end(), true) == keep.end()) keep[0] = true;  // a loop has a state
+    if (std::find(keep.begin(), keep.end(), false) == keep.end()) return;
+    for (size_t i = 0; i < keep.size(); ++i) {
+      if (keep[i]) continue;
+      for (const Graph* g : graphs) replace(g->inputs[i], call.inputs[i]);
+      replace(call.outputs[i], call.inputs[i]);
+    }
+    select(keep, call.inputs);
+    select(keep, call.outputs);
+    for (Graph* g : graphs) select(keep, g->inputs);
+    select(keep, call.params.graph("body_graph")->outputs);
+    for (Graph* g : graphs) visit(*g);
+  }
+  void replace(const ValuePtr& v, const ValuePtr& by) {
+    map_[v.get()] = by;
+    gone_.push_back(v);
+  }
+  static void select(const std::vector<bool>& keep, std::vector<ValuePtr>& values) {
+    size_t i = 0;
+    std::erase_if(values, [&](const ValuePtr&) { return !keep[i++]; });
+  }
+
+  graph::Substitution map_;
+  std::vector<ValuePtr> gone_;  // the map knows them by address
+};
+
+// Inner graphs list what they take from outside.
+void list_captures(Graph& g) {
+  for (Call& call : g.calls)
+    for (const GraphPtr& inner : subgraphs(call)) {
+      list_captures(*inner);
+      std::erase_if(inner->constants, [](const ValuePtr& v) { return v->kind != Value::Kind::constant; });
+      for (const ValuePtr& v : captures(*inner)) inner->constants.push_back(v);
+    }
+}
+
+}  // namespace
+
+void capture_invariants(Graph& g) {
+  Invariants invariants;
+  invariants.visit(g);
+  if (invariants.any()) list_captures(g);
+}
+
+}  // namespace anvil::transform

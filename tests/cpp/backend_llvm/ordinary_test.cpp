@@ -1,0 +1,71 @@
+// Random programs as people write them, compiled and run: their numbers are those of the
+// evaluator, whichever of the compiler's passes are left out.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "backend/eigen/evaluate.h"
+#include "compiler/passes.h"
+#include "support/ordinary_program.h"
+#include "support/run_compiled.h"
+
+namespace anvil::test {
+namespace {
+
+unsigned number_from(const char* variable, unsigned otherwise) {
+  const char* text = std::getenv(variable);
+  return text ? static_cast<unsigned>(std::atoll(text)) : otherwise;
+}
+
+std::vector<graph::Tensor> run_without(const graph::Graph& g, const std::vector<graph::Tensor>& inputs,
+                                       const std::string& left_out) {
+  loops::Program p = compiler::lower(g);
+  for (const compiler::Pass& pass : compiler::passes())
+    if (pass.name != left_out) pass.run(p, llvm_backend::target());
+  loops::verify(p);
+  runtime::Executable executable = llvm_backend::compile(p);
+  std::vector<graph::Tensor> outputs;
+  std::vector<void*> buffers;
+  for (const auto& t : inputs) buffers.push_back(t.data.get());
+  for (const auto& v : g.constants) buffers.push_back(v->constant.data.get());
+  for (const auto& v : g.outputs) {
+    outputs.push_back(graph::full(v->type, Scalar(-12345)));
+    buffers.push_back(outputs.back().data.get());
+  }
+  runtime::run(executable, buffers.data());
+  return outputs;
+}
+
+std::string difference(const std::vector<graph::Tensor>& got, const std::vector<graph::Tensor>& expected,
+                       double tolerance) {
+  for (size_t o = 0; o < expected.size(); ++o)
+    for (int64_t k = 0; k < elements(expected[o].type.shape); ++k) {
+      const double a = element(got[o], k).as<double>(), b = element(expected[o], k).as<double>();
+      if (a != b && !(a != a && b != b) &&
+          !(std::fabs(a - b) <= tolerance * std::max({1.0, std::fabs(a), std::fabs(b)})))
+        return "output " + std::to_string(o + 1) + "[" + std::to_string(k) + "] is " + std::to_string(a) +
+               ", expected " + std::to_string(b);
+    }
+  return "";
+}
+
+TEST(OrdinaryPrograms, RunAsEvaluated) {
+  load_llvm();
+  const unsigned first = number_from("ANVIL_SEED", 1),
+                 count = number_from("ANVIL_SEEDS", std::getenv("ANVIL_SEED") ? 1 : 150);
+  for (unsigned seed = first; seed < first + count && !HasFailure(); ++seed) {
+    OrdinaryProgram program(seed);
+    std::string left_out;  // one in two; places in the arena are needed
+    if (seed % 2) left_out = compiler::passes()[seed / 2 % (compiler::passes().size() - 1)].name;
+    const auto expected = eigen::evaluate(*program.graph, program.inputs);
+    const auto got = run_without(*optimized(*program.graph), program.inputs, left_out);
+    const std::string wrong = difference(got, expected, program.dtype == DType::f32 ? 1e-2 : 1e-6);
+    if (!wrong.empty())
+      ADD_FAILURE() << "ANVIL_SEED=" << seed << (left_out.empty() ? "" : " without " + left_out) << "\n"
+                    << wrong << "\n"
+                    << graph::print(*program.graph);
+  }
+}
+
+}  // namespace
+}  // namespace anvil::test

@@ -1,0 +1,80 @@
+// Whether two evaluations of a program agree: every element of every result, up to rounding.
+// Where they do not, the program itself tells what rounding may do to it: it is evaluated with
+// the results of its calls, its inputs and its constants moved by a unit in the last place or
+// two, at random, a few times (Vignes' CESTAC method). An element may differ by a small multiple
+// of how far it then moved, and by nothing else.
+#pragma once
+#include <cmath>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "backend/eigen/evaluate.h"
+
+namespace anvil::test {
+
+using Tensors = std::vector<graph::Tensor>;
+
+inline double unit_roundoff(DType t) { return t == DType::f32 ? 0x1p-24 : 0x1p-53; }
+
+// One rounding of another order of sums, or of a fused multiplication, is no more than this.
+inline bool element_agrees(DType t, const Scalar& x, const Scalar& y) {
+  if (!is_float(t)) return x == y;
+  double a = x.as<double>(), b = y.as<double>();
+  return a == b || (a != a && b != b) ||
+         std::fabs(a - b) <= 64 * unit_roundoff(t) * std::max(std::fabs(a), std::fabs(b));
+}
+
+// A copy whose floats are moved by up to two units in the last place.
+inline graph::Tensor jittered(const graph::Tensor& t, std::mt19937_64& random) {
+  graph::Tensor moved = graph::allocate(t.type);
+  std::uniform_real_distribution<double> ulps(-4, 4);
+  for (int64_t i = 0; i < elements(t.type.shape); ++i) {
+    Scalar x = graph::element(t, i);
+    if (is_float(t.type.dtype)) x = Scalar(x.as<double>() * (1 + ulps(random) * unit_roundoff(t.type.dtype)));
+    graph::set_element(moved, i, x);
+  }
+  return moved;
+}
+inline Tensors evaluate_jittered(const graph::Graph& g, const Tensors& inputs, uint64_t seed) {
+  std::mt19937_64 random(seed);
+  Tensors moved;
+  for (const graph::Tensor& t : inputs) moved.push_back(jittered(t, random));
+  eigen::Options options;
+  options.observe = [&](const graph::Call&, const graph::Tensor& result) {
+    if (!is_float(result.type.dtype)) return;
+    graph::Tensor other = jittered(result, random);
+    for (int64_t i = 0; i < elements(result.type.shape); ++i) set_element(result, i, element(other, i));
+  };
+  return eigen::evaluate(g, moved, options);
+}
+
+// "" when they agree, else which element does not and why that is no rounding.
+inline std::string disagreement(const graph::Graph& g, const Tensors& inputs, const Tensors& expected,
+                                const Tensors& got) {
+  constexpr int trials = 8;
+  constexpr double margin = 32;
+  std::vector<Tensors> moved;
+  if (expected.size() != got.size()) return "another number of results";
+  for (size_t k = 0; k < expected.size(); ++k) {
+    const graph::Tensor &a = expected[k], &b = got[k];
+    if (!same_type(a.type, b.type)) return "result " + std::to_string(k + 1) + " has another type";
+    for (int64_t i = 0; i < elements(a.type.shape); ++i) {
+      if (element_agrees(a.type.dtype, element(a, i), element(b, i))) continue;
+      for (uint64_t t = moved.size(); t < trials; ++t) moved.push_back(evaluate_jittered(g, inputs, t + 1));
+      double x = element(a, i).as<double>(), y = element(b, i).as<double>(), reach = 0;
+      bool anything = false;  // it becomes or stops being a number
+      for (const Tensors& m : moved) {
+        double z = element(m[k], i).as<double>();
+        anything = anything || std::isfinite(z) != std::isfinite(x) || (std::isinf(z) && z != x);
+        if (std::isfinite(z - x)) reach = std::max(reach, std::fabs(z - x));
+      }
+      if (anything || std::fabs(x - y) <= margin * reach) continue;
+      return "element " + std::to_string(i + 1) + " of result " + std::to_string(k + 1) + " is " + std::to_string(y) +
+             ", not " + std::to_string(x) + " (rounding moves it by " + std::to_string(reach) + ")";
+    }
+  }
+  return "";
+}
+
+}  // namespace anvil::test

@@ -1,0 +1,80 @@
+MB <- 1e6
+
+test_that("the memory of tensors is seen and given back", {
+  before <- anvil_memory(release = TRUE)
+  expect_named(before, c("used", "kept", "limit", "available"))
+  expect_lt(before$kept, 5 * MB)
+  x <- nv_empty("f64", c(2000, 1000))
+  during <- anvil_memory()
+  expect_gt(during$used - before$used, 15.9 * MB)
+  rm(x)
+  gc()
+  after <- anvil_memory()
+  expect_lt(after$used - before$used, MB)
+  expect_gt(after$kept, 15.9 * MB)
+  expect_lt(anvil_memory(release = TRUE)$kept, 5 * MB)
+  expect_gt(after$available, MB)
+  expect_gt(after$limit, MB)
+  expect_error(anvil_memory(NA), "release", class = "anvil_error_argument")
+})
+
+test_that("memory prints in units that people read", {
+  memory <- structure(list(used = 1.5e9, kept = 0, limit = 6.28e9, available = 20e9), class = "anvil_memory")
+  expect_snapshot(print(memory))
+})
+
+test_that("what does not fit is an error of ours, and the session goes on", {
+  sizes <- c(1e6, 1e6)
+  expect_error(nv_empty("f64", sizes), "not enough memory", class = "anvil_error_memory")
+  expect_error(nv_tensor(1, "f64", shape = sizes), class = "anvil_error_memory")
+  expect_error(nv_fill(1, sizes, dtype = "f64"), class = "anvil_error_memory")
+  expect_error(nv_fill(1L, c(2^31 - 1, 2^31 - 1), dtype = "i32"), class = "anvil_error_memory")
+  spread <- jit(function(x) nv_broadcast_to(x, c(400000L, 400000L)))
+  expect_error(spread(nv_scalar(1, "f64")), class = "anvil_error_memory")
+  expect_error(nv_from_raw(raw(1), "i8", c(2^40, 2^40)), class = "anvil_error")
+  expect_equal(as_array(nv_scalar(1) + 1), 2)
+  expect_equal(as_array(jit(function(x) x + 1)(nv_scalar(1))), 2)
+})
+
+# In a process of its own, where nothing else allocates: by how many bytes the memory in use
+# grows at each call. The lesser of two periods, for what is kept once is no leak.
+grown_bytes <- function(programs, n) {
+  in_child(c('
+    growth <- function(f, n) {
+      in_use <- function() {
+        gc()
+        c(R = sum(gc()[, 1] * c(56, 8)), heap = .Call(anvil:::C_anvil_memory, FALSE)[5L], pool = anvil_memory()$used)
+      }
+      period <- function() {
+        before <- in_use()
+        for (i in seq_len(n)) f()
+        (in_use() - before) / n
+      }
+      for (i in 1:20) f()
+      pmin(period(), period())
+    }
+    x <- nv_tensor(c(1, 2, 3), "f64")
+    y <- nv_tensor(runif(1e5), "f64")',
+    sprintf("sapply(list(%s), growth, %d)", paste(names(programs), "= function()", programs, collapse = ",\n"), n)
+  ), timeout = 300)
+}
+
+test_that("tracing and differentiating keep nothing", {
+  skip_on_cran()
+  grown <- grown_bytes(n = 80, c(
+    sums = "trace_fn(function(x) sum(x), list(x))",
+    operators = "trace_fn(function(x) sum(sin(x) * x), list(x))",
+    values_in_calls = "do.call(trace_fn, list(function(x) do.call(nv_mul, list(x, nv_reduce_sum(y))), list(x)))",
+    gradients = "gradient(function(x) sum(sin(x) * x))(x)",
+    errors = "tryCatch(trace_fn(function(x) stop(sin(x)), list(x)), error = function(e) NULL)",
+    loops = "trace_fn(function(x) nv_while(list(v = x), function(v) sum(v) < 1, function(v) list(v = v + 1)), list(x))",
+    text = "read_stablehlo(\"func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {\\n return %x : tensor<4xf32>\\n}\")"
+  ))
+  expect_lt(max(grown, na.rm = TRUE), 1000, label = paste(rownames(grown)[row(grown)], colnames(grown)[col(grown)], round(grown), collapse = ", "))
+})
+
+test_that("compiled programs that are dropped are freed", {
+  skip_on_cran()
+  grown <- grown_bytes(n = 20, c(programs = "jit(function(x) sum(exp(x) * x))(x)"))
+  expect_lt(max(grown, na.rm = TRUE), 20000)
+})

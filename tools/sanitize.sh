@@ -1,0 +1,71 @@
+# The core under clang's address and undefined-behaviour sanitizers, and the two fuzzers: texts
+# for the StableHLO reader (libFuzzer) and random programs. Sourced by ./run.
+
+sanitize_build=$out/sanitize
+
+prepare_sanitize() {
+  prepare_build
+  command -v clang++ >/dev/null || die "the sanitizers need clang: apt-get install clang libclang-rt-dev"
+  [ -f "$sanitize_build/build.ninja" ] || quietly sanitize-configure cmake --preset sanitize -S "$root" ||
+    die "CMake does not configure the build with sanitizers"
+}
+
+# Fewer random programs than in the optimised build; a report ends the program with its stack.
+sanitized() {
+  ANVIL_FUZZ_COUNT=${ANVIL_FUZZ_COUNT:-150} ANVIL_SEEDS=${ANVIL_SEEDS:-20} \
+    ASAN_OPTIONS="allocator_may_return_null=1:detect_stack_use_after_return=0:${ASAN_OPTIONS:-}" \
+    UBSAN_OPTIONS="print_stacktrace=1:${UBSAN_OPTIONS:-}" "$@"
+}
+
+# ./run sanitize [NAME...]: all C++ tests, or those of the names that ./run test knows.
+sanitize() {
+  prepare_sanitize
+  local name found status=0
+  if [ $# = 0 ]; then
+    say "Compiling into build/sanitize"
+    build_targets "$sanitize_build" $(target_names "$sanitize_build" 'anvil_test_[a-z_0-9]*')
+    say "The tests of the core"
+    sanitized ctest --test-dir "$sanitize_build" -j "$(jobs)" -E conformance --output-on-failure --no-tests=error
+    return
+  fi
+  for name in "$@"; do
+    found=$(cpp_tests "$name")
+    [ -n "$found" ] || die "no C++ test is called '$name'"
+    sanitized run_cpp_tests "$sanitize_build" "$found" || status=1
+  done
+  return $status
+}
+
+# fuzz_text SECONDS: new inputs stay in build/fuzz, what fails as well.
+fuzz_text() {
+  build_targets "$sanitize_build" anvil_fuzz_read_stablehlo
+  JOBS=$(jobs) sanitized "$root/tests/cpp/fuzz/run" "$1"
+}
+
+# fuzz_programs BUILD SECONDS: random programs from a seed that the clock and the kernel choose,
+# which is printed; the same seed gives the same programs.
+fuzz_programs() {
+  local program=$1/tests/cpp/anvil_test_api seconds=$2 start=$SECONDS seed count=${ANVIL_FUZZ_COUNT:-200} programs=0
+  seed=$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')
+  while [ $((SECONDS - start)) -lt "$seconds" ]; do
+    ANVIL_FUZZ_SEED=$seed ANVIL_FUZZ_COUNT=$count "$program" --gtest_filter='Random*' --gtest_brief=1 </dev/null || {
+      echo "again: ANVIL_FUZZ_SEED=$seed ANVIL_FUZZ_COUNT=$count $program --gtest_filter='Random*'"
+      return 1
+    }
+    seed=$((seed + count)) programs=$((programs + count))
+  done
+  echo "$programs random programs and as many others, the last seed $((seed - 1)): no difference"
+}
+
+# ./run fuzz SECONDS
+fuzz() {
+  local seconds=${1:-60} status=0
+  prepare_sanitize
+  prepare_dev
+  say "Fuzzing the reader of StableHLO for $seconds s"
+  fuzz_text "$seconds" || status=1
+  say "Random programs for $seconds s"
+  build_targets "$dev_build" anvil_test_api
+  fuzz_programs "$dev_build" "$seconds" || status=1
+  return $status
+}
