@@ -56,7 +56,7 @@ run_ctest() {
   quietly "$log" "$@" --test-dir "$build" -j "$(jobs)" --output-on-failure --no-tests=error || ok=no
   if [ $ok = no ]; then
     note "what failed:"
-    grep -hE '^\[  FAILED  \] [^0-9].* \([0-9]+ ms\)$|^  FAILED  |\*\*\*' "$logs/$log.log" | head -n 40 | sed 's/^/   | /' || true
+    grep -hE '^\[  FAILED  \] [^0-9].* \([0-9]+ ms\)$|^  FAILED  |\*\*\*' "$logs/$log.log" | sed -n '1,40s/^/   | /p' || true
   fi
   count_ctest "$last" $ok
   times_of_ctest "$last" "${log%ctest}"
@@ -91,7 +91,7 @@ times_of_ctest() {
 
 slowest() {
   say "The slowest tests, in seconds"
-  sort -rn "$logs/times" | head -n 12 | while IFS=$'\t' read -r seconds name; do printf '   %8.1f  %s\n' "$seconds" "$name"; done
+  sort -rn "$logs/times" | awk -F '\t' 'NR <= 12 { printf "   %8.1f  %s\n", $1, $2 }'
 }
 
 test_package() {
