@@ -86,7 +86,7 @@ describe_value <- function(x) {
   if (is.atomic(x) && !is.object(x) && length(x) <= 6L) {
     return(paste(deparse(as.vector(x)), collapse = ""))
   }
-  size <- if (is.atomic(x) && !is.object(x)) sprintf(" of length %d", length(x)) else ""
+  size <- if ((is.atomic(x) || is.list(x)) && !is.object(x)) sprintf(" of length %d", length(x)) else ""
   paste0("<", described_class(x), ">", size)
 }
 

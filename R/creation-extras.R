@@ -94,39 +94,50 @@ NULL
 #' @rdname nv_like
 #' @export
 nv_tensor_like <- function(like, data, dtype = NULL, device = NULL, shape = NULL, ambiguous = NULL) {
-  nv_tensor(data, dtype = dtype %||% dtype(like), device = device, shape = shape, ambiguous = ambiguous %||% ambiguous(like))
+  like <- type_like(like)
+  nv_tensor(data, dtype = dtype %||% like$dtype, device = device, shape = shape, ambiguous = ambiguous %||% like$ambiguous)
 }
 
 #' @rdname nv_like
 #' @export
 nv_scalar_like <- function(like, data, dtype = NULL, device = NULL, ambiguous = NULL) {
-  nv_scalar(data, dtype = dtype %||% dtype(like), device = device, ambiguous = ambiguous %||% ambiguous(like))
+  like <- type_like(like)
+  nv_scalar(data, dtype = dtype %||% like$dtype, device = device, ambiguous = ambiguous %||% like$ambiguous)
 }
 
 #' @rdname nv_like
 #' @export
 nv_empty_like <- function(like, dtype = NULL, shape = NULL, device = NULL, ambiguous = NULL) {
-  nv_empty(dtype %||% dtype(like), shape %||% sizes_of(like), device = device, ambiguous = ambiguous %||% ambiguous(like))
+  like <- type_like(like)
+  nv_empty(dtype %||% like$dtype, shape %||% like$shape, device = device, ambiguous = ambiguous %||% like$ambiguous)
 }
 
 #' @rdname nv_like
 #' @export
 nv_fill_like <- function(like, value, shape = NULL, dtype = NULL, ambiguous = NULL, device = NULL) {
-  nv_fill(value, shape %||% sizes_of(like), dtype = dtype %||% dtype(like), ambiguous = ambiguous %||% ambiguous(like), device = device)
+  like <- type_like(like)
+  nv_fill(value, shape %||% like$shape, dtype = dtype %||% like$dtype, ambiguous = ambiguous %||% like$ambiguous, device = device)
 }
 
 #' @rdname nv_like
 #' @export
 nv_iota_like <- function(like, dim, shape = NULL, start = 1L, dtype = NULL, ambiguous = NULL, device = NULL) {
-  nv_iota(dim, dtype %||% dtype(like), shape %||% sizes_of(like), start = start, ambiguous = ambiguous %||% ambiguous(like), device = device)
+  like <- type_like(like)
+  nv_iota(dim, dtype %||% like$dtype, shape %||% like$shape, start = start, ambiguous = ambiguous %||% like$ambiguous, device = device)
 }
 
 #' @rdname nv_like
 #' @export
 nv_seq_like <- function(like, start, end, steps = NULL, dtype = NULL, ambiguous = NULL, device = NULL) {
-  nv_seq(start, end, steps = steps, dtype = dtype %||% dtype(like), ambiguous = ambiguous %||% ambiguous(like), device = device)
+  like <- type_like(like)
+  nv_seq(start, end, steps = steps, dtype = dtype %||% like$dtype, ambiguous = ambiguous %||% like$ambiguous, device = device)
 }
 
 #' @rdname nv_like
 #' @export
-nv_eye_like <- function(like, n, dtype = NULL, device = NULL) nv_eye(n, dtype = dtype %||% dtype(like), device = device)
+nv_eye_like <- function(like, n, dtype = NULL, device = NULL) {
+  like <- type_like(like)
+  nv_eye(n, dtype = dtype %||% like$dtype, device = device)
+}
+
+type_like <- function(like) abstract_from_tag(type_tag(like))

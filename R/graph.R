@@ -92,6 +92,7 @@ print.PrimitiveCall <- function(x, ...) {
 #' @rdname AnvilGraph
 #' @export
 subgraphs <- function(call) {
+  check_class(call, "PrimitiveCall", "i The field `calls` of a graph is a list of them.")
   found <- vapply(call$params, inherits, NA, "AnvilGraph")
   if (any(found)) call$params[found] else list()
 }
@@ -104,8 +105,9 @@ simplify_graph <- function(graph, passes = c("inline_scalars", "unused_constants
 #' @export
 evaluate_graph <- function(graph, inputs = list()) {
   check_class(graph, "AnvilGraph")
-  if (!is_container(inputs) || length(inputs) != length(graph$inputs)) {
-    wrong_argument("inputs", sprintf("a list of %d tensor%s", length(graph$inputs), if (length(graph$inputs) == 1L) "" else "s"), inputs)
+  n <- length(graph$inputs)
+  if (!is_container(inputs) || length(inputs) != n) {
+    wrong_argument("inputs", sprintf("a list of %d tensor%s", n, if (n == 1L) "" else "s"), inputs)
   }
   .Call(C_anvil_evaluate, graph, lapply(inputs, concrete, name = "inputs"))
 }

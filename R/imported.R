@@ -76,7 +76,9 @@ fields_of <- function(graph) .Call(C_anvil_graph_fields, graph)
 
 #' @rdname read_stablehlo
 #' @export
-as_graph <- function(x) {
+as_graph <- function(x) graph_behind(x)
+
+graph_behind <- function(x, name = rlang::caller_arg(x)) {
   if (inherits(x, "AnvilGraph")) {
     x
   } else if (inherits(x, "AnvilImported")) {
@@ -84,7 +86,7 @@ as_graph <- function(x) {
   } else if (inherits(x, "AnvilProgram")) {
     x$graph
   } else {
-    abort_anvil("argument", "`x` has no graph of its own.", c(
+    abort_anvil("argument", sprintf("`%s` has no graph of its own.", name), c(
       sprintf("x Got <%s>.", described_class(x)),
       if (is.function(x)) "i `trace_fn()` makes a graph of a function and the types of its arguments."
     ))

@@ -12,7 +12,7 @@
 #' f <- function(x, y) sum(x * y)
 #' nv_inspect(f, "graph", nv_aten("f32", 8), nv_aten("f32", 8))
 nv_inspect <- function(f, level = c("graph", "stablehlo", "loops", "stages", "llvm", "asm"), ...) {
-  level <- check_choice(if (missing(level)) "graph" else level, eval(formals()$level))
+  level <- if (missing(level)) "graph" else check_choice(level, eval(formals()$level))
   check_function(f)
   graph <- if (inherits(f, "AnvilImported") && ...length() == 0L) as_graph(f) else trace_fn(f, list(...))
   text <- switch(level,

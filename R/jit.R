@@ -50,10 +50,9 @@ jit <- function(f, static = character(), cache_size = 100L, donate = character()
   if (length(both <- intersect(static, donate))) {
     abort_anvil("argument", sprintf("`%s` cannot be both in `donate` and `static`.", both[1L]))
   }
-  if (!is.numeric(cache_size) || length(cache_size) != 1L || is.na(cache_size) || cache_size < 1) {
-    abort_anvil("argument", "`cache_size` must be a number of at least 1.")
-  }
-  spec <- list(f = f, static = static, donate = donate, convert = isTRUE(convert), cache_size = as.double(cache_size))
+  if (!identical(cache_size, Inf)) check_whole_number(cache_size, lower = 1L)
+  check_flag(convert)
+  spec <- list(f = f, static = static, donate = donate, convert = convert, cache_size = as.double(cache_size))
   cache <- .Call(C_anvil_cache, spec)
   wrapper <- function() NULL
   formals(wrapper) <- formals

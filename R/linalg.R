@@ -61,9 +61,10 @@ matrix_product <- function(operands, left, right) {
 #' @rdname nv_matmul
 #' @export
 nv_outer <- function(lhs, rhs) {
-  sizes <- c(vector_size(lhs, "lhs"), vector_size(rhs, "rhs"))
-  spread <- function(x, dim) record("broadcast_in_dim", list(x), list(shape = sizes, broadcast_dimensions = dim))
-  nv_mul(spread(lhs, 1L), spread(rhs, 2L))
+  operands <- .Call(C_anvil_promote, list(lhs = lhs, rhs = rhs), FALSE)
+  sizes <- c(vector_size(operands[[1L]], "lhs"), vector_size(operands[[2L]], "rhs"))
+  spread <- function(k) record("broadcast_in_dim", operands[k], list(shape = sizes, broadcast_dimensions = k))
+  nv_mul(spread(1L), spread(2L))
 }
 
 vector_size <- function(x, name) {

@@ -50,7 +50,10 @@ nv_cbrt <- function(operand) record("cbrt", list(operand))
 
 #' @rdname nv_math
 #' @export
-nv_square <- function(operand) record_promoted("mul", list(operand, operand))
+nv_square <- function(operand) {
+  operand <- as_operand(operand)
+  record("mul", list(operand, operand))
+}
 
 #' @rdname nv_math
 #' @export

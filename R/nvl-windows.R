@@ -86,6 +86,7 @@ nvl_reduce_window <- function(operands, initial, window_dimensions, window_strid
 #' @rdname nvl_windows
 #' @export
 nvl_select_and_scatter <- function(operand, source, initial, window_dimensions, window_strides, padding_low, padding_high, select, scatter) {
+  type_tag(operand)
   record("select_and_scatter", list(operand, source, initial), list(
     window_dimensions = window_dimensions, window_strides = window_strides,
     padding_low = padding_low, padding_high = padding_high,

@@ -7,6 +7,9 @@ is_integer_code <- function(code) code > dtype_codes[["bool"]] && code < dtype_c
 sizes_of <- function(x, name = rlang::caller_arg(x)) type_tag(x, name)[-(1:2)]
 rank_of <- function(x, name = rlang::caller_arg(x)) length(type_tag(x, name)) - 2L
 
+# A box of one operand, for functions that hand it on under other names.
+as_operand <- function(x, name = rlang::caller_arg(x)) .Call(C_anvil_promote, stats::setNames(list(x), name), FALSE)[[1L]]
+
 # The name of a dtype that came as argument `dtype`.
 dtype_text <- function(dtype) as.character(as_dtype_argument(dtype))
 

@@ -34,9 +34,7 @@ print.AnvilProgram <- function(x, ...) {
 
 #' @rdname nv_program
 #' @export
-nv_compile <- function(program) {
-  .Call(C_anvil_compile, as_graph(program))
-}
+nv_compile <- function(program) .Call(C_anvil_compile, graph_behind(program))
 
 #' @export
 print.AnvilExecutable <- function(x, ...) {

@@ -51,7 +51,7 @@ write_stablehlo <- function(f, path = NULL, args = list(), constants_as_inputs =
   if (!is.null(path) && (!is.character(path) || length(path) != 1L || is.na(path))) {
     abort_anvil("argument", "`path` must be the name of a file, or NULL.", sprintf("x Got %s.", describe_value(path)))
   }
-  graph <- if (is.function(f) && !inherits(f, "AnvilImported")) trace_fn(f, args) else as_graph(f)
+  graph <- if (is.function(f) && !inherits(f, "AnvilImported")) trace_fn(f, args) else graph_behind(f)
   text <- module_text(.Call(C_anvil_stablehlo, graph, constants_as_inputs, graph_labels(graph))[[1L]])
   if (is.null(path)) {
     return(text)

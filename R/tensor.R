@@ -67,11 +67,17 @@ new_tensor <- function(data, dtype, shape, ambiguous, check = FALSE) {
 nv_scalar <- function(data, dtype = NULL, device = NULL, ambiguous = NULL) {
   check_device(device)
   if (!is.null(ambiguous)) check_flag(ambiguous)
-  if (is_concrete(data)) {
-    return(unchanged_tensor(.Call(C_anvil_concrete, data), dtype, integer(), ambiguous))
+  concrete <- .Call(C_anvil_concrete, data)
+  if (!is.null(concrete)) {
+    if (ndims(concrete) > 0L) {
+      reshape <- if (length(concrete) == 1L) "i Use `nv_reshape(x, integer())`."
+      abort_anvil("shape", "`data` must be a scalar.", c(sprintf("x Got shape %s.", shape2string(shape(concrete))), reshape))
+    }
+    return(unchanged_tensor(concrete, dtype, NULL, ambiguous))
   }
   if (!is.atomic(data) || length(data) != 1L) {
-    abort_anvil("shape", "`data` must have length 1.", c(sprintf("x Got %s.", if (is_r_data(data)) paste("length", length(data)) else describe_value(data)), "i Use `nv_tensor()`."))
+    got <- if (is_r_data(data)) paste("length", length(data)) else describe_value(data)
+    abort_anvil("shape", "`data` must have length 1.", c(sprintf("x Got %s.", got), "i Use `nv_tensor()`."))
   }
   new_tensor(data, dtype, integer(), if (is.null(ambiguous)) is.null(dtype) && !is.logical(data) else isTRUE(ambiguous))
 }

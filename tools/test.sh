@@ -22,7 +22,7 @@ test_core() {
   local build=$out/cmake generator=""
   if command -v ninja >/dev/null; then generator="-G Ninja"; fi
   say "Core: configuring with CMake for ${configs:-the newest LLVM}"
-  quietly cmake-configure cmake $generator -S "$root" -B "$build" -DANVIL_LLVM_CONFIGS="$configs" ||
+  quietly cmake-configure cmake $generator -S "$root" -B "$build" -DANVIL_LLVM_CONFIGS="$configs" -DANVIL_UNITY=ON ||
     { problem "CMake does not configure the core"; return 0; }
   say "Core: compiling library, code generators and tests"
   quietly cmake-build cmake --build "$build" -j "$(jobs)" ||

@@ -6,16 +6,12 @@
 
 #include "backend/eigen/evaluate.h"
 #include "compiler/passes.h"
+#include "support/campaign.h"
 #include "support/ordinary_program.h"
 #include "support/run_compiled.h"
 
 namespace anvil::test {
 namespace {
-
-unsigned number_from(const char* variable, unsigned otherwise) {
-  const char* text = std::getenv(variable);
-  return text ? static_cast<unsigned>(std::atoll(text)) : otherwise;
-}
 
 std::vector<graph::Tensor> run_without(const graph::Graph& g, const std::vector<graph::Tensor>& inputs,
                                        const std::string& left_out) {
@@ -51,12 +47,11 @@ std::string difference(const std::vector<graph::Tensor>& got, const std::vector<
 
 TEST(OrdinaryPrograms, RunAsEvaluated) {
   load_llvm();
-  const unsigned first = number_from("ANVIL_SEED", 1),
-                 count = number_from("ANVIL_SEEDS", std::getenv("ANVIL_SEED") ? 1 : 150);
-  for (unsigned seed = first; seed < first + count && !HasFailure(); ++seed) {
+  const Campaign campaign(150);
+  for (unsigned seed = campaign.first; seed < campaign.first + campaign.count && !HasFailure(); ++seed) {
     OrdinaryProgram program(seed);
-    std::string left_out;  // one in two; places in the arena are needed
-    if (seed % 2) left_out = compiler::passes()[seed / 2 % (compiler::passes().size() - 1)].name;
+    std::string left_out = campaign.without.value_or("");  // else in one of two; places in the arena are needed
+    if (!campaign.without && seed % 2) left_out = compiler::passes()[seed / 2 % (compiler::passes().size() - 1)].name;
     const auto expected = eigen::evaluate(*program.graph, program.inputs);
     const auto got = run_without(*optimized(*program.graph), program.inputs, left_out);
     const std::string wrong = difference(got, expected, program.dtype == DType::f32 ? 1e-2 : 1e-6);

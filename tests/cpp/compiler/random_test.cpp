@@ -2,6 +2,7 @@
 #include <random>
 
 #include "compiler/graphs.h"
+#include "support/campaign.h"
 #include "support/random_program.h"
 #include "support/run_compiled.h"
 
@@ -186,10 +187,8 @@ class Generator {
 };
 
 TEST(RandomGraphs, PassesKeepResults) {
-  const char* from = std::getenv("ANVIL_SEED");
-  unsigned first = from ? static_cast<unsigned>(std::atoi(from)) : 1, count = from ? 1 : 400;
-  if (const char* n = std::getenv("ANVIL_SEEDS")) count = static_cast<unsigned>(std::atoi(n));
-  for (unsigned seed = first; seed < first + count && !HasFailure(); ++seed) {
+  const Campaign campaign(400);
+  for (unsigned seed = campaign.first; seed < campaign.first + campaign.count && !HasFailure(); ++seed) {
     SCOPED_TRACE("ANVIL_SEED=" + std::to_string(seed));
     graph::GraphPtr g = Generator(seed).graph();
     expect_passes_agree(*g, numbers_for(*g), 1e-9, targets[seed % 3]);
@@ -198,10 +197,8 @@ TEST(RandomGraphs, PassesKeepResults) {
 
 // Over the whole registry: windows, convolutions, sorting, factorisations, random bits.
 TEST(RandomPrograms, PassesKeepWhatResultsAreMadeOf) {
-  const char* from = std::getenv("ANVIL_SEED");
-  unsigned first = from ? static_cast<unsigned>(std::atoi(from)) : 1, count = from ? 1 : 150;
-  if (const char* n = std::getenv("ANVIL_SEEDS")) count = static_cast<unsigned>(std::atoi(n));
-  for (unsigned seed = first; seed < first + count && !HasFailure(); ++seed) {
+  const Campaign campaign(150);
+  for (unsigned seed = campaign.first; seed < campaign.first + campaign.count && !HasFailure(); ++seed) {
     SCOPED_TRACE("ANVIL_SEED=" + std::to_string(seed));
     RandomProgram program(seed, {});
     graph::GraphPtr g = optimized(program.graph);

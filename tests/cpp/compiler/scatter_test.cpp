@@ -1,6 +1,7 @@
 // Gathers and scatters in loops: every pass keeps the results, an input that nobody else needs
 // is changed in place, and parameters are bound no deeper than they must be.
 #include "compiler/graphs.h"
+#include "support/campaign.h"
 #include "support/loop_rule.h"
 #include "support/random_index.h"
 
@@ -16,9 +17,8 @@ Tensor indices(const Shape& shape, const std::vector<int64_t>& values, DType t =
 }
 
 TEST(RandomIndices, LoopRulesAgreeAndPassesKeepResults) {
-  const char* from = std::getenv("ANVIL_SEED");
-  unsigned first = from ? static_cast<unsigned>(std::atoi(from)) : 1, count = from ? 1 : 600;
-  for (unsigned seed = first; seed < first + count && !testing::Test::HasFailure(); ++seed) {
+  const Campaign campaign(600);
+  for (unsigned seed = campaign.first; seed < campaign.first + campaign.count && !HasFailure(); ++seed) {
     SCOPED_TRACE("ANVIL_SEED=" + std::to_string(seed));
     RandomIndexed p(seed);
     expect_loop_rules_agree(p.graph, p.inputs);
