@@ -6,18 +6,21 @@ namespace anvil {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr auto pause = std::chrono::milliseconds(5);
 
 thread_local InterruptCheck check = nullptr;
+thread_local std::chrono::milliseconds pause{};
 thread_local Clock::time_point next_time{};
 
 }  // namespace
 
-void set_interrupt_check(InterruptCheck c) {
-  check = c;
-  next_time = {};
-}
 constinit thread_local int64_t operations_until_poll = 0;
+
+void set_interrupt_check(InterruptCheck c, int milliseconds) {
+  check = c;
+  pause = std::chrono::milliseconds(milliseconds);
+  next_time = {};
+  operations_until_poll = 0;
+}
 
 InterruptCheck interrupt_check() { return check; }
 

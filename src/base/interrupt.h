@@ -19,10 +19,11 @@ using InterruptCheck = bool (*)();
 
 // The check of the thread that calls; none at first. The others never ask, so that R is only
 // asked on R's own thread. A shared object that has its own copy of this layer has its own.
-void set_interrupt_check(InterruptCheck);
+// Between two questions are at least so many milliseconds; tests, which count them, say 0.
+void set_interrupt_check(InterruptCheck, int pause = 5);
 InterruptCheck interrupt_check();
 
-// Throws Interrupted when the check says so. Asks at most every few milliseconds.
+// Throws Interrupted when the check says so. Does not ask before the pause is over.
 void poll();
 
 // The same for short steps: so many operations, of a nanosecond or so each, have been done, and

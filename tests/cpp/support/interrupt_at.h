@@ -6,9 +6,9 @@ namespace anvil::test {
 
 class InterruptAt {
  public:
-  explicit InterruptAt(int n) {
+  explicit InterruptAt(int n, int pause = 0) {
     left_ = n, asked_ = 0;
-    set_interrupt_check([] { return ++asked_ == left_; });
+    set_interrupt_check([] { return ++asked_ == left_; }, pause);
   }
   ~InterruptAt() { set_interrupt_check(nullptr); }
   InterruptAt(const InterruptAt&) = delete;
