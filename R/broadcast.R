@@ -33,7 +33,7 @@ NULL
 #' @export
 nv_promote_to_common <- function(...) {
   operands <- list(...)
-  check_any(operands)
+  sizes_of_any(operands)
   keep_names(.Call(C_anvil_promote, operands, FALSE), operands)
 }
 
@@ -48,7 +48,7 @@ nv_broadcast_scalars <- function(...) {
 #' @export
 nv_broadcast_tensors <- function(...) {
   operands <- list(...)
-  shapes <- lapply(operands, sizes_of)
+  shapes <- lapply(operands, sizes_of, name = "...")
   rank <- max(0L, lengths(shapes))
   aligned <- vapply(shapes, function(s) c(rep(1L, rank - length(s)), s), integer(rank))
   aligned <- matrix(aligned, nrow = rank)

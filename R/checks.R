@@ -49,7 +49,16 @@ check_sizes <- function(shape, name = rlang::caller_arg(shape), lower = 0L) {
       if (is_whole(shape) && any(shape > .Machine$integer.max)) "i A dimension has at most 2^31 - 1 elements."
     ))
   }
+  check_elements(shape, name)
   as.integer(shape)
+}
+
+# The core counts elements in 64 bits. What are no sizes is checked elsewhere.
+check_elements <- function(shape, name = rlang::caller_arg(shape)) {
+  if (is_whole(shape) && prod(abs(shape)) > 2^62) {
+    abort_anvil("shape", sprintf("A tensor of this `%s` has too many elements.", name), c(got_value(shape), "i There may be 2^62 of them."))
+  }
+  shape
 }
 
 check_dims <- function(dims, rank, name = rlang::caller_arg(dims)) {
@@ -60,7 +69,11 @@ check_dims <- function(dims, rank, name = rlang::caller_arg(dims)) {
   as.integer(dims)
 }
 
-check_any <- function(operands) if (length(operands) == 0L) abort_anvil("argument", "`...` must hold at least one tensor.")
+# The sizes of tensors that came as `...`: at least one.
+sizes_of_any <- function(operands) {
+  if (length(operands) == 0L) abort_anvil("argument", "`...` must hold at least one tensor.")
+  lapply(operands, sizes_of, name = "...")
+}
 
 check_function <- function(f, name = rlang::caller_arg(f)) {
   if (!is.function(f)) wrong_argument(name, "a function", f)
@@ -86,7 +99,7 @@ describe_value <- function(x) {
   if (is.atomic(x) && !is.object(x) && length(x) <= 6L) {
     return(paste(deparse(as.vector(x)), collapse = ""))
   }
-  size <- if ((is.atomic(x) || is.list(x)) && !is.object(x)) sprintf(" of length %d", length(x)) else ""
+  size <- if ((is.atomic(x) || is.list(x)) && !is.object(x)) sprintf(" of length %d", length(x))
   paste0("<", described_class(x), ">", size)
 }
 

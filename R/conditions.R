@@ -43,7 +43,10 @@ user_call <- function() {
   if (i < 1L) {
     return(NULL)
   }
-  readable_call(sys.call(i), sys.frame(i))
+  call <- sys.call(i)
+  # so rbind() and cbind() call their methods
+  inside <- i > 1L && length(call) > 1L && identical(call[[2L]], quote(deparse.level))
+  if (inside) sys.call(i - 1L) else readable_call(call, sys.frame(i))
 }
 
 is_base_helper <- function(f) identical(environment(f), .BaseNamespaceEnv) && !identical(f, base::eval)

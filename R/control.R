@@ -36,8 +36,8 @@ nv_if <- function(pred, true, false) {
   }
   # Arguments of the branches are made in the graph around them.
   force(pred)
-  true_graph <- trace_graph(function() branch_value(true), list(), mode = "state")
-  false_graph <- trace_graph(function() branch_value(false), list(), mode = "state")
+  true_graph <- trace_graph(function() branch_value(true), list(), mode = "state", what = "`true`")
+  false_graph <- trace_graph(function() branch_value(false), list(), mode = "state", what = "`false`")
   check_same_tree(true_graph$out_tree, false_graph$out_tree, "true and false branches must have the same output structure.", c("`true`", "`false`"))
   out <- record("if", list(pred), list(true_graph = true_graph, false_graph = false_graph))
   unflatten(true_graph$out_tree, as_leaves(out))
@@ -73,10 +73,16 @@ nv_while <- function(init, cond, body) {
   if (!is_container(init) || is.null(names(init)) || !all(nzchar(names(init))) || anyDuplicated(names(init))) {
     abort_anvil("argument", "`init` must be a list with a name for every element.", "i `cond` and `body` get the elements as named arguments.")
   }
+  check_takes(cond, names(init), "cond", "the elements of `init`")
+  check_takes(body, names(init), "body", "the elements of `init`")
   tree <- build_tree(init)
   state <- flatten(init)
   for (x in state) {
-    if (!is_tensorish(x)) abort_anvil("argument", "`init` must hold tensors, or nested lists of them.", sprintf("x Got <%s>.", described_class(x)))
+    if (!is_tensorish(x)) {
+      hint <- if (is_r_data(x)) "i Vectors do not become tensors by themselves: use `array()` or `nv_tensor()`."
+      abort_anvil("argument", "`init` must hold tensors, or nested lists of them.", c(sprintf("x Got <%s>.", described_class(x)), hint))
+    }
+    if (is_literal(x) && !is.double(x) && is.na(x)) abort_anvil("missing", "`init` holds NA: tensors know NaN, but no NA.")
   }
   if (!is_tracing() && !any(vapply(state, is_abstract_box, NA))) {
     out <- while_in_r(tree, lapply(state, nv_value), cond, body)
@@ -85,8 +91,8 @@ nv_while <- function(init, cond, body) {
     }
   }
   init <- unflatten(tree, state)
-  cond_graph <- trace_graph(cond, init, mode = "state")
-  body_graph <- trace_graph(body, init, mode = "state")
+  cond_graph <- trace_graph(cond, init, mode = "state", what = "`cond`")
+  body_graph <- trace_graph(body, init, mode = "state", what = "`body`")
   check_same_tree(tree, body_graph$out_tree, "`body` must have the same input and output structure.", c("`init`", "`body`"))
   check_state_types(tree, body_graph)
   out <- record("while", state, list(cond_graph = cond_graph, body_graph = body_graph))
@@ -120,7 +126,7 @@ while_in_r <- function(tree, state, cond, body) {
     }
     next_state <- call_with(body, unflatten(tree, state))
     check_same_tree(tree, build_tree(next_state), "`body` must have the same input and output structure.", c("`init`", "`body`"))
-    next_state <- lapply(flatten(next_state), nv_value)
+    next_state <- lapply(check_outputs(flatten(next_state), "`body`"), nv_value)
     check_state_types(tree, list(inputs = state, outputs = next_state))
     state <- next_state
   }

@@ -28,10 +28,11 @@
 nv_fill <- function(value, shape, dtype = NULL, ambiguous = FALSE, device = NULL) {
   check_device(device)
   if (!is_r_data(value) || length(value) != 1L) {
-    abort_anvil("argument", "`value` must be an R vector of length 1.", sprintf("x Got <%s>.", described_class(value)))
+    hint <- if (is_tensor(value) || is_box(value)) "i `nv_broadcast_to()` repeats a tensor."
+    abort_anvil("argument", "`value` must be an R vector of length 1.", c(sprintf("x Got %s.", describe_value(value)), hint))
   }
   if (is.na(value) && !is.nan(value) && !is.double(value)) {
-    abort_anvil("missing", "`value` is NA: tensors know NaN, but no NA.")
+    abort_anvil("missing", "`value` is NA: tensors know NaN, but no NA.", "i Use `NaN` or `NA_real_`.")
   }
   dtype <- if (is.null(dtype)) as.character(default_dtype(value)) else dtype_text(dtype)
   record("fill", list(), list(value = value, dtype = dtype, shape = check_sizes(shape), ambiguous = check_flag(ambiguous)))
@@ -41,7 +42,7 @@ nv_fill <- function(value, shape, dtype = NULL, ambiguous = FALSE, device = NULL
 #' @export
 nv_iota <- function(dim, dtype, shape, start = 1L, ambiguous = FALSE, device = NULL) {
   check_device(device)
-  record("iota", list(), list(dim = dim, dtype = dtype_text(dtype), shape = shape, start = start, ambiguous = ambiguous))
+  record("iota", list(), list(dim = dim, dtype = dtype_text(dtype), shape = check_sizes(shape), start = start, ambiguous = ambiguous))
 }
 
 #' @rdname nv_fill

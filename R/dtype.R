@@ -20,10 +20,9 @@ as_dtype_argument <- function(x, name = "dtype") {
   }
   code <- dtype_code(x)
   if (is.na(code)) {
-    got <- if (is.character(x) && length(x) == 1L) paste0("\"", x, "\"") else paste0("<", described_class(x), ">")
     meant <- c(double = "f64", float = "f32", numeric = "f64", integer = "i32", int = "i32", logical = "bool")
     abort_anvil("dtype", sprintf("`%s` is not a dtype.", name), c(
-      paste0("x Got ", got, "."),
+      sprintf("x Got %s.", describe_value(x)),
       if (is.character(x) && length(x) == 1L && x %in% names(meant)) sprintf("i Did you mean \"%s\"?", meant[[x]]),
       "i The dtypes are bool, i8, i16, i32, i64, ui8, ui16, ui32, ui64, f32 and f64."
     ))

@@ -10,7 +10,7 @@ NULL
 #' @rawNamespace
 #' S3method("dim<-", AnvilTensor, set_dim_tensor)
 #' S3method("dim<-", AnvilBox, set_dim_tensor)
-set_dim_tensor <- function(x, value) nv_reshape(x, value)
+set_dim_tensor <- function(x, value) nv_reshape(x, check_sizes(value, lower = -1L))
 
 #' @rawNamespace
 #' S3method(t, AnvilTensor, t_tensor)
@@ -25,7 +25,10 @@ t_tensor <- function(x) {
 #' @rawNamespace
 #' S3method(aperm, AnvilTensor, aperm_tensor)
 #' S3method(aperm, AnvilBox, aperm_tensor)
-aperm_tensor <- function(a, perm = NULL, ...) nv_transpose(a, perm)
+aperm_tensor <- function(a, perm = NULL, ...) {
+  no_others("aperm", "perm", ...)
+  nv_transpose(a, perm)
+}
 
 #' @rawNamespace
 #' S3method(rev, AnvilTensor, rev_tensor)
@@ -61,11 +64,14 @@ c_tensor <- function(...) {
     as_elements <- function(x, name) if (is.list(x)) x else stats::setNames(list(x), if (nzchar(name)) name)
     return(do.call(c, Map(as_elements, unname(parts), names(parts) %||% rep("", length(parts)))))
   }
-  flat <- lapply(unname(parts), function(x) if (rank_of(x) > 1L) nv_flatten(x) else x)
+  flat <- lapply(unname(parts), function(x) if (rank_of(x, "...") > 1L) nv_flatten(x) else x)
   do.call(nv_concatenate, flat)
 }
 
 #' @rawNamespace
 #' S3method(chol, AnvilTensor, chol_tensor)
 #' S3method(chol, AnvilBox, chol_tensor)
-chol_tensor <- function(x, lower = FALSE, ...) nv_chol(x, lower)
+chol_tensor <- function(x, lower = FALSE, ...) {
+  no_others("chol", "lower", ...)
+  nv_chol(x, lower)
+}

@@ -9,7 +9,7 @@
 #' * `abs()`, `sqrt()`, `exp()`, `log()`, `round()` and so on, see [nv_math]; `cumsum()`, see
 #'   [nv_cumsum()];
 #' * `sum()`, `prod()`, `max()`, `min()`, `range()`, `any()`, `all()` and `mean()`, see [nv_reduce];
-#'   they also take `dims` and `drop`;
+#'   all but `range()` also take `dims` and `drop`;
 #' * `x[i, j]` and `x[i, j] <- value`, see [nv_subset()];
 #' * `sort()`, which keeps NaN as the largest element, see [nv_sort()];
 #' * `t()`, `aperm()`, `rev()`, `rbind()`, `cbind()`, `c()` and `dim(x) <- value`, see [nv_reshape()],
@@ -134,7 +134,7 @@ math_with <- function(generic, x, ...) {
   switch(generic,
     log = nv_div(nv_log(x), log_base(...)),
     round = {
-      if (!identical(as.double(..1), 0)) {
+      if (!is.numeric(..1) || !identical(as.double(..1), 0)) {
         abort_anvil("argument", "`digits` is not supported: tensors are rounded to whole numbers.", "i `round(x * 100) / 100` rounds to two digits.")
       }
       nv_round(x)
@@ -144,7 +144,23 @@ math_with <- function(generic, x, ...) {
   )
 }
 
-log_base <- function(base) if (is_literal(base)) log(base) else nv_log(base)
+log_base <- function(base) {
+  if (is_literal(base)) {
+    return(log(base))
+  }
+  type_tag(base)
+  nv_log(base)
+}
+
+# What R's own method would take, or what is misspelt, does not pass in silence.
+no_others <- function(generic, known, ...) {
+  others <- list(...)
+  if (length(others)) {
+    other <- c(Filter(nzchar, names(others)), "...")[1L]
+    arguments <- paste0("`", known, "`", collapse = " and ")
+    abort_anvil("argument", sprintf("`%s()` of tensors has no argument `%s`.", generic, other), sprintf("i It takes %s.", arguments))
+  }
+}
 
 # --- reductions -------------------------------------------------------------------------
 
@@ -160,14 +176,17 @@ reduce_generic <- function(generic, operands) {
   dims <- NULL
   drop <- TRUE
   if (!is.null(names(operands))) {
-    unknown <- setdiff(names(operands), c("", "dims", "drop"))
+    known <- if (generic != "range") c("dims", "drop")
+    unknown <- setdiff(names(operands), c("", known))
     if (length(unknown)) {
-      abort_anvil("argument", sprintf("`%s()` of tensors has no argument `%s`.", generic, unknown[1L]), "i Its arguments are `dims` and `drop`; anything else is one more operand, without a name.")
+      hint <- if (length(known)) "i Its arguments are `dims` and `drop`; anything else is one more operand, without a name." else "i Use `min()` and `max()` with `dims`."
+      abort_anvil("argument", sprintf("`%s()` of tensors has no argument `%s`.", generic, unknown[1L]), hint)
     }
     dims <- operands[["dims"]]
     drop <- operands[["drop"]] %||% TRUE
-    operands <- unname(operands[!(names(operands) %in% c("dims", "drop"))])
+    operands <- unname(operands[!(names(operands) %in% known)])
   }
+  sizes_of_any(operands)
   if (generic == "range") {
     return(nv_concatenate(reduce_generic("min", operands), reduce_generic("max", operands)))
   }
@@ -190,9 +209,10 @@ check_na_rm <- function(na.rm) {
 #' S3method(mean, AnvilBox, mean_tensor)
 mean_tensor <- function(x, dims = NULL, drop = TRUE, trim = 0, na.rm = FALSE, ...) {
   check_na_rm(na.rm)
-  if (!identical(as.double(trim), 0)) {
+  if (!is.numeric(trim) || !identical(as.double(trim), 0)) {
     abort_anvil("argument", "`trim` is not supported for tensors.")
   }
+  no_others("mean", c("dims", "drop"), ...)
   nv_reduce_mean(x, dims, drop)
 }
 

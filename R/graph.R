@@ -99,7 +99,13 @@ subgraphs <- function(call) {
 
 #' @rdname AnvilGraph
 #' @export
-simplify_graph <- function(graph, passes = c("inline_scalars", "unused_constants")) .Call(C_anvil_simplify, graph, passes)
+simplify_graph <- function(graph, passes = c("inline_scalars", "unused_constants")) {
+  known <- c("inline_scalars", "unused_constants", "dead_calls", "equal_calls", "optimize")
+  if (!is.null(passes) && !(is.character(passes) && all(passes %in% known))) {
+    wrong_argument("passes", sprintf("some of %s", paste0("\"", known, "\"", collapse = ", ")), passes)
+  }
+  .Call(C_anvil_simplify, graph, passes)
+}
 
 #' @rdname AnvilGraph
 #' @export

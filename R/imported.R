@@ -88,7 +88,7 @@ graph_behind <- function(x, name = rlang::caller_arg(x)) {
   } else {
     abort_anvil("argument", sprintf("`%s` has no graph of its own.", name), c(
       sprintf("x Got <%s>.", described_class(x)),
-      if (is.function(x)) "i `trace_fn()` makes a graph of a function and the types of its arguments."
+      if (is.function(x)) "i `trace_fn()` makes a graph of a function and the types of its arguments." else "i `trace_fn()` makes a graph, `read_stablehlo()` reads one."
     ))
   }
 }
@@ -107,7 +107,7 @@ program_text <- function(source, argument) {
     abort_anvil("argument", sprintf("`%s` must be text.", argument), sprintf("x Got <%s>.", described_class(source)))
   }
   is_text <- length(source) != 1L || grepl("\n|\\{|func\\.func", source, useBytes = TRUE)
-  text <- if (is_text) enc2utf8(paste(source, collapse = "\n")) else file_text(source)
+  text <- if (is_text) enc2utf8(paste(source, collapse = "\n")) else file_text(source, argument)
   name <- if (is_text) sprintf("`%s`", argument) else sprintf("The file \"%s\"", source)
   if (!validUTF8(text)) {
     line <- which(!validUTF8(strsplit(text, "\n", fixed = TRUE, useBytes = TRUE)[[1L]]))[1L]
@@ -119,9 +119,9 @@ program_text <- function(source, argument) {
   text
 }
 
-file_text <- function(path) {
+file_text <- function(path, argument) {
   if (!file.exists(path) || dir.exists(path)) {
-    abort_anvil("argument", sprintf("There is no file \"%s\".", path), "i A program that is no file has a function: `func.func @main(...) { ... }`.")
+    abort_anvil("argument", sprintf("`%s` is \"%s\", but there is no such file.", argument, path), "i A program that is no file has a function: `func.func @main(...) { ... }`.")
   }
   bytes <- readBin(path, "raw", file.size(path))
   refuse <- function(what, ...) abort_anvil("stablehlo", sprintf("The file \"%s\" is not StableHLO text.", path), c(paste("x It is", what), ...))

@@ -47,6 +47,7 @@
 #' x
 nv_subset <- function(x, ..., drop = TRUE) {
   check_flag(drop)
+  x <- as_operand(x)
   sizes <- sizes_of(x)
   s <- index_specs(sizes, as.list(substitute(list(...)))[-1L], function(k) ...elt(k), parent.frame())
   if (any(s$dynamic)) {
@@ -70,6 +71,7 @@ nv_subset <- function(x, ..., drop = TRUE) {
 #' @rdname nv_subset
 #' @export
 nv_subset_assign <- function(x, ..., value) {
+  x <- as_operand(x)
   s <- index_specs(sizes_of(x), as.list(substitute(list(...)))[-1L], function(k) ...elt(k), parent.frame())
   update <- prepare_update(value, type_tag(x), s)
   if (any(s$flip)) {
@@ -158,7 +160,7 @@ prepare_update <- function(value, tag, s) {
   if (!identical(given, size[s$keep])) {
     abort_anvil("shape", "Update shape does not match subset shape.", c(
       sprintf("x Got %s and %s.", shape2string(given), shape2string(size[s$keep])),
-      "i Only scalars are repeated."
+      "i `value` is repeated only if it is a scalar."
     ))
   }
   if (all(s$keep)) value else record("reshape", list(value), list(shape = size))
@@ -169,7 +171,7 @@ value_as <- function(value, tag) {
   from <- type_tag(value)
   whole <- is_literal(value) && is.numeric(value) && is_integer_code(tag[1L]) && is_whole(value)
   if (!whole && .Call(C_anvil_common_dtype, from[1L], tag[1L], from[2L] != 0L, FALSE)[1L] != tag[1L]) {
-    abort_anvil("dtype", sprintf("Value type %s is not promotable to left-hand side type %s.", names(dtype_codes)[from[1L] + 1L], dtype), "i Convert one of them with `nv_convert()`.")
+    abort_anvil("dtype", sprintf("Value type %s is not promotable to left-hand side type %s.", names(dtype_codes)[from[1L] + 1L], dtype), "i Convert `x` or `value` with `nv_convert()`.")
   }
   if (is_literal(value)) {
     if (whole) check_in_range(value, dtype)

@@ -34,13 +34,13 @@ NULL
 #' @rdname nvl_structure
 #' @export
 nvl_fill <- function(value, shape, dtype, ambiguous = FALSE) {
-  record("fill", list(), list(value = value, dtype = as_dtype_argument(dtype), shape = shape, ambiguous = ambiguous))
+  record("fill", list(), list(value = value, dtype = as_dtype_argument(dtype), shape = check_elements(shape), ambiguous = ambiguous))
 }
 
 #' @rdname nvl_structure
 #' @export
 nvl_iota <- function(dim, dtype, shape, start = 1L, ambiguous = FALSE) {
-  record("iota", list(), list(dim = dim, dtype = as_dtype_argument(dtype), shape = shape, start = start, ambiguous = ambiguous))
+  record("iota", list(), list(dim = dim, dtype = as_dtype_argument(dtype), shape = check_elements(shape), start = start, ambiguous = ambiguous))
 }
 
 #' @rdname nvl_structure
@@ -51,7 +51,7 @@ nvl_broadcast_in_dim <- function(operand, shape, broadcast_dimensions) {
 
 #' @rdname nvl_structure
 #' @export
-nvl_reshape <- function(operand, shape) record("reshape", list(operand), list(shape = shape))
+nvl_reshape <- function(operand, shape) record("reshape", list(operand), list(shape = check_elements(shape)))
 
 #' @rdname nvl_structure
 #' @export
@@ -134,7 +134,7 @@ nvl_triangular_solve <- function(a, b, left_side, lower, unit_diagonal, transpos
 #' @rdname nvl_structure
 #' @export
 nvl_rng_bit_generator <- function(initial_state, rng_algorithm = "THREE_FRY", dtype, shape) {
-  record("rng_bit_generator", list(initial_state), list(rng_algorithm = rng_algorithm, dtype = as_dtype_argument(dtype), shape = shape))
+  record("rng_bit_generator", list(initial_state), list(rng_algorithm = rng_algorithm, dtype = as_dtype_argument(dtype), shape = check_elements(shape)))
 }
 
 #' @rdname nv_if

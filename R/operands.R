@@ -7,7 +7,7 @@ is_integer_code <- function(code) code > dtype_codes[["bool"]] && code < dtype_c
 sizes_of <- function(x, name = rlang::caller_arg(x)) type_tag(x, name)[-(1:2)]
 rank_of <- function(x, name = rlang::caller_arg(x)) length(type_tag(x, name)) - 2L
 
-# A box of one operand, for functions that hand it on under other names.
+# A box of one operand, for functions that hand it on under another name.
 as_operand <- function(x, name = rlang::caller_arg(x)) .Call(C_anvil_promote, stats::setNames(list(x), name), FALSE)[[1L]]
 
 # The name of a dtype that came as argument `dtype`.
@@ -16,7 +16,9 @@ dtype_text <- function(dtype) as.character(as_dtype_argument(dtype))
 convert_to <- function(x, code) record("convert", list(x), list(dtype = names(dtype_codes)[code + 1L], ambiguous = FALSE))
 
 # The operand in a float dtype: integers and bools take the default one and stay ambiguous.
-as_float <- function(x, name = rlang::caller_arg(x)) if (is_float_code(type_tag(x, name)[1L])) x else .Call(C_anvil_promote, list(x, 1), FALSE)[[1L]]
+as_float <- function(x, name = rlang::caller_arg(x)) {
+  if (is_float_code(type_tag(x, name)[1L])) x else .Call(C_anvil_promote, stats::setNames(list(x, 1), c(name, "")), FALSE)[[1L]]
+}
 
 # Counts are not logical: bools are added up as i32.
 as_number <- function(x, name = rlang::caller_arg(x)) if (type_tag(x, name)[1L] == 0L) convert_to(x, dtype_codes[["i32"]]) else x

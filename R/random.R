@@ -108,8 +108,7 @@ as_parameter <- function(x, dtype, name = rlang::caller_arg(x)) {
   if (is_literal(x)) {
     return(as.double(x))
   }
-  type_tag(x, name)
-  nv_convert(x, dtype)
+  nv_convert(as_operand(x, name), dtype)
 }
 
 #' @rdname nv_random
@@ -120,7 +119,9 @@ nv_runif <- function(shape, initial_state, dtype = NULL, lower = 0, upper = 1) {
   if (identical(lower, 0) && identical(upper, 1)) {
     return(drawn)
   }
-  if (is_literal(lower) && is_literal(upper) && !isTRUE(lower <= upper)) {
+  if (is_literal(lower)) check_number(lower)
+  if (is_literal(upper)) check_number(upper)
+  if (is_literal(lower) && is_literal(upper) && lower > upper) {
     abort_anvil("argument", "`lower` must not be greater than `upper`.", sprintf("x Got %s and %s.", format(lower), format(upper)))
   }
   if (!is_literal(lower) || !is_literal(upper)) {

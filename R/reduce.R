@@ -1,8 +1,8 @@
 #' Reductions
 #'
 #' Sums, products, extremes and so on over some or all dimensions. R's `sum()`, `prod()`,
-#' `max()`, `min()`, `range()`, `any()`, `all()` and `mean()` call them for tensors, over all
-#' dimensions, or over those given as `dims`.
+#' `max()`, `min()`, `any()`, `all()` and `mean()` call them for tensors, over all dimensions, or
+#' over those given as `dims`; `range()` over all.
 #'
 #' `nv_mean()` of integers is a float. `nv_var()` and `nv_sd()` divide by the number of
 #' elements minus `correction`.

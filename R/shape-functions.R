@@ -116,6 +116,7 @@ NULL
 #' @rdname nv_movement
 #' @export
 nv_transpose <- function(x, permutation = NULL) {
+  x <- as_operand(x)
   record("transpose", list(x), list(permutation = if (is.null(permutation)) rev(seq_len(rank_of(x))) else permutation))
 }
 
@@ -163,9 +164,12 @@ nv_pad <- function(operand, padding_value, edge_padding_low, edge_padding_high, 
 #' nv_rbind(x, x)
 #' cbind(x, 0L)
 nv_concatenate <- function(..., dimension = NULL) {
-  operands <- unname(list(...))
-  check_any(operands)
-  shapes <- lapply(operands, sizes_of)
+  operands <- list(...)
+  if (length(meant <- intersect(names(operands), c("dim", "dims", "axis")))) {
+    abort_anvil("argument", sprintf("`nv_concatenate()` has no argument `%s`.", meant[1L]), "i The dimension is `dimension`.")
+  }
+  operands <- unname(operands)
+  shapes <- sizes_of_any(operands)
   ranks <- lengths(shapes)
   if (is.null(dimension)) {
     if (any(ranks > 1L)) {
@@ -192,8 +196,7 @@ nv_cbind <- function(...) stack_along(2L, unname(list(...)))
 
 # Rows (along = 1) or columns (2): vectors become one, scalars fill one.
 stack_along <- function(along, operands) {
-  check_any(operands)
-  shapes <- lapply(operands, sizes_of)
+  shapes <- sizes_of_any(operands)
   ranks <- lengths(shapes)
   rank <- max(2L, ranks)
   sizes <- lapply(shapes, function(s) if (length(s) == 1L) append(s, 1L, along - 1L) else s)

@@ -30,7 +30,8 @@ NULL
 #' @export
 nv_sort <- function(operand, dim = NULL, decreasing = FALSE) {
   check_flag(decreasing, "decreasing")
-  nvl_sort(list(operand), sort_dim(operand, dim), decreasing)[[1L]]
+  dim <- sort_dim(operand, dim)
+  record("sort", list(operand), list(dim = dim, descending = decreasing, is_stable = FALSE, num_keys = 1L))
 }
 
 #' @rdname nv_sort
@@ -50,8 +51,11 @@ nv_top_k <- function(operand, k) {
   list(values = found[[1L]], indices = found[[2L]])
 }
 
-# Vectors of one element have a line, too.
-sort_dim <- function(operand, dim) if (is.null(dim)) max(1L, rank_of(operand)) else dim
+sort_dim <- function(operand, dim) {
+  rank <- rank_of(operand)
+  if (rank == 0L) abort_anvil("shape", "`operand` must have at least 1 dimension.")
+  if (is.null(dim)) rank else dim
+}
 
 #' Primitives that sort
 #'

@@ -11,7 +11,10 @@ data_lines <- function(x, max_rows = getOption("anvil.print_max_rows", 30L), max
 
 tensor_footer <- function(x, sep = ",") paste0("[ CPU", type_text(x, "{", sep, "}"), " ] ")
 
-print_lines <- function(...) cli::cat_line(c(...))
+print_lines <- function(...) {
+  lines <- c(...)
+  cli::cat_line(lines)
+}
 
 #' Print a tensor
 #'
@@ -27,6 +30,7 @@ print_lines <- function(...) cli::cat_line(c(...))
 #' print(nv_tensor(1:100), max_rows = 3)
 print.AnvilTensor <- function(x, header = TRUE, max_rows = getOption("anvil.print_max_rows", 30L), max_width = getOption("anvil.print_max_width", 85L),
                               max_rows_slice = getOption("anvil.print_max_rows_slice", max_rows), ...) {
+  check_flag(header)
   print_lines(if (header) "AnvilTensor", data_lines(x, max_rows, max_width, max_rows_slice), tensor_footer(x))
   invisible(x)
 }

@@ -59,6 +59,10 @@ nv_tensor <- function(data, dtype = NULL, device = NULL, shape = NULL, ambiguous
 }
 
 new_tensor <- function(data, dtype, shape, ambiguous, check = FALSE) {
+  if (is_box(data)) {
+    abort_anvil("argument", "`data` is a tensor already, whose data are not known yet.", "i Leave the call out, or use `nv_convert()` or `nv_reshape()`.")
+  }
+  check_elements(shape)
   .Call(C_anvil_tensor, data, if (!is.null(dtype)) dtype_code(as_dtype_argument(dtype)), shape, ambiguous, check)
 }
 
@@ -75,9 +79,8 @@ nv_scalar <- function(data, dtype = NULL, device = NULL, ambiguous = NULL) {
     }
     return(unchanged_tensor(concrete, dtype, NULL, ambiguous))
   }
-  if (!is.atomic(data) || length(data) != 1L) {
-    got <- if (is_r_data(data)) paste("length", length(data)) else describe_value(data)
-    abort_anvil("shape", "`data` must have length 1.", c(sprintf("x Got %s.", got), "i Use `nv_tensor()`."))
+  if (is_r_data(data) && length(data) != 1L) {
+    abort_anvil("shape", "`data` must have length 1.", c(sprintf("x Got length %d.", length(data)), "i Use `nv_tensor()`."))
   }
   new_tensor(data, dtype, integer(), if (is.null(ambiguous)) is.null(dtype) && !is.logical(data) else isTRUE(ambiguous))
 }
@@ -92,12 +95,13 @@ nv_empty <- function(dtype, shape, device = NULL, ambiguous = FALSE) {
 #' @rdname nv_tensor
 #' @export
 nv_matrix <- function(data, nrow = NULL, ncol = NULL, dtype = NULL, device = NULL, ambiguous = NULL, byrow = FALSE) {
-  if (!is_r_data(data)) {
-    return(nv_tensor(data, dtype, device, if (is_tensorish(data)) c(nrow, ncol), ambiguous, byrow))
-  }
-  n <- length(data)
   if (!is.null(nrow)) nrow <- check_whole_number(nrow, "nrow", 0L)
   if (!is.null(ncol)) ncol <- check_whole_number(ncol, "ncol", 0L)
+  if (!is_r_data(data)) {
+    if (is_concrete(data)) check_unchanged(matrix_sizes(data, "data"), nrow, ncol)
+    return(nv_tensor(data, dtype, device, NULL, ambiguous, byrow))
+  }
+  n <- length(data)
   if (is.null(nrow) && is.null(ncol) && n != 1L) {
     abort_anvil("argument", "One of `nrow` and `ncol` must be given.")
   }
@@ -113,6 +117,16 @@ nv_matrix <- function(data, nrow = NULL, ncol = NULL, dtype = NULL, device = NUL
   if (is.null(nrow)) nrow <- if (is.null(ncol)) 1L else infer(ncol)
   if (is.null(ncol)) ncol <- infer(nrow)
   nv_tensor(as.vector(data), dtype = dtype, device = device, shape = c(nrow, ncol), ambiguous = ambiguous, byrow = byrow)
+}
+
+check_unchanged <- function(sizes, nrow, ncol) {
+  asked <- c(nrow %||% sizes[1L], ncol %||% sizes[2L])
+  if (!identical(asked, sizes)) {
+    abort_anvil("argument", "Cannot change the shape of an existing AnvilTensor.", c(
+      sprintf("x It is %s, not %s.", shape2string(sizes), shape2string(asked)),
+      "i Leave `nrow` and `ncol` out, or use `nv_reshape()`."
+    ))
+  }
 }
 
 # A tensor stays what it is: asking for something else is a mistake.
@@ -201,6 +215,7 @@ platform <- function(x) {
 }
 
 no_device <- function(x) {
+  if (!is_tensorish(x) && !inherits(x, c("AbstractTensor", "AnvilBuffer"))) wrong_argument("x", "a tensor", x)
   if (is.null(.Call(C_anvil_concrete, x)) && !inherits(x, "AnvilBuffer")) {
     abort_anvil("argument", "The device of `x` is not accessible during tracing.", "i Types have no device, only data have.")
   }
@@ -222,6 +237,7 @@ make_tag <- function(dtype, shape, ambiguous = FALSE) {
   if (!is.null(shape) && (!is_whole(shape) || any(shape < 0))) {
     abort_anvil("shape", "`shape` must hold sizes of at least 0.", got_value(shape))
   }
+  check_elements(shape)
   check_flag(ambiguous)
   sizes <- if (all(shape <= .Machine$integer.max)) as.integer(shape) else as.double(shape)
   c(dtype_code(as_dtype_argument(dtype)), as.integer(ambiguous), sizes)

@@ -18,7 +18,9 @@ trace_fn <- function(f, args = list()) {
   if (!is_container(args)) {
     abort_anvil("argument", "`args` must be a list.", sprintf("x Got <%s>.", described_class(args)))
   }
-  warn_frozen_random(trace_graph(f, match_arguments(f, args)))
+  args <- match_arguments(f, args)
+  check_takes(f, names(args) %||% rep("", length(args)), "f", "the elements of `args`")
+  warn_frozen_random(trace_graph(f, args))
 }
 
 # What R draws while a function is traced is the same number at every call of the program.
@@ -41,7 +43,8 @@ warn_frozen_random <- function(graph) {
 # mode "toplevel": tensors become inputs, everything else is passed on.
 # mode "state": every leaf becomes an input (loops and branches).
 # as_input: which leaves become inputs, where the caller knows.
-trace_graph <- function(f, args, mode = "toplevel", as_input = NULL) {
+# what: how an error calls the function.
+trace_graph <- function(f, args, mode = "toplevel", as_input = NULL, what = "A traced function") {
   in_tree <- build_tree(args)
   leaves <- flatten(args)
   if (is.null(as_input)) {
@@ -52,18 +55,36 @@ trace_graph <- function(f, args, mode = "toplevel", as_input = NULL) {
   leaves[as_input] <- lapply(leaves[as_input], function(x) .Call(C_anvil_input, x))
   out <- trace_call(f, unflatten(in_tree, leaves))
   fields <- list(in_tree = in_tree, out_tree = build_tree(out), is_static = !as_input)
-  .Call(C_anvil_finish, descriptor, check_outputs(flatten(out)), fields)
+  .Call(C_anvil_finish, descriptor, check_outputs(flatten(out), what), fields)
 }
 
 is_input <- function(x) is_tensor(x) || is_box(x) || inherits(x, "AbstractTensor")
 
-check_outputs <- function(outputs) {
+check_outputs <- function(outputs, what) {
   for (x in outputs) {
     if (!is_tensorish(x)) {
-      abort_anvil("argument", "A traced function must return tensors, or nested lists of them.", sprintf("x Got <%s>.", described_class(x)))
+      abort_anvil("argument", paste(what, "must return tensors, or nested lists of them."), sprintf("x Got <%s>.", described_class(x)))
+    }
+    if (is_literal(x) && !is.double(x) && is.na(x)) {
+      abort_anvil("missing", paste(what, "must not return NA: tensors know NaN, but no NA."), "i Use `NaN` or `NA_real_`.")
     }
   }
   outputs
+}
+
+# Elements that f is called with by name; `given` says what they are.
+check_takes <- function(f, labels, name, given) {
+  own <- names(formals(args(f)))
+  if (is.primitive(f) || "..." %in% own) {
+    return(invisible())
+  }
+  unknown <- labels[is.na(pmatch(labels, own))]
+  if (length(unknown)) {
+    abort_anvil("argument", sprintf("`%s` must be a function of %s.", name, given), c(
+      if (nzchar(unknown[1L])) sprintf("x It has no argument `%s`.", unknown[1L]) else sprintf("x There are %d.", length(labels)),
+      if (length(own)) sprintf("i Its arguments are %s.", paste0("`", own, "`", collapse = ", "))
+    ))
+  }
 }
 
 # Positional arguments get the names of the formals that they fill.

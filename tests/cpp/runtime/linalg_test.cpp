@@ -150,7 +150,7 @@ TYPED_TEST(Linalg, TriangularSystems) {
           this->call("triangular_solve", {x.data(), a.data(), b.data()}, {n, m, batch, left, lower, unit, transposed}),
           0);
       const int rows = left ? n : m, columns = left ? m : n;
-      const auto element = [&](int q, int i, int k) {  // of op(A)
+      const auto element = [&, n = n, batch = batch](int q, int i, int k) {  // of op(A)
         const int r = transposed ? k : i, c = transposed ? i : k;
         if (r == c && unit) return 1.0;
         return (lower ? r >= c : r <= c) ? double(a[this->at(q, batch, n, r, c)]) : 0.0;
