@@ -76,6 +76,8 @@ abstract_tag <- function(x, name = "x") {
 
 is_r_data <- function(x) (is.logical(x) || is.integer(x) || is.double(x)) && (!is.object(x) || inherits(x, "integer64"))
 is_literal <- function(x) is_r_data(x) && length(x) == 1L && is.null(dim(x))
+# NA_real_ is a NaN to tensors.
+is_missing_literal <- function(x) is_literal(x) && !is.double(x) && is.na(x)
 is_r_array <- function(x) is_r_data(x) && !is.null(dim(x))
 
 #' Whether a value can stand where a tensor is expected

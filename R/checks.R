@@ -56,7 +56,9 @@ check_sizes <- function(shape, name = rlang::caller_arg(shape), lower = 0L) {
 # The core counts elements in 64 bits. What are no sizes is checked elsewhere.
 check_elements <- function(shape, name = rlang::caller_arg(shape)) {
   if (is_whole(shape) && prod(abs(shape)) > 2^62) {
-    abort_anvil("shape", sprintf("A tensor of this `%s` has too many elements.", name), c(got_value(shape), "i There may be 2^62 of them."))
+    abort_anvil("shape", sprintf("A tensor of this `%s` has too many elements.", name), c(
+      got_value(shape), "i There may be 2^62 of them."
+    ))
   }
   shape
 }

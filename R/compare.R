@@ -58,21 +58,21 @@ NULL
 #' @rdname nv_is_finite
 #' @export
 nv_is_finite <- function(operand) {
-  operand <- as_operand(operand)
+  operand <- as_operand(operand, "operand")
   if (is_float_code(type_tag(operand)[1L])) record("is_finite", list(operand)) else nv_eq(operand, operand)
 }
 
 #' @rdname nv_is_finite
 #' @export
 nv_is_infinite <- function(operand) {
-  operand <- as_operand(operand)
+  operand <- as_operand(operand, "operand")
   if (is_float_code(type_tag(operand)[1L])) nv_eq(nv_abs(operand), Inf) else nv_ne(operand, operand)
 }
 
 #' @rdname nv_is_finite
 #' @export
 nv_is_nan <- function(operand) {
-  operand <- as_operand(operand)
+  operand <- as_operand(operand, "operand")
   record("not_equal", list(operand, operand))
 }
 

@@ -79,10 +79,12 @@ nv_while <- function(init, cond, body) {
   state <- flatten(init)
   for (x in state) {
     if (!is_tensorish(x)) {
-      hint <- if (is_r_data(x)) "i Vectors do not become tensors by themselves: use `array()` or `nv_tensor()`."
-      abort_anvil("argument", "`init` must hold tensors, or nested lists of them.", c(sprintf("x Got <%s>.", described_class(x)), hint))
+      abort_anvil("argument", "`init` must hold tensors, or nested lists of them.", c(
+        sprintf("x Got <%s>.", described_class(x)),
+        if (is_r_data(x)) "i Vectors do not become tensors by themselves: use `array()` or `nv_tensor()`."
+      ))
     }
-    if (is_literal(x) && !is.double(x) && is.na(x)) abort_anvil("missing", "`init` holds NA: tensors know NaN, but no NA.")
+    if (is_missing_literal(x)) abort_anvil("missing", "`init` holds NA: tensors know NaN, but no NA.")
   }
   if (!is_tracing() && !any(vapply(state, is_abstract_box, NA))) {
     out <- while_in_r(tree, lapply(state, nv_value), cond, body)

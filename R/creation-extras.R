@@ -28,8 +28,10 @@
 nv_fill <- function(value, shape, dtype = NULL, ambiguous = FALSE, device = NULL) {
   check_device(device)
   if (!is_r_data(value) || length(value) != 1L) {
-    hint <- if (is_tensor(value) || is_box(value)) "i `nv_broadcast_to()` repeats a tensor."
-    abort_anvil("argument", "`value` must be an R vector of length 1.", c(sprintf("x Got %s.", describe_value(value)), hint))
+    abort_anvil("argument", "`value` must be an R vector of length 1.", c(
+      sprintf("x Got %s.", describe_value(value)),
+      if (is_tensor(value) || is_box(value)) "i `nv_broadcast_to()` repeats a tensor."
+    ))
   }
   if (is.na(value) && !is.nan(value) && !is.double(value)) {
     abort_anvil("missing", "`value` is NA: tensors know NaN, but no NA.", "i Use `NaN` or `NA_real_`.")
@@ -42,7 +44,8 @@ nv_fill <- function(value, shape, dtype = NULL, ambiguous = FALSE, device = NULL
 #' @export
 nv_iota <- function(dim, dtype, shape, start = 1L, ambiguous = FALSE, device = NULL) {
   check_device(device)
-  record("iota", list(), list(dim = dim, dtype = dtype_text(dtype), shape = check_sizes(shape), start = start, ambiguous = ambiguous))
+  shape <- check_sizes(shape)
+  record("iota", list(), list(dim = dim, dtype = dtype_text(dtype), shape = shape, start = start, ambiguous = ambiguous))
 }
 
 #' @rdname nv_fill
@@ -96,7 +99,10 @@ NULL
 #' @export
 nv_tensor_like <- function(like, data, dtype = NULL, device = NULL, shape = NULL, ambiguous = NULL) {
   like <- type_like(like)
-  nv_tensor(data, dtype = dtype %||% like$dtype, device = device, shape = shape, ambiguous = ambiguous %||% like$ambiguous)
+  nv_tensor(
+    data,
+    dtype = dtype %||% like$dtype, device = device, shape = shape, ambiguous = ambiguous %||% like$ambiguous
+  )
 }
 
 #' @rdname nv_like
@@ -117,21 +123,30 @@ nv_empty_like <- function(like, dtype = NULL, shape = NULL, device = NULL, ambig
 #' @export
 nv_fill_like <- function(like, value, shape = NULL, dtype = NULL, ambiguous = NULL, device = NULL) {
   like <- type_like(like)
-  nv_fill(value, shape %||% like$shape, dtype = dtype %||% like$dtype, ambiguous = ambiguous %||% like$ambiguous, device = device)
+  nv_fill(
+    value, shape %||% like$shape,
+    dtype = dtype %||% like$dtype, ambiguous = ambiguous %||% like$ambiguous, device = device
+  )
 }
 
 #' @rdname nv_like
 #' @export
 nv_iota_like <- function(like, dim, shape = NULL, start = 1L, dtype = NULL, ambiguous = NULL, device = NULL) {
   like <- type_like(like)
-  nv_iota(dim, dtype %||% like$dtype, shape %||% like$shape, start = start, ambiguous = ambiguous %||% like$ambiguous, device = device)
+  nv_iota(
+    dim, dtype %||% like$dtype, shape %||% like$shape,
+    start = start, ambiguous = ambiguous %||% like$ambiguous, device = device
+  )
 }
 
 #' @rdname nv_like
 #' @export
 nv_seq_like <- function(like, start, end, steps = NULL, dtype = NULL, ambiguous = NULL, device = NULL) {
   like <- type_like(like)
-  nv_seq(start, end, steps = steps, dtype = dtype %||% like$dtype, ambiguous = ambiguous %||% like$ambiguous, device = device)
+  nv_seq(
+    start, end,
+    steps = steps, dtype = dtype %||% like$dtype, ambiguous = ambiguous %||% like$ambiguous, device = device
+  )
 }
 
 #' @rdname nv_like

@@ -157,8 +157,8 @@ no_others <- function(generic, known, ...) {
   others <- list(...)
   if (length(others)) {
     other <- c(Filter(nzchar, names(others)), "...")[1L]
-    arguments <- paste0("`", known, "`", collapse = " and ")
-    abort_anvil("argument", sprintf("`%s()` of tensors has no argument `%s`.", generic, other), sprintf("i It takes %s.", arguments))
+    hint <- sprintf("i It takes %s.", paste0("`", known, "`", collapse = " and "))
+    abort_anvil("argument", sprintf("`%s()` of tensors has no argument `%s`.", generic, other), hint)
   }
 }
 
@@ -179,7 +179,11 @@ reduce_generic <- function(generic, operands) {
     known <- if (generic != "range") c("dims", "drop")
     unknown <- setdiff(names(operands), c("", known))
     if (length(unknown)) {
-      hint <- if (length(known)) "i Its arguments are `dims` and `drop`; anything else is one more operand, without a name." else "i Use `min()` and `max()` with `dims`."
+      hint <- if (length(known)) {
+        "i Its arguments are `dims` and `drop`; anything else is one more operand, without a name."
+      } else {
+        "i Use `min()` and `max()` with `dims`."
+      }
       abort_anvil("argument", sprintf("`%s()` of tensors has no argument `%s`.", generic, unknown[1L]), hint)
     }
     dims <- operands[["dims"]]

@@ -88,7 +88,11 @@ graph_behind <- function(x, name = rlang::caller_arg(x)) {
   } else {
     abort_anvil("argument", sprintf("`%s` has no graph of its own.", name), c(
       sprintf("x Got <%s>.", described_class(x)),
-      if (is.function(x)) "i `trace_fn()` makes a graph of a function and the types of its arguments." else "i `trace_fn()` makes a graph, `read_stablehlo()` reads one."
+      if (is.function(x)) {
+        "i `trace_fn()` makes a graph of a function and the types of its arguments."
+      } else {
+        "i `trace_fn()` makes a graph, `read_stablehlo()` reads one."
+      }
     ))
   }
 }
@@ -121,7 +125,8 @@ program_text <- function(source, argument) {
 
 file_text <- function(path, argument) {
   if (!file.exists(path) || dir.exists(path)) {
-    abort_anvil("argument", sprintf("`%s` is \"%s\", but there is no such file.", argument, path), "i A program that is no file has a function: `func.func @main(...) { ... }`.")
+    message <- sprintf("`%s` is \"%s\", but there is no such file.", argument, path)
+    abort_anvil("argument", message, "i A program that is no file has a function: `func.func @main(...) { ... }`.")
   }
   bytes <- readBin(path, "raw", file.size(path))
   refuse <- function(what, ...) abort_anvil("stablehlo", sprintf("The file \"%s\" is not StableHLO text.", path), c(paste("x It is", what), ...))

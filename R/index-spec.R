@@ -111,7 +111,8 @@ index_by_numbers <- function(index, size) {
   }
   if (is.null(dim(index)) && is.numeric(index)) {
     if (length(index) != 1L) {
-      abort_anvil("index", sprintf("Vectors of length %s are not allowed as subset indices.", if (length(index)) "> 1" else "0"), c(
+      wrong <- if (length(index)) "> 1" else "0"
+      abort_anvil("index", sprintf("Vectors of length %s are not allowed as subset indices.", wrong), c(
         sprintf("x Got %s.", describe_value(index)),
         "i With one element it would drop the dimension, with two not. Use `array(i)`, which never does."
       ))

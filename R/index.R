@@ -47,7 +47,7 @@
 #' x
 nv_subset <- function(x, ..., drop = TRUE) {
   check_flag(drop)
-  x <- as_operand(x)
+  x <- as_operand(x, "x")
   sizes <- sizes_of(x)
   s <- index_specs(sizes, as.list(substitute(list(...)))[-1L], function(k) ...elt(k), parent.frame())
   if (any(s$dynamic)) {
@@ -71,7 +71,7 @@ nv_subset <- function(x, ..., drop = TRUE) {
 #' @rdname nv_subset
 #' @export
 nv_subset_assign <- function(x, ..., value) {
-  x <- as_operand(x)
+  x <- as_operand(x, "x")
   s <- index_specs(sizes_of(x), as.list(substitute(list(...)))[-1L], function(k) ...elt(k), parent.frame())
   update <- prepare_update(value, type_tag(x), s)
   if (any(s$flip)) {
@@ -171,7 +171,9 @@ value_as <- function(value, tag) {
   from <- type_tag(value)
   whole <- is_literal(value) && is.numeric(value) && is_integer_code(tag[1L]) && is_whole(value)
   if (!whole && .Call(C_anvil_common_dtype, from[1L], tag[1L], from[2L] != 0L, FALSE)[1L] != tag[1L]) {
-    abort_anvil("dtype", sprintf("Value type %s is not promotable to left-hand side type %s.", names(dtype_codes)[from[1L] + 1L], dtype), "i Convert `x` or `value` with `nv_convert()`.")
+    message <- "Value type %s is not promotable to left-hand side type %s."
+    message <- sprintf(message, names(dtype_codes)[from[1L] + 1L], dtype)
+    abort_anvil("dtype", message, "i Convert `x` or `value` with `nv_convert()`.")
   }
   if (is_literal(value)) {
     if (whole) check_in_range(value, dtype)

@@ -7,8 +7,15 @@ is_integer_code <- function(code) code > dtype_codes[["bool"]] && code < dtype_c
 sizes_of <- function(x, name = rlang::caller_arg(x)) type_tag(x, name)[-(1:2)]
 rank_of <- function(x, name = rlang::caller_arg(x)) length(type_tag(x, name)) - 2L
 
-# A box of one operand, for functions that hand it on under another name.
-as_operand <- function(x, name = rlang::caller_arg(x)) .Call(C_anvil_promote, stats::setNames(list(x), name), FALSE)[[1L]]
+# A tensor or box of one operand, for functions that hand it on under another name.
+as_operand <- function(x, name) {
+  if (is_tensor(x) || is_box(x)) {
+    return(x)
+  }
+  operand <- list(x)
+  names(operand) <- name
+  .Call(C_anvil_promote, operand, FALSE)[[1L]]
+}
 
 # The name of a dtype that came as argument `dtype`.
 dtype_text <- function(dtype) as.character(as_dtype_argument(dtype))
@@ -17,7 +24,10 @@ convert_to <- function(x, code) record("convert", list(x), list(dtype = names(dt
 
 # The operand in a float dtype: integers and bools take the default one and stay ambiguous.
 as_float <- function(x, name = rlang::caller_arg(x)) {
-  if (is_float_code(type_tag(x, name)[1L])) x else .Call(C_anvil_promote, stats::setNames(list(x, 1), c(name, "")), FALSE)[[1L]]
+  if (is_float_code(type_tag(x, name)[1L])) {
+    return(x)
+  }
+  .Call(C_anvil_promote, stats::setNames(list(x, 1), c(name, "")), FALSE)[[1L]]
 }
 
 # Counts are not logical: bools are added up as i32.

@@ -22,7 +22,7 @@
 #' nv_ifelse(x > 0, x, 0)
 nv_ifelse <- function(pred, true_value, false_value) {
   values <- .Call(C_anvil_promote, list(true_value = true_value, false_value = false_value), TRUE)
-  pred <- as_operand(pred)
+  pred <- as_operand(pred, "pred")
   if (length(type_tag(pred)) > 2L) values <- .Call(C_anvil_broadcast, list(pred, values[[1L]], values[[2L]]))[-1L]
   record("select", list(pred, values[[1L]], values[[2L]]))
 }

@@ -116,7 +116,7 @@ NULL
 #' @rdname nv_movement
 #' @export
 nv_transpose <- function(x, permutation = NULL) {
-  x <- as_operand(x)
+  x <- as_operand(x, "x")
   record("transpose", list(x), list(permutation = if (is.null(permutation)) rev(seq_len(rank_of(x))) else permutation))
 }
 
@@ -166,7 +166,8 @@ nv_pad <- function(operand, padding_value, edge_padding_low, edge_padding_high, 
 nv_concatenate <- function(..., dimension = NULL) {
   operands <- list(...)
   if (length(meant <- intersect(names(operands), c("dim", "dims", "axis")))) {
-    abort_anvil("argument", sprintf("`nv_concatenate()` has no argument `%s`.", meant[1L]), "i The dimension is `dimension`.")
+    message <- sprintf("`nv_concatenate()` has no argument `%s`.", meant[1L])
+    abort_anvil("argument", message, "i The dimension is `dimension`.")
   }
   operands <- unname(operands)
   shapes <- sizes_of_any(operands)

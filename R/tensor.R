@@ -60,9 +60,10 @@ nv_tensor <- function(data, dtype = NULL, device = NULL, shape = NULL, ambiguous
 
 new_tensor <- function(data, dtype, shape, ambiguous, check = FALSE) {
   if (is_box(data)) {
-    abort_anvil("argument", "`data` is a tensor already, whose data are not known yet.", "i Leave the call out, or use `nv_convert()` or `nv_reshape()`.")
+    hint <- "i Leave the call out, or use `nv_convert()` or `nv_reshape()`."
+    abort_anvil("argument", "`data` is a tensor already, whose data are not known yet.", hint)
   }
-  check_elements(shape)
+  if (!is.null(shape)) check_elements(shape)
   .Call(C_anvil_tensor, data, if (!is.null(dtype)) dtype_code(as_dtype_argument(dtype)), shape, ambiguous, check)
 }
 
@@ -74,13 +75,16 @@ nv_scalar <- function(data, dtype = NULL, device = NULL, ambiguous = NULL) {
   concrete <- .Call(C_anvil_concrete, data)
   if (!is.null(concrete)) {
     if (ndims(concrete) > 0L) {
-      reshape <- if (length(concrete) == 1L) "i Use `nv_reshape(x, integer())`."
-      abort_anvil("shape", "`data` must be a scalar.", c(sprintf("x Got shape %s.", shape2string(shape(concrete))), reshape))
+      abort_anvil("shape", "`data` must be a scalar.", c(
+        sprintf("x Got shape %s.", shape2string(shape(concrete))),
+        if (length(concrete) == 1L) "i Use `nv_reshape(x, integer())`."
+      ))
     }
     return(unchanged_tensor(concrete, dtype, NULL, ambiguous))
   }
   if (is_r_data(data) && length(data) != 1L) {
-    abort_anvil("shape", "`data` must have length 1.", c(sprintf("x Got length %d.", length(data)), "i Use `nv_tensor()`."))
+    got <- sprintf("x Got length %d.", length(data))
+    abort_anvil("shape", "`data` must have length 1.", c(got, "i Use `nv_tensor()`."))
   }
   new_tensor(data, dtype, integer(), if (is.null(ambiguous)) is.null(dtype) && !is.logical(data) else isTRUE(ambiguous))
 }

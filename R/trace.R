@@ -63,10 +63,12 @@ is_input <- function(x) is_tensor(x) || is_box(x) || inherits(x, "AbstractTensor
 check_outputs <- function(outputs, what) {
   for (x in outputs) {
     if (!is_tensorish(x)) {
-      abort_anvil("argument", paste(what, "must return tensors, or nested lists of them."), sprintf("x Got <%s>.", described_class(x)))
+      message <- paste(what, "must return tensors, or nested lists of them.")
+      abort_anvil("argument", message, sprintf("x Got <%s>.", described_class(x)))
     }
-    if (is_literal(x) && !is.double(x) && is.na(x)) {
-      abort_anvil("missing", paste(what, "must not return NA: tensors know NaN, but no NA."), "i Use `NaN` or `NA_real_`.")
+    if (is_missing_literal(x)) {
+      message <- paste(what, "must not return NA: tensors know NaN, but no NA.")
+      abort_anvil("missing", message, "i Use `NaN` or `NA_real_`.")
     }
   }
   outputs
@@ -80,8 +82,9 @@ check_takes <- function(f, labels, name, given) {
   }
   unknown <- labels[is.na(pmatch(labels, own))]
   if (length(unknown)) {
+    wrong <- if (nzchar(unknown[1L])) sprintf("It has no argument `%s`.", unknown[1L]) else sprintf("There are %d.", length(labels))
     abort_anvil("argument", sprintf("`%s` must be a function of %s.", name, given), c(
-      if (nzchar(unknown[1L])) sprintf("x It has no argument `%s`.", unknown[1L]) else sprintf("x There are %d.", length(labels)),
+      paste("x", wrong),
       if (length(own)) sprintf("i Its arguments are %s.", paste0("`", own, "`", collapse = ", "))
     ))
   }

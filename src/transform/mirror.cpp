@@ -158,8 +158,8 @@ class Mirror {
     location_ = c.location;
     switch (mirroring(c)) {
       case Mirroring::permuted: return permuted(std::move(c));
-      case Mirroring::together: return together(std::move(c), kept_mirrored(c.outputs[0]));
-      case Mirroring::reduction: return together(std::move(c), kept_mirrored(c.inputs[0]));
+      case Mirroring::together:
+      case Mirroring::reduction: return together(std::move(c));
       case Mirroring::spread: return spread(std::move(c));
       case Mirroring::product: return product(std::move(c));
       case Mirroring::none: break;
@@ -176,7 +176,8 @@ class Mirror {
     graph_->calls.push_back(std::move(c));
     for (size_t k = 0; k < forms.size(); ++k) made(originals[k], forms[k], is_mirrored);
   }
-  void together(Call c, bool is_mirrored) {
+  void together(Call c) {
+    const bool is_mirrored = kept_mirrored(mirroring(c) == Mirroring::reduction ? c.inputs[0] : c.outputs[0]);
     if (is_mirrored) {
       mirror_parameters(c, c.inputs[0]->type.shape.size());
       const std::string& name = c.primitive->name;  // positions follow the tensors, one a dimension

@@ -16,9 +16,12 @@ thread_local int64_t until_failure = 0;  // 0: none fails
 }
 
 // GCC takes them for a pair that does not match when it inlines one of them.
+[[gnu::noinline]] void* operator new(size_t bytes, const std::nothrow_t&) noexcept {
+  if (until_failure > 0 && --until_failure == 0) return nullptr;
+  return std::malloc(bytes == 0 ? 1 : bytes);
+}
 [[gnu::noinline]] void* operator new(size_t bytes) {
-  if (until_failure > 0 && --until_failure == 0) throw std::bad_alloc();
-  if (void* p = std::malloc(bytes == 0 ? 1 : bytes)) return p;
+  if (void* p = operator new(bytes, std::nothrow)) return p;
   throw std::bad_alloc();
 }
 [[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }

@@ -117,7 +117,7 @@ TEST(Verify, FindsBrokenPromises) {
   broken([](Program& p) { p.buffers[0].shape = {3, 4, 1}; });  // wrong rank
   broken([](Program& p) { std::get<Update>(inner(p).body[0].is).op = Op::sub; });
   broken([](Program& p) { inner(p).kind = For::Kind::vector, inner(p).width = 4; });
-  broken([](Program& p) { std::swap(p.body[0], outer(p).body[1]); });  // a variable outside its loop
+  broken([](Program& p) { p.body = {Stmt(outer(p).body[1])}; });  // a variable outside its loop
   broken([](Program& p) { p.body.push_back({Swap{0, 1}}); });
 }
 
