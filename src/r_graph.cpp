@@ -159,9 +159,10 @@ SEXP anvil_evaluate(SEXP graph, SEXP inputs) {
                   {"x Got " + std::to_string(given.size()) + "."});
     for (size_t i = 0; i < given.size(); ++i)
       if (!graph::same_type(given[i].type, holder.graph->inputs[i]->type))
-        throw Error("argument",
-                    "Input " + std::to_string(i + 1) + " must be " + graph::text(holder.graph->inputs[i]->type) + ".",
-                    {"x Got " + graph::text(given[i].type) + "."});
+        throw Error(
+            "argument",
+            "`inputs[[" + std::to_string(i + 1) + "]]` must be " + graph::text(holder.graph->inputs[i]->type) + ".",
+            {"x Got " + graph::text(given[i].type) + "."});
     std::vector<Tensor> results = evaluate_graph(*holder.graph, given);
     Shield<SEXP> list(guarded([&] { return Rf_allocVector(VECSXP, static_cast<R_xlen_t>(results.size())); }));
     for (size_t i = 0; i < results.size(); ++i) {

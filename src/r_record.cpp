@@ -39,9 +39,7 @@ ValuePtr literal_of(SEXP x, const std::string& name) {
   return graph::make_literal(scalar_of(x), {default_dtype(x), {}, TYPEOF(x) != LGLSXP});
 }
 
-SEXP array_tensor(SEXP x, DType dtype) {
-  return make_tensor(x, &dtype, shape_of_data(x), TYPEOF(x) != LGLSXP, false);
-}
+SEXP array_tensor(SEXP x, DType dtype) { return make_tensor(x, &dtype, shape_of_data(x), TYPEOF(x) != LGLSXP, false); }
 
 #if R_VERSION >= R_Version(4, 5, 0)
 SEXP enclosing(SEXP environment) { return R_ParentEnv(environment); }
@@ -301,12 +299,13 @@ static SEXP as_list(SEXP x, size_t n) {
   });
 }
 
+static std::vector<std::string> names_of(SEXP list) { return texts_of(Rf_getAttrib(list, R_NamesSymbol), "names"); }
+
 SEXP anvil_promote(SEXP operands, SEXP broadcast) {
   return entry([&] {
     Recording recording;
     if (XLENGTH(list_of(operands, "operands")) == 0) return operands;
-    std::vector<std::string> labels = texts_of(Rf_getAttrib(operands, R_NamesSymbol), "names");
-    std::vector<ValuePtr> values = recording.promoted(operands, labels, flag_of(broadcast, "broadcast"));
+    std::vector<ValuePtr> values = recording.promoted(operands, names_of(operands), flag_of(broadcast, "broadcast"));
     return as_list(recording.finish(values), values.size());
   });
 }
@@ -315,7 +314,7 @@ SEXP anvil_broadcast(SEXP operands) {
   return entry([&] {
     Recording recording;
     std::vector<ValuePtr> values =
-        primitives::broadcast_scalars(recording.graph(), recording.operands(operands, "operands"));
+        primitives::broadcast_scalars(recording.graph(), recording.operands(operands, "operands", names_of(operands)));
     return as_list(recording.finish(values), values.size());
   });
 }

@@ -37,8 +37,21 @@ SEXP settled(SEXP x) {
 
 // --- arguments ----------------------------------------------------------------------------
 
+namespace {
+
+// What was given, and for a traced value what to do.
+std::vector<std::string> details_of(SEXP got) {
+  std::vector<std::string> details = {"x Got " + describe(got) + "."};
+  if (class_of(got) == Class::graph_box)
+    details.push_back(
+        "i It must be known when the program is traced: name the argument that it comes from in `static`.");
+  return details;
+}
+
+}  // namespace
+
 Error wrong_argument(const std::string& argument, const char* what, SEXP got) {
-  return {"argument", "`" + argument + "` must be " + what + ".", {"x Got " + describe(got) + "."}};
+  return {"argument", "`" + argument + "` must be " + what + ".", details_of(got)};
 }
 
 std::string text_of(SEXP x, const char* argument) {
@@ -72,11 +85,10 @@ double number_of(SEXP x, const char* argument) {
 }
 
 std::vector<int64_t> integers_of(SEXP x, const char* argument) {
-  auto wrong = [&](const std::string& got) -> Error {
-    return {"argument", "`" + std::string(argument) + "` must hold whole numbers.", {"x Got " + got + "."}};
-  };
+  const std::string message = "`" + std::string(argument) + "` must hold whole numbers.";
+  auto wrong = [&](const std::string& got) -> Error { return {"argument", message, {"x Got " + got + "."}}; };
   if (x == R_NilValue) return {};
-  if (Rf_isObject(x) || (TYPEOF(x) != INTSXP && TYPEOF(x) != REALSXP)) throw wrong(describe(x));
+  if (Rf_isObject(x) || (TYPEOF(x) != INTSXP && TYPEOF(x) != REALSXP)) throw Error("argument", message, details_of(x));
   std::vector<int64_t> list(static_cast<size_t>(XLENGTH(settled(x))));
   for (size_t i = 0; i < list.size(); ++i) {
     if (TYPEOF(x) == INTSXP) {

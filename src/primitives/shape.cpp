@@ -167,11 +167,13 @@ Primitive make_reshape() {
   p.infer = [](const Types& t, const Params& params) {
     const Shape& shape = params.ints("shape");
     check_shape(shape);
+    const auto said = [](const Shape& s) {
+      const int64_t n = elements(s);
+      return in_parentheses(s) + " (" + std::to_string(n) + (n == 1 ? " element)" : " elements)");
+    };
     if (elements(shape) != elements(t[0].shape))
-      throw Error(
-          "shape", "Size of output must equal to size of operand.",
-          {"x `operand` has shape " + in_parentheses(t[0].shape) + " (" + std::to_string(elements(t[0].shape)) +
-           " elements), `shape` is " + in_parentheses(shape) + " (" + std::to_string(elements(shape)) + " elements)."});
+      throw Error("shape", "Size of output must equal to size of operand.",
+                  {"x `operand` has shape " + said(t[0].shape) + ", `shape` is " + said(shape) + "."});
     return Types{{t[0].dtype, shape, t[0].ambiguous}};
   };
   p.reverse = [](ReverseStep& step) { set(step, 0, reshape(cotangent(step), operand(step, 0).shape())); };
