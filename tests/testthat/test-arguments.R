@@ -31,6 +31,7 @@ about_several <- paste(
 
 # What is wrong with the outcome of a call, or "".
 complaint <- function(name, arguments, argument = NULL, may_succeed = TRUE) {
+  withr::local_options(anvil.default_dtypes = NULL) # local_default_dtypes() is called, too
   own <- names(formals(args(getExportedValue("anvil", name))))
   outcome <- tryCatch(
     {
