@@ -22,7 +22,8 @@ Tensor allocate(const TensorType& type) {
   expect_memory(bytes);
   void* p = allocation_fails() ? nullptr : std::aligned_alloc(64, (bytes + 64) / 64 * 64);
   if (p == nullptr) out_of_memory(bytes);
-  return {type, std::shared_ptr<void>(p, std::free)};
+  std::shared_ptr<void> data(p, std::free);  // before `type` is copied, which may fail, too
+  return {type, std::move(data)};
 }
 
 Tensor full(const TensorType& type, Scalar value) {

@@ -68,7 +68,8 @@ TEST(Inline, LightProducersAreComputedAgain) {
 TEST(Inline, AProductDoesNotRepeatItsOperands) {
   Builder b;
   Var x = b.input(DType::f32, {16, 16}), y = b.input(DType::f32, {16, 16});
-  b.output(dot_general(x + 1.0, transpose(y, {1, 0}), {1}, {0}, {}, {}));
+  Var turned = transpose(y, {1, 0}), made = x + 1.0;
+  b.output(dot_general(made, turned, {1}, {0}, {}, {}));
   std::string text = after(*b.g, "inline");
   EXPECT_NE(text.find("a1 += t2[i, p] * x2[j, p]"), std::string::npos) << text;
 }
