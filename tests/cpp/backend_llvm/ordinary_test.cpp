@@ -2,10 +2,9 @@
 // evaluator, whichever of the compiler's passes are left out.
 #include <gtest/gtest.h>
 
-#include <cmath>
-
 #include "backend/eigen/evaluate.h"
 #include "compiler/passes.h"
+#include "support/agreement.h"
 #include "support/campaign.h"
 #include "support/ordinary_program.h"
 #include "support/run_compiled.h"
@@ -32,19 +31,6 @@ std::vector<graph::Tensor> run_without(const graph::Graph& g, const std::vector<
   return outputs;
 }
 
-std::string difference(const std::vector<graph::Tensor>& got, const std::vector<graph::Tensor>& expected,
-                       double tolerance) {
-  for (size_t o = 0; o < expected.size(); ++o)
-    for (int64_t k = 0; k < elements(expected[o].type.shape); ++k) {
-      const double a = element(got[o], k).as<double>(), b = element(expected[o], k).as<double>();
-      if (a != b && !(a != a && b != b) &&
-          !(std::fabs(a - b) <= tolerance * std::max({1.0, std::fabs(a), std::fabs(b)})))
-        return "output " + std::to_string(o + 1) + "[" + std::to_string(k) + "] is " + std::to_string(a) +
-               ", expected " + std::to_string(b);
-    }
-  return "";
-}
-
 TEST(OrdinaryPrograms, RunAsEvaluated) {
   load_llvm();
   const Campaign campaign(150);
@@ -54,7 +40,7 @@ TEST(OrdinaryPrograms, RunAsEvaluated) {
     if (!campaign.without && seed % 2) left_out = compiler::passes()[seed / 2 % (compiler::passes().size() - 1)].name;
     const auto expected = eigen::evaluate(*program.graph, program.inputs);
     const auto got = run_without(*optimized(*program.graph), program.inputs, left_out);
-    const std::string wrong = difference(got, expected, program.dtype == DType::f32 ? 1e-2 : 1e-6);
+    const std::string wrong = disagreement(*program.graph, program.inputs, expected, got);
     if (!wrong.empty())
       ADD_FAILURE() << "ANVIL_SEED=" << seed << (left_out.empty() ? "" : " without " + left_out) << "\n"
                     << wrong << "\n"
