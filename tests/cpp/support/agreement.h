@@ -16,13 +16,14 @@ namespace anvil::test {
 using Tensors = std::vector<graph::Tensor>;
 
 inline double unit_roundoff(DType t) { return t == DType::f32 ? 0x1p-24 : 0x1p-53; }
+inline double smallest(DType t) { return t == DType::f32 ? 0x1p-149 : 0x1p-1074; }  // subnormal
 
 // One rounding of another order of sums, or of a fused multiplication, is no more than this.
 inline bool element_agrees(DType t, const Scalar& x, const Scalar& y) {
   if (!is_float(t)) return x == y;
   double a = x.as<double>(), b = y.as<double>();
   return a == b || (a != a && b != b) ||
-         std::fabs(a - b) <= 64 * unit_roundoff(t) * std::max(std::fabs(a), std::fabs(b));
+         std::fabs(a - b) <= 64 * std::max(smallest(t), unit_roundoff(t) * std::max(std::fabs(a), std::fabs(b)));
 }
 
 // A copy whose floats are moved by up to two units in the last place.
@@ -70,8 +71,9 @@ inline std::string disagreement(const graph::Graph& g, const Tensors& inputs, co
         if (std::isfinite(z - x)) reach = std::max(reach, std::fabs(z - x));
       }
       if (anything || std::fabs(x - y) <= margin * reach) continue;
-      return "element " + std::to_string(i + 1) + " of result " + std::to_string(k + 1) + " is " + std::to_string(y) +
-             ", not " + std::to_string(x) + " (rounding moves it by " + std::to_string(reach) + ")";
+      const auto text = [](double v) { return Scalar(v).text(DType::f64); };
+      return "element " + std::to_string(i + 1) + " of result " + std::to_string(k + 1) + " is " + text(y) + ", not " +
+             text(x) + " (rounding moves it by " + text(reach) + ")";
     }
   }
   return "";
