@@ -85,6 +85,24 @@ TEST(Layout, AnOperandIsPackedOnce) {
   EXPECT_EQ(text.find("= x2[p, i]", first + 1), std::string::npos) << text;
 }
 
+// A row of the packed operand changes in place between two products of one block.
+TEST(Layout, AnOperandThatHasChangedIsPackedAgain) {
+  Builder b;
+  Var x = b.input(DType::f64, {16, 16}), w = b.input(DType::f64, {16, 16}), from = b.scalar(1, DType::i32);
+  auto r = while_loop(
+      *b.g, {x, w, from}, [](std::vector<Var>& s) { return s[2] < 4.0; },
+      [](std::vector<Var>& s) {
+        Var one = literal(*s[0].graph, 1, {DType::i32, {}});
+        Var first = dot_general(s[0], s[1], {0}, {0}, {}, {});
+        Var changed = dynamic_update_slice(s[0], slice(first, {0, 0}, {1, 16}, {1, 1}), {one, one});
+        Var second = dot_general(changed, s[1], {0}, {0}, {}, {});
+        return std::vector<Var>{changed, record("tanh", {first - second}), s[2] + 1.0};
+      });
+  b.output(r[0]);
+  b.output(r[1]);
+  expect_passes_agree(*b.g, numbers_for(*b.g));
+}
+
 TEST(Schedule, TransposesWalkAlongLines) {
   Builder b;
   b.output(transpose(b.input(DType::f32, {100, 20, 90}), {2, 1, 0}));
