@@ -32,25 +32,25 @@ TEST(Interrupts, OneCallAsksManyTimes) {
   const int64_t n = 1'000'000;
   const Tensor x = drawn({n}), square = drawn({400, 400}), spd = definite(800);
   const Params along{{"dim", int64_t(0), true}}, over{{"dims", Ints{0}, true}, {"drop", true}};
-  EXPECT_GE(asked_during("lgamma", {x}, {}), 2);
+  EXPECT_GE(asked_during("lgamma", {x}, {}), 40);
   EXPECT_GE(
       asked_during("sort", {x},
                    {{"dim", int64_t(0), true}, {"descending", false}, {"is_stable", true}, {"num_keys", int64_t(1)}}),
-      5);
-  EXPECT_GE(asked_during("top_k", {x}, {{"k", int64_t(10)}}), 2);
+      200);
+  EXPECT_GE(asked_during("top_k", {x}, {{"k", int64_t(10)}}), 200);
   EXPECT_GE(asked_during("dot_general", {square, square},
                          {{"contracting_dims", Pairs{{1}, {0}}, true}, {"batching_dims", Pairs{{}, {}}, true}}),
-            2);
-  EXPECT_GE(asked_during("cholesky", {spd}, {{"lower", true}}), 2);
+            3);
+  EXPECT_GE(asked_during("cholesky", {spd}, {{"lower", true}}), 10);
   EXPECT_GE(asked_during("triangular_solve", {spd, drawn({800, 100})},
                          {{"left_side", true}, {"lower", true}, {"unit_diagonal", false}, {"transpose_a", false}}),
-            2);
+            4);
   EXPECT_GE(asked_during("reduce_sum", {x}, over) + asked_during("reduce_max", {x}, over) +
                 asked_during("cumsum", {x}, along),
-            2);
+            6);
   EXPECT_GE(asked_during("rng_bit_generator", {graph::full({DType::ui64, {2}}, 1)},
                          {{"rng_algorithm", std::string("THREE_FRY")}, {"dtype", DType::ui32}, {"shape", Shape{n}}}),
-            2);
+            20);
   EXPECT_GE(asked_during("gather", {x, graph::full({DType::i32, {n / 10, 1}}, 1)},
                          {{"slice_sizes", Shape{1}},
                           {"offset_dims", Ints{}, true},
@@ -61,11 +61,11 @@ TEST(Interrupts, OneCallAsksManyTimes) {
                           {"index_vector_dim", int64_t(1), true},
                           {"indices_are_sorted", false},
                           {"unique_indices", false}}),
-            2);
+            10);
 }
 
 TEST(Interrupts, TheCallStops) {
-  const test::InterruptAt second(2);
+  const test::InterruptAt later(100);
   EXPECT_THROW(run("sort", {drawn({1'000'000})},
                    {{"dim", int64_t(0), true}, {"descending", false}, {"is_stable", true}, {"num_keys", int64_t(1)}}),
                Interrupted);
