@@ -12,7 +12,7 @@ namespace {
 
 constexpr Variable v = 0, w = 1, i = 2, j = 3, outer = 4, bound = 5;
 
-// Buffer 0 in one shape, and the same memory as a vector: buffer 1.
+// Buffer 0 in one shape, the same memory as a vector, buffer 1, and buffer 2 beside them.
 Program program(Shape shape) {
   Program p;
   for (const char* name : {"v", "w", "i", "j", "o"}) p.variables.push_back({name, false});
@@ -22,6 +22,8 @@ Program program(Shape shape) {
   p.buffers.push_back(b);
   b.shape = {elements(shape)};
   b.alias = 0;
+  p.buffers.push_back(b);
+  b.alias = -1;
   p.buffers.push_back(b);
   return p;
 }
@@ -113,6 +115,16 @@ TEST(Dependence, WhatIsProvenHoldsForEveryStep) {
       EXPECT_FALSE(own.apart) << trial;
     }
     EXPECT_NE(meeting(p, a, s, a, s), Meeting::never) << trial;
+    // a buffer that only one of them touches changes nothing
+    const bool fuse = may_fuse(p, s, t);
+    EXPECT_TRUE(!fuse || !seen.apart) << trial;
+    Block more = first, others = second;
+    more.push_back(store(p, 2, {variable(v)}));
+    others.push_back(store(p, 2, {variable(w)}));
+    const Footprint larger(p, more), large(p, others);
+    EXPECT_EQ(may_fuse(p, {v, begin, end, larger}, t), fuse) << trial;
+    EXPECT_EQ(may_fuse(p, s, {w, begin, end, large}), fuse) << trial;
+    EXPECT_EQ(may_fuse(p, {v, begin, end, larger}, {w, begin, end, large}), fuse) << trial;
   }
   EXPECT_GT(proven, missed);  // of what holds, more is proven than not
 }
