@@ -11,7 +11,7 @@ refresh_copy() {
   find "$mutant_copy" -mindepth 1 -maxdepth 1 ! -name build -exec rm -rf {} +
   git -C "$root" ls-files -z --cached --others --exclude-standard |
     while IFS= read -r -d '' file; do if [ -e "$root/$file" ]; then printf '%s\0' "$file"; fi; done |
-    tar -C "$root" --null -T - -cf - | tar -C "$mutant_copy" -xf -
+    tar -C "$root" --null -T - -cf - | tar -C "$mutant_copy" -xmf - # newer than what a mutant left
 }
 
 # Its tests, one a line: "transform, R:jit; why" names two. A prefix llvm14/ is no part of a name.
