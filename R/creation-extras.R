@@ -64,7 +64,7 @@ nv_seq <- function(start, end, steps = NULL, dtype = NULL, ambiguous = FALSE, de
   if (start > end) {
     abort_anvil("argument", "`start` must not be greater than `end`.", sprintf("x Got %d and %d.", start, end))
   }
-  nv_iota(1L, if (is.null(dtype)) "i32" else dtype, end - start + 1L, start = start, ambiguous = ambiguous)
+  nv_iota(1L, if (is.null(dtype)) default_dtypes()[["int"]] else dtype, end - start + 1L, start = start, ambiguous = ambiguous)
 }
 
 spaced <- function(start, end, steps, dtype, ambiguous) {

@@ -23,6 +23,9 @@ local_descriptor <- function(envir = parent.frame()) {
   if (identical(envir, globalenv())) {
     abort_anvil("trace", "Don't run local_descriptor in the global environment.", "i It would stay current for the rest of the session.")
   }
+  if (!any(vapply(sys.frames(), identical, NA, envir))) {
+    abort_anvil("argument", "`envir` must be the frame of a function that is running.", "i The descriptor is current until that function ends.")
+  }
   descriptor <- .Call(C_anvil_push, FALSE)
   defer(.Call(C_anvil_pop, descriptor), envir)
   invisible(descriptor)

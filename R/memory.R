@@ -7,6 +7,11 @@
 #' container, of the container's), and what nobody needed for a while goes back to the
 #' system after a garbage collection.
 #'
+#' When there is not enough memory, garbage is collected and all that is kept is given up; if that does
+#' not help, the call fails with an error of class `anvil_error_memory`, and the session goes on.
+#' LLVM, which makes machine code at the first call of a compiled function, is no part of that: it ends
+#' the process when it gets no memory.
+#'
 #' @param release Whether to collect garbage and to give everything that is kept back to
 #'   the system.
 #' @return A list of numbers of bytes: `used` by tensors and running programs, `kept` for

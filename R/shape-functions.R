@@ -45,8 +45,8 @@ completed_shape <- function(operand, shape) {
       if (length(open) > 1L) "i Only one size may be -1."
     ))
   }
-  shape[open] <- as.integer(n / rest)
-  shape
+  shape[open] <- n / rest
+  check_sizes(shape)
 }
 
 #' @rdname nv_reshape

@@ -139,7 +139,7 @@ int64_t count_missing(SEXP x) {
   return missing;
 }
 
-// The same elements without attributes, not copied when there are many.
+// The same elements without attributes; before R 4.5 not copied when there are many.
 SEXP bare(SEXP data) {  // may jump
   bool none = true;
 #if R_VERSION >= R_Version(4, 5, 0)
@@ -148,10 +148,11 @@ SEXP bare(SEXP data) {  // may jump
   none = ATTRIB(data) == R_NilValue;
 #endif
   if (none) return data;
-  SEXP x = PROTECT(R_shallow_duplicate_attr(data));
 #if R_VERSION >= R_Version(4, 5, 0)
+  SEXP x = PROTECT(Rf_shallow_duplicate(data));  // R keeps to itself what does not copy
   CLEAR_ATTRIB(x);
 #else
+  SEXP x = PROTECT(R_shallow_duplicate_attr(data));
   SET_ATTRIB(x, R_NilValue);
 #endif
   UNPROTECT(1);

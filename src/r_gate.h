@@ -55,7 +55,9 @@ SEXP guarded(F&& body) {
 template <class F>
 SEXP entry(F&& body) {
   try {
-    return body();
+    SEXP result = body();
+    SETCAR(continuation(), R_NilValue);  // where R keeps what was made last
+    return result;
   } catch (...) {
     remember();
   }

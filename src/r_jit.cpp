@@ -8,6 +8,7 @@
 #include <memory>
 #include <unordered_map>
 
+#include "base/interrupt.h"
 #include "r_compiled.h"
 #include "r_routines.h"
 
@@ -37,6 +38,17 @@ struct Key {
   }
 };
 
+template <class F>
+void each_attribute(SEXP x, F&& f) {
+#if R_VERSION >= R_Version(4, 5, 0)
+  if (!ANY_ATTRIB(x)) return;
+  Shield<SEXP> all(call_r("attributes", {x}));
+  for (R_xlen_t i = 0; i < XLENGTH(all); ++i) f(VECTOR_ELT(all, i));
+#else
+  for (SEXP rest = ATTRIB(x); rest != R_NilValue; rest = CDR(rest)) f(CAR(rest));
+#endif
+}
+
 // A program is compiled for the content of a static value. What can change under its name
 // cannot be known by it.
 void check_static(SEXP x, const std::string& argument, int depth) {
@@ -46,6 +58,7 @@ void check_static(SEXP x, const std::string& argument, int depth) {
             {"x It can change while the program that was compiled for it stays.", fix}};
   };
   if (depth == 0) throw Error("argument", "The static argument `" + argument + "` is nested too deeply.");
+  const auto look_into = [&](SEXP part) { check_static(part, argument, depth - 1); };
   switch (TYPEOF(x)) {
     case ENVSXP: throw refuse("an environment, or hold one", "i Pass the values, for example `as.list()` of it.");
     case EXTPTRSXP:
@@ -53,19 +66,28 @@ void check_static(SEXP x, const std::string& argument, int depth) {
         tensor_data(x);  // not donated
         return;
       }
-      if (class_of(x) == Class::debug_box || is_kind(x, names.a_graph)) break;
+      if (class_of(x) == Class::debug_box || is_kind(x, names.a_graph)) return;
       throw refuse("an external pointer, or hold one", "i Pass the values that it stands for.");
     case WEAKREFSXP: throw refuse("a weak reference, or hold one", "i Pass the values.");
+    case S4SXP:
+      if (TYPEOF(Rf_getAttrib(x, names.reference)) == ENVSXP)
+        throw refuse("an object of a reference class", "i Pass the values of its fields.");
+      break;
     case VECSXP:
-      for (R_xlen_t i = 0; i < XLENGTH(x); ++i) check_static(VECTOR_ELT(x, i), argument, depth - 1);
+    case EXPRSXP:
+      for (R_xlen_t i = 0; i < XLENGTH(x); ++i) look_into(VECTOR_ELT(x, i));
       break;
-    case S4SXP: {  // of a reference class
-      SEXP inside = Rf_getAttrib(x, names.reference);
-      if (TYPEOF(inside) == ENVSXP) throw refuse("an object of a reference class", "i Pass the values of its fields.");
+    case LISTSXP:
+    case LANGSXP:
+      for (SEXP rest = x; rest != R_NilValue; rest = CDR(rest)) {
+        look_into(CAR(rest));
+        if (TYPEOF(CDR(rest)) != LISTSXP) break;
+      }
       break;
-    }
     default: break;
   }
+  // Functions and formulas are what they say, in their environment; code knows its source file.
+  if (TYPEOF(x) != CLOSXP && TYPEOF(x) != LANGSXP) each_attribute(x, look_into);
 }
 
 struct Slot {
@@ -305,6 +327,7 @@ SEXP anvil_cache_info(SEXP cache) {
 
 SEXP anvil_jit_call(SEXP cache, SEXP args) {
   return entry([&] {
+    poll();  // R itself asks seldom while a loop does nothing but call
     Cache& known = cache_of(cache);
     auto inlined = [&] { return call_r("jit_inline", {R_ExternalPtrProtected(cache), args}); };
     if (tracing()) return inlined();

@@ -103,6 +103,12 @@ static void watch_collections() {
   UNPROTECT(1);
 }
 
+// What nobody refers to any more, and what the pool keeps; R code that finalises must not jump.
+static void reclaim() {
+  R_ToplevelExec([](void*) { R_gc(); }, nullptr);
+  runtime::trim_pool();
+}
+
 static double heap_in_use() {
 #if defined(__GLIBC__) && defined(__GLIBC_PREREQ)
 #if __GLIBC_PREREQ(2, 33)
@@ -135,6 +141,7 @@ SEXP anvil_memory(SEXP release) {
 
 SEXP anvil_watch_collections() {
   return entry([&] {
+    set_reclaim(reclaim);
     return guarded([&] {
       watch_collections();
       return R_NilValue;

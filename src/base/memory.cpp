@@ -1,11 +1,13 @@
 #include "base/memory.h"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <limits>
 #include <optional>
@@ -104,8 +106,19 @@ MemoryState memory_state(const std::string& root) {
   return state;
 }
 
-size_t memory_limit() { return memory_state("").limit; }
-size_t memory_available() { return memory_state("").available; }
+// Of this process, where the shell or a job limits its address space (ulimit -v).
+static MemoryState own_state() {
+  MemoryState state = memory_state("");
+  rlimit space;
+  if (getrlimit(RLIMIT_AS, &space) != 0 || space.rlim_cur == RLIM_INFINITY) return state;
+  const size_t allowed = space.rlim_cur, page = size_t(std::max(1L, sysconf(_SC_PAGESIZE)));
+  const size_t used = number_in("/proc/self/statm").value_or(0) * page;
+  state.limit = std::min(state.limit, allowed);
+  state.available = std::min(state.available, allowed - std::min(allowed, used));
+  return state;
+}
+size_t memory_limit() { return own_state().limit; }
+size_t memory_available() { return own_state().available; }
 
 std::string text_of_bytes(double bytes) {
   const char* units[] = {"bytes", "kB", "MB", "GB", "TB", "PB", "EB"};
@@ -132,6 +145,23 @@ size_t bytes_of(DType dtype, const Shape& shape) {
 bool memory_for(size_t bytes) { return bytes < looked_at || bytes <= memory_available(); }
 void expect_memory(size_t bytes) {
   if (!memory_for(bytes)) out_of_memory(bytes);
+}
+
+static thread_local Reclaim reclaim = nullptr;
+void set_reclaim(Reclaim r) { reclaim = r; }
+
+void* allocate_data(size_t bytes) {
+  if (allocation_fails()) out_of_memory(bytes);
+  const auto attempt = [&]() -> void* {
+    return memory_for(bytes) ? std::aligned_alloc(64, (bytes + 64) / 64 * 64) : nullptr;
+  };
+  void* p = attempt();
+  if (p == nullptr && reclaim != nullptr) {
+    reclaim();
+    p = attempt();
+  }
+  if (p == nullptr) out_of_memory(bytes);
+  return p;
 }
 
 void fail_allocation(int64_t n) { until_failure = n; }

@@ -24,6 +24,12 @@ void expect_memory(size_t bytes);               // Error("memory") when not
 [[noreturn]] void out_of_memory(size_t bytes);  // Error("memory")
 std::string text_of_bytes(double bytes);        // "1.5 GB"
 
+// For the data of a tensor, on a line of the cache; free() gives them back. Where there is too little,
+// what may be given up is given up first: the function that this thread has set for that.
+void* allocate_data(size_t bytes);
+using Reclaim = void (*)();
+void set_reclaim(Reclaim);
+
 // The n-th next allocation that asks fails, and no other; 0: none. For tests: whoever
 // allocates for a tensor, or lets R allocate, asks.
 void fail_allocation(int64_t n);

@@ -18,11 +18,7 @@ std::string hlo_text(const TensorType& t) {
 }
 
 Tensor allocate(const TensorType& type) {
-  const size_t bytes = bytes_of(type.dtype, type.shape);
-  expect_memory(bytes);
-  void* p = allocation_fails() ? nullptr : std::aligned_alloc(64, (bytes + 64) / 64 * 64);
-  if (p == nullptr) out_of_memory(bytes);
-  std::shared_ptr<void> data(p, std::free);  // before `type` is copied, which may fail, too
+  std::shared_ptr<void> data(allocate_data(bytes_of(type.dtype, type.shape)), std::free);  // before `type` is copied
   return {type, std::move(data)};
 }
 

@@ -2,6 +2,7 @@
 #include <climits>
 #include <cstring>
 
+#include "base/interrupt.h"
 #include "primitives/factories.h"
 
 namespace anvil::primitives {
@@ -88,7 +89,7 @@ Expr joined_from(Lowering& l, const ValuePtr& x, Index i, DType to) {
 void split(const Tensor& wide, const Tensor& narrow, bool join) {
   size_t size = size_of(narrow.type.dtype), pieces = size_of(wide.type.dtype) / size;
   auto n = static_cast<size_t>(elements(wide.type.shape));
-  for (size_t i = 0; i < n; ++i)
+  for (size_t i = 0; i < n; ++i, worked(static_cast<int64_t>(pieces)))
     for (size_t k = 0; k < pieces; ++k) {
       char* whole = wide.as<char>() + (i * pieces + k) * size;
       char* part = narrow.as<char>() + (i + k * n) * size;
@@ -101,7 +102,7 @@ void split_bits(const Tensor& wide, const Tensor& narrow, bool join) {
   auto n = static_cast<size_t>(elements(wide.type.shape));
   auto* bytes = wide.as<unsigned char>();
   if (join) std::memset(bytes, 0, n * size);
-  for (size_t i = 0; i < n; ++i)
+  for (size_t i = 0; i < n; ++i, worked(CHAR_BIT * static_cast<int64_t>(size)))
     for (size_t k = 0; k < CHAR_BIT * size; ++k) {
       unsigned char& byte = bytes[i * size + k / CHAR_BIT];
       bool& bit = narrow.as<bool>()[i + k * n];

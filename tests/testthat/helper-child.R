@@ -12,11 +12,15 @@ child_script <- function(code, results) {
   script
 }
 
-in_child <- function(code, timeout = 120, environment = character()) {
+# limit: of the address space, in kB.
+in_child <- function(code, timeout = 120, environment = character(), limit = NULL) {
   results <- tempfile("results", fileext = ".rds")
   log <- tempfile("log")
   script <- child_script(code, results)
-  status <- suppressWarnings(system2(file.path(R.home("bin"), "Rscript"), c("--vanilla", shQuote(script)), stdout = log, stderr = log, timeout = timeout, env = environment))
+  rscript <- file.path(R.home("bin"), "Rscript")
+  command <- c(rscript, "--vanilla", shQuote(script))
+  if (!is.null(limit)) command <- c("sh", "-c", shQuote(sprintf("ulimit -v %.0f; exec %s", limit, paste(command, collapse = " "))))
+  status <- suppressWarnings(system2(command[1L], command[-1L], stdout = log, stderr = log, timeout = timeout, env = environment))
   if (status != 0L || !file.exists(results)) {
     stop("the child ended with status ", status, ":\n", paste(utils::tail(readLines(log, warn = FALSE), 15L), collapse = "\n"), call. = FALSE)
   }

@@ -231,6 +231,14 @@ test_that("what can change under its name is no static value", {
   env <- new.env()
   expect_error(f(s, env), "`k` cannot be an environment", class = "anvil_error_argument")
   expect_error(f(s, list(1, list(e = env))), "environment", class = "anvil_error_argument")
+  for (k in list(structure(1, e = env), structure(list(), e = env), pairlist(env), as.call(list(quote(g), env)), as.expression(list(env)))) {
+    expect_error(f(s, k), "`k` cannot be an environment", class = "anvil_error_argument")
+  }
+  for (k in list(y ~ x, quote({
+    a
+  }), function(x) x, factor("a"), c(a = 1), as.Date("2020-01-01"))) {
+    expect_no_error(f(s, k))
+  }
   expect_error(f(s, environment(f)$cache), "external pointer", class = "anvil_error_argument")
   Account <- methods::setRefClass("Account", fields = list(v = "numeric"), where = environment())
   expect_error(f(s, Account$new(v = 1)), class = "anvil_error_argument")

@@ -18,6 +18,27 @@ test_that("the memory of tensors is seen and given back", {
   expect_error(anvil_memory(NA), "release", class = "anvil_error_argument")
 })
 
+test_that("the last result is given back like any other", {
+  f <- jit(function(x) x + 1)
+  x <- nv_fill(1, 2e6, "f64")
+  y <- f(x)
+  before <- anvil_memory(release = TRUE)$used
+  rm(y)
+  expect_lt(anvil_memory(release = TRUE)$used, before - 15.9 * MB)
+})
+
+test_that("what is kept is given up before memory is said to be short", {
+  skip_on_cran()
+  skip_if_not(identical(Sys.info()[["sysname"]], "Linux"))
+  left <- in_child(c(
+    'x <- nv_fill(1, 5e7, "f64")', # 400 MB
+    "for (i in 1:12) y <- x + 1",
+    "rm(y)",
+    "dim(x + 1)"
+  ), limit = 3e6)
+  expect_identical(left, 50000000L)
+})
+
 test_that("memory prints in units that people read", {
   memory <- structure(list(used = 1.5e9, kept = 0, limit = 6.28e9, available = 20e9), class = "anvil_memory")
   expect_snapshot(print(memory))

@@ -63,6 +63,7 @@ test_that("descriptors nest and end with their frame", {
   outer()
   expect_null(.current_descriptor(silent = TRUE))
   expect_error(.current_descriptor(), "No graph is currently being built", class = "anvil_error_trace")
+  expect_error(local_descriptor(new.env()), "`envir`", class = "anvil_error_argument")
   expect_error(local_descriptor(globalenv()), "global environment", class = "anvil_error_trace")
   try(trace_fn(function(x) stop("no"), list(nv_scalar(1))), silent = TRUE)
   expect_null(.current_descriptor(silent = TRUE))

@@ -18,7 +18,7 @@
 
 namespace anvil::llvm_backend {
 
-constexpr int64_t work_between_polls = 20'000'000;  // operations: a few milliseconds
+constexpr int64_t work_between_polls = 4'000'000;  // vector operations: a millisecond, or 256 MB of fresh pages
 
 class Emitter {
  public:
