@@ -48,7 +48,7 @@ nv_broadcast_scalars <- function(...) {
 #' @export
 nv_broadcast_tensors <- function(...) {
   operands <- list(...)
-  shapes <- lapply(operands, sizes_of, name = "...")
+  shapes <- sizes_of_any(operands)
   rank <- max(0L, lengths(shapes))
   aligned <- vapply(shapes, function(s) c(rep(1L, rank - length(s)), s), integer(rank))
   aligned <- matrix(aligned, nrow = rank)

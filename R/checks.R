@@ -82,6 +82,14 @@ check_function <- function(f, name = rlang::caller_arg(f)) {
   f
 }
 
+# That f can be called with n arguments.
+check_arity <- function(f, n, name) {
+  own <- names(formals(args(f)))
+  if (!is.primitive(f) && !("..." %in% own) && (length(own) < n || length(required_arguments(f)) > n)) {
+    abort_anvil("argument", sprintf("`%s` must be a function of %d arguments.", name, n), sprintf("x It has %d.", length(own)))
+  }
+}
+
 check_class <- function(x, class, hint = character(), name = rlang::caller_arg(x)) {
   if (!inherits(x, class)) wrong_argument(name, paste(if (grepl("^[AEIOU]", class)) "an" else "a", class), x, hint)
   x

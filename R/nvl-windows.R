@@ -48,6 +48,7 @@ NULL
 # A function of scalars of these tensors' dtypes as a graph.
 scalar_graph <- function(f, tensors, name) {
   check_function(f, name)
+  check_arity(f, length(tensors), name)
   trace_graph(f, lapply(tensors, function(x) nv_aten(dtype(x), integer())), mode = "state")
 }
 

@@ -86,6 +86,9 @@ complete <- function(labels) if (!anyNA(labels)) labels
 repr <- function(func) UseMethod("repr")
 
 #' @export
+repr.default <- function(func) check_class(func, "AnvilFunc", "i `stablehlo()` makes one, of a graph.")
+
+#' @export
 repr.AnvilFunc <- function(func) func$text
 
 #' @export

@@ -68,7 +68,7 @@ check_outputs <- function(outputs, what) {
     }
     if (is_missing_literal(x)) {
       message <- paste(what, "must not return NA: tensors know NaN, but no NA.")
-      abort_anvil("missing", message, "i Use `NaN` or `NA_real_`.")
+      abort_anvil("missing", message, if (!is.logical(x)) "i Use `NaN` or `NA_real_`.")
     }
   }
   outputs

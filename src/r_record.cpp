@@ -32,11 +32,14 @@ TensorType type_of_data(SEXP x) {
 namespace {
 
 ValuePtr literal_of(SEXP x, const std::string& name) {
-  if ((TYPEOF(x) == LGLSXP && LOGICAL_ELT(x, 0) == NA_LOGICAL) ||
-      (TYPEOF(x) == INTSXP && INTEGER_ELT(x, 0) == NA_INTEGER))
+  const bool logical = TYPEOF(x) == LGLSXP;
+  if ((logical && LOGICAL_ELT(x, 0) == NA_LOGICAL) || (TYPEOF(x) == INTSXP && INTEGER_ELT(x, 0) == NA_INTEGER)) {
+    std::vector<std::string> fix;
+    if (!logical) fix = {"i Use `NaN` or `NA_real_`."};
     throw Error("missing", (name.empty() ? "An operand" : "`" + name + "`") + " is NA: tensors know NaN, but no NA.",
-                {"i Use `NaN` or `NA_real_`."});
-  return graph::make_literal(scalar_of(x), {default_dtype(x), {}, TYPEOF(x) != LGLSXP});
+                fix);
+  }
+  return graph::make_literal(scalar_of(x), {default_dtype(x), {}, !logical});
 }
 
 SEXP array_tensor(SEXP x, DType dtype) { return make_tensor(x, &dtype, shape_of_data(x), TYPEOF(x) != LGLSXP, false); }
