@@ -1,4 +1,5 @@
 // The printed form of a graph, as R users see it: 1-based, with R's spelling of values.
+#include "base/interrupt.h"
 #include "graph/graph.h"
 
 namespace anvil::graph {
@@ -97,7 +98,10 @@ std::string print(const Graph& g, std::string_view title) {
   section("Inputs", g.inputs, " (none)");
   if (!g.constants.empty()) section("Constants", g.constants, "");
   s += g.calls.empty() ? "  Body: (empty)\n" : "  Body:\n";
-  for (const Call& c : g.calls) s += "    " + p.call(c) + "\n";
+  for (const Call& c : g.calls) {
+    poll();
+    s += "    " + p.call(c) + "\n";
+  }
   section("Outputs", g.outputs, " (none)");
   s.pop_back();
   return s;
