@@ -246,7 +246,7 @@ void LoopInterpreter::statement(const loops::While& s) {
   require_one_step("a loop of unknown length");
   const size_t outer = made_.size();
   for (int64_t round = 0;; ++round) {
-    if (round == 1'000'000) fail("a loop does not end");
+    if (round == 10'000) fail("a loop does not end");
     for (const loops::Stmt& inner : s.before) std::visit([this](const auto& x) { statement(x); }, inner.is);
     bool go_on = evaluate(s.condition, 0).number.as<bool>();
     if (go_on) block(s.body);
