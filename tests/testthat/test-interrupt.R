@@ -35,7 +35,8 @@ interrupted <- function(prepare, long, then = "identical(as_array(nv_scalar(1) +
   list(ended = result$ended, seconds = result$at - sent, works = result$works)
 }
 
-expect_interrupted <- function(prepare, long, then = "identical(as_array(nv_scalar(1) + 1), 2)", after = 0.7, within = 2) {
+# Half a second is what is promised; another may pass before a busy machine gives the process its turn.
+expect_interrupted <- function(prepare, long, then = "identical(as_array(nv_scalar(1) + 1), 2)", after = 0.7, within = 1) {
   result <- interrupted(prepare, long, then, after)
   expect_identical(result$ended, "interrupted")
   expect_lt(result$seconds, within)
@@ -81,7 +82,8 @@ test_that("compiling a big program stops", {
   skip_on_cran()
   expect_interrupted('
     graph <- trace_fn(function(x) { for (i in 1:6000) x <- if (i %% 5 == 0) nv_transpose(x) %*% x else sin(x) * i; x }, list(x = nv_aten("f64", c(3, 3))))',
-    "repeat nv_compile(graph)", "as_array(jit(function(x) x + 1)(nv_scalar(1))) == 2", after = 2
+    "repeat nv_compile(graph)", "as_array(jit(function(x) x + 1)(nv_scalar(1))) == 2",
+    after = 2, within = 2 # LLVM answers between functions
   )
 })
 
