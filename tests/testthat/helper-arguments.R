@@ -13,13 +13,8 @@ good_arguments <- function(name) {
   if (grepl("shift|popcnt|_and$|_or$|_xor$|_not$|mulhi|leading", name)) own <- list(operand = nv_tensor(1:2), lhs = nv_tensor(1:2), rhs = nv_tensor(1:2))
   usual[names(own)] <- own
   dots <- own[!nzchar(names(own) %||% rep("", length(own)))]
-  named <- intersect(wanted, union(required_formals(f), names(own)))
+  named <- intersect(wanted, union(required_arguments(f), names(own)))
   c(usual[named], dots)
-}
-
-required_formals <- function(f) {
-  formals <- formals(args(f))
-  setdiff(names(formals)[vapply(formals, function(x) is.name(x) && !nzchar(as.character(x)), NA)], "...")
 }
 
 usual_arguments <- function() {

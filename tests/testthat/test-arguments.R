@@ -59,7 +59,7 @@ test_that("the right arguments of this test are right", {
 test_that("every function says which argument is missing", {
   found <- lapply(setdiff(exports, names(not_called)), function(name) {
     good <- good_arguments(name)
-    vapply(required_formals(getExportedValue("anvil", name)), function(argument) complaint(name, good[names(good) != argument], argument, may_succeed = FALSE), "")
+    vapply(required_arguments(getExportedValue("anvil", name)), function(argument) complaint(name, good[names(good) != argument], argument, may_succeed = FALSE), "")
   })
   expect_identical(complaints(unname(unlist(found))), character())
 })
