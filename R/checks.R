@@ -63,10 +63,10 @@ check_elements <- function(shape, name = rlang::caller_arg(shape)) {
   shape
 }
 
-check_dims <- function(dims, rank, name = rlang::caller_arg(dims)) {
+check_dims <- function(dims, rank, of, name = rlang::caller_arg(dims)) {
   if (!is_whole(dims) || any(dims < 1 | dims > rank) || anyDuplicated(dims)) {
-    range <- if (rank == 0L) "be empty: the operand has no dimensions" else sprintf("hold different dimensions from 1 to %d", rank)
-    abort_anvil("argument", sprintf("`%s` must %s.", name, range), got_value(dims))
+    must <- if (rank == 0L) sprintf("be empty: `%s` has no dimensions", of) else sprintf("hold different dimensions of `%s`, from 1 to %d", of, rank)
+    abort_anvil("argument", sprintf("`%s` must %s.", name, must), got_value(dims))
   }
   as.integer(dims)
 }

@@ -52,7 +52,7 @@ nv_iota <- function(dim, dtype, shape, start = 1L, ambiguous = FALSE, device = N
 #' @export
 nv_seq <- function(start, end, steps = NULL, dtype = NULL, ambiguous = FALSE, device = NULL) {
   check_device(device)
-  if (is.character(steps) || is_dtype(steps)) {
+  if (is_dtype(steps) || is.character(steps) && length(steps) == 1L && steps %in% names(dtype_codes)) {
     dtype <- steps
     steps <- NULL
   }
@@ -95,65 +95,73 @@ spaced <- function(start, end, steps, dtype, ambiguous) {
 #' nv_eye_like(x, 2)
 NULL
 
+# A function of these with what it takes from `like`: its errors say where that is from.
+like_another <- function(like, made) {
+  tryCatch(made, anvil_error = function(e) {
+    e$body <- c(e$body, i = sprintf("What is not given comes from `like`, which is %s.", type_text(like)))
+    rlang::cnd_signal(e)
+  })
+}
+
 #' @rdname nv_like
 #' @export
 nv_tensor_like <- function(like, data, dtype = NULL, device = NULL, shape = NULL, ambiguous = NULL) {
   like <- type_like(like)
-  nv_tensor(
+  like_another(like, nv_tensor(
     data,
     dtype = dtype %||% like$dtype, device = device, shape = shape, ambiguous = ambiguous %||% like$ambiguous
-  )
+  ))
 }
 
 #' @rdname nv_like
 #' @export
 nv_scalar_like <- function(like, data, dtype = NULL, device = NULL, ambiguous = NULL) {
   like <- type_like(like)
-  nv_scalar(data, dtype = dtype %||% like$dtype, device = device, ambiguous = ambiguous %||% like$ambiguous)
+  like_another(like, nv_scalar(data, dtype = dtype %||% like$dtype, device = device, ambiguous = ambiguous %||% like$ambiguous))
 }
 
 #' @rdname nv_like
 #' @export
 nv_empty_like <- function(like, dtype = NULL, shape = NULL, device = NULL, ambiguous = NULL) {
   like <- type_like(like)
-  nv_empty(dtype %||% like$dtype, shape %||% like$shape, device = device, ambiguous = ambiguous %||% like$ambiguous)
+  like_another(like, nv_empty(dtype %||% like$dtype, shape %||% like$shape, device = device, ambiguous = ambiguous %||% like$ambiguous))
 }
 
 #' @rdname nv_like
 #' @export
 nv_fill_like <- function(like, value, shape = NULL, dtype = NULL, ambiguous = NULL, device = NULL) {
   like <- type_like(like)
-  nv_fill(
+  like_another(like, nv_fill(
     value, shape %||% like$shape,
     dtype = dtype %||% like$dtype, ambiguous = ambiguous %||% like$ambiguous, device = device
-  )
+  ))
 }
 
 #' @rdname nv_like
 #' @export
 nv_iota_like <- function(like, dim, shape = NULL, start = 1L, dtype = NULL, ambiguous = NULL, device = NULL) {
   like <- type_like(like)
-  nv_iota(
+  like_another(like, nv_iota(
     dim, dtype %||% like$dtype, shape %||% like$shape,
     start = start, ambiguous = ambiguous %||% like$ambiguous, device = device
-  )
+  ))
 }
 
 #' @rdname nv_like
 #' @export
 nv_seq_like <- function(like, start, end, steps = NULL, dtype = NULL, ambiguous = NULL, device = NULL) {
   like <- type_like(like)
-  nv_seq(
+  like_another(like, nv_seq(
     start, end,
     steps = steps, dtype = dtype %||% like$dtype, ambiguous = ambiguous %||% like$ambiguous, device = device
-  )
+  ))
 }
 
 #' @rdname nv_like
 #' @export
 nv_eye_like <- function(like, n, dtype = NULL, device = NULL) {
   like <- type_like(like)
-  nv_eye(n, dtype = dtype %||% like$dtype, device = device)
+  like_another(like, nv_eye(n, dtype = dtype %||% like$dtype, device = device))
 }
 
 type_like <- function(like) abstract_from_tag(type_tag(like))

@@ -66,7 +66,7 @@ nv_reduce_all <- function(operand, dims = NULL, drop = TRUE) reduce("reduce_all"
 # How many elements each result is made of, as a double: it divides without losing digits.
 reduced_count <- function(operand, dims) {
   sizes <- sizes_of(operand)
-  as.double(prod(if (is.null(dims)) sizes else sizes[check_dims(dims, length(sizes))]))
+  as.double(prod(if (is.null(dims)) sizes else sizes[check_dims(dims, length(sizes), of = "operand")]))
 }
 
 #' @rdname nv_reduce

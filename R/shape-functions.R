@@ -61,14 +61,15 @@ nv_flatten <- function(operand, order = "F") {
 #' @rdname nv_reshape
 #' @export
 nv_squeeze <- function(operand, dims = NULL) {
+  operand <- as_operand(operand, "operand")
   sizes <- sizes_of(operand)
   if (is.null(dims)) {
     dims <- which(sizes == 1L)
   } else {
-    dims <- check_dims(dims, length(sizes))
+    dims <- check_dims(dims, length(sizes), of = "operand")
     wrong <- dims[sizes[dims] != 1L]
     if (length(wrong) > 0L) {
-      abort_anvil("shape", sprintf("`dims` names dimension %d, whose size is %d and not 1.", wrong[1L], sizes[wrong[1L]]))
+      abort_anvil("shape", sprintf("`dims` names dimension %d of `operand`, whose size is %d and not 1.", wrong[1L], sizes[wrong[1L]]))
     }
   }
   record("reshape", list(operand), list(shape = sizes[setdiff(seq_along(sizes), dims)]))

@@ -30,6 +30,7 @@ NULL
 #' @export
 nv_sort <- function(operand, dim = NULL, decreasing = FALSE) {
   check_flag(decreasing, "decreasing")
+  operand <- as_operand(operand, "operand")
   dim <- sort_dim(operand, dim)
   record("sort", list(operand), list(dim = dim, descending = decreasing, is_stable = FALSE, num_keys = 1L))
 }
@@ -39,6 +40,7 @@ nv_sort <- function(operand, dim = NULL, decreasing = FALSE) {
 nv_argsort <- function(operand, dim = NULL, decreasing = FALSE, stable = FALSE) {
   check_flag(decreasing, "decreasing")
   check_flag(stable, "stable")
+  operand <- as_operand(operand, "operand")
   dim <- sort_dim(operand, dim)
   indices <- nvl_iota(dim, "i32", sizes_of(operand))
   nvl_sort(list(operand, indices), dim, decreasing, stable)[[2L]]

@@ -120,6 +120,9 @@ nv_matrix <- function(data, nrow = NULL, ncol = NULL, dtype = NULL, device = NUL
   }
   if (is.null(nrow)) nrow <- if (is.null(ncol)) 1L else infer(ncol)
   if (is.null(ncol)) ncol <- infer(nrow)
+  if (n != 1L && n != as.double(nrow) * ncol) {
+    abort_anvil("shape", sprintf("`nrow` (%d) and `ncol` (%d) do not hold the %d elements of `data`.", nrow, ncol, n))
+  }
   nv_tensor(as.vector(data), dtype = dtype, device = device, shape = c(nrow, ncol), ambiguous = ambiguous, byrow = byrow)
 }
 
@@ -127,7 +130,7 @@ check_unchanged <- function(sizes, nrow, ncol) {
   asked <- c(nrow %||% sizes[1L], ncol %||% sizes[2L])
   if (!identical(asked, sizes)) {
     abort_anvil("argument", "Cannot change the shape of an existing AnvilTensor.", c(
-      sprintf("x It is %s, not %s.", shape2string(sizes), shape2string(asked)),
+      sprintf("x `data` is %s, not %s.", shape2string(sizes), shape2string(asked)),
       "i Leave `nrow` and `ncol` out, or use `nv_reshape()`."
     ))
   }
@@ -137,7 +140,7 @@ check_unchanged <- function(sizes, nrow, ncol) {
 unchanged_tensor <- function(x, dtype, shape, ambiguous, byrow = FALSE) {
   refuse <- function(what, from, to) {
     abort_anvil("argument", sprintf("Cannot change the %s of an existing AnvilTensor.", if (what == "ambiguous") "ambiguity" else what), c(
-      sprintf("x It is %s, not %s.", from, to),
+      sprintf("x `data` is %s, not %s.", from, to),
       sprintf("i Leave `%s` out%s.", what, switch(what, dtype = ", or use `nv_convert()`", shape = ", or use `nv_reshape()`", ""))
     ))
   }

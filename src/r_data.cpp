@@ -182,7 +182,7 @@ SEXP make_tensor(SEXP data, const DType* dtype, const Shape& shape, bool ambiguo
   int64_t n = elements(shape), length = XLENGTH(settled(data));
   if (length != n && length != 1)
     throw Error("shape",
-                "`data` has length " + std::to_string(length) + ", but the shape " + in_parentheses(shape) + " has " +
+                "`data` has length " + std::to_string(length) + ", but the `shape` " + in_parentheses(shape) + " has " +
                     std::to_string(n) + " elements.",
                 {"i Only data of length 1 are repeated."});
   if (check)
@@ -338,7 +338,7 @@ SEXP anvil_from_raw(SEXP bytes, SEXP tag, SEXP row_major, SEXP cls) {
     if (TYPEOF(bytes) != RAWSXP || static_cast<size_t>(XLENGTH(bytes)) != needed)
       throw Error("shape",
                   "`data` must hold the " + std::to_string(needed) + " bytes of a tensor " + graph::text(type) + ".",
-                  {"x Got " + describe(bytes) + "."});
+                  {"x Got " + describe(bytes) + ".", "i The size follows from `dtype` and `shape`."});
     const char* from = static_cast<const char*>(DATAPTR_RO(settled(bytes)));
     Shield<SEXP> data(guarded([&] { return allocate_data(type); }));
     char* to = static_cast<char*>(writable(data));

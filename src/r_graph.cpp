@@ -162,7 +162,7 @@ SEXP anvil_evaluate(SEXP graph, SEXP inputs) {
         throw Error(
             "argument",
             "`inputs[[" + std::to_string(i + 1) + "]]` must be " + graph::text(holder.graph->inputs[i]->type) + ".",
-            {"x Got " + graph::text(given[i].type) + "."});
+            {"x Got " + graph::text(given[i].type) + ".", "i That is the type of this input of `graph`."});
     std::vector<Tensor> results = evaluate_graph(*holder.graph, given);
     Shield<SEXP> list(guarded([&] { return Rf_allocVector(VECSXP, static_cast<R_xlen_t>(results.size())); }));
     for (size_t i = 0; i < results.size(); ++i) {

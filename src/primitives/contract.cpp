@@ -32,8 +32,8 @@ void check_pairs(const char* what, const Pairs& dims, const Types& t) {
                                    : std::to_string(dims[0].size()) + " and " + std::to_string(dims[1].size())) +
                  "."});
   for (size_t k = 0; k < dims[0].size(); ++k) {
-    check_axis(what, dims[0][k], static_cast<int64_t>(t[0].shape.size()));
-    check_axis(what, dims[1][k], static_cast<int64_t>(t[1].shape.size()));
+    check_axis(what, dims[0][k], static_cast<int64_t>(t[0].shape.size()), "`lhs`");
+    check_axis(what, dims[1][k], static_cast<int64_t>(t[1].shape.size()), "`rhs`");
   }
   if (take(t[0].shape, dims[0]) != take(t[1].shape, dims[1]))
     throw Error("shape",

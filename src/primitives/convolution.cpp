@@ -69,8 +69,9 @@ void check_divides(const char* what, int64_t n, const char* count, int64_t group
 }
 
 void check_parameters(const Convolution& c, int64_t rank) {
-  for (auto [name, dims] : {std::pair{"input_dims", &c.input}, {"kernel_dims", &c.kernel}, {"output_dims", &c.output}})
-    check_permutation(name, *dims, rank);
+  check_permutation("input_dims", c.input, rank, "`input`");
+  check_permutation("kernel_dims", c.kernel, rank, "`kernel`");
+  check_permutation("output_dims", c.output, rank, "the result");
   for (auto [name, values] : {std::pair{"window_strides", &c.strides},
                               {"padding_low", &c.low},
                               {"padding_high", &c.high},
@@ -79,7 +80,7 @@ void check_parameters(const Convolution& c, int64_t rank) {
     check_length(name, *values, rank - 2, "window");
     if (values != &c.low && values != &c.high) check_positive(name, *values);
   }
-  check_axes("reversed", c.reversed, rank - 2);
+  check_axes("reversed", c.reversed, rank - 2, "the window");
   for (auto [name, count] : {std::pair{"feature_group_count", c.feature_groups}, {"batch_group_count", c.batch_groups}})
     if (count < 1)
       throw Error("argument", std::string("`") + name + "` must be positive.",

@@ -41,8 +41,9 @@ void check_indices(const IndexDims& d, const Names& n, const TensorType& indices
   if (!is_integer(indices.dtype))
     throw Error("dtype", quoted(n.indices) + " must have dtype " + name(Group::integer) + ".",
                 {"x Got <" + std::string(name(indices.dtype)) + ">."});
-  check_axis("index_vector_dim", d.vector, rank + 1);
-  check_axes(n.indices_batch, d.indices_batch, rank);
+  const std::string of = quoted(n.indices);
+  check_axis("index_vector_dim", d.vector, rank + 1, (of + ", with one more at its end,").c_str());
+  check_axes(n.indices_batch, d.indices_batch, rank, of.c_str());
   if (contains(d.indices_batch, d.vector))
     throw Error("argument", quoted(n.indices_batch) + " must not contain `index_vector_dim`.",
                 {"x Both are " + size_text(d.vector + 1) + "."});
@@ -56,11 +57,12 @@ void check_indices(const IndexDims& d, const Names& n, const TensorType& indices
 
 void check_operand(const IndexDims& d, const Names& n, const Shape& operand, const Shape& indices) {
   auto rank = static_cast<int64_t>(operand.size());
+  const std::string of = quoted(n.operand);
   for (auto [argument, axes] : {std::pair{n.collapsed, &d.collapsed}, std::pair{n.batch, &d.batch}}) {
-    check_axes(argument, *axes, rank);
+    check_axes(argument, *axes, rank, of.c_str());
     check_sorted(argument, *axes);
   }
-  check_axes(n.map, d.map, rank);
+  check_axes(n.map, d.map, rank, of.c_str());
   check_disjoint(n.collapsed, d.collapsed, n.batch, d.batch);
   check_disjoint(n.map, d.map, n.batch, d.batch);
   size_t dims = d.window.size() + d.collapsed.size() + d.batch.size();
@@ -86,7 +88,7 @@ void check_dims(const IndexDims& d, const Names& n, const TensorType& operand, c
   check_indices(d, n, indices);
   check_operand(d, n, operand.shape, indices.shape);
   auto steps = static_cast<int64_t>(indices.shape.size()) - (d.vector < static_cast<int64_t>(indices.shape.size()));
-  check_axes(n.window, d.window, steps + static_cast<int64_t>(d.window.size()));
+  check_axes(n.window, d.window, steps + static_cast<int64_t>(d.window.size()), "the tensor of windows");
   check_sorted(n.window, d.window);
 }
 

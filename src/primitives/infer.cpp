@@ -15,6 +15,10 @@ std::string r_vector(const Ints& axes) {
   return axes.empty() ? "integer()" : axes.size() == 1 ? one_based(axes) : "c(" + one_based(axes) + ")";
 }
 
+std::string counted_dimensions(int64_t n) {
+  return (n == 0 ? "no" : std::to_string(n)) + (n == 1 ? " dimension" : " dimensions");
+}
+
 }  // namespace
 
 std::string one_based(const Ints& axes) {
@@ -23,16 +27,14 @@ std::string one_based(const Ints& axes) {
   return text;
 }
 
-void check_axis(const char* argument, int64_t axis, int64_t rank) {
+void check_axis(const char* argument, int64_t axis, int64_t rank, const char* of) {
   if (axis >= 0 && axis < rank) return;
   throw Error("argument", quoted(argument) + " contains index outside the valid range.",
-              {"x Got " + std::to_string(axis + 1) +
-               (rank == 0 ? ", but there are no dimensions."
-                          : ", but dimensions are counted from 1 to " + std::to_string(rank) + ".")});
+              {"x Got " + std::to_string(axis + 1) + ", but " + of + " has " + counted_dimensions(rank) + "."});
 }
 
-void check_axes(const char* argument, const Ints& axes, int64_t rank) {
-  for (int64_t axis : axes) check_axis(argument, axis, rank);
+void check_axes(const char* argument, const Ints& axes, int64_t rank, const char* of) {
+  for (int64_t axis : axes) check_axis(argument, axis, rank, of);
   Ints sorted = axes;
   std::sort(sorted.begin(), sorted.end());
   if (std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end()) return;
@@ -40,18 +42,18 @@ void check_axes(const char* argument, const Ints& axes, int64_t rank) {
               {"x Got [" + one_based(axes) + "]. Each dimension index must appear only once."});
 }
 
-void check_permutation(const char* argument, const Ints& permutation, int64_t rank) {
+void check_permutation(const char* argument, const Ints& permutation, int64_t rank, const char* of) {
   Ints expected = all_axes(static_cast<size_t>(rank));
   if (std::is_permutation(permutation.begin(), permutation.end(), expected.begin(), expected.end())) return;
   throw Error("argument", quoted(argument) + " must be a permutation of " + r_vector(expected) + ".",
-              {"x Got " + r_vector(permutation) + "."});
+              {"x Got " + r_vector(permutation) + " for " + of + " with " + counted_dimensions(rank) + "."});
 }
 
 void check_length(const char* argument, const Ints& values, int64_t rank, const char* of) {
   if (static_cast<int64_t>(values.size()) == rank) return;
   throw Error("argument", quoted(argument) + " must have one entry for each dimension of " + quoted(of) + ".",
               {"x Got length " + std::to_string(values.size()) + ", but " + quoted(of) + " has " +
-               std::to_string(rank) + (rank == 1 ? " dimension." : " dimensions.")});
+               counted_dimensions(rank) + "."});
 }
 
 void check_shape(const Shape& shape, const char* argument) {

@@ -13,9 +13,10 @@ using Ints = std::vector<int64_t>;
 
 std::string one_based(const Ints& axes);  // "1, 3"
 
-void check_axis(const char* argument, int64_t axis, int64_t rank);
-void check_axes(const char* argument, const Ints& axes, int64_t rank);  // in range, each once
-void check_permutation(const char* argument, const Ints& permutation, int64_t rank);
+// `of`: whose dimensions they are, for the message.
+void check_axis(const char* argument, int64_t axis, int64_t rank, const char* of = "`operand`");
+void check_axes(const char* argument, const Ints& axes, int64_t rank, const char* of = "`operand`");  // each once
+void check_permutation(const char* argument, const Ints& permutation, int64_t rank, const char* of = "`operand`");
 void check_length(const char* argument, const Ints& values, int64_t rank, const char* of = "operand");
 void check_shape(const Shape& shape, const char* argument = "shape");  // no negative sizes
 void check_has_shape(const char* argument, const TensorType&, const Shape& shape);

@@ -18,7 +18,10 @@ void check_count(const Primitive& p, size_t got) {
 
 void check_group(const Primitive& p, const std::vector<TensorType>& types) {
   if (types.empty() || contains(p.group, types[0].dtype)) return;
+  // operands that were brought to one dtype are all named: any of them may be the cause
   std::string operand = p.operands.empty() || p.operands[0] == "..." ? "operand" : p.operands[0];
+  if (types.size() == 2 && p.operands.size() == 2 && types[1].dtype == types[0].dtype)
+    operand += "` and `" + p.operands[1];
   std::vector<std::string> details = {"x Got <" + std::string(anvil::name(types[0].dtype)) + ">."};
   if (p.group == Group::floating) details.push_back("i Convert it before, for example by `nv_convert(x, \"f32\")`.");
   throw Error("dtype", "`" + operand + "` must have dtype " + name(p.group) + ".", details);

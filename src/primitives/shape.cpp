@@ -42,7 +42,7 @@ Primitive make_iota() {
       throw Error("dtype", std::string("`dtype` must be ") + name(Group::numeric) + ".",
                   {"x Got <" + std::string(anvil::name(dtype)) + ">."});
     check_shape(params.ints("shape"));
-    check_axis("dim", params.integer("dim"), static_cast<int64_t>(params.ints("shape").size()));
+    check_axis("dim", params.integer("dim"), static_cast<int64_t>(params.ints("shape").size()), "`shape`");
     auto dim = static_cast<size_t>(params.integer("dim"));
     add_sizes(params.integer("start"), params.ints("shape")[dim], dim);
     return Types{{dtype, params.ints("shape"), params.flag("ambiguous")}};
@@ -71,7 +71,7 @@ Types infer_broadcast(const Types& t, const Params& params) {
   const Ints& dims = params.ints("broadcast_dimensions");
   check_shape(to);
   check_length("broadcast_dimensions", dims, static_cast<int64_t>(from.size()));
-  check_axes("broadcast_dimensions", dims, static_cast<int64_t>(to.size()));
+  check_axes("broadcast_dimensions", dims, static_cast<int64_t>(to.size()), "`shape`");
   for (size_t d = 0; d < from.size(); ++d) {
     int64_t size = to[static_cast<size_t>(dims[d])];
     if (from[d] == 1 || from[d] == size) continue;
@@ -227,7 +227,7 @@ Primitive make_reverse() {
 Types infer_concatenate(const Types& t, const Params& params) {
   if (t.empty()) throw Error("argument", "`concatenate` needs at least one tensor.");
   int64_t dim = params.integer("dimension");
-  check_axis("dimension", dim, static_cast<int64_t>(t[0].shape.size()));
+  check_axis("dimension", dim, static_cast<int64_t>(t[0].shape.size()), "each tensor");
   auto d = static_cast<size_t>(dim);
   TensorType result = t[0];
   for (size_t k = 1; k < t.size(); ++k) {

@@ -17,7 +17,7 @@ Types infer_sort(const Types& t, const Params& params) {
       throw Error("shape", "All `operands` must have the same shape.",
                   {"x Operand 1 has shape " + in_parentheses(t[0].shape) + ", operand " + std::to_string(i + 1) +
                    " has shape " + in_parentheses(t[i].shape) + "."});
-  check_axis("dim", params.integer("dim"), static_cast<int64_t>(t[0].shape.size()));
+  check_axis("dim", params.integer("dim"), static_cast<int64_t>(t[0].shape.size()), "each of `operands`");
   int64_t keys = params.integer("num_keys");
   if (keys < 1 || keys > static_cast<int64_t>(t.size()))
     throw Error("argument", "`num_keys` must be between 1 and the number of `operands`.",

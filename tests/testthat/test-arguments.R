@@ -32,7 +32,6 @@ about_several <- paste(
 # What is wrong with the outcome of a call, or "".
 complaint <- function(name, arguments, argument = NULL, may_succeed = TRUE) {
   withr::local_options(anvil.default_dtypes = NULL) # local_default_dtypes() is called, too
-  own <- names(formals(args(getExportedValue("anvil", name))))
   outcome <- tryCatch(
     {
       utils::capture.output(result <- do.call(getExportedValue("anvil", name), arguments, quote = TRUE))
@@ -41,8 +40,8 @@ complaint <- function(name, arguments, argument = NULL, may_succeed = TRUE) {
     anvil_error_internal = function(e) conditionMessage(e),
     anvil_error = function(e) {
       text <- paste(conditionMessage(e), collapse = " ")
-      named <- vapply(own, function(label) grepl(paste0("`", label), text, fixed = TRUE), NA)
-      if (is.null(argument)) text else if (any(named) || grepl(about_several, text)) "" else paste("names no argument:", text)
+      named <- grepl(paste0("`", argument %||% ".", "`"), text, fixed = TRUE)
+      if (is.null(argument)) text else if (named || grepl(about_several, text)) "" else paste("does not name it:", text)
     },
     warning = function(e) paste("warning:", conditionMessage(e)),
     error = function(e) paste0("<", class(e)[1L], ">: ", conditionMessage(e))

@@ -35,11 +35,15 @@ interrupted <- function(prepare, long, then = "identical(as_array(nv_scalar(1) +
   list(ended = result$ended, seconds = result$at - sent, works = result$works)
 }
 
-# Half a second is what is promised; another may pass before a busy machine gives the process its turn.
-expect_interrupted <- function(prepare, long, then = "identical(as_array(nv_scalar(1) + 1), 2)", after = 0.7, within = 1) {
-  result <- interrupted(prepare, long, then, after)
+# Half a second is promised. A busy machine may give the process its turn later than that, but not
+# three times: what is too slow by itself is too slow each time.
+expect_interrupted <- function(prepare, long, then = "identical(as_array(nv_scalar(1) + 1), 2)", after = 0.7) {
+  for (trial in 1:3) {
+    result <- interrupted(prepare, long, then, after)
+    if (!identical(result$ended, "interrupted") || !isTRUE(result$works) || result$seconds < 0.5) break
+  }
   expect_identical(result$ended, "interrupted")
-  expect_lt(result$seconds, within)
+  expect_lt(result$seconds, 0.5)
   expect_true(result$works)
 }
 
@@ -78,13 +82,16 @@ test_that("reading long text stops", {
   )
 })
 
-test_that("compiling a big program stops", {
+test_that("compiling a big program stops, and so does its inspection", {
   skip_on_cran()
-  expect_interrupted('
-    graph <- trace_fn(function(x) { for (i in 1:6000) x <- if (i %% 5 == 0) nv_transpose(x) %*% x else sin(x) * i; x }, list(x = nv_aten("f64", c(3, 3))))',
-    "repeat nv_compile(graph)", "as_array(jit(function(x) x + 1)(nv_scalar(1))) == 2",
-    after = 2, within = 2 # LLVM answers between functions
-  )
+  big <- 'f <- function(x) { for (i in 1:6000) x <- if (i %% 5 == 0) nv_transpose(x) %*% x else sin(x) * i; x }
+    x <- nv_tensor(diag(3), "f64"); graph <- trace_fn(f, list(x = x))'
+  then <- "as_array(jit(function(x) x + 1)(nv_scalar(1))) == 2"
+  # in the passes, and in the generation of code, which takes most of the time
+  expect_interrupted(big, "repeat nv_compile(graph)", then, after = 0.4)
+  expect_interrupted(big, "repeat nv_compile(graph)", then, after = 0.7)
+  expect_interrupted(big, "repeat utils::capture.output(nv_inspect(f, x, level = \"asm\"))", then, after = 2)
+  expect_interrupted(big, "repeat utils::capture.output(nv_inspect(f, x, level = \"llvm\"))", then, after = 2)
 })
 
 test_that("factorisations stop", {

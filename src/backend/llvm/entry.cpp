@@ -75,9 +75,7 @@ Status start(const Settings& wanted, const Symbol* table, size_t count, Sink err
 Status compile(const loops::Program& program, InterruptCheck check, runtime::Entry* entry, void** code, Sink error) {
   return guarded(error, [&] {
     set_interrupt_check(check);
-    PassFilter filter;
     llvm::LLVMContext context;
-    context.setOptPassGate(filter);
     std::unique_ptr<llvm::Module> module = emit(program, context, false);
     std::unique_ptr<Code> linked = machine->link(*module, entry_symbol);
     *entry = linked->entry;
@@ -87,18 +85,20 @@ Status compile(const loops::Program& program, InterruptCheck check, runtime::Ent
 
 void release(void* code) { delete static_cast<Code*>(code); }
 
-Status text(const loops::Program& program, bool assembly, Sink sink, Sink error) {
+Status text(const loops::Program& program, InterruptCheck check, bool assembly, Sink sink, Sink error) {
   return guarded(error, [&] {
+    set_interrupt_check(check);
     llvm::LLVMContext context;
     std::unique_ptr<llvm::Module> module = emit(program, context, true);
+    if (assembly) return append(sink, machine->assembly(*module));
     machine->promote(*module);
     std::string result;
     llvm::raw_string_ostream stream(result);
-    if (assembly)
-      result = machine->assembly(*module);
-    else
-      module->print(stream, nullptr);
-    append(sink, assembly ? result : stream.str());
+    for (const llvm::Function& f : *module) {
+      poll();
+      f.print(stream);
+    }
+    append(sink, stream.str());
   });
 }
 

@@ -12,7 +12,7 @@
 
 namespace anvil::llvm_backend {
 
-constexpr int entry_revision = 2;
+constexpr int entry_revision = 3;
 
 struct Symbol {  // something of anvil.so that generated code may call
   const char* name;
@@ -40,7 +40,7 @@ struct EntryTable {
   // `code` owns the machine code and is given back to `release`. The check is asked now and then.
   Status (*compile)(const loops::Program&, InterruptCheck, runtime::Entry* entry, void** code, Sink error);
   void (*release)(void* code);
-  Status (*text)(const loops::Program&, bool assembly, Sink text, Sink error);
+  Status (*text)(const loops::Program&, InterruptCheck, bool assembly, Sink text, Sink error);
 };
 
 using EntryFunction = const EntryTable* (*)();

@@ -147,8 +147,8 @@ runtime::Executable compile(const loops::Program& program) {
 
 std::string text(const loops::Program& program, Text kind) {
   std::string result, what;
-  const Status status =
-      Library::instance().table().text(program, kind == Text::assembly, to_string(result), to_string(what));
+  const Status status = Library::instance().table().text(program, interrupt_check(), kind == Text::assembly,
+                                                         to_string(result), to_string(what));
   if (status != Status::done) fail(status, what);
   return result;
 }

@@ -98,22 +98,18 @@ inline bool add_assembly_passes(::llvm::TargetMachine& machine, ::llvm::legacy::
   return machine.addPassesToEmitFile(passes, out, nullptr, kind);
 }
 
-// Leaves out the scheduling of machine instructions and loop strength reduction: they gain
-// nothing for our loops, which come ordered and with their addresses, and their time grows
-// faster than a function does.
-class PassFilter final : public ::llvm::OptPassGate {
+// Asked before each optional pass over a function; `on` is "function (name)".
+class PassGate : public ::llvm::OptPassGate {
  public:
 #if LLVM_VERSION_MAJOR >= 16
-  bool shouldRunPass(::llvm::StringRef pass, ::llvm::StringRef) override { return wanted(pass); }
+  bool shouldRunPass(::llvm::StringRef pass, ::llvm::StringRef on) override { return runs(pass, on); }
 #else
-  bool shouldRunPass(const ::llvm::Pass* pass, ::llvm::StringRef) override { return wanted(pass->getPassName()); }
+  bool shouldRunPass(const ::llvm::Pass* pass, ::llvm::StringRef on) override { return runs(pass->getPassName(), on); }
 #endif
   bool isEnabled() const override { return true; }
 
  private:
-  static bool wanted(::llvm::StringRef pass) {
-    return pass != "Machine Instruction Scheduler" && pass != "Loop Strength Reduction";
-  }
+  virtual bool runs(::llvm::StringRef pass, ::llvm::StringRef on) = 0;
 };
 
 // How RuntimeDyld tells its memory managers an alignment.

@@ -79,29 +79,49 @@ class LinkedCode final : public Code {
   Pages pages;
 };
 
-// Asks before each function whether the user wants to stop. Exceptions must not pass through LLVM:
-// what is left of the module becomes empty, which takes no time, and who runs the passes looks.
-class Stop final : public llvm::FunctionPass {
+// Leaves out the scheduling of machine instructions and loop strength reduction: they gain
+// nothing for our loops, which come ordered and with their addresses, and their time grows
+// faster than a function does. Asks in between whether the user wants to stop. Exceptions must
+// not pass through LLVM: the functions that are still to come lose their bodies, which takes no
+// time, and who runs the passes looks.
+class Gate final : public PassGate {
  public:
-  explicit Stop(bool& stopped) : FunctionPass(id), stopped_(stopped) {}
-  bool runOnFunction(llvm::Function& f) override {
+  explicit Gate(llvm::Module& module) : module_(module) {}
+  bool stopped() const { return stopped_; }
+
+ private:
+  bool runs(llvm::StringRef pass, llvm::StringRef on) override {
     try {
       if (!stopped_) poll();
     } catch (const Interrupted&) {
       stopped_ = true;
     }
-    if (!stopped_) return false;
-    const auto linkage = f.getLinkage();
-    f.deleteBody();
-    f.setLinkage(linkage);
-    new llvm::UnreachableInst(f.getContext(), llvm::BasicBlock::Create(f.getContext(), "stopped", &f));
-    return true;
+    if (stopped_) forget_after(on);
+    return pass != "Machine Instruction Scheduler" && pass != "Loop Strength Reduction";
+  }
+  void forget_after(llvm::StringRef on) {
+    bool after = false;
+    for (llvm::Function& f : module_) {
+      if (after && !f.isDeclaration()) f.deleteBody();
+      after = after || on == "function (" + f.getName().str() + ")";
+    }
   }
 
- private:
-  static inline char id = 0;
-  bool& stopped_;
+  llvm::Module& module_;
+  bool stopped_ = false;
 };
+
+// Locals into registers, then what `add` adds to the passes.
+template <class Add>
+void run_passes(llvm::Module& module, Add&& add) {
+  Gate gate(module);
+  module.getContext().setOptPassGate(gate);
+  llvm::legacy::PassManager passes;
+  passes.add(llvm::createPromoteMemoryToRegisterPass());
+  add(passes);
+  passes.run(module);
+  if (gate.stopped()) throw Interrupted();
+}
 
 // The processor's features without those that `settings` rules out.
 std::string features(const Settings& settings) {
@@ -141,25 +161,17 @@ std::unique_ptr<llvm::Module> Machine::module(llvm::LLVMContext& context, bool n
 }
 
 void Machine::promote(llvm::Module& module) const {
-  llvm::legacy::PassManager passes;
-  passes.add(llvm::createPromoteMemoryToRegisterPass());
-  passes.run(module);
+  run_passes(module, [](llvm::legacy::PassManager&) {});
 }
 
 std::unique_ptr<Code> Machine::link(llvm::Module& module, const char* entry) {
   llvm::SmallVector<char, 0> bytes;
-  {
-    llvm::raw_svector_ostream stream(bytes);
-    llvm::legacy::PassManager passes;
-    bool stopped = false;
-    passes.add(new Stop(stopped));
-    passes.add(llvm::createPromoteMemoryToRegisterPass());
+  llvm::raw_svector_ostream stream(bytes);
+  run_passes(module, [&](llvm::legacy::PassManager& passes) {
     llvm::MCContext* context = nullptr;
     if (target_->addPassesToEmitMC(passes, context, stream))
       throw InternalError("LLVM cannot write objects for " + triple_.str());
-    passes.run(module);
-    if (stopped) throw Interrupted();
-  }
+  });
   auto object = llvm::object::ObjectFile::createObjectFile(
       llvm::MemoryBufferRef(llvm::StringRef(bytes.data(), bytes.size()), "anvil"));
   if (!object) throw InternalError("LLVM wrote a broken object: " + llvm::toString(object.takeError()));
@@ -178,10 +190,10 @@ std::unique_ptr<Code> Machine::link(llvm::Module& module, const char* entry) {
 std::string Machine::assembly(llvm::Module& module) {
   llvm::SmallVector<char, 0> text;
   llvm::raw_svector_ostream stream(text);
-  llvm::legacy::PassManager passes;
-  if (add_assembly_passes(*target_, passes, stream))
-    throw InternalError("LLVM cannot write assembly for " + triple_.str());
-  passes.run(module);
+  run_passes(module, [&](llvm::legacy::PassManager& passes) {
+    if (add_assembly_passes(*target_, passes, stream))
+      throw InternalError("LLVM cannot write assembly for " + triple_.str());
+  });
   return std::string(text.data(), text.size());
 }
 

@@ -27,9 +27,9 @@ class Machine {
   const Settings& settings() const { return settings_; }
   // A module for this target; `names` keeps the names of values for people.
   std::unique_ptr<llvm::Module> module(llvm::LLVMContext&, bool names) const;
-  // Locals into registers.
+  // Locals into registers. This and those below ask between functions whether the user wants to
+  // stop: base/interrupt.h.
   void promote(llvm::Module&) const;
-  // Asks between functions whether the user wants to stop: base/interrupt.h.
   std::unique_ptr<Code> link(llvm::Module&, const char* entry);
   std::string assembly(llvm::Module&);
 

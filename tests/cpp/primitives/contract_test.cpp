@@ -82,7 +82,7 @@ TEST(DotGeneral, Errors) {
   expect_error("dot_general", {f64({2}), f64({2})}, params({{0}, {}}), "argument",
                "`contracting_dims` must name as many dimensions of `lhs` as of `rhs`.", "x Got 1 and 0.");
   expect_error("dot_general", {f64({2}), f64({2})}, params({{1}, {0}}), "argument",
-               "`contracting_dims` contains index outside the valid range.", "x Got 2, but dimensions are counted from 1 to 1.");
+               "`contracting_dims` contains index outside the valid range.", "x Got 2, but `lhs` has 1 dimension.");
   expect_error("dot_general", {f64({2, 2}), f64({2, 2})}, params({{0}, {0}}, {{0}, {1}}), "argument",
                "`contracting_dims` and `batching_dims` of `lhs` contains duplicate dimension indices.",
                "x Got [1, 1]. Each dimension index must appear only once.");

@@ -197,7 +197,7 @@ TEST(Gather, Errors) {
   fails({1, 2}, rows, "dtype", "`start_indices` must have dtype i8 to i64 or ui8 to ui64.", "x Got <f32>.", {5},
         DType::f32);
   fails({1, 2}, {{1}, {0}, {}, {}, {0}, 2}, "argument", "`index_vector_dim` contains index outside the valid range.",
-        "x Got 3, but dimensions are counted from 1 to 2.");
+        "x Got 3, but `start_indices`, with one more at its end, has 2 dimensions.");
   fails({1, 2}, {{1}, {0}, {}, {}, {0, 1}, 1}, "argument",
         "`start_index_map` must have one entry for each component of an index in `start_indices`.",
         "x Got length 2 for 1 component.");
@@ -210,7 +210,7 @@ TEST(Gather, Errors) {
         "`collapsed_slice_dims` contains duplicate dimension indices.", nullptr);
   fails({1, 1}, {{2, 1}, {}, {}, {}, {0}, 1}, "argument", "`offset_dims` must be sorted.", "x Got [3, 2].");
   fails({1, 2}, {{2}, {0}, {}, {}, {0}, 1}, "argument", "`offset_dims` contains index outside the valid range.",
-        "x Got 3, but dimensions are counted from 1 to 2.");
+        "x Got 3, but the tensor of windows has 2 dimensions.");
   fails({1, 1}, {{}, {0, 1}, {0}, {0}, {1}, 1}, "argument",
         "`collapsed_slice_dims` and `operand_batching_dims` must have no dimension in common.", "x Both contain 1.");
   fails({1, 1}, {{}, {1}, {0}, {0}, {0}, 1}, "argument",

@@ -103,11 +103,10 @@ TEST(Reduce, GradientOfASumIsOneBroadcast) {
 TEST(Reduce, Errors) {
   auto params = [](Ints dims) { return Params{{"dims", dims, true}, {"drop", true}}; };
   expect_error("reduce_sum", {f64({2, 3, 4})}, params({4}), "argument",
-               "`dims` contains index outside the valid range.", "x Got 5, but dimensions are counted from 1 to 3.");
+               "`dims` contains index outside the valid range.", "x Got 5, but `operand` has 3 dimensions.");
   expect_error("reduce_max", {f64({2})}, params({0, 0}), "argument", "`dims` contains duplicate dimension indices.",
                "x Got [1, 1]. Each dimension index must appear only once.");
-  expect_error("reduce_any", {i32({2})}, params({0}), "dtype", "`operand` must have dtype bool.",
-               "x Got <i32>.");
+  expect_error("reduce_any", {i32({2})}, params({0}), "dtype", "`operand` must have dtype bool.", "x Got <i32>.");
 }
 
 TEST(Cumsum, ValuesGradientsErrors) {
@@ -120,7 +119,7 @@ TEST(Cumsum, ValuesGradientsErrors) {
   expect_values(along(0), {tensor(DType::ui8, {2}, {200, 100})}, {2}, {200, 44});
   expect_gradients(along(1), {spread_values(DType::f64, {2, 3})});
   expect_error("cumsum", {f64()}, {{"dim", int64_t(0), true}}, "argument",
-               "`dim` contains index outside the valid range.", "x Got 1, but there are no dimensions.");
+               "`dim` contains index outside the valid range.", "x Got 1, but `operand` has no dimensions.");
   expect_error("cumsum", {{DType::boolean, {2}}}, {{"dim", int64_t(0), true}}, "dtype",
                "`operand` must have dtype i8 to i64, ui8 to ui64, f32 or f64.");
 }

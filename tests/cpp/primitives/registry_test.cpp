@@ -214,7 +214,7 @@ TEST_F(Record, ChecksNumberAndTypesOfOperands) {
   expect_error("argument", "`add` takes 2 operands.", "x Got 1.", "add", {f});
   expect_error("dtype", "`operand` must have dtype f32 or f64.", "x Got <i32>.", "ceil", {i});
   expect_error("dtype", "`operand` must have dtype i8 to i64, f32 or f64.", "x Got <ui8>.", "abs", {u});
-  expect_error("dtype", "`lhs` must have dtype bool, i8 to i64 or ui8 to ui64.", "x Got <f32>.", "and",
+  expect_error("dtype", "`lhs` and `rhs` must have dtype bool, i8 to i64 or ui8 to ui64.", "x Got <f32>.", "and",
                {f, f});
   expect_error("dtype", "`lhs` and `rhs` must have the same tensor type.", "x Got tensor<2x3xi32> and tensor<i16>.",
                "add", {i, i16});

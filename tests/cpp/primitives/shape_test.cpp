@@ -37,9 +37,9 @@ TEST(Iota, CountsAlongOneDimension) {
     return Params{{"dim", dim, true}, {"dtype", t}, {"shape", Ints{3}}, {"start", int64_t(0)}, {"ambiguous", false}};
   };
   expect_error("iota", {}, params(1, DType::i32), "argument", "`dim` contains index outside the valid range.",
-               "x Got 2, but dimensions are counted from 1 to 1.");
-  expect_error("iota", {}, params(0, DType::boolean), "dtype",
-               "`dtype` must be i8 to i64, ui8 to ui64, f32 or f64.", "x Got <bool>.");
+               "x Got 2, but `shape` has 1 dimension.");
+  expect_error("iota", {}, params(0, DType::boolean), "dtype", "`dtype` must be i8 to i64, ui8 to ui64, f32 or f64.",
+               "x Got <bool>.");
 }
 
 TEST(BroadcastInDim, ValuesAndGradients) {
@@ -76,7 +76,8 @@ TEST(BroadcastInDim, Errors) {
                "`operand` of shape (2,3) can't be broadcast to (4,3).",
                "x Dimension 1 of `operand` has size 2, dimension 1 of `shape` has size 4.");
   expect_error("broadcast_in_dim", {f64({2})}, params({2, 2}, {2}), "argument",
-               "`broadcast_dimensions` contains index outside the valid range.", "x Got 3, but dimensions are counted from 1 to 2.");
+               "`broadcast_dimensions` contains index outside the valid range.",
+               "x Got 3, but `shape` has 2 dimensions.");
   expect_error("broadcast_in_dim", {f64({2, 2})}, params({2, 2}, {0, 0}), "argument",
                "`broadcast_dimensions` contains duplicate dimension indices.",
                "x Got [1, 1]. Each dimension index must appear only once.");
@@ -116,9 +117,9 @@ TEST(Transpose, ValuesGradientsErrors) {
   expect_values(by({}), {counting({})}, {}, {1});
   expect_gradients(by({2, 0, 1}), {spread_values(DType::f64, {2, 4, 3})});
   expect_error("transpose", {f64({2, 3})}, {{"permutation", Ints{1, 1}, true}}, "argument",
-               "`permutation` must be a permutation of c(1, 2).", "x Got c(2, 2).");
+               "`permutation` must be a permutation of c(1, 2).", "x Got c(2, 2) for `operand` with 2 dimensions.");
   expect_error("transpose", {f64({2, 3})}, {{"permutation", Ints{0}, true}}, "argument",
-               "`permutation` must be a permutation of c(1, 2).", "x Got 1.");
+               "`permutation` must be a permutation of c(1, 2).", "x Got 1 for `operand` with 2 dimensions.");
 }
 
 TEST(Reverse, ValuesGradientsErrors) {
