@@ -7,6 +7,7 @@
 #include "base/interrupt.h"
 #include "compiler/passes.h"
 #include "compiler/traverse.h"
+#include "primitives/control.h"
 
 namespace anvil::compiler {
 
@@ -355,12 +356,14 @@ void Lowerer::call(const char* function, const std::vector<ValuePtr>& results, c
 // ---- graphs -------------------------------------------------------------------------------
 
 void Lowerer::lower_call(const graph::Call& c) {
-  const std::string& name = c.primitive->name;
-  if (name == "if") return lower_if(c);
-  if (name == "while" || name == "while_record") return lower_while(c, name == "while_record");
-  if (name == "tape_scan") return lower_tape_scan(c);
   const primitives::Primitive& p = primitives::primitive_of(c);
-  if (!p.lower) throw InternalError("primitive " + name + " has no loop rule");
+  switch (p.control) {
+    case primitives::Control::none: break;
+    case primitives::Control::branch: return lower_if(c);
+    case primitives::Control::loop: return lower_while(c, primitives::records(c));
+    case primitives::Control::scan: return lower_tape_scan(c);
+  }
+  if (!p.lower) throw InternalError("primitive " + p.name + " has no loop rule");
   call_ = &c;
   p.lower(*this, c);
 }

@@ -25,6 +25,15 @@ const Param* Params::find(std::string_view name) const {
   return nullptr;
 }
 
+void Params::set(std::string_view name, ParamValue value) {
+  for (Param& p : items)
+    if (p.name == name) {
+      p.value = std::move(value);
+      return;
+    }
+  throw InternalError("missing parameter " + std::string(name));
+}
+
 std::vector<GraphPtr> subgraphs(const Call& call) {
   std::vector<GraphPtr> found;
   for (const Param& p : call.params.items)

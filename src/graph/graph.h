@@ -60,6 +60,7 @@ class Params {
   Params() = default;
   Params(std::initializer_list<Param> list) : items(list) {}
   const Param* find(std::string_view name) const;
+  void set(std::string_view name, ParamValue value);  // of one that is there
   template <class T>
   const T& get(std::string_view name) const {
     const Param* p = find(name);

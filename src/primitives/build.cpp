@@ -63,9 +63,9 @@ Var trunc(Var x) {
 }
 Var round(Var x) { return record("round", {x}, {{"method", std::string("nearest_even")}}); }
 Var select(Var condition, Var yes, Var no) { return record("select", {condition, yes, no}); }
-Var convert(Var x, DType dtype) {
-  if (x.dtype() == dtype) return x;
-  return record("convert", {x}, {{"dtype", dtype}, {"ambiguous", false}});
+Var convert(Var x, DType dtype) { return x.dtype() == dtype ? x : convert(x, dtype, false); }
+Var convert(Var x, DType dtype, bool ambiguous) {
+  return record("convert", {x}, {{"dtype", dtype}, {"ambiguous", ambiguous}});
 }
 
 Var broadcast_in_dim(Var x, Shape shape, std::vector<int64_t> dims) {
@@ -134,6 +134,10 @@ Var scatter(Var x, Var indices, Var update, const IndexDims& dims, const char* o
                  {"indices_are_sorted", false},
                  {"unique_indices", unique_indices},
                  {"update_computation", combiner(operation, x.dtype())}});
+}
+Var fill(graph::Graph& graph, Scalar value, const TensorType& t) {
+  Params params = {{"value", value}, {"dtype", t.dtype}, {"shape", t.shape}, {"ambiguous", t.ambiguous}};
+  return {&graph, record(graph, registry().at("fill"), {}, std::move(params)).at(0)};
 }
 Var iota(graph::Graph& graph, int64_t dim, DType dtype, Shape shape, int64_t start) {
   Params params = {

@@ -51,7 +51,8 @@ Var digamma(Var); Var pow(Var, Var); Var maximum(Var, Var); Var minimum(Var, Var
 Var polygamma(Var n, Var x);
 // clang-format on
 Var select(Var condition, Var yes, Var no);
-Var convert(Var, DType);
+Var convert(Var, DType);                  // the same where it has this dtype
+Var convert(Var, DType, bool ambiguous);  // always a call
 // Integers in the total order of the floats x: -NaN < -Inf < ... < -0 < 0 < ... < Inf < NaN. Others stay.
 Var total_order_key(Var x);
 
@@ -79,6 +80,7 @@ Var gather(Var, Var indices, Shape slice_sizes, const IndexDims&);
 // A region of two scalars that one primitive combines; "" gives the second.
 graph::GraphPtr combiner(const char* primitive, DType);
 Var scatter(Var, Var indices, Var update, const IndexDims&, const char* combiner, bool unique_indices = false);
+Var fill(graph::Graph&, Scalar, const TensorType&);  // a call, where literal() makes none
 Var iota(graph::Graph&, int64_t dim, DType, Shape, int64_t start = 0);
 Var reduce_sum(Var, std::vector<int64_t> dims, bool drop = true);
 Var reduce_max(Var, std::vector<int64_t> dims, bool drop = true);

@@ -3,6 +3,7 @@
 
 #include "primitives/factories.h"
 #include "primitives/infer.h"
+#include "primitives/simplification.h"
 
 namespace anvil::primitives {
 namespace {
@@ -22,12 +23,14 @@ void check_scalar_or_shape(const char* argument, const TensorType& t, const char
 }
 
 Primitive select_primitive() {
-  Primitive p;
-  p.name = p.key = "select";
-  p.family = "elementwise";
+  Primitive p = elementwise_form("select", "select", "select", Group::boolean);
   p.operands = {"pred", "true_value", "false_value"};
-  p.group = Group::boolean;
-  p.hlo.op = "stablehlo.select";
+  p.view = true;
+  p.linear = Operands::from(1);
+  p.simplify = [](Simplification& s) -> ValuePtr {
+    if (auto condition = splat(s.operand(0))) return s.operand(condition->as<bool>() ? 1 : 2);
+    return s.operand(1) == s.operand(2) ? s.operand(1) : nullptr;
+  };
   p.domain = {{0, 1}, {}, {}};
   p.infer = [](const std::vector<TensorType>& x, const Params&) -> std::vector<TensorType> {
     check_same_type("true_value", x[1], "false_value", x[2]);
@@ -82,11 +85,8 @@ void reverse_clamp(ReverseStep& s) {
 }
 
 Primitive clamp_primitive() {
-  Primitive p;
-  p.name = p.key = "clamp";
-  p.family = "elementwise";
+  Primitive p = elementwise_form("clamp", "clamp", "clamp", Group::any);
   p.operands = {"min_val", "operand", "max_val"};
-  p.hlo.op = "stablehlo.clamp";
   p.domain = {{-10, 0}, {}, {0, 10}};
   set_formula<3>(p, any, [](auto low, auto x, auto high) { return minimum(maximum(x, low), high); });
   p.infer = [](const std::vector<TensorType>& x, const Params&) -> std::vector<TensorType> {

@@ -132,6 +132,9 @@ void lower_dot(Lowering& l, const graph::Call& c) {
 Primitive make_dot_general() {
   Primitive p = make_primitive("contract", "dot_general", {"lhs", "rhs"},
                                {{"contracting_dims", Kind::axis_pairs}, {"batching_dims", Kind::axis_pairs}});
+  p.acts = Acts::contracts;
+  p.axes = Axes::paired;
+  p.bilinear = true;
   p.infer = infer_dot;
   p.reverse = reverse_dot;
   p.hlo = {"stablehlo.dot_general", {}, "dot_general"};

@@ -7,7 +7,9 @@
 namespace anvil::primitives {
 namespace {
 
+using graph::Call;
 using graph::Graph;
+using graph::GraphPtr;
 using Types = std::vector<TensorType>;
 
 std::string counted(size_t n, const char* what) { return std::to_string(n) + " " + what + (n == 1 ? "" : "s"); }
@@ -131,11 +133,50 @@ Types infer_tape_scan(const Types& operands, const Params& params) {
   return results;
 }
 
-Primitive control(std::string name, std::vector<std::string> operands, std::vector<std::string> graphs,
-                  Types (*infer)(const Types&, const Params&), HloForm hlo) {
+// ---- how values enter and leave the inner graphs --------------------------------------------
+
+// n values, from place `from` of one list on, are those from place `to` on of another.
+std::vector<Flow> side_by_side(size_t n, size_t from = 0, size_t to = 0) {
+  std::vector<Flow> flows;
+  for (size_t i = 0; i < n; ++i) flows.push_back({from + i, to + i});
+  return flows;
+}
+
+std::vector<Region> branch_regions(const Call& c) {
+  const auto leave = side_by_side(c.outputs.size());
+  return {{c.params.graph("true_graph"), {}, {}, leave, {}}, {c.params.graph("false_graph"), {}, {}, leave, {}}};
+}
+
+std::vector<Region> loop_regions(const Call& c) {
+  const size_t n = c.inputs.size();
+  const auto state = side_by_side(n);
+  Region test{c.params.graph("cond_graph"), state, state, {}, {}};
+  Region body{c.params.graph("body_graph"), state, state, state, state};
+  if (records(c))
+    for (int64_t field : c.params.ints("fields")) body.pass.push_back({static_cast<size_t>(field), n});
+  return {test, body};
+}
+
+std::vector<Region> scan_regions(const Call& c) {
+  const auto &counts = c.params.ints("field_counts"), &new_counts = c.params.ints("new_field_counts");
+  const size_t tapes = counts.size(), fields = total(counts), carried = c.inputs.size() - tapes;
+  Region body{c.params.graph("body_graph"), side_by_side(carried, tapes, fields), side_by_side(carried, 0, fields),
+              side_by_side(carried), side_by_side(carried, fields)};
+  size_t field = 0, made = carried;
+  for (size_t t = 0; t < tapes; ++t)
+    for (int64_t i = 0; i < counts[t]; ++i) body.enter.push_back({t, field++});
+  for (size_t t = 0; t < new_counts.size(); ++t)
+    for (int64_t i = 0; i < new_counts[t]; ++i) body.leave.push_back({made++, carried + t});
+  return {body};
+}
+
+Primitive make_control(std::string name, Control control, std::vector<std::string> operands,
+                       std::vector<std::string> graphs, Types (*infer)(const Types&, const Params&), HloForm hlo) {
   Primitive p;
   p.name = std::move(name);
   p.family = "control";
+  p.control = control;
+  p.regions = control == Control::branch ? branch_regions : control == Control::loop ? loop_regions : scan_regions;
   p.operands = std::move(operands);
   for (std::string& g : graphs) p.parameters.push_back({std::move(g), ParamSpec::Kind::graph});
   p.infer = infer;
@@ -147,7 +188,7 @@ Primitive control(std::string name, std::vector<std::string> operands, std::vect
 
 std::vector<TensorType> record_layout(const graph::Call& call, size_t output) {
   std::vector<TensorType> layout;
-  if (call.primitive->name == "while_record") {
+  if (control_of(call) == Control::loop) {
     for (int64_t field : call.params.ints("fields")) layout.push_back(call.inputs.at(static_cast<size_t>(field))->type);
     return layout;
   }
@@ -159,15 +200,48 @@ std::vector<TensorType> record_layout(const graph::Call& call, size_t output) {
   return layout;
 }
 
+bool records(const Call& c) { return control_of(c) == Control::loop && c.params.find("fields") != nullptr; }
+
+ValuePtr begin_recording(Call& c, std::vector<int64_t> fields) {
+  c.primitive = &registry().at("while_record");
+  c.params.items.push_back({"fields", std::move(fields), true});
+  c.outputs.push_back(make_value(graph::Value::Kind::result, tape_type));
+  return c.outputs.back();
+}
+
+std::vector<ValuePtr> branch(Graph& to, const ValuePtr& condition, GraphPtr yes, GraphPtr no) {
+  return record(to, registry().at("if"), {condition}, {{"true_graph", std::move(yes)}, {"false_graph", std::move(no)}});
+}
+std::vector<ValuePtr> loop(Graph& to, std::vector<ValuePtr> state, GraphPtr condition, GraphPtr body) {
+  return record(to, registry().at("while"), std::move(state),
+                {{"cond_graph", std::move(condition)}, {"body_graph", std::move(body)}});
+}
+std::vector<ValuePtr> recording_loop(Graph& to, std::vector<ValuePtr> state, GraphPtr condition, GraphPtr body,
+                                     std::vector<int64_t> fields) {
+  return record(
+      to, registry().at("while_record"), std::move(state),
+      {{"cond_graph", std::move(condition)}, {"body_graph", std::move(body)}, {"fields", std::move(fields), true}});
+}
+std::vector<ValuePtr> scan_tapes(Graph& to, std::vector<ValuePtr> operands, Scan s) {
+  return record(to, registry().at("tape_scan"), std::move(operands),
+                {{"body_graph", std::move(s.body)},
+                 {"field_counts", std::move(s.field_counts)},
+                 {"last_first", std::move(s.last_first)},
+                 {"new_field_counts", std::move(s.new_field_counts)}});
+}
+
 void register_control(Registry& r) {
-  Primitive branch = control("if", {"pred"}, {"true_graph", "false_graph"}, infer_if, {"stablehlo.if", {}, "if"});
+  Primitive branch = make_control("if", Control::branch, {"pred"}, {"true_graph", "false_graph"}, infer_if,
+                                  {"stablehlo.if", {}, "if"});
   branch.group = Group::boolean;
   r.add(std::move(branch));
-  r.add(control("while", {"..."}, {"cond_graph", "body_graph"}, infer_while, {"stablehlo.while", {}, "while"}));
-  Primitive record = control("while_record", {"..."}, {"cond_graph", "body_graph"}, infer_while_record, {});
+  r.add(make_control("while", Control::loop, {"..."}, {"cond_graph", "body_graph"}, infer_while,
+                     {"stablehlo.while", {}, "while"}));
+  Primitive record =
+      make_control("while_record", Control::loop, {"..."}, {"cond_graph", "body_graph"}, infer_while_record, {});
   record.parameters.push_back({"fields", ParamSpec::Kind::axes});
   r.add(std::move(record));
-  Primitive scan = control("tape_scan", {"..."}, {"body_graph"}, infer_tape_scan, {});
+  Primitive scan = make_control("tape_scan", Control::scan, {"..."}, {"body_graph"}, infer_tape_scan, {});
   for (const char* counts : {"field_counts", "last_first", "new_field_counts"})
     scan.parameters.push_back({counts, ParamSpec::Kind::sizes});
   r.add(std::move(scan));

@@ -27,6 +27,24 @@
 
 namespace anvil::primitives {
 
+inline Control control_of(const graph::Call& c) { return primitive_of(c).control; }
+// Whether a loop records a tape, its last result.
+bool records(const graph::Call&);
+// Makes a `while` a `while_record` of these state elements; gives the tape.
+ValuePtr begin_recording(graph::Call&, std::vector<int64_t> fields);
+
+// Calls of these primitives, recorded into `to`.
+std::vector<ValuePtr> branch(graph::Graph& to, const ValuePtr& condition, graph::GraphPtr yes, graph::GraphPtr no);
+std::vector<ValuePtr> loop(graph::Graph& to, std::vector<ValuePtr> state, graph::GraphPtr condition,
+                           graph::GraphPtr body);
+std::vector<ValuePtr> recording_loop(graph::Graph& to, std::vector<ValuePtr> state, graph::GraphPtr condition,
+                                     graph::GraphPtr body, std::vector<int64_t> fields);
+struct Scan {
+  graph::GraphPtr body;
+  std::vector<int64_t> field_counts, last_first, new_field_counts;
+};
+std::vector<ValuePtr> scan_tapes(graph::Graph& to, std::vector<ValuePtr> operands, Scan);
+
 // The types of the fields of the tape that is result `output` of a while_record or tape_scan.
 std::vector<TensorType> record_layout(const graph::Call&, size_t output);
 

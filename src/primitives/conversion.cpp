@@ -4,6 +4,7 @@
 
 #include "base/interrupt.h"
 #include "primitives/factories.h"
+#include "primitives/simplification.h"
 
 namespace anvil::primitives {
 namespace {
@@ -12,6 +13,9 @@ Primitive convert_primitive() {
   Primitive p = unary_form("convert", "convert", Group::any, {});
   p.parameters = {{"dtype", ParamSpec::Kind::dtype}, {"ambiguous", ParamSpec::Kind::flag}};
   p.hlo.form = "convert";
+  p.view = true;
+  p.linear = Operands::all();                                   // between floats
+  p.simplify = [](Simplification& s) { return s.operand(0); };  // where nothing changes
   p.infer = [](const std::vector<TensorType>& x, const Params& params) -> std::vector<TensorType> {
     return {{params.dtype("dtype"), x[0].shape, params.flag("ambiguous")}};
   };
@@ -117,6 +121,7 @@ Primitive bitcast_primitive() {
   Primitive p = unary_form("bitcast_convert", "bitcast_convert", Group::any, {});
   p.parameters = {{"dtype", ParamSpec::Kind::dtype}};
   p.hlo.form = "bitcast_convert";
+  p.acts = Acts::other;  // several elements of a narrow dtype are one of a wide one
   p.zero_derivative = true;
   p.infer = infer_bitcast;
   p.lower = [](Lowering& l, const graph::Call& c) {

@@ -279,6 +279,8 @@ void register_convolution(Registry& r) {
                                 {"output_dims", Kind::axes},
                                 {"feature_group_count", Kind::integer},
                                 {"batch_group_count", Kind::integer}});
+  p.acts = Acts::contracts;
+  p.bilinear = true;
   p.infer = infer_convolution;
   p.expand = expand_convolution;
   p.reverse = reverse_convolution;

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "primitives/factories.h"
+#include "primitives/simplification.h"
 
 namespace anvil::primitives {
 namespace {
@@ -133,6 +134,31 @@ struct ReducePrecision {
   }
 };
 
+// What undoes itself.
+ValuePtr undone(Simplification& s) {
+  const graph::Call* inner = s.inner();
+  return inner ? inner->inputs[0] : nullptr;
+}
+ValuePtr simplify_power(Simplification& s) {
+  if (!s.is(1, 2) || s.operand(0)->type.ambiguous != s.type().ambiguous) return nullptr;
+  s.call.primitive = &registry().at("mul");
+  s.call.inputs[1] = s.call.inputs[0];
+  return nullptr;
+}
+Primitive simplified(Primitive p, ValuePtr (*rule)(Simplification&)) {
+  p.simplify = rule;
+  return p;
+}
+// x where the operand with this number, counted from 0, is `number`.
+Primitive with_identities(Primitive p, std::vector<std::pair<size_t, Scalar>> identities) {
+  p.identities = std::move(identities);
+  return p;
+}
+Primitive linear_in(Operands operands, Primitive p) {
+  p.linear = operands;
+  return p;
+}
+
 Primitive reduce_precision() {
   Primitive p = unary_form("reduce_precision", "reduce_precision", Group::floating, {});
   p.parameters = {{"exponent_bits", ParamSpec::Kind::integer}, {"mantissa_bits", ParamSpec::Kind::integer}};
@@ -160,21 +186,28 @@ Primitive reduce_precision() {
 // One statement a primitive, laid out by hand.
 // clang-format off
 void register_arithmetic(Registry& r) {
-  r.add(binary("add", "add", "add", any, [](auto a, auto b) { return a + b; },
+  r.add(with_identities(linear_in(Operands::all(), binary("add", "add", "add", any,
+               [](auto a, auto b) { return a + b; },
                [](Var, Var, Var, Var g) { return g; },
-               [](Var, Var, Var, Var g) { return g; }));
-  r.add(binary("mul", "mul", "multiply", any, [](auto a, auto b) { return a * b; },
+               [](Var, Var, Var, Var g) { return g; })), {{0, -0.0}, {1, -0.0}}));
+  Primitive mul = binary("mul", "mul", "multiply", any, [](auto a, auto b) { return a * b; },
                [](Var, Var b, Var, Var g) { return g * b; },
-               [](Var a, Var, Var, Var g) { return g * a; }));
-  r.add(binary("sub", "sub", "subtract", numeric, [](auto a, auto b) { return a - b; },
+               [](Var a, Var, Var, Var g) { return g * a; });
+  mul.bilinear = true;
+  r.add(with_identities(std::move(mul), {{0, 1}, {1, 1}}));
+  r.add(with_identities(linear_in(Operands::all(), binary("sub", "sub", "subtract", numeric,
+               [](auto a, auto b) { return a - b; },
                [](Var, Var, Var, Var g) { return g; },
-               [](Var, Var, Var, Var g) { return -g; }));
-  r.add(binary("divide", "div", "divide", numeric, [](auto a, auto b) { return a / b; },
+               [](Var, Var, Var, Var g) { return -g; })), {{1, 0.0}}));
+  r.add(with_identities(linear_in(Operands::only(0), binary("divide", "div", "divide", numeric,
+               [](auto a, auto b) { return a / b; },
                [](Var, Var b, Var, Var g) { return g / b; },
-               [](Var, Var b, Var y, Var g) { return -(g * y) / b; }, {}, {0.5, 10}));
-  r.add(binary("power", "pow", "power", numeric, [](auto a, auto b) { return pow(a, b); },
+               [](Var, Var b, Var y, Var g) { return -(g * y) / b; }, {}, {0.5, 10})), {{1, 1}}));
+  r.add(with_identities(simplified(binary("power", "pow", "power", numeric,
+               [](auto a, auto b) { return pow(a, b); },
                [](Var a, Var b, Var y, Var g) { return power_by_base(a, b, y, g); },
-               [](Var a, Var b, Var y, Var g) { return power_by_exponent(a, b, y, g); }, {0.1, 5}, {-3, 3}));
+               [](Var a, Var b, Var y, Var g) { return power_by_exponent(a, b, y, g); }, {0.1, 5}, {-3, 3}),
+               simplify_power), {{1, 1}}));
   // a - y is a whole multiple of b; rounding only repairs the division
   r.add(binary("remainder", "remainder", "remainder", numeric, [](auto a, auto b) { return remainder(a, b); },
                [](Var, Var, Var, Var g) { return g; },
@@ -185,7 +218,8 @@ void register_arithmetic(Registry& r) {
   r.add(binary("minimum", "min", "minimum", any, [](auto a, auto b) { return minimum(a, b); },
                [](Var a, Var b, Var, Var g) { return share_of_greater(b, a, g); },
                [](Var a, Var b, Var, Var g) { return share_of_greater(a, b, g); }));
-  r.add(unary("negate", "negate", numeric, [](auto x) { return -x; }, [](Var, Var, Var g) { return -g; }));
+  r.add(simplified(linear_in(Operands::all(), unary("negate", "negate", numeric,
+               [](auto x) { return -x; }, [](Var, Var, Var g) { return -g; })), undone));
   r.add(unary("abs", "abs", signed_or_float, [](auto x) { return abs(x); },
               [](Var x, Var, Var g) { return g * sign(x); }));
   r.add(unary("sign", "sign", signed_or_float, [](auto x) { return sign(x); }, flat));
@@ -219,7 +253,7 @@ void register_rounding(Registry& r) {
 }
 
 void register_bits(Registry& r) {
-  r.add(unary("not", "not", integer_or_bool, [](auto x) { return ~x; }, flat));
+  r.add(simplified(unary("not", "not", integer_or_bool, [](auto x) { return ~x; }, flat), undone));
   r.add(unary("popcnt", "popcnt", integer, [](auto x) { return popcnt(x); }, flat));
   r.add(unary("count_leading_zeros", "count_leading_zeros", integer, LeadingZeros(), flat));
   r.add(binary("mulhi", "mulhi", "chlo.mulhi", integer, HighProduct(), flat));

@@ -22,12 +22,14 @@ std::vector<TensorType> infer_compare(const std::vector<TensorType>& x, const Pa
   return {{DType::boolean, x[0].shape, false}};
 }
 
-static Primitive elementwise_form(const char* name, const char* key, const char* op, Group group) {
+Primitive elementwise_form(const char* name, const char* key, const char* op, Group group) {
   Primitive p;
   p.name = name;
   p.key = key;
   p.family = "elementwise";
   p.group = group;
+  p.acts = Acts::per_element;
+  p.axes = Axes::kept;
   p.hlo.op = std::strchr(op, '.') ? op : std::string("stablehlo.") + op;
   return p;
 }

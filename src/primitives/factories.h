@@ -68,9 +68,24 @@ void set_formula_of_parameters(Primitive& p, GroupTag<G>, Make make) {
     });
   };
 }
+// The operation on numbers that a formula is, when it is just one of its arguments as they come.
+template <size_t N, Group G, class Formula>
+std::optional<loops::Op> operation_of(const Formula& f) {
+  loops::ExprPool pool;
+  const DType dtype = contains(G, DType::f64) ? DType::f64 : contains(G, DType::i32) ? DType::i32 : DType::boolean;
+  std::array<Expression, N> x;
+  for (size_t k = 0; k < N; ++k) x[k] = {&pool, pool.local(static_cast<int>(k), dtype)};
+  const Expr made = [&]<size_t... K>(std::index_sequence<K...>) { return f(x[K]...).node; }
+  (std::make_index_sequence<N>());
+  if (made->op == loops::Op::function || made->argument_count() != static_cast<int>(N)) return std::nullopt;
+  for (size_t k = 0; k < N; ++k)
+    if (made->args[k] != x[k].node) return std::nullopt;
+  return made->op;
+}
 template <size_t N, Group G, class Formula>
 void set_formula(Primitive& p, GroupTag<G> group, Formula f) {
   set_formula_of_parameters<N>(p, group, [f](const Params&) { return f; });
+  p.op = operation_of<N, G>(f);
 }
 // The same for an elementary function of the runtime.
 void set_function(Primitive&, elementary::Function);
@@ -99,6 +114,7 @@ void set_derivatives(Primitive& p, Left da, Right db) {
 
 // ---- the factories ------------------------------------------------------------------------
 // `op` is a StableHLO operator; "chlo.erf" is one of the other dialect.
+Primitive elementwise_form(const char* name, const char* key, const char* op, Group);
 Primitive unary_form(const char* name, const char* op, Group, Domain);
 Primitive binary_form(const char* name, const char* key, const char* op, Group, Domain left, Domain right);
 

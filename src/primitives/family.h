@@ -6,6 +6,7 @@
 #include "primitives/build.h"
 #include "primitives/infer.h"
 #include "primitives/lowering.h"
+#include "primitives/simplification.h"
 
 namespace anvil::primitives {
 
@@ -20,6 +21,17 @@ inline Primitive make_primitive(const char* family, const char* name, std::vecto
   p.family = family;
   p.operands = std::move(operands);
   p.parameters = std::move(parameters);
+  return p;
+}
+
+// What only reads elements of its operands: in all of them, but for positions, it is linear.
+inline Primitive make_view(const char* family, const char* name, std::vector<std::string> operands,
+                           std::vector<ParamSpec> parameters, Axes axes) {
+  Primitive p = make_primitive(family, name, std::move(operands), std::move(parameters));
+  p.acts = Acts::moves;
+  p.axes = axes;
+  p.view = true;
+  p.linear = Operands::all();
   return p;
 }
 

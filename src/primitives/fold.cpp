@@ -16,44 +16,6 @@ using graph::Graph;
 using graph::GraphPtr;
 using Vars = std::vector<Var>;
 
-namespace {
-
-struct Reduction {
-  const char *name, *operation, *on_bool;
-  bool only_bool = false;
-};
-constexpr Reduction reductions[] = {{"reduce_sum", "add", "or"},          {"reduce_prod", "mul", "and"},
-                                    {"reduce_max", "maximum", "maximum"}, {"reduce_min", "minimum", "minimum"},
-                                    {"reduce_any", "or", "or", true},     {"reduce_all", "and", "and", true}};
-
-Scalar start_of(std::string_view operation, DType t) {
-  if (operation == "maximum") return lowest(t);
-  if (operation == "minimum") return highest(t);
-  return operation == "mul" || operation == "and" ? 1 : 0;
-}
-
-}  // namespace
-
-Monoid monoid_of_reduction(std::string_view primitive, DType t) {
-  for (const Reduction& r : reductions)
-    if (primitive == r.name) {
-      const char* operation = is_bool(t) ? r.on_bool : r.operation;
-      return {r.name, operation, start_of(operation, t)};
-    }
-  throw InternalError("there is no reduction " + std::string(primitive));
-}
-
-std::optional<Monoid> monoid_of(const Graph& body, DType t) {
-  std::string f = single_operation(body);
-  for (const Reduction& r : reductions)
-    if (f == r.operation && (is_bool(t) || !r.only_bool)) return Monoid{r.name, r.operation, start_of(f, t)};
-  return std::nullopt;
-}
-
-Scalar neutral(const Monoid& m, DType t) {
-  return is_float(t) && std::string_view(m.operation) == "add" ? Scalar(-0.0) : m.start;
-}
-
 static Vars record_fold(const char* primitive, const Vars& operands, const Vars& initial, Params params) {
   std::vector<ValuePtr> inputs;
   for (const Vars* list : {&operands, &initial})
@@ -67,9 +29,9 @@ static Vars record_fold(const char* primitive, const Vars& operands, const Vars&
 
 Vars fold(const Vars& operands, const Vars& initial, Ints dims, const GraphPtr& body) {
   DType t = operands[0].dtype();
-  auto m = operands.size() == 1 ? monoid_of(*body, t) : std::nullopt;
+  const Monoid* m = operands.size() == 1 ? monoid_of(*body, t) : nullptr;
   // over no dimensions a reduction is its operand, and a fold joins the initial value to that
-  if (m && known(initial[0].value) == (dims.empty() ? neutral(*m, t) : m->start).rounded_to(t))
+  if (m && known(initial[0].value) == (dims.empty() ? neutral(*m, t) : m->start(t)).rounded_to(t))
     return {record(m->reduction, {operands[0]}, {{"dims", std::move(dims), true}, {"drop", true}})};
   return record_fold("reduce", operands, initial, {{"dims", std::move(dims), true}, {"body", body}});
 }
@@ -132,13 +94,9 @@ Types infer_reduce(const Types& t, const Params& params) {
 
 // The operation of a region, where the order of its operands is free.
 std::optional<Op> free_order(const Graph& body, DType t) {
-  static const std::vector<std::pair<std::string_view, std::pair<Op, Op>>> table = {
-      {"add", {Op::add, Op::bit_or}},          {"mul", {Op::mul, Op::bit_and}},  {"maximum", {Op::maximum, Op::bit_or}},
-      {"minimum", {Op::minimum, Op::bit_and}}, {"or", {Op::bit_or, Op::bit_or}}, {"and", {Op::bit_and, Op::bit_and}}};
-  std::string f = single_operation(body);
-  for (const auto& [name, ops] : table)
-    if (name == f) return is_bool(t) ? ops.second : ops.first;
-  return std::nullopt;
+  const auto op = single_operation(body);
+  const Monoid* m = op ? find_monoid(*op) : nullptr;
+  return m ? std::optional(is_bool(t) ? m->op_on_bool : m->op) : std::nullopt;
 }
 
 void lower_reduce(Lowering& l, const Call& c) {

@@ -2,24 +2,10 @@
 // the body is one of the operations that have a reduction of their own, and they start from
 // the same number, it is that reduction.
 #pragma once
-#include <optional>
-
 #include "primitives/build.h"
+#include "primitives/monoid.h"
 
 namespace anvil::primitives {
-
-// An operation with its reduction and what that starts from. Sums start from 0, as R's, so that
-// the sum of -0 is 0; only -0 leaves every float as it is when it is added.
-struct Monoid {
-  const char* reduction;  // "reduce_sum"
-  const char* operation;  // "add"
-  Scalar start;
-};
-Scalar neutral(const Monoid&, DType);
-// That of reduce_sum, reduce_max, ...: on bool, sums are "or" and products "and".
-Monoid monoid_of_reduction(std::string_view primitive, DType);
-// That of a region; nothing when it consists of more, or reduces by another operation.
-std::optional<Monoid> monoid_of(const graph::Graph& body, DType);
 
 // The operands folded over `dims`, which the results no longer have.
 std::vector<Var> fold(const std::vector<Var>& operands, const std::vector<Var>& initial, std::vector<int64_t> dims,

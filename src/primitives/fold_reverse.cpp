@@ -10,7 +10,7 @@ using Vars = std::vector<Var>;
 
 namespace {
 
-bool is_sum(const ReverseStep& step) { return single_operation(*step.call.params.graph("body")) == "add"; }
+bool is_sum(const ReverseStep& step) { return single_operation(*step.call.params.graph("body")) == loops::Op::add; }
 Var sum_of_all(Var x) { return x.shape().empty() ? x : reduce_sum(x, all_axes(x.shape().size())); }
 Var one_if(Var condition, Var like) { return convert(condition, like.dtype()); }
 Var only_where(Var condition, Var x) { return select(condition, x, zeros_like(x)); }
@@ -41,8 +41,9 @@ Var sums_of_runs(Var begins, Var x, int64_t dim) {
 }  // namespace
 
 bool reverses_fold(const Call& c) {
-  std::string operation = single_operation(*c.params.graph("body"));
-  return c.outputs.size() == 1 && (operation == "add" || operation == "maximum" || operation == "minimum");
+  using loops::Op;
+  const auto op = single_operation(*c.params.graph("body"));
+  return c.outputs.size() == 1 && (op == Op::add || op == Op::maximum || op == Op::minimum);
 }
 
 void reverse_reduce(ReverseStep& step) {

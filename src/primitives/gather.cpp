@@ -237,6 +237,9 @@ void register_gather(Registry& r) {
                                      {"index_vector_dim", Kind::axis},
                                      {"indices_are_sorted", Kind::flag},
                                      {"unique_indices", Kind::flag}});
+  gather.acts = Acts::moves;
+  gather.linear = Operands::only(0);
+  gather.indices = Operands::only(1);
   gather.infer = infer_gather;
   gather.reverse = reverse_gather;
   gather.lower = lower_gather;
@@ -253,6 +256,7 @@ void register_gather(Registry& r) {
                                       {"indices_are_sorted", Kind::flag},
                                       {"unique_indices", Kind::flag},
                                       {"update_computation", Kind::graph}});
+  scatter.indices = Operands::middle();
   scatter.infer = infer_scatter;
   scatter.reverse = reverse_scatter;
   scatter.lower = lower_scatter;

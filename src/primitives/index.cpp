@@ -53,9 +53,9 @@ void reverse_slice(ReverseStep& step) {
 }
 
 Primitive make_slice() {
-  Primitive p =
-      make_primitive("index", "static_slice", {"operand"},
-                     {{"start_indices", Kind::starts}, {"limit_indices", Kind::limits}, {"strides", Kind::sizes}});
+  Primitive p = make_view("index", "static_slice", {"operand"},
+                          {{"start_indices", Kind::starts}, {"limit_indices", Kind::limits}, {"strides", Kind::sizes}},
+                          Axes::kept);
   p.infer = infer_slice;
   p.reverse = reverse_slice;
   p.hlo = {"stablehlo.slice",
@@ -131,7 +131,9 @@ std::function<Index(const Index&)> shifted(Index by) {
 }
 
 Primitive make_dynamic_slice() {
-  Primitive p = make_primitive("index", "dynamic_slice", {"operand", "..."}, {{"slice_sizes", Kind::sizes}});
+  Primitive p = make_view("index", "dynamic_slice", {"operand", "..."}, {{"slice_sizes", Kind::sizes}}, Axes::kept);
+  p.linear = Operands::only(0);
+  p.indices = Operands::from(1);
   p.infer = [](const Types& t, const Params& params) {
     const Shape& sizes = params.ints("slice_sizes");
     check_starts(t, 1);
@@ -180,6 +182,10 @@ void lower_update(Lowering& l, const graph::Call& c) {
 
 Primitive make_dynamic_update_slice() {
   Primitive p = make_primitive("index", "dynamic_update_slice", {"operand", "update", "..."}, {});
+  p.acts = Acts::moves;
+  p.axes = Axes::kept;
+  p.linear = Operands::range(0, 2);
+  p.indices = Operands::from(2);
   p.infer = infer_update;
   p.reverse = [](ReverseStep& step) {
     Var g = cotangent(step), update = operand(step, 1);

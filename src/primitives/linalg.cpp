@@ -109,6 +109,7 @@ Primitive make_triangular_solve() {
       "linalg", "triangular_solve", {"a", "b"},
       {{"left_side", Kind::flag}, {"lower", Kind::flag}, {"unit_diagonal", Kind::flag}, {"transpose_a", Kind::flag}});
   p.group = Group::floating;
+  p.linear = Operands::only(1);
   p.infer = infer_solve;
   p.reverse = reverse_solve;
   p.hlo = {"stablehlo.triangular_solve", {}, "triangular_solve"};

@@ -23,7 +23,7 @@ class ScalarLowering final : public Lowering {
   std::vector<Expr> run(const graph::Graph& region) {
     for (const graph::Call& c : region.calls) {
       depth_ = 1 + depth(c.inputs);
-      if (c.primitive->name == "if") {
+      if (primitive_of(c).control == Control::branch) {
         branch(c);
         continue;
       }

@@ -10,8 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "graph/graph.h"
-#include "loops/expression.h"
+#include "primitives/properties.h"
 
 namespace anvil::primitives {
 
@@ -77,7 +76,8 @@ constexpr bool contains(Group group, DType t) {
 }
 const char* name(Group);  // for messages: "i8 to i64, f32 or f64"
 
-class Lowering;  // primitives/lowering.h
+class Lowering;        // primitives/lowering.h
+class Simplification;  // primitives/simplification.h
 struct ReverseStep;
 
 struct Primitive : graph::Operation {
@@ -86,6 +86,25 @@ struct Primitive : graph::Operation {
   std::vector<std::string> operands;  // names for messages; a last "..." stands for any number
   Group group = Group::any;           // dtypes of the (first) operand
   std::vector<ParamSpec> parameters;
+
+  // ---- what it is ----
+  Acts acts = Acts::other;
+  Axes axes = Axes::other;
+  bool view = false;    // an element of the result costs no more than reading one: made again rather than kept
+  bool effect = false;  // does more than make its results: must not be left out, moved or doubled
+  // In these operands, all of them together, it is linear; a bilinear one in each of its two alone.
+  Operands linear = Operands::none();
+  bool bilinear = false;
+  Operands indices = Operands::none();  // those that are positions
+  std::vector<size_t> index_results;    // and the results that are
+  std::optional<loops::Op> op;          // per element, the one operation on numbers that it is
+  // x where operand k is this number: `identities` holds (k, number), x is the other operand.
+  std::vector<std::pair<size_t, Scalar>> identities;
+  const Monoid* monoid = nullptr;  // of a reduction
+  Control control = Control::none;
+  std::function<std::vector<Region>(const graph::Call&)> regions;  // of control flow
+
+  // ---- its rules ----
 
   // Types of the results; throws Error("shape" | "dtype" | "argument", ...).
   std::function<std::vector<TensorType>(const std::vector<TensorType>& operands, const Params&)> infer;
@@ -100,6 +119,8 @@ struct Primitive : graph::Operation {
   // are differentiated through their expansions.
   std::function<bool(const graph::Call&)> reverses;
   HloForm hlo;
+  // A value that is the result already, or null; may make the call a cheaper one of the same value.
+  std::function<ValuePtr(Simplification&)> simplify;
   // Loops of one call. Empty for control flow, which the compiler lowers itself.
   std::function<void(Lowering&, const graph::Call&)> lower;
   // Elementwise primitives: all elements at once, operands of one shape, for the Eigen

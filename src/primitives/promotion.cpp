@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "primitives/primitive.h"
+#include "primitives/build.h"
 
 namespace anvil::primitives {
 namespace {
@@ -48,7 +48,7 @@ ValuePtr convert(graph::Graph& graph, const ValuePtr& v, CommonType to) {
           {"i The dtype comes from the other operands. Use `nv_convert()` on them, or `nv_scalar()` with a dtype."});
     return graph::make_literal(v->literal, {to.dtype, v->type.shape, to.ambiguous});
   }
-  return record(graph, registry().at("convert"), {v}, {{"dtype", to.dtype}, {"ambiguous", to.ambiguous}})[0];
+  return convert(Var{&graph, v}, to.dtype, to.ambiguous).value;
 }
 
 }  // namespace
@@ -94,9 +94,7 @@ std::vector<ValuePtr> broadcast_scalars(graph::Graph& graph, std::vector<ValuePt
   }
   Shape shape = *common;
   for (auto& v : values)
-    if (v->type.shape.empty())
-      v = record(graph, registry().at("broadcast_in_dim"), {v},
-                 {{"shape", shape}, {"broadcast_dimensions", std::vector<int64_t>(), true}})[0];
+    if (v->type.shape.empty()) v = broadcast_in_dim({&graph, v}, shape, {}).value;
   return values;
 }
 

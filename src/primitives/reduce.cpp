@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "primitives/family.h"
+#include "primitives/monoid.h"
+#include "primitives/region.h"
 
 namespace anvil::primitives {
 namespace {
@@ -37,19 +39,13 @@ Var spread(ReverseStep& step, Var x) {
   return broadcast_in_dim(x, to, dims);
 }
 
-struct Combiner {
-  Op op;  // on numbers
-  Op on_bool;
-  Scalar (*initial)(DType);
-};
-
-std::function<void(Lowering&, const graph::Call&)> lower_with(Combiner combiner) {
-  return [combiner](Lowering& l, const graph::Call& c) {
+std::function<void(Lowering&, const graph::Call&)> lower_with(const Monoid& m) {
+  return [&m](Lowering& l, const graph::Call& c) {
     ValuePtr x = c.inputs[0], result = c.outputs[0];
     Reduced r(x->type.shape, c.params);
     if (r.dims.empty()) return lower_identity(l, result, x);
     DType t = x->type.dtype;
-    l.reduce(result, take(x->type.shape, r.dims), is_bool(t) ? combiner.on_bool : combiner.op, combiner.initial(t),
+    l.reduce(result, take(x->type.shape, r.dims), is_bool(t) ? m.op_on_bool : m.op, m.start(t),
              [&l, x, r](const Index& o, const Index& inner) {
                Index at(x->type.shape.size());
                for (size_t k = 0; k < r.dims.size(); ++k) at[static_cast<size_t>(r.dims[k])] = inner[k];
@@ -99,23 +95,34 @@ void reverse_product(ReverseStep& step) {
 
 // ---- the family -------------------------------------------------------------------------
 
-Primitive reduction(const char* name, Group group, Combiner combiner, void (*reverse_rule)(ReverseStep&)) {
-  Primitive p = make_primitive("reduce", name, {"operand"}, {{"dims", Kind::axes}, {"drop", Kind::flag}});
-  p.group = group;
+constexpr Monoid table[] = {
+    {"reduce_sum", "add", "or", Op::add, Op::bit_or, [](DType) { return Scalar(0); }, reverse_sum, false},
+    {"reduce_prod", "mul", "and", Op::mul, Op::bit_and, [](DType) { return Scalar(1); }, reverse_product, false},
+    {"reduce_max", "maximum", "maximum", Op::maximum, Op::bit_or, lowest, reverse_extreme, true},
+    {"reduce_min", "minimum", "minimum", Op::minimum, Op::bit_and, highest, reverse_extreme, true},
+    {"reduce_any", "or", "or", Op::bit_or, Op::bit_or, lowest, nullptr, true},
+    {"reduce_all", "and", "and", Op::bit_and, Op::bit_and, highest, nullptr, true}};
+
+Primitive reduction(const Monoid& m) {
+  Primitive p = make_primitive("reduce", m.reduction, {"operand"}, {{"dims", Kind::axes}, {"drop", Kind::flag}});
+  p.group = m.only_bool() ? Group::boolean : Group::any;
+  p.acts = Acts::reduces;
+  p.axes = Axes::reduced;
+  p.monoid = &m;
+  if (m.op == Op::add) p.linear = Operands::all();
   p.infer = infer_reduction;
-  if (reverse_rule != nullptr) p.reverse = reverse_rule;
-  p.zero_derivative = reverse_rule == nullptr;
+  if (m.reverse != nullptr) p.reverse = m.reverse;
+  p.zero_derivative = m.reverse == nullptr;
   p.hlo = {"stablehlo.reduce", {{"dimensions", "dims", Attribute::i64_array}}, "reduce"};
-  p.lower = lower_with(combiner);
+  p.lower = lower_with(m);
   return p;
 }
-
-Scalar zero(DType) { return 0; }
-Scalar one(DType) { return 1; }
 
 Primitive make_cumsum() {
   Primitive p = make_primitive("reduce", "cumsum", {"operand"}, {{"dim", Kind::axis}});
   p.group = Group::numeric;
+  p.axes = Axes::kept;
+  p.linear = Operands::all();
   p.infer = [](const Types& t, const Params& params) {
     check_axis("dim", params.integer("dim"), static_cast<int64_t>(t[0].shape.size()));
     return Types{t[0]};
@@ -134,16 +141,23 @@ Primitive make_cumsum() {
 
 }  // namespace
 
+std::span<const Monoid> monoids() { return table; }
+
+const Monoid* find_monoid(Op op) {
+  const auto* row = std::find_if(std::begin(table), std::end(table), [op](const Monoid& m) { return m.op == op; });
+  return row == std::end(table) ? nullptr : row;
+}
+
+Scalar neutral(const Monoid& m, DType t) { return is_float(t) && m.op == Op::add ? Scalar(-0.0) : m.start(t); }
+
+const Monoid* monoid_of(const graph::Graph& region, DType t) {
+  const auto op = single_operation(region);
+  const Monoid* m = op ? find_monoid(*op) : nullptr;
+  return m && (is_bool(t) || !m->only_bool()) ? m : nullptr;
+}
+
 void register_reduce(Registry& r) {
-  const Combiner sum{Op::add, Op::bit_or, zero}, product{Op::mul, Op::bit_and, one};
-  const Combiner largest{Op::maximum, Op::bit_or, lowest}, smallest{Op::minimum, Op::bit_and, highest};
-  const Combiner any{Op::bit_or, Op::bit_or, zero}, all{Op::bit_and, Op::bit_and, one};
-  r.add(reduction("reduce_sum", Group::any, sum, reverse_sum));
-  r.add(reduction("reduce_prod", Group::any, product, reverse_product));
-  r.add(reduction("reduce_max", Group::any, largest, reverse_extreme));
-  r.add(reduction("reduce_min", Group::any, smallest, reverse_extreme));
-  r.add(reduction("reduce_any", Group::boolean, any, nullptr));
-  r.add(reduction("reduce_all", Group::boolean, all, nullptr));
+  for (const Monoid& m : table) r.add(reduction(m));
   r.add(make_cumsum());
 }
 

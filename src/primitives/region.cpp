@@ -13,11 +13,8 @@ using graph::Graph;
 namespace {
 
 // Primitives that leave a scalar as it is.
-bool keeps_scalars(const Call& c) {
-  static const std::vector<std::string_view> names = {"broadcast_in_dim", "reshape", "transpose", "reverse"};
-  return std::find(names.begin(), names.end(), c.primitive->name) != names.end();
-}
-bool is_branch(const Call& c) { return c.primitive->name == "if"; }
+bool keeps_scalars(const Call& c) { return primitive_of(c).acts == Acts::moves && c.inputs.size() == 1; }
+bool is_branch(const Call& c) { return primitive_of(c).control == Control::branch; }
 
 bool all_scalar(const std::vector<ValuePtr>& values) {
   return std::all_of(values.begin(), values.end(), [](const ValuePtr& v) { return v->type.shape.empty(); });
@@ -111,15 +108,17 @@ std::vector<Var> lift(Graph& to, const Graph& region, const std::vector<Var>& ar
   return lifted.run(region);
 }
 
-std::string single_operation(const Graph& region) {
-  static const std::vector<std::string_view> commutative = {"add", "mul", "maximum", "minimum", "and", "or", "xor"};
-  if (region.calls.size() != 1 || region.inputs.size() != 2 || region.outputs.size() != 1) return "";
+std::optional<loops::Op> single_operation(const Graph& region) {
+  using loops::Op;
+  static constexpr Op commutative[] = {Op::add,     Op::mul,    Op::maximum, Op::minimum,
+                                       Op::bit_and, Op::bit_or, Op::bit_xor};
+  if (region.calls.size() != 1 || region.inputs.size() != 2 || region.outputs.size() != 1) return std::nullopt;
   const Call& c = region.calls[0];
   const std::vector<ValuePtr>& in = region.inputs;
-  bool both = c.inputs == in || (c.inputs.size() == 2 && c.inputs[0] == in[1] && c.inputs[1] == in[0]);
-  if (!both || region.outputs[0] != c.outputs[0]) return "";
-  auto name = std::find(commutative.begin(), commutative.end(), c.primitive->name);
-  return name == commutative.end() ? "" : c.primitive->name;
+  const bool both = c.inputs == in || (c.inputs.size() == 2 && c.inputs[0] == in[1] && c.inputs[1] == in[0]);
+  const auto op = primitive_of(c).op;
+  const bool known = op && std::find(std::begin(commutative), std::end(commutative), *op) != std::end(commutative);
+  return both && known && region.outputs[0] == c.outputs[0] ? op : std::nullopt;
 }
 
 }  // namespace anvil::primitives

@@ -16,8 +16,7 @@ void check_region(const char* primitive, const graph::Graph& region, const std::
 std::vector<Var> lift(graph::Graph& to, const graph::Graph& region, const std::vector<Var>& arguments,
                       const Shape& shape);
 
-// The one commutative operation of two scalars that a region consists of ("add", "maximum",
-// ...), or "" when it is another.
-std::string single_operation(const graph::Graph& region);
+// The one commutative operation of two scalars that a region consists of; nothing when it is another.
+std::optional<loops::Op> single_operation(const graph::Graph& region);
 
 }  // namespace anvil::primitives

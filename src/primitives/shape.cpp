@@ -21,6 +21,11 @@ Primitive make_fill() {
     return Types{{params.dtype("dtype"), params.ints("shape"), params.flag("ambiguous")}};
   };
   p.zero_derivative = true;
+  p.axes = Axes::spread;
+  p.view = true;
+  p.simplify = [](Simplification& s) {
+    return graph::make_literal(s.call.params.get<Scalar>("value").rounded_to(s.type().dtype), s.type());
+  };
   p.hlo = {"stablehlo.constant", {}, "constant"};
   p.lower = [](Lowering& l, const graph::Call& c) {
     Expr value = l.exprs().constant(c.params.get<Scalar>("value"), c.outputs[0]->type.dtype);
@@ -48,6 +53,8 @@ Primitive make_iota() {
     return Types{{dtype, params.ints("shape"), params.flag("ambiguous")}};
   };
   p.zero_derivative = true;
+  p.axes = Axes::spread;
+  p.view = true;
   p.hlo = {"stablehlo.iota", {}, "iota"};
   p.lower = [](Lowering& l, const graph::Call& c) {
     const TensorType& type = c.outputs[0]->type;
@@ -111,9 +118,22 @@ void reverse_broadcast(ReverseStep& step) {
   set(step, 0, g);
 }
 
+ValuePtr simplify_broadcast(Simplification& s) {
+  if (const graph::Call* inner = s.inner()) {
+    const Ints& dims = s.call.params.ints("broadcast_dimensions");
+    Ints composed = take(dims, inner->params.ints("broadcast_dimensions"));
+    s.call.params.set("broadcast_dimensions", std::move(composed));
+    s.call.inputs[0] = inner->inputs[0];
+  }
+  const Ints& dims = s.call.params.ints("broadcast_dimensions");
+  return s.operand(0)->type.shape == s.type().shape && std::is_sorted(dims.begin(), dims.end()) ? s.operand(0)
+                                                                                                : nullptr;
+}
+
 Primitive make_broadcast() {
-  Primitive p = make_primitive("shape", "broadcast_in_dim", {"operand"},
-                               {{"shape", Kind::shape}, {"broadcast_dimensions", Kind::axes}});
+  Primitive p = make_view("shape", "broadcast_in_dim", {"operand"},
+                          {{"shape", Kind::shape}, {"broadcast_dimensions", Kind::axes}}, Axes::spread);
+  p.simplify = simplify_broadcast;
   p.infer = infer_broadcast;
   p.reverse = reverse_broadcast;
   p.hlo = {"stablehlo.broadcast_in_dim", {{"broadcast_dimensions", "broadcast_dimensions", Attribute::i64_array}}, ""};
@@ -163,7 +183,11 @@ void lower_reshape(Lowering& l, const graph::Call& c) {
 }
 
 Primitive make_reshape() {
-  Primitive p = make_primitive("shape", "reshape", {"operand"}, {{"shape", Kind::shape}});
+  Primitive p = make_view("shape", "reshape", {"operand"}, {{"shape", Kind::shape}}, Axes::regrouped);
+  p.simplify = [](Simplification& s) {
+    if (const graph::Call* inner = s.inner()) s.call.inputs[0] = inner->inputs[0];
+    return s.operand(0)->type.shape == s.type().shape ? s.operand(0) : nullptr;
+  };
   p.infer = [](const Types& t, const Params& params) {
     const Shape& shape = params.ints("shape");
     check_shape(shape);
@@ -183,7 +207,15 @@ Primitive make_reshape() {
 }
 
 Primitive make_transpose() {
-  Primitive p = make_primitive("shape", "transpose", {"operand"}, {{"permutation", Kind::axes}});
+  Primitive p = make_view("shape", "transpose", {"operand"}, {{"permutation", Kind::axes}}, Axes::permuted);
+  p.simplify = [](Simplification& s) {
+    if (const graph::Call* inner = s.inner()) {
+      s.call.params.set("permutation", take(inner->params.ints("permutation"), s.call.params.ints("permutation")));
+      s.call.inputs[0] = inner->inputs[0];
+    }
+    const Ints& permutation = s.call.params.ints("permutation");
+    return std::is_sorted(permutation.begin(), permutation.end()) ? s.operand(0) : nullptr;
+  };
   p.infer = [](const Types& t, const Params& params) {
     const Ints& permutation = params.ints("permutation");
     check_permutation("permutation", permutation, static_cast<int64_t>(t[0].shape.size()));
@@ -202,7 +234,7 @@ Primitive make_transpose() {
 }
 
 Primitive make_reverse() {
-  Primitive p = make_primitive("shape", "reverse", {"operand"}, {{"dims", Kind::axes}});
+  Primitive p = make_view("shape", "reverse", {"operand"}, {{"dims", Kind::axes}}, Axes::kept);
   p.infer = [](const Types& t, const Params& params) {
     check_axes("dims", params.ints("dims"), static_cast<int64_t>(t[0].shape.size()));
     return Types{t[0]};
@@ -258,7 +290,7 @@ void reverse_concatenate(ReverseStep& step) {
 }
 
 Primitive make_concatenate() {
-  Primitive p = make_primitive("shape", "concatenate", {"..."}, {{"dimension", Kind::axis}});
+  Primitive p = make_view("shape", "concatenate", {"..."}, {{"dimension", Kind::axis}}, Axes::kept);
   p.infer = infer_concatenate;
   p.reverse = reverse_concatenate;
   p.hlo = {"stablehlo.concatenate", {{"dimension", "dimension", Attribute::i64}}, ""};
@@ -383,9 +415,10 @@ void lower_pad(Lowering& l, const graph::Call& c) {
 }
 
 Primitive make_pad() {
-  Primitive p = make_primitive(
+  Primitive p = make_view(
       "shape", "pad", {"operand", "padding_value"},
-      {{"edge_padding_low", Kind::sizes}, {"edge_padding_high", Kind::sizes}, {"interior_padding", Kind::sizes}});
+      {{"edge_padding_low", Kind::sizes}, {"edge_padding_high", Kind::sizes}, {"interior_padding", Kind::sizes}},
+      Axes::kept);
   p.infer = infer_pad;
   p.reverse = reverse_pad;
   p.hlo = {"stablehlo.pad",

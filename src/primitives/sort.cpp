@@ -146,6 +146,7 @@ void reverse_top_k(ReverseStep& step) {
 
 Primitive make_top_k() {
   Primitive p = make_primitive("sort", "top_k", {"operand"}, {{"k", Kind::integer}});
+  p.index_results = {1};
   p.infer = infer_top_k;
   p.reverse = reverse_top_k;
   p.hlo = {"chlo.top_k", {}, "top_k"};

@@ -97,7 +97,7 @@ std::vector<ValuePtr> expand_reduce_window(Graph& to, const Call& c) {
 
 // Sums flow back through windows of their own, from the elements' side.
 bool reverses_reduce_window(const Call& c) {
-  return c.outputs.size() == 1 && known(c.inputs[1]) && single_operation(*c.params.graph("body")) == "add";
+  return c.outputs.size() == 1 && known(c.inputs[1]) && single_operation(*c.params.graph("body")) == loops::Op::add;
 }
 
 Var sums_back(const Call& c, Var g, Var x) {
@@ -204,7 +204,7 @@ std::vector<ValuePtr> expand_select_and_scatter(Graph& to, const Call& c) {
       values = around.over(padded(source, scalar(0, t), back));
   Var hit = places == broadcast_in_dim(number, places.shape(), all_axes(rank));
   Ints dims = around.places(rank);
-  if (auto m = monoid_of(*scatters, t))
+  if (const Monoid* m = monoid_of(*scatters, t))
     return {fold({select(hit, values, literal(values, neutral(*m, t)))}, {initial}, dims, scatters)[0].value};
   return {fold({hit, values}, {scalar(true, DType::boolean), initial}, dims, joining(scatters, t))[1].value};
 }

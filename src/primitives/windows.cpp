@@ -222,6 +222,8 @@ void register_window_views(Registry& r) {
   Primitive p = make_primitive(
       "window", "windows", {"operand"},
       {{"dims", Kind::axes}, {"sizes", Kind::sizes}, {"strides", Kind::sizes}, {"dilations", Kind::sizes}});
+  p.acts = Acts::moves;
+  p.linear = Operands::all();
   p.infer = infer_windows;
   p.lower = lower_windows;
   p.reverse = reverse_windows;
@@ -229,6 +231,8 @@ void register_window_views(Registry& r) {
   r.add(std::move(p));
 
   p = make_primitive("window", "sum_windows", {"operand"}, {{"dims", Kind::axes}, {"dilations", Kind::sizes}});
+  p.acts = Acts::reduces;
+  p.linear = Operands::all();
   p.infer = infer_sum_windows;
   p.lower = lower_sum_windows;
   p.reverse = reverse_sum_windows;

@@ -1,6 +1,4 @@
-// Which values a derivative flows through, forwards from the targets. In loops a carried
-// element may become active in a later iteration, so their bodies are walked until nothing
-// changes.
+// Which values a derivative flows through, forwards from the targets.
 #include "base/interrupt.h"
 #include "transform/pullback.h"
 
@@ -24,51 +22,32 @@ void Activity::propagate(const std::vector<Call>& calls) {
 }
 
 void Activity::propagate(const Call& call) {
-  const std::string& name = call.primitive->name;
-  if (name == "if") {
-    for (const auto& branch : subgraphs(call)) {
-      propagate(branch->calls);
-      for (size_t i = 0; i < call.outputs.size(); ++i)
-        if (contains(branch->outputs[i])) mark(call.outputs[i]);
-    }
-  } else if (name == "while" || name == "while_record") {
-    const Graph& body = *call.params.graph("body_graph");
-    propagate_loop(call, body, 0, 0);
-    if (name == "while_record")
-      for (int64_t field : call.params.ints("fields"))
-        if (contains(body.inputs[static_cast<size_t>(field)])) mark(call.outputs.back());
-  } else if (name == "tape_scan") {
-    const Graph& body = *call.params.graph("body_graph");
-    const auto &counts = call.params.ints("field_counts"), &new_counts = call.params.ints("new_field_counts");
-    size_t carried = call.inputs.size() - counts.size(), field = 0;
-    for (size_t t = 0; t < counts.size(); ++t)
-      for (int64_t i = 0; i < counts[t]; ++i, ++field)
-        if (contains(call.inputs[t])) mark(body.inputs[field]);
-    propagate_loop(call, body, field, counts.size());
-    field = carried;
-    for (size_t t = 0; t < new_counts.size(); ++t)
-      for (int64_t i = 0; i < new_counts[t]; ++i)
-        if (contains(body.outputs[field++])) mark(call.outputs[carried + t]);
-  } else if (!primitives::primitive_of(call).zero_derivative) {
-    bool any = false;
-    for (const ValuePtr& v : call.inputs) any = any || contains(v);
-    for (size_t i = 0; any && i < call.outputs.size(); ++i) mark(call.outputs[i]);
-  }
+  const primitives::Primitive& p = primitives::primitive_of(call);
+  if (p.control != primitives::Control::none) return propagate_regions(call, p.regions(call));
+  if (p.zero_derivative) return;
+  bool any = false;
+  for (const ValuePtr& v : call.inputs) any = any || contains(v);
+  for (size_t i = 0; any && i < call.outputs.size(); ++i) mark(call.outputs[i]);
 }
 
-void Activity::propagate_loop(const Call& call, const Graph& body, size_t first_carry, size_t first_operand) {
-  size_t carried = body.inputs.size() - first_carry;
-  for (size_t i = 0; i < carried; ++i)
-    if (contains(call.inputs[first_operand + i])) mark(body.inputs[first_carry + i]);
-  for (bool grows = true; grows;) {
-    size_t before = values_.size();
-    propagate(body.calls);
-    for (size_t i = 0; i < carried; ++i)
-      if (contains(body.outputs[i])) mark(body.inputs[first_carry + i]);
-    grows = values_.size() > before;
+void Activity::propagate_regions(const Call& call, const std::vector<primitives::Region>& regions) {
+  const auto flow = [this](const std::vector<primitives::Flow>& flows, const ValueList& from, const ValueList& to) {
+    for (const auto& [source, target] : flows)
+      if (contains(from[source])) mark(to[target]);
+  };
+  for (const primitives::Region& r : regions) flow(r.enter, call.inputs, r.graph->inputs);
+  for (bool grows = true; grows;) {  // a carried value may become active in a later iteration
+    const size_t before = values_.size();
+    for (const primitives::Region& r : regions) {
+      propagate(r.graph->calls);
+      flow(r.carry, regions.back().graph->outputs, r.graph->inputs);
+    }
+    grows = values_.size() > before && !regions.back().carry.empty();
   }
-  for (size_t i = 0; i < carried; ++i)
-    if (contains(body.inputs[first_carry + i])) mark(call.outputs[i]);
+  for (const primitives::Region& r : regions) {
+    flow(r.leave, r.graph->outputs, call.outputs);
+    flow(r.pass, r.graph->inputs, call.outputs);
+  }
 }
 
 }  // namespace anvil::transform

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "base/interrupt.h"
+#include "primitives/control.h"
 #include "transform/rewrite.h"
 #include "transform/simplify.h"
 
@@ -20,7 +21,7 @@ class Invariants {
       poll();
       substitute_all(map_, call.inputs);
       rewrite_subgraphs(call, [this](Graph& inner) { visit(inner); });
-      if (call.primitive->name == "while") shorten(call);
+      if (primitives::control_of(call) == primitives::Control::loop && !primitives::records(call)) shorten(call);
     }
     substitute_all(map_, g.outputs);
   }

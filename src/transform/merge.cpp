@@ -74,14 +74,6 @@ Key key_of(const Call& call) {
   return {&call, h};
 }
 
-// Cheaper to make again than to fetch from memory.
-bool moves_data(const Call& call) {
-  static const std::unordered_set<std::string_view> names = {
-      "fill",    "iota",         "broadcast_in_dim", "reshape",     "transpose", "reverse",
-      "convert", "static_slice", "dynamic_slice",    "concatenate", "pad",       "select"};
-  return names.count(call.primitive->name) != 0;
-}
-
 class Merger {
  public:
   void visit(Graph& g) {
@@ -95,7 +87,7 @@ class Merger {
       rewrite_subgraphs(call, [this](Graph& inner) { visit(inner); });
       if (!has_effect(call) && subgraphs(call).empty()) {
         auto seen = table_.find(key_of(call));
-        if (seen != table_.end() && (seen->second == depth_ || !moves_data(call))) {
+        if (seen != table_.end() && (seen->second == depth_ || !primitives::primitive_of(call).view)) {
           for (size_t i = 0; i < call.outputs.size(); ++i) map_[call.outputs[i].get()] = seen->first.call->outputs[i];
           continue;
         }

@@ -24,7 +24,7 @@
 #include <cstring>
 
 #include "base/interrupt.h"
-#include "primitives/primitive.h"
+#include "primitives/build.h"
 #include "transform/orders.h"
 #include "transform/rewrite.h"
 #include "transform/simplify.h"
@@ -33,6 +33,7 @@ namespace anvil::transform {
 namespace {
 
 using graph::Param;
+using primitives::Axes;
 using primitives::ParamSpec;
 
 int64_t mirrored(int64_t dim, size_t rank) { return static_cast<int64_t>(rank) - 1 - dim; }
@@ -75,10 +76,6 @@ void mirror_parameters(Call& c, size_t rank) {
       }
     }
 }
-void set(Call& c, std::string_view name, graph::ParamValue value) {
-  for (Param& p : c.params.items)
-    if (p.name == name) p.value = std::move(value);
-}
 
 class Mirror {
  public:
@@ -111,14 +108,8 @@ class Mirror {
   // ---- values ----
   ValuePtr transposed(const ValuePtr& v, Ints permutation) {
     if (std::is_sorted(permutation.begin(), permutation.end())) return v;
-    graph::TensorType type = v->type;
-    for (size_t d = 0; d < permutation.size(); ++d) type.shape[d] = v->type.shape[static_cast<size_t>(permutation[d])];
-    ValuePtr result = graph::make_value(Value::Kind::result, std::move(type));
-    graph_->calls.push_back({&primitives::registry().at("transpose"),
-                             {v},
-                             {{"permutation", std::move(permutation), true}},
-                             {result},
-                             location_});
+    ValuePtr result = primitives::transpose({graph_, v}, std::move(permutation)).value;
+    graph_->calls.back().location = location_;
     return result;
   }
   ValuePtr turned(const ValuePtr& v) { return transposed(v, reversal(v->type.shape.size())); }
@@ -157,12 +148,13 @@ class Mirror {
   void visit(Call c) {
     location_ = c.location;
     switch (mirroring(c)) {
-      case Mirroring::permuted: return permuted(std::move(c));
-      case Mirroring::together:
-      case Mirroring::reduction: return together(std::move(c));
-      case Mirroring::spread: return spread(std::move(c));
-      case Mirroring::product: return product(std::move(c));
-      case Mirroring::none: break;
+      case Axes::permuted: return permuted(std::move(c));
+      case Axes::kept:
+      case Axes::reduced: return together(std::move(c));
+      case Axes::spread: return spread(std::move(c));
+      case Axes::paired: return product(std::move(c));
+      case Axes::regrouped:
+      case Axes::other: break;
     }
     rewrite_subgraphs(c, [this](Graph& inner) { visit(inner); });
     finish(std::move(c), false);
@@ -177,12 +169,14 @@ class Mirror {
     for (size_t k = 0; k < forms.size(); ++k) made(originals[k], forms[k], is_mirrored);
   }
   void together(Call c) {
-    const bool is_mirrored = kept_mirrored(mirroring(c) == Mirroring::reduction ? c.inputs[0] : c.outputs[0]);
+    const bool is_mirrored = kept_mirrored(mirroring(c) == Axes::reduced ? c.inputs[0] : c.outputs[0]);
     if (is_mirrored) {
       mirror_parameters(c, c.inputs[0]->type.shape.size());
-      const std::string& name = c.primitive->name;  // positions follow the tensors, one a dimension
-      size_t first = name == "dynamic_slice" ? 1 : name == "dynamic_update_slice" ? 2 : c.inputs.size();
-      std::reverse(c.inputs.begin() + static_cast<std::ptrdiff_t>(first), c.inputs.end());
+      const primitives::Operands& positions = primitives::primitive_of(c).indices;  // one a dimension, at the end
+      const auto is_position = [&, k = size_t(0)](const ValuePtr&) mutable {
+        return positions.contains(k++, c.inputs.size());
+      };
+      std::reverse(std::find_if(c.inputs.begin(), c.inputs.end(), is_position), c.inputs.end());
     }
     finish(std::move(c), is_mirrored);
   }
@@ -202,7 +196,7 @@ class Mirror {
       kept_[to.get()] = operand;
       return;
     }
-    set(c, "permutation", direct);
+    c.params.set("permutation", direct);
     c.inputs[0] = operand;
     c.outputs[0] = result(to, b);
     kept_[to.get()] = c.outputs[0];
@@ -222,10 +216,10 @@ class Mirror {
     if (a) std::reverse(dims.begin(), dims.end());
     if (b)
       for (int64_t& d : dims) d = mirrored(d, rank);
-    set(c, "broadcast_dimensions", dims);
+    c.params.set("broadcast_dimensions", dims);
     c.inputs[0] = get(c.inputs[0], a);
     c.outputs[0] = kept_[to.get()] = result(to, b);
-    set(c, "shape", c.outputs[0]->type.shape);
+    c.params.set("shape", c.outputs[0]->type.shape);
     graph_->calls.push_back(std::move(c));
   }
 
@@ -289,8 +283,8 @@ class Mirror {
     }
     const Side &l = sides[reverse ? 1 : 0], &r = sides[reverse ? 0 : 1];
     c.inputs = {l.value, r.value};
-    set(c, "contracting_dims", Pairs{l.contracting, r.contracting});
-    set(c, "batching_dims", Pairs{l.batch, r.batch});
+    c.params.set("contracting_dims", Pairs{l.contracting, r.contracting});
+    c.params.set("batching_dims", Pairs{l.batch, r.batch});
     bool as_before = !reverse && std::is_sorted(back.begin(), back.end());
     ValuePtr out = as_before ? to : graph::make_value(Value::Kind::result, type);
     c.outputs = {out};

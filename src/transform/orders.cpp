@@ -11,6 +11,8 @@ using graph::Call;
 using graph::Graph;
 using graph::Value;
 using graph::ValuePtr;
+using primitives::Axes;
+using primitives::Control;
 
 namespace {
 
@@ -26,17 +28,13 @@ Shape without_ones(Shape s) {
   std::erase(s, 1);
   return s;
 }
-bool together(const Call& c) {
-  static const std::unordered_set<std::string_view> names = {
-      "convert", "select", "clamp",         "concatenate",          "pad",    "static_slice",
-      "reverse", "cumsum", "dynamic_slice", "dynamic_update_slice", "is_nan", "bitcast_convert"};
-  const primitives::Primitive& p = primitives::primitive_of(c);
-  if (!p.elementwise && names.count(p.name) == 0) return false;
-  size_t rank = c.outputs[0]->type.shape.size();
+// All tensors have the same dimensions, but for scalars.
+bool of_one_rank(const Call& c) {
+  if (c.outputs.empty()) return false;
+  const size_t rank = c.outputs[0]->type.shape.size();
   auto fits = [&](const ValuePtr& v) { return v->type.shape.empty() || v->type.shape.size() == rank; };
   return std::all_of(c.inputs.begin(), c.inputs.end(), fits) && std::all_of(c.outputs.begin(), c.outputs.end(), fits);
 }
-
 }  // namespace
 
 bool reverses(const Ints& permutation) {
@@ -45,18 +43,11 @@ bool reverses(const Ints& permutation) {
   return permutation.size() >= 2;
 }
 
-Mirroring mirroring(const Call& c) {
-  static const std::unordered_set<std::string_view> reductions = {"reduce_sum", "reduce_prod", "reduce_max",
-                                                                  "reduce_min", "reduce_any",  "reduce_all"};
-  const std::string& name = c.primitive->name;
-  if (name == "transpose") return Mirroring::permuted;
-  if (name == "dot_general") return Mirroring::product;
-  if (name == "broadcast_in_dim" || name == "iota" || name == "fill") return Mirroring::spread;
-  if (reductions.count(name) != 0) return Mirroring::reduction;
-  if (name == "reshape")
-    return without_ones(c.inputs[0]->type.shape) == without_ones(c.outputs[0]->type.shape) ? Mirroring::together
-                                                                                           : Mirroring::none;
-  return graph::subgraphs(c).empty() && !c.outputs.empty() && together(c) ? Mirroring::together : Mirroring::none;
+Axes mirroring(const Call& c) {
+  const Axes axes = primitives::primitive_of(c).axes;
+  const auto shape = [](const ValuePtr& v) { return without_ones(v->type.shape); };
+  if (axes == Axes::regrouped) return shape(c.inputs[0]) == shape(c.outputs[0]) ? Axes::kept : Axes::other;
+  return axes == Axes::kept && !of_one_rank(c) ? Axes::other : axes;
 }
 
 Orders::Orders(const Graph& g) {
@@ -127,24 +118,26 @@ void Orders::visit(const Call& c, double visits) {
     for (const ValuePtr& v : c.inputs) wish(v, c.outputs[0], false, price(v, factor));
   };
   switch (mirroring(c)) {
-    case Mirroring::permuted: {
+    case Axes::permuted: {
       if (!reverses(c.params.ints("permutation"))) return;
       reversal_seen_ = true;
       return wish(c.inputs[0], c.outputs[0], true, price(c.inputs[0]));
     }
-    case Mirroring::together:
-    case Mirroring::spread: return each_operand(1);
-    case Mirroring::reduction: return wish(c.inputs[0], c.outputs[0], false, price(c.outputs[0]));
-    case Mirroring::product: return each_operand(at_product);
-    case Mirroring::none: break;
+    case Axes::kept:
+    case Axes::spread: return each_operand(1);
+    case Axes::reduced: return wish(c.inputs[0], c.outputs[0], false, price(c.outputs[0]));
+    case Axes::paired: return each_operand(at_product);
+    case Axes::regrouped:
+    case Axes::other: break;
   }
-  bool loop = c.primitive->name == "while" || c.primitive->name == "while_record" || c.primitive->name == "tape_scan";
+  const Control control = primitives::primitive_of(c).control;
+  const bool loop = control == Control::loop || control == Control::scan;
   for (const graph::GraphPtr& inner : graph::subgraphs(c)) {
     double inside = loop ? loop_visits * visits : visits;
     for (const ValuePtr& v : inner->inputs) plain(v, at_input * inside * bytes(v));
     visit(*inner, inside);
   }
-  double factor = c.primitive->name == "reshape" ? at_reshape : 1;
+  double factor = primitives::primitive_of(c).axes == Axes::regrouped ? at_reshape : 1;
   for (const ValuePtr& v : c.inputs) plain(v, price(v, factor));
   for (const ValuePtr& v : c.outputs) plain(v, price(v, factor));
 }

@@ -12,22 +12,17 @@
 #include <optional>
 #include <unordered_map>
 
-#include "graph/graph.h"
+#include "primitives/properties.h"
 
 namespace anvil::transform {
 
 using Ints = std::vector<int64_t>;
 
-// How a call may be made on mirrored values.
-enum class Mirroring {
-  none,       // not at all
-  together,   // all values of two dimensions and more at once, parameters by dimension mirrored
-  reduction,  // the result comes as the operand is kept
-  spread,     // operand and result each as one likes: broadcasts, constants
-  product,    // operands as one likes; the result may be mirrored
-  permuted    // transpose: any of both is another transpose
-};
-Mirroring mirroring(const graph::Call&);
+// How a call may be made on mirrored values: `kept`, all values of two dimensions and more at once,
+// parameters by dimension mirrored; `reduced`, the result comes as the operand is kept; `spread`,
+// operand and result each as one likes; `paired`, operands as one likes, the result may be mirrored;
+// `permuted`, any of both is another transpose; `other`, not at all.
+primitives::Axes mirroring(const graph::Call&);
 bool reverses(const Ints& permutation);  // n-1, ..., 0 of two dimensions or more
 
 class Orders {

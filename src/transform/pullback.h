@@ -28,7 +28,7 @@ class Activity {
 
  private:
   void propagate(const Call&);
-  void propagate_loop(const Call&, const Graph& body, size_t first_carry, size_t first_operand);
+  void propagate_regions(const Call&, const std::vector<primitives::Region>&);
   void mark(const ValuePtr&);
   std::unordered_set<const Value*> values_;
 };

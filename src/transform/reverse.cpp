@@ -2,22 +2,24 @@
 #include "transform/reverse.h"
 
 #include "base/interrupt.h"
+#include "primitives/build.h"
 #include "primitives/composite.h"
 #include "transform/pullback.h"
 #include "transform/simplify.h"
 
 namespace anvil::transform {
 
+using primitives::Control;
 using primitives::primitive_of;
-using primitives::registry;
+using primitives::Var;
 
 Pullback::Pullback(const std::vector<Call>& calls, const ValueList& targets, Graph& to)
     : calls_(calls), to_(to), active_(targets) {
   active_.propagate(calls);
   for (size_t i = 0; i < to.calls.size(); ++i) {
     const Call& c = to.calls[i];
-    if (!c.outputs.empty() && (c.primitive->name == "while" || c.primitive->name == "tape_scan"))
-      loops_[c.outputs[0].get()] = i;
+    const Control control = primitives::control_of(c);
+    if (!c.outputs.empty() && (control == Control::loop || control == Control::scan)) loops_[c.outputs[0].get()] = i;
   }
 }
 
@@ -38,7 +40,7 @@ void Pullback::accumulate(const ValuePtr& value, const ValuePtr& cotangent, cons
   else if (value->type.dtype == DType::tape)
     sum = add_tapes(layout, sum, cotangent);
   else
-    sum = record(to_, registry().at("add"), {sum, cotangent}).at(0);
+    sum = (Var{&to_, sum} + Var{&to_, cotangent}).value;
 }
 
 void Pullback::replace(const ValuePtr& value, const ValuePtr& sum) {
@@ -64,13 +66,12 @@ void Pullback::run() {
 }
 
 void Pullback::step(const Call& call) {
-  const std::string& name = call.primitive->name;
-  if (name == "if")
-    reverse_if(call);
-  else if (name == "while" || name == "while_record" || name == "tape_scan")
-    reverse_loop(call);
-  else
-    apply_rule(call);
+  switch (primitives::control_of(call)) {
+    case Control::none: return apply_rule(call);
+    case Control::branch: return reverse_if(call);
+    case Control::loop:
+    case Control::scan: return reverse_loop(call);
+  }
 }
 
 void Pullback::apply_rule(const Call& call) {
@@ -112,14 +113,10 @@ void check_output(const Graph& g) {
 
 // A cotangent as a result: of exactly the input's type, ambiguity included.
 ValuePtr finish(const ValuePtr& cotangent, const TensorType& type, Graph& to) {
-  if (!cotangent)
-    return record(to, registry().at("fill"), {},
-                  {{"value", Scalar(0)}, {"dtype", type.dtype}, {"shape", type.shape}, {"ambiguous", type.ambiguous}})
-        .at(0);
+  if (!cotangent) return primitives::fill(to, 0, type).value;
   if (cotangent->type == type) return cotangent;
   if (cotangent->kind == Value::Kind::literal) return graph::make_literal(cotangent->literal, type);
-  return record(to, registry().at("convert"), {cotangent}, {{"dtype", type.dtype}, {"ambiguous", type.ambiguous}})
-      .at(0);
+  return primitives::convert(Var{&to, cotangent}, type.dtype, type.ambiguous).value;
 }
 
 }  // namespace

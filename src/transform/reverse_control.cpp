@@ -7,6 +7,7 @@
 // the same two primitives.
 #include <algorithm>
 
+#include "primitives/build.h"
 #include "transform/pullback.h"
 #include "transform/rewrite.h"
 #include "transform/simplify.h"
@@ -14,7 +15,7 @@
 namespace anvil::transform {
 
 using primitives::record_layout;
-using primitives::registry;
+using primitives::Var;
 
 namespace {
 
@@ -101,8 +102,7 @@ void Pullback::reverse_if(const Call& call) {
     remove_dead_calls(*back);
     list_constants(*back);
   }
-  auto results =
-      record(to_, registry().at("if"), {call.inputs[0]}, {{"true_graph", backward[0]}, {"false_graph", backward[1]}});
+  auto results = primitives::branch(to_, call.inputs[0], backward[0], backward[1]);
   for (size_t i = 0; i < found.size(); ++i) replace(found[i], results[i]);
 }
 
@@ -114,7 +114,7 @@ struct Pullback::Loop {
     for (int64_t n : counts) fields += static_cast<size_t>(n);
     carried = body.inputs.size() - fields;
   }
-  bool is_scan() const { return call.primitive->name == "tape_scan"; }
+  bool is_scan() const { return primitives::control_of(call) == primitives::Control::scan; }
   const ValuePtr& initial(size_t i) const { return call.inputs[counts.size() + i]; }
   const ValuePtr& carry(size_t i) const { return body.inputs[fields + i]; }
   size_t new_tapes() const { return call.outputs.size() - carried; }
@@ -264,9 +264,7 @@ void Pullback::reverse_loop(const Call& call) {
     operands.push_back(sum ? sum : zeros(v->type));
   }
 
-  auto results = record(
-      to_, registry().at("tape_scan"), std::move(operands),
-      {{"body_graph", b.body}, {"field_counts", counts}, {"last_first", last_first}, {"new_field_counts", new_counts}});
+  auto results = primitives::scan_tapes(to_, std::move(operands), {b.body, counts, last_first, new_counts});
   // the sums of captured values contain what was found before, so they come first
   size_t next = b.carry_in.size();
   for (const ValuePtr& v : b.captured) replace(v, results[next++]);
@@ -296,7 +294,7 @@ Pullback::Recorded Pullback::record_carries(const Loop& loop, std::vector<size_t
 }
 
 Pullback::Recorded Pullback::record_states(const Call& call, std::vector<size_t> needed) {
-  if (call.primitive->name == "while_record") {
+  if (primitives::records(call)) {
     std::vector<size_t> fields(call.params.ints("fields").begin(), call.params.ints("fields").end());
     auto recorded = [&](size_t i) { return std::find(fields.begin(), fields.end(), i) != fields.end(); };
     if (std::all_of(needed.begin(), needed.end(), recorded)) return {call.outputs.back(), fields};
@@ -310,19 +308,11 @@ Pullback::Recorded Pullback::record_states(const Call& call, std::vector<size_t>
                                      [&](const ValuePtr& a, const ValuePtr& b) { return bytes(a) < bytes(b); });
     needed.push_back(static_cast<size_t>(smallest - call.inputs.begin()));
   }
-  graph::Param fields{"fields", std::vector<int64_t>(needed.begin(), needed.end()), true};
-  auto found = call.primitive->name == "while" ? loops_.find(call.outputs[0].get()) : loops_.end();
-  if (found != loops_.end()) {
-    Call& loop = to_.calls[found->second];
-    loop.primitive = &registry().at("while_record");
-    loop.params.items.push_back(std::move(fields));
-    loop.outputs.push_back(make_value(Value::Kind::result, {DType::tape, {}}));
-    return {loop.outputs.back(), needed};
-  }
-  auto results = record(to_, registry().at("while_record"), call.inputs,
-                        {{"cond_graph", copy_of(call.params.graph("cond_graph"))},
-                         {"body_graph", copy_of(call.params.graph("body_graph"))},
-                         std::move(fields)});
+  const std::vector<int64_t> fields(needed.begin(), needed.end());
+  auto found = primitives::records(call) ? loops_.end() : loops_.find(call.outputs[0].get());
+  if (found != loops_.end()) return {primitives::begin_recording(to_.calls[found->second], fields), needed};
+  auto results = primitives::recording_loop(to_, call.inputs, copy_of(call.params.graph("cond_graph")),
+                                            copy_of(call.params.graph("body_graph")), fields);
   return {results.back(), needed};
 }
 
@@ -337,7 +327,7 @@ Pullback::Recorded Pullback::record_scan(const Loop& loop, const std::vector<siz
       std::get<std::vector<int64_t>>(p.value).push_back(static_cast<int64_t>(needed.size()));
   }
   if (found == loops_.end())
-    return {record(to_, registry().at("tape_scan"), again.inputs, again.params).back(), needed};
+    return {primitives::record(to_, primitives::primitive_of(again), again.inputs, again.params).back(), needed};
   again.outputs.push_back(make_value(Value::Kind::result, {DType::tape, {}}));
   to_.calls[found->second] = again;
   return {again.outputs.back(), needed};
@@ -345,30 +335,20 @@ Pullback::Recorded Pullback::record_scan(const Loop& loop, const std::vector<siz
 
 ValuePtr Pullback::add_tapes(const Layout& layout, const ValuePtr& a, const ValuePtr& b) {
   auto body = std::make_shared<Graph>();
-  size_t n = layout.size();
+  const size_t n = layout.size();
   for (size_t i = 0; i < 2 * n; ++i) body->inputs.push_back(new_input(layout[i % n]));
   for (size_t i = 0; i < n; ++i)
-    body->outputs.push_back(record(*body, registry().at("add"), {body->inputs[i], body->inputs[n + i]}).at(0));
-  int64_t count = static_cast<int64_t>(n);
-  using Numbers = std::vector<int64_t>;
-  return record(to_, registry().at("tape_scan"), {a, b},
-                {{"body_graph", body},
-                 {"field_counts", Numbers{count, count}},
-                 {"last_first", Numbers{0, 0}},
-                 {"new_field_counts", Numbers{count}}})
-      .at(0);
+    body->outputs.push_back((Var{body.get(), body->inputs[i]} + Var{body.get(), body->inputs[n + i]}).value);
+  const auto count = static_cast<int64_t>(n);
+  return primitives::scan_tapes(to_, {a, b}, {body, {count, count}, {0, 0}, {count}}).at(0);
 }
 
 ValuePtr Pullback::reverse_tape(const Layout& layout, const ValuePtr& tape) {
   auto body = std::make_shared<Graph>();
   for (const TensorType& type : layout) body->inputs.push_back(new_input(type));
   body->outputs = body->inputs;
-  using Numbers = std::vector<int64_t>;
-  Numbers count{static_cast<int64_t>(layout.size())};
-  return record(
-             to_, registry().at("tape_scan"), {tape},
-             {{"body_graph", body}, {"field_counts", count}, {"last_first", Numbers{1}}, {"new_field_counts", count}})
-      .at(0);
+  const auto count = static_cast<int64_t>(layout.size());
+  return primitives::scan_tapes(to_, {tape}, {body, {count}, {1}, {count}}).at(0);
 }
 
 }  // namespace anvil::transform

@@ -1,6 +1,6 @@
 // What the passes over graphs share: replacing values everywhere, and walking inner graphs.
 #pragma once
-#include "graph/graph.h"
+#include "primitives/primitive.h"
 
 namespace anvil::transform {
 
@@ -32,6 +32,6 @@ void append(std::vector<T>& to, const std::vector<T>& more) {
 }
 
 // A call that does more than make its results.
-inline bool has_effect(const Call& call) { return call.primitive->name == "print"; }
+inline bool has_effect(const Call& call) { return primitives::primitive_of(call).effect; }
 
 }  // namespace anvil::transform

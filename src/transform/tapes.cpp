@@ -55,7 +55,7 @@ ValueList loop(Graph& to, const ValueList& start, const Condition& go_on, const 
     for (Graph* g : {condition.get(), body.get()}) g->inputs.push_back(graph::make_value(Value::Kind::input, v->type));
   condition->outputs = {go_on(*condition, condition->inputs)};
   body->outputs = step(*body, body->inputs);
-  return record(to, primitives::registry().at("while"), start, {{"cond_graph", condition}, {"body_graph", body}});
+  return primitives::loop(to, start, condition, body);
 }
 
 // ---- records in tensors -------------------------------------------------------------------
@@ -110,19 +110,20 @@ std::optional<int64_t> number(const ValuePtr& v) {
   if (v->kind != Value::Kind::literal) return std::nullopt;
   return v->literal.rounded_to(v->type.dtype).as<int64_t>();
 }
+bool is(const Call& c, loops::Op op) { return primitives::primitive_of(c).op == op; }
 // For `k < end` or `k <= end` with k = k + step, all of them numbers of the text.
 std::optional<int64_t> iterations(const Call& c) {
   const Graph &condition = *c.params.graph("cond_graph"), &body = *c.params.graph("body_graph");
   const Call* test = maker(condition, condition.outputs[0]);
-  bool below = test != nullptr && test->primitive->name == "less";
-  if (test == nullptr || (!below && test->primitive->name != "less_equal")) return std::nullopt;
+  const bool below = test != nullptr && is(*test, loops::Op::lt);
+  if (test == nullptr || !(below || is(*test, loops::Op::le))) return std::nullopt;
   auto counter = std::find(condition.inputs.begin(), condition.inputs.end(), test->inputs[0]);
   auto end = number(test->inputs[1]);
   if (counter == condition.inputs.end() || !end) return std::nullopt;
   auto k = static_cast<size_t>(counter - condition.inputs.begin());
   const Call* next = maker(body, body.outputs[k]);
   auto start = number(c.inputs[k]);
-  if (!start || next == nullptr || next->primitive->name != "add") return std::nullopt;
+  if (!start || next == nullptr || !is(*next, loops::Op::add)) return std::nullopt;
   auto step = next->inputs[0] == body.inputs[k]   ? number(next->inputs[1])
               : next->inputs[1] == body.inputs[k] ? number(next->inputs[0])
                                                   : std::nullopt;
@@ -155,8 +156,8 @@ class Untaper {
     for (graph::Param& p : c.params.items)
       if (auto* inner = std::get_if<GraphPtr>(&p.value)) *inner = run(**inner);
     substitute_all(map_, c.inputs);
-    if (c.primitive->name == "while_record") return while_record(to, c);
-    if (c.primitive->name == "tape_scan") return tape_scan(to, c);
+    if (primitives::records(c)) return while_record(to, c);
+    if (primitives::control_of(c) == primitives::Control::scan) return tape_scan(to, c);
     to.calls.push_back(std::move(c));
   }
   void bind(const ValueList& from, const ValueList& to) {
@@ -271,7 +272,7 @@ class Untaper {
 
 bool has_tapes(const Graph& g) {
   return std::any_of(g.calls.begin(), g.calls.end(), [](const Call& c) {
-    if (c.primitive->name == "while_record" || c.primitive->name == "tape_scan") return true;
+    if (primitives::records(c) || primitives::control_of(c) == primitives::Control::scan) return true;
     for (const GraphPtr& inner : subgraphs(c))
       if (has_tapes(*inner)) return true;
     return false;

@@ -8,6 +8,7 @@
 #include "backend/eigen/kernels.h"
 #include "base/interrupt.h"
 #include "primitives/composite.h"
+#include "primitives/control.h"
 #include "primitives/region.h"
 
 namespace anvil::eigen {
@@ -85,10 +86,15 @@ class Evaluator {
     if (Kernel kernel = find_kernel(name)) return kernel(call, operands);
     if (RegionKernel kernel = find_region_kernel(name))
       return kernel(call, operands, [this](const Graph& g, const Tensors& arguments) { return apply(g, arguments); });
-    if (name == "if") return run(*call.params.graph(*operands[0].as<bool>() ? "true_graph" : "false_graph"));
-    if (name == "while") return loop(call, std::move(operands), [](const Tensors&) {});
-    if (name == "while_record") return while_record(call, std::move(operands));
-    if (name == "tape_scan") return tape_scan(call, std::move(operands));
+    switch (primitives::control_of(call)) {
+      case primitives::Control::none: break;
+      case primitives::Control::branch:
+        return run(*call.params.graph(*operands[0].as<bool>() ? "true_graph" : "false_graph"));
+      case primitives::Control::loop:
+        return primitives::records(call) ? while_record(call, std::move(operands))
+                                         : loop(call, std::move(operands), [](const Tensors&) {});
+      case primitives::Control::scan: return tape_scan(call, std::move(operands));
+    }
     return elementwise(call, operands);
   }
 

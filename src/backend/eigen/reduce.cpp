@@ -1,9 +1,10 @@
-// Reductions and running sums; no dimensions mean no reduction. The reduced elements of one result are gathered first, so
-// that a fold sees a plain array in column-major order.
+// Reductions and running sums; no dimensions mean no reduction. The reduced elements of one
+// result are gathered first, so that a fold sees a plain array in column-major order.
 #include <functional>
 
 #include "backend/eigen/kernels.h"
 #include "backend/eigen/odometer.h"
+#include "primitives/monoid.h"
 #include "runtime/scalar.h"
 
 namespace anvil::eigen {
@@ -58,31 +59,35 @@ Tensors reduce(const Call& call, const Tensors& in, F result) {
   return {out};
 }
 
-Tensors reduce_sum(const Call& call, const Tensors& in) {
-  return visit(in[0].type.dtype, [&]<class T>() { return reduce<T>(call, in, sum<T>); });
+// The operation of a monoid on two numbers.
+template <class T>
+T (*operation(loops::Op op))
+(T, T) {
+  using loops::Op;
+  switch (op) {
+    case Op::add: return scalar::add<T>;
+    case Op::mul: return scalar::mul<T>;
+    case Op::maximum: return scalar::maximum<T>;
+    case Op::minimum: return scalar::minimum<T>;
+    default: break;
+  }
+  if constexpr (std::is_integral_v<T>) switch (op) {
+      case Op::bit_and: return scalar::bit_and<T>;
+      case Op::bit_or: return scalar::bit_or<T>;
+      case Op::bit_xor: return scalar::bit_xor<T>;
+      default: break;
+    }
+  throw InternalError("evaluate: no number is reduced by " + std::string(loops::name(op)));
 }
-template <class Op>
-Tensors reduce_with(const Call& call, const Tensors& in, const std::function<Scalar(DType)>& initial, Op op) {
-  return visit(in[0].type.dtype, [&]<class T>() {
-    T first = initial(in[0].type.dtype).template as<T>();
-    return reduce<T>(call, in, [&](const T* x, int64_t n) { return fold(x, n, first, op); });
+
+Tensors reduce_by_monoid(const Call& call, const Tensors& in) {
+  const primitives::Monoid& m = *primitives::primitive_of(call).monoid;
+  const DType t = in[0].type.dtype;
+  return visit(t, [&]<class T>() {
+    if (m.op == loops::Op::add) return reduce<T>(call, in, sum<T>);
+    const T first = m.start(t).template as<T>();
+    return reduce<T>(call, in, [&](const T* x, int64_t n) { return fold(x, n, first, operation<T>(m.op)); });
   });
-}
-Tensors reduce_prod(const Call& call, const Tensors& in) {
-  return reduce_with(
-      call, in, [](DType) { return Scalar(1); }, []<class T>(T a, T b) { return scalar::mul(a, b); });
-}
-Tensors reduce_max(const Call& call, const Tensors& in) {
-  return reduce_with(call, in, lowest, []<class T>(T a, T b) { return scalar::maximum(a, b); });
-}
-Tensors reduce_min(const Call& call, const Tensors& in) {
-  return reduce_with(call, in, highest, []<class T>(T a, T b) { return scalar::minimum(a, b); });
-}
-Tensors reduce_any(const Call& call, const Tensors& in) {
-  return reduce<bool>(call, in, [](const bool* x, int64_t n) { return fold(x, n, false, std::logical_or<bool>()); });
-}
-Tensors reduce_all(const Call& call, const Tensors& in) {
-  return reduce<bool>(call, in, [](const bool* x, int64_t n) { return fold(x, n, true, std::logical_and<bool>()); });
 }
 
 template <class Op>
@@ -112,9 +117,9 @@ Tensors cumsum(const Call& call, const Tensors& in) {
 }  // namespace
 
 std::vector<NamedKernel> reduce_kernels() {
-  return {{"reduce_sum", reduce_sum}, {"reduce_prod", reduce_prod}, {"reduce_max", reduce_max},
-          {"reduce_min", reduce_min}, {"reduce_any", reduce_any},   {"reduce_all", reduce_all},
-          {"cumsum", cumsum}};
+  std::vector<NamedKernel> kernels = {{"cumsum", cumsum}};
+  for (const primitives::Monoid& m : primitives::monoids()) kernels.push_back({m.reduction, reduce_by_monoid});
+  return kernels;
 }
 
 }  // namespace anvil::eigen

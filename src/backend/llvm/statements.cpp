@@ -172,7 +172,7 @@ void Emitter::emit(const loops::If& s) {
 }
 
 void Emitter::emit(const loops::While& s) {
-  llvm::BasicBlock* test = llvm::BasicBlock::Create(context_, "while", function_);
+  llvm::BasicBlock* test = llvm::BasicBlock::Create(context_, "test", function_);
   llvm::BasicBlock* body = llvm::BasicBlock::Create(context_, "do", function_);
   llvm::BasicBlock* done = llvm::BasicBlock::Create(context_, "done", function_);
   llvm::Instruction* door = b_.CreateBr(test);

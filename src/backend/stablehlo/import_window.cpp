@@ -54,9 +54,9 @@ Vars run(Importer& in, const FoldOperands& f, const Running& r) {
   if (r.axis < 0) return primitives::fold(f.operands, f.initial, {}, f.body);
   if (r.from_end)
     for (Var& x : operands) x = primitives::reverse(x, {r.axis});
-  auto m = primitives::monoid_of(*f.body, operands[0].dtype());
+  const bool sum = primitives::single_operation(*f.body) == loops::Op::add;
   Vars results;
-  if (operands.size() == 1 && m && std::string_view(m->operation) == "add" && !is_bool(operands[0].dtype())) {
+  if (operands.size() == 1 && sum && !is_bool(operands[0].dtype())) {
     results = {primitives::cumsum(operands[0], r.axis)};
   } else {
     operands.insert(operands.end(), f.initial.begin(), f.initial.end());
@@ -71,9 +71,10 @@ Vars run(Importer& in, const FoldOperands& f, const Running& r) {
 // The padding is initial values, too: with another than the neutral element they count.
 bool starts_neutral(const FoldOperands& f) {
   for (size_t k = 0; k < f.initial.size(); ++k) {
-    auto m = primitives::monoid_of(*f.body, f.initial[k].dtype());
     const ValuePtr& v = f.initial[k].value;
-    if (m && primitives::known(v) != m->start.rounded_to(v->type.dtype)) return false;
+    const DType t = v->type.dtype;
+    const primitives::Monoid* m = primitives::monoid_of(*f.body, t);
+    if (m && primitives::known(v) != m->start(t).rounded_to(t)) return false;
   }
   return true;
 }

@@ -8,13 +8,14 @@ namespace {
 Items reduce(Writer& w, const Call& c) {
   Item x = w.use(c.inputs[0]);
   const Ints& dims = c.params.ints("dims");
-  primitives::Monoid m = primitives::monoid_of_reduction(c.primitive->name, x.type.dtype);
-  Item initial = w.number(dims.empty() ? primitives::neutral(m, x.type.dtype) : m.start, x.type.dtype);
+  const DType t = x.type.dtype;
+  const primitives::Monoid& m = *primitives::primitive_of(c).monoid;
+  Item initial = w.number(dims.empty() ? primitives::neutral(m, t) : m.start(t), t);
   Shape kept;
   for (size_t d = 0; d < x.type.shape.size(); ++d)
     if (std::find(dims.begin(), dims.end(), static_cast<int64_t>(d)) == dims.end()) kept.push_back(x.type.shape[d]);
-  Item y = w.op_with_regions("stablehlo.reduce", {x, initial}, {typed(x.type.dtype, kept)},
-                             {w.reducer(primitives::registry().at(m.operation).hlo.op, x.type.dtype)},
+  Item y = w.op_with_regions("stablehlo.reduce", {x, initial}, {typed(t, kept)},
+                             {w.reducer(primitives::registry().at(is_bool(t) ? m.on_bool : m.operation).hlo.op, t)},
                              {"dimensions = " + array(dims)})[0];
   if (!c.params.flag("drop")) y = w.op("stablehlo.reshape", {y}, c.outputs[0]->type);
   return {y};
@@ -29,12 +30,7 @@ Items fold(Writer& w, const Call& c) {
 
 void add_reduce_writers(WriteRules& rules) {
   rules.emplace("reduce", fold);
-  rules.emplace("reduce_sum", reduce);
-  rules.emplace("reduce_prod", reduce);
-  rules.emplace("reduce_max", reduce);
-  rules.emplace("reduce_min", reduce);
-  rules.emplace("reduce_any", reduce);
-  rules.emplace("reduce_all", reduce);
+  for (const primitives::Monoid& m : primitives::monoids()) rules.emplace(m.reduction, reduce);
 }
 
 }  // namespace anvil::stablehlo

@@ -1,13 +1,16 @@
 // Drawing rules of random_program.h: making, moving and combining elements.
 #pragma once
+#include "primitives/monoid.h"
 #include "support/random_program.h"
 
 namespace anvil::test {
 
 inline void RandomProgram::add_elements(Rules& t) {
   using P = RandomProgram;
-  for (const char* name : {"reduce_sum", "reduce_prod", "reduce_max", "reduce_min", "reduce_any", "reduce_all"})
-    t[name] = [name](P& p) { return p.options_.float_only && name[7] != 's' ? false : p.reduction(name); };
+  for (const primitives::Monoid& m : primitives::monoids())
+    t[m.reduction] = [&m](P& p) {
+      return p.options_.float_only && m.op != loops::Op::add ? false : p.reduction(m.reduction);
+    };
   t["fill"] = [](P& p) {
     TensorType type{p.options_.float_only ? DType::f64 : p.any_dtype(), p.any_shape(), false};
     p.pool_.push_back(
