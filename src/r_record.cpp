@@ -1,7 +1,11 @@
 // One call: its operands are boxed into the current graph and the call is recorded, or,
 // outside of a trace, they are the inputs of a graph that is evaluated at once and thrown
 // away. Each recorded call keeps the user's R call.
+#include <limits>
+
+#include "primitives/build.h"
 #include "primitives/composite.h"
+#include "primitives/simplification.h"
 #include "r_descriptor.h"
 #include "r_routines.h"
 
@@ -265,6 +269,36 @@ struct External {
 };
 }  // namespace
 
+// ---- positions, which count from 1 in R and from 0 in the core ---------------------------------
+
+namespace {
+using primitives::Var;
+
+// One less, as an i64: no smaller dtype has room for what is left of its smallest number. What has
+// no room in an i64 is outside of every tensor before and after.
+ValuePtr from_zero(Graph& g, const ValuePtr& index) {
+  const DType t = index->type.dtype;
+  if (!is_integer(t)) return index;  // an error of the primitive's
+  const TensorType wide{DType::i64, index->type.shape};
+  constexpr int64_t least = std::numeric_limits<int64_t>::min(), largest = std::numeric_limits<int64_t>::max();
+  if (const auto number = primitives::splat(index); number && t != DType::ui64 && number->as<int64_t>() != least)
+    return graph::make_literal(number->as<int64_t>() - 1, wide);
+  Var x{&g, index};
+  if (t == DType::ui64) x = primitives::minimum(x, primitives::literal(x, largest));
+  if (t == DType::i64) x = primitives::maximum(x, primitives::literal(x, least + 1));
+  return (primitives::convert(x, DType::i64) - primitives::literal(g, 1, wide)).value;
+}
+
+std::vector<ValuePtr> record_counting_from_one(Graph& g, const Primitive& p, std::vector<ValuePtr> operands,
+                                               graph::Params params) {
+  for (size_t k = 0; k < operands.size(); ++k)
+    if (p.indices.contains(k, operands.size())) operands[k] = from_zero(g, operands[k]);
+  std::vector<ValuePtr> results = primitives::record(g, p, std::move(operands), std::move(params));
+  for (size_t k : p.index_results) results[k] = (Var{&g, results[k]} + 1.0).value;
+  return results;
+}
+}  // namespace
+
 // name, operands, params
 SEXP anvil_record(SEXP, SEXP, SEXP args, SEXP frame) {
   return entry([&] {
@@ -273,7 +307,7 @@ SEXP anvil_record(SEXP, SEXP, SEXP args, SEXP frame) {
     const Primitive& p = primitive_named(name);
     Recording recording(frame);
     std::vector<ValuePtr> values = recording.operands(operands, "operands", p.operands);
-    return recording.finish(primitives::record(recording.graph(), p, std::move(values), params_from(p, params)));
+    return recording.finish(record_counting_from_one(recording.graph(), p, std::move(values), params_from(p, params)));
   });
 }
 

@@ -3,8 +3,8 @@
 //
 //   x1 at x2 plus x3:                      for i in 0..100 { out1[i] = x1[i] }
 //                                          for i in 0..5000 {
-//                                            if x2[i] - 1 in 0..100 {
-//                                              $p = x2[i] - 1
+//                                            if x2[i] in 0..100 {
+//                                              $p = x2[i]
 //                                              out1[$p] = out1[$p] + x3[i]
 //                                            }
 //                                          }

@@ -1,5 +1,6 @@
 // What the families of structured primitives share when they fill in a Primitive.
 #pragma once
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,14 @@ inline bool is_literal(const ValuePtr& v) { return v->kind == graph::Value::Kind
 // A copy of the operand, for the cases in which a primitive does nothing.
 inline void lower_identity(Lowering& l, const ValuePtr& result, const ValuePtr& x) {
   l.map(result, [&l, x](const Index& i) { return l.load(x, i); });
+}
+
+// A position as an i64, however it is stored; what has no room there is outside of every tensor.
+inline Expr position(Lowering& l, Expr index) {
+  loops::ExprPool& e = l.exprs();
+  if (index->dtype == DType::ui64)
+    index = e.binary(loops::Op::minimum, index, e.constant(std::numeric_limits<int64_t>::max(), DType::ui64));
+  return e.convert(index, DType::i64);
 }
 
 // What takes an index of a part to its place: start + i * stride.

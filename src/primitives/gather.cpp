@@ -1,5 +1,5 @@
 // Slices of a tensor at places that another tensor lists, and changes of those places. With
-// the index of each b, a vector of integers counted from 1,
+// the index of each b, a vector of integers counted from 0,
 //
 //   gather:   result[b, o] = operand[index(b) + o]
 //   scatter:  result[index(b) + o] = update_computation(result[index(b) + o], update[b, o])
@@ -168,15 +168,6 @@ Types infer_scatter(const Types& t, const Params& params) {
 
 // ---- loops ------------------------------------------------------------------------------
 
-// An index as an i64 counted from 0. The two ends of 64-bit integers move by one.
-Expr from_zero(Lowering& l, Expr index) {
-  loops::ExprPool& e = l.exprs();
-  constexpr int64_t smallest = std::numeric_limits<int64_t>::min(), largest = std::numeric_limits<int64_t>::max();
-  if (index->dtype == DType::ui64) index = e.binary(Op::minimum, index, e.constant(largest, DType::ui64));
-  if (index->dtype == DType::i64) index = e.binary(Op::maximum, index, e.constant(smallest + 1, DType::i64));
-  return e.binary(Op::sub, e.convert(index, DType::i64), e.constant(1, DType::i64));
-}
-
 void lower_gather(Lowering& l, const Call& c) {
   ValuePtr x = c.inputs[0], indices = c.inputs[1], result = c.outputs[0];
   const Shape &shape = x->type.shape, &slices = c.params.ints("slice_sizes");
@@ -189,7 +180,7 @@ void lower_gather(Lowering& l, const Call& c) {
       auto d = static_cast<size_t>(layout.dims.map[k]);
       int64_t room = shape[d] - std::max<int64_t>(slices[d], 1);
       if (room == 0) continue;
-      at[d] = at[d] + l.parameter(from_zero(l, l.load(indices, layout.component(i, k))), 0, room);
+      at[d] = at[d] + l.parameter(position(l, l.load(indices, layout.component(i, k))), 0, room);
     }
     return l.load(x, at);
   });
@@ -210,7 +201,7 @@ void lower_scatter(Lowering& l, const Call& c) {
   updates.start = [&](const Index& u) {
     std::vector<Expr> start(rank, nullptr);
     for (size_t k = 0; k < layout.dims.map.size(); ++k)
-      start[static_cast<size_t>(layout.dims.map[k])] = from_zero(l, l.load(indices, layout.component(u, k)));
+      start[static_cast<size_t>(layout.dims.map[k])] = position(l, l.load(indices, layout.component(u, k)));
     return start;
   };
   updates.offset = [&](const Index& u) { return layout.offset(u, rank); };

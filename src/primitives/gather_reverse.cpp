@@ -45,8 +45,8 @@ class Reader {
     for (int64_t axis : dims_.map) {
       auto k = static_cast<size_t>(axis);
       margin_[k] = sizes_[k];
-      low.push_back(1 - sizes_[k]);
-      high.push_back(input[k] + 1);
+      low.push_back(-sizes_[k]);
+      high.push_back(input[k]);
       moved.push_back(sizes_[k]);
     }
     Var at = clamped({&step.graph, step.call.inputs[n]}, dims_, low, high);
@@ -172,10 +172,10 @@ void reverse_gather(ReverseStep& step) {
   if (elements(x.shape()) == 0 || elements(g.shape()) == 0) return;
   IndexDims d = index_dims(step.call.params, of_gather);
   const Shape& slices = step.call.params.ints("slice_sizes");
-  Ints low(d.map.size(), 1), high;
+  Ints low(d.map.size(), 0), high;
   for (int64_t axis : d.map) {
     auto k = static_cast<size_t>(axis);
-    high.push_back(x.shape()[k] - std::max<int64_t>(slices[k], 1) + 1);
+    high.push_back(x.shape()[k] - std::max<int64_t>(slices[k], 1));
   }
   Var indices = clamped(operand(step, 1), d, low, high);
   set(step, 0, scatter(sum_so_far(step, 0).value_or(zeros_like(x)), indices, g, d, "add"));

@@ -40,7 +40,7 @@ void reverse_slice(ReverseStep& step) {
   bool dense = std::all_of(stride.begin(), stride.end(), [](int64_t s) { return s == 1; });
   if (auto sum = dense ? sum_so_far(step, 0) : std::nullopt) {
     std::vector<Var> at;
-    for (int64_t s : start) at.push_back(literal(step.graph, s + 1, {DType::i64, {}}));
+    for (int64_t s : start) at.push_back(literal(step.graph, s, {DType::i64, {}}));
     Var part = slice(*sum, start, params.ints("limit_indices"), stride) + g;
     return set(step, 0, dynamic_update_slice(*sum, part, at));
   }
@@ -72,8 +72,8 @@ Primitive make_slice() {
 }
 
 // ---- starts known at run time -----------------------------------------------------------
-// A start is a scalar integer tensor, counted from 1 as in R, and clamped so that the slice
-// lies inside the operand.
+// A start is a scalar integer tensor, counted from 0, and clamped so that the slice lies inside
+// the operand.
 
 void check_starts(const Types& t, size_t first) {
   size_t rank = t[0].shape.size();
@@ -107,19 +107,14 @@ std::vector<Var> starts(ReverseStep& step, size_t first) {
   return list;
 }
 
-// The place of a slice's first element, 0-based and clamped.
+// The place of a slice's first element, clamped.
 Index corner(Lowering& l, const graph::Call& c, size_t first, const Shape& part) {
-  loops::ExprPool& e = l.exprs();
   const Shape& whole = c.inputs[0]->type.shape;
   Index at(whole.size());
   for (size_t d = 0; d < at.size(); ++d) {
     if (part[d] == whole[d]) continue;
     const ValuePtr& start = c.inputs[first + d];
-    Expr one_based = l.load(start, {});
-    if (start->type.dtype == DType::ui64)  // so that the largest stay large as i64
-      one_based = e.binary(loops::Op::minimum, one_based, e.constant(std::numeric_limits<int64_t>::max(), DType::ui64));
-    one_based = e.binary(loops::Op::maximum, e.convert(one_based, DType::i64), e.constant(1, DType::i64));
-    at[d] = l.parameter(e.binary(loops::Op::sub, one_based, e.constant(1, DType::i64)), 0, whole[d] - part[d]);
+    at[d] = l.parameter(position(l, l.load(start, {})), 0, whole[d] - part[d]);
   }
   return at;
 }

@@ -49,7 +49,7 @@ Var shared_by_equals(Var y, Var g, int64_t dim) {
     last[d] = n - 1;
     Var before = slice(y, zero, last, one), after = slice(y, second, shape, one);
     Var begins = concatenate({literal(*y.graph, true, {DType::boolean, edge}), before != after}, dim);
-    Var run = cumsum(convert(begins, DType::i64), dim), nothing = zeros_like(g);
+    Var run = cumsum(convert(begins, DType::i64), dim) - 1.0, nothing = zeros_like(g);
     IndexDims dims = places_along(dim, shape.size());
     Var sum = scatter(nothing, run, g, dims, "add"), count = scatter(nothing, run, literal(g, 1), dims, "add");
     g = gather(sum / maximum(count, literal(g, 1)), run, one, dims);
@@ -67,7 +67,7 @@ void reverse_sort(ReverseStep& step) {
   const Shape shape = operands[0].shape();
   if (elements(shape) == 0) return;
   bool small = shape[static_cast<size_t>(dim)] <= std::numeric_limits<int32_t>::max();
-  operands.push_back(iota(step.graph, dim, small ? DType::i32 : DType::i64, shape, 1));
+  operands.push_back(iota(step.graph, dim, small ? DType::i32 : DType::i64, shape));
   Var indices = sort(operands, dim, params.flag("descending"), params.integer("num_keys")).back();
   for (size_t i = 0; i < step.required.size(); ++i) {
     if (!step.required[i]) continue;
@@ -149,7 +149,7 @@ Primitive make_top_k() {
   p.index_results = {1};
   p.infer = infer_top_k;
   p.reverse = reverse_top_k;
-  p.hlo = {"chlo.top_k", {}, "top_k"};
+  p.hlo = {"chlo.top_k", {{"k", "k", Attribute::i64}}, "top_k"};
   p.lower = [](Lowering& l, const graph::Call& c) {
     const TensorType& t = c.inputs[0]->type;
     l.call("top_k", c.outputs, c.inputs,

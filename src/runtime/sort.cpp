@@ -285,7 +285,7 @@ struct Sort {
 
 bool fits_32_bits(int64_t n) { return n <= std::numeric_limits<uint32_t>::max(); }
 
-// The k largest of a line, the first of equal ones first; positions from 1. Few are kept while
+// The k largest of a line, the first of equal ones first, and their positions. Few are kept while
 // the line goes by, of many the whole line is sorted.
 template <class T, class Entry>
 void select_largest(T* values, int32_t* indices, const T* in, int64_t n, int64_t k, int64_t lines) {
@@ -313,7 +313,7 @@ void select_largest(T* values, int32_t* indices, const T* in, int64_t n, int64_t
     for_each_place(k, [&](int64_t i) {
       const auto at = static_cast<int64_t>(best[i].position());
       values[line.first + i * line.stride] = in[line.first + at * line.stride];
-      indices[line.first + i * line.stride] = static_cast<int32_t>(at + 1);
+      indices[line.first + i * line.stride] = static_cast<int32_t>(at);
     });
   });
 }

@@ -74,8 +74,8 @@ ValuePtr empty_records(const TensorType& field, int64_t n) {
   return graph::make_literal(Scalar(0), all);
 }
 std::vector<Var> starts(Graph& g, size_t rank, const ValuePtr& place) {
-  std::vector<Var> list(rank, var(g, count(1)));
-  list.push_back(var(g, place) + 1.0);
+  std::vector<Var> list(rank, var(g, count(0)));
+  list.push_back(var(g, place));
   return list;
 }
 ValuePtr written(Graph& g, const ValuePtr& records, const ValuePtr& field, const ValuePtr& place) {

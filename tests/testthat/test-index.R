@@ -213,3 +213,27 @@ test_that("errors of assignments show an assignment", {
   expect_identical(shown(x[[1]] <- 7), quote(x[[1]] <- ...))
   expect_identical(shown(x$a <- 7), quote(x$a <- ...))
 })
+
+test_that("positions count from 1 in every dtype, jitted or not", {
+  x <- nv_tensor(c(10, 20, 30, 40), "f64")
+  slice <- function(x, i) nvl_dynamic_slice(x, i, slice_sizes = 2L)
+  replaced <- function(x, i) nvl_dynamic_update_slice(x, nv_tensor(c(1, 2), "f64"), i)
+  added <- function(x, i) {
+    nvl_scatter(x, nv_reshape(i, 1L), nv_tensor(5, "f64"), integer(), 1L, integer(), integer(), 1L, 2L, update_computation = function(a, b) a + b)
+  }
+  for (dtype in c("i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64")) {
+    least <- if (startsWith(dtype, "u")) 0 else -100
+    for (place in c(least, 0:5, 120)) {
+      i <- nv_scalar(place, dtype)
+      first <- min(max(place, 1), 3)
+      expect_identical(as_array(slice(x, i)), array(c(10, 20, 30, 40)[first + 0:1]))
+      expect_identical(as_array(jit(slice)(x, i)), array(c(10, 20, 30, 40)[first + 0:1]))
+      expect_identical(as_array(jit(replaced)(x, i)), array(replace(c(10, 20, 30, 40), first + 0:1, c(1, 2))))
+      expect_identical(as_array(jit(added)(x, i)), array(c(10, 20, 30, 40) + 5 * (1:4 == place)))
+    }
+  }
+  missing <- nv_scalar(NA_integer_, "i32") # the smallest number
+  expect_identical(as_array(jit(slice)(x, missing)), array(c(10, 20)))
+  expect_identical(as_array(jit(added)(x, missing)), array(c(10, 20, 30, 40)))
+  expect_identical(as_array(jit(function(x) nv_top_k(x, 2L))(x)$indices), array(c(4L, 3L)))
+})

@@ -12,14 +12,14 @@ namespace {
 using primitives::Layout;
 using Place = std::vector<int64_t>;
 
-// Index components as numbers counted from 0; what has no room in an i64 is its largest number.
-std::vector<int64_t> from_zero(const Tensor& indices) {
+// Index components; what has no room in an i64 is its largest number.
+std::vector<int64_t> positions(const Tensor& indices) {
   std::vector<int64_t> list(static_cast<size_t>(elements(indices.type.shape)));
   for (size_t k = 0; k < list.size(); ++k) {
     worked(5);
     Scalar x = element(indices, static_cast<int64_t>(k));
     bool large = indices.type.dtype == DType::ui64 && x.as<uint64_t>() > uint64_t(INT64_MAX);
-    list[k] = std::max(large ? INT64_MAX : x.as<int64_t>(), INT64_MIN + 1) - 1;
+    list[k] = large ? INT64_MAX : x.as<int64_t>();
   }
   return list;
 }
@@ -32,7 +32,7 @@ class Windows {
       : layout_(std::move(layout)),
         rank_(operand.size()),
         shape_(windows),
-        indices_(from_zero(indices)),
+        indices_(positions(indices)),
         strides_(strides(indices.type.shape)),
         window_strides_(strides(windows)) {}
 

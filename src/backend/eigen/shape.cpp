@@ -105,12 +105,12 @@ Tensors pad(const Call& call, const Tensors& in) {
   return {out};
 }
 
-// The 0-based place of a 1-based start, moved inside [0, high].
+// The place of a start, moved inside [0, high].
 int64_t clamped_start(const Tensor& start, int64_t high) {
   return visit(start.type.dtype, [&]<class T>() {
     T x = *start.as<T>();
-    if (x <= T(1)) return int64_t(0);
-    return static_cast<uint64_t>(x) - 1 >= static_cast<uint64_t>(high) ? high : static_cast<int64_t>(x) - 1;
+    if (x <= T(0)) return int64_t(0);
+    return static_cast<uint64_t>(x) >= static_cast<uint64_t>(high) ? high : static_cast<int64_t>(x);
   });
 }
 View dynamic_window(const Tensor& t, const Shape& sizes, const Tensors& in, size_t first_start) {

@@ -92,7 +92,7 @@ Tensors top_k(const Call& call, const Tensors& in) {
       for (int64_t i = 0; i < call.params.integer("k"); ++i) {
         int64_t at = order[static_cast<size_t>(i)];
         values.as<T>()[first + i * lines.step] = x[at * lines.step];
-        indices.as<int32_t>()[first + i * lines.step] = static_cast<int32_t>(at + 1);
+        indices.as<int32_t>()[first + i * lines.step] = static_cast<int32_t>(at);
       }
     }
   });

@@ -246,41 +246,6 @@ ValuePtr Importer::constant(const Operation& op, const std::function<graph::Tens
   return made;
 }
 
-// A constant with every element one more; null when an element has no room for that.
-ValuePtr Importer::incremented(const ValuePtr& v) {
-  auto [it, fresh] = incremented_.try_emplace(v);
-  if (!fresh || !is_integer(v->type.dtype)) return it->second;
-  if (auto next = moved(v->constant, 1)) it->second = constant(*next);
-  return it->second;
-}
-
-// Where the dtype has no room for one more than its largest value, that value stays; narrow
-// dtypes give i32.
-Var Importer::one_based(Var index, bool clamped) {
-  const ValuePtr& v = index.value;
-  if (const Origin* less = origin(v, Origin::decremented)) {
-    // of an unsigned 0 the text makes the largest number: clamped, the last position, not our first
-    const Origin* positive = origin(less->x, Origin::positive);
-    if (!clamped || !is_unsigned_integer(v->type.dtype)) return var(less->x);
-    if (positive) return var(positive->x);
-  }
-  Scalar largest = highest(v->type.dtype);
-  if (v->kind == graph::Value::Kind::literal && v->literal.rounded_to(v->type.dtype) != largest)
-    return var(graph::make_literal(Scalar(v->literal.as<uint64_t>() + 1).rounded_to(v->type.dtype), v->type));
-  if (v->kind == graph::Value::Kind::constant)
-    if (ValuePtr next = incremented(v)) return var(next);
-  if (is_integer(v->type.dtype) && size_of(v->type.dtype) < 4)
-    return primitives::convert(index, DType::i32) +
-           primitives::literal(*graph_, Scalar(1), {DType::i32, index.shape()});
-  Var room = primitives::minimum(index, primitives::literal(index, Scalar(largest.as<int64_t>() - 1)));
-  return room + primitives::literal(index, Scalar(1));
-}
-
-Var Importer::before_widening(Var x) const {
-  const Origin* narrow = origin(x.value, Origin::widened);
-  return narrow ? Var{graph_, narrow->x} : x;
-}
-
 Program read_program(std::string_view text, std::string_view entry, const Rules& extra) {
   Program program;
   citing(text, [&] {

@@ -61,17 +61,11 @@ class Importer {
   // a transpose that x is. The text's transpose of the latter's result does the same.
   Var transpose(Var x, Ints permutation);
   Var turned(Var x);  // dimensions reversed
-  // Indices as our graphs count them, from 1; the writer's subtraction of 1 is taken back. `clamped`: what is
-  // outside of the tensor moves to its edge.
-  Var one_based(Var index, bool clamped);
-  // What an integer was before the text made it wider: an index may be of any integer dtype.
-  Var before_widening(Var) const;
   // A comparison by StableHLO's word for its direction: LT, GE, ...
   Var compare(const Operation&, const std::string& direction, Var, Var);
   // What some values were made of, for rules that take it back.
   struct Origin {
-    // a wider integer; x - 1; an unsigned integer that is 1 at least; transposed by the text; by a reshape
-    enum Kind : uint8_t { widened, decremented, positive, transposed, turned } kind;
+    enum Kind : uint8_t { transposed, turned } kind;  // by the text; by a reshape
     ValuePtr x;
     Ints permutation = {};  // of the transposed
   };
@@ -95,7 +89,6 @@ class Importer {
   ValuePtr lookup(const std::string& id) const;
   void operation(const Operation&);
   std::vector<ValuePtr> results(const Operation&, const Vars& inputs);
-  ValuePtr incremented(const ValuePtr&);
   const Origin* origin(const ValuePtr&, Origin::Kind) const;
   Var composed(Var x, Ints permutation, bool turning);
 
@@ -104,7 +97,6 @@ class Importer {
   std::unordered_map<std::string, const Function*> functions_;
   // The keys are owned: a value whose graph is gone leaves its address to no other.
   std::unordered_map<ValuePtr, Origin> origins_;
-  std::unordered_map<ValuePtr, ValuePtr> incremented_;        // a constant: x + 1
   std::unordered_map<const Operation*, ValuePtr> constants_;  // what has been read, however often it is called
   std::vector<const Function*> active_;
   std::vector<Scope> scopes_;

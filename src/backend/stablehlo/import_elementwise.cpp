@@ -28,26 +28,11 @@ void check_accuracy(const Operation& op) {
   }
 }
 
-bool is_one(const ValuePtr& v) {
-  return v->kind == graph::Value::Kind::literal && is_integer(v->type.dtype) && v->literal.as<int64_t>() == 1;
-}
-
-// What rules of indices take back: see Importer::one_based().
-void note_ones(Importer& in, const std::string& name, const Vars& x, const ValuePtr& y) {
-  using Origin = Importer::Origin;
-  if (name == "stablehlo.subtract" && is_one(x[1].value)) in.note(y, {Origin::decremented, x[0].value});
-  if (name != "stablehlo.maximum" || !is_unsigned_integer(y->type.dtype)) return;
-  for (size_t k : {0, 1})
-    if (is_one(x[1 - k].value)) in.note(y, {Origin::positive, x[k].value});
-}
-
 // An operator that the primitive's data says all about.
 Rule plain(const primitives::Primitive* p) {
   return [p](Importer& in, const Operation& op, const Vars& x) {
     check_accuracy(op);
-    Values y = primitives::record(in.graph(), *p, values(x));
-    note_ones(in, p->hlo.op, x, y[0]);
-    return y;
+    return primitives::record(in.graph(), *p, values(x));
   };
 }
 
@@ -64,14 +49,9 @@ Values round(Importer&, const Operation& op, const Vars& x) {
   return {primitives::record("round", x, {{"method", std::string(even ? "nearest_even" : "afz")}}).value};
 }
 
-Values convert(Importer& in, const Operation& op, const Vars& x) {
+Values convert(Importer&, const Operation& op, const Vars& x) {
   need_operands(op, 1);
-  Var y = primitives::record("convert", x, {{"dtype", result_type(op).dtype}, {"ambiguous", false}});
-  DType from = x[0].dtype(), to = y.dtype();
-  bool keeps = is_unsigned_integer(from) || is_signed_integer(to);
-  if (is_integer(from) && is_integer(to) && size_of(from) < size_of(to) && keeps)
-    in.note(y.value, {Importer::Origin::widened, x[0].value});
-  return {y.value};
+  return {primitives::convert(x[0], result_type(op).dtype, false).value};
 }
 
 Values bitcast(Importer&, const Operation& op, const Vars& x) {

@@ -64,19 +64,6 @@ Values iota_with_start(Importer& in, const Call& add) {
   return {};
 }
 
-// The indices of top_k, which count from 0 there: what was taken away is added again.
-Values indices_of_selection(Importer& in, const Call& add) {
-  const Call* zero_based = recent(in.graph(), add.inputs[0], "sub");
-  if (zero_based == nullptr || !is_literal(add.inputs[1], Scalar(1)) || !is_literal(zero_based->inputs[1], Scalar(1)))
-    return {};
-  const Call* selection = recent(in.graph(), zero_based->inputs[0], "top_k");
-  return selection == nullptr ? Values{} : Values{zero_based->inputs[0]};
-}
-Values sum(Importer& in, const Call& add) {
-  Values indices = indices_of_selection(in, add);
-  return indices.empty() ? iota_with_start(in, add) : indices;
-}
-
 // The triangle of a Cholesky factor that StableHLO leaves open; ours is zero already.
 Values masked_cholesky(Importer& in, const Call& select) {
   const Graph& g = in.graph();
@@ -119,7 +106,7 @@ Values random_bits_as(Importer& in, const Call& bitcast) {
 Values joined(Importer& in, Values results) {
   using Idiom = Values (*)(Importer&, const Call&);
   static const std::unordered_map<std::string_view, Idiom> idioms = {{"reshape", reduction_that_keeps},
-                                                                     {"add", sum},
+                                                                     {"add", iota_with_start},
                                                                      {"select", masked_cholesky},
                                                                      {"bitcast_convert", random_bits_as}};
   const std::vector<Call>& calls = in.graph().calls;

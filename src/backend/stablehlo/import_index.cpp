@@ -1,4 +1,4 @@
-// Slices with starts known only at run time, gather and scatter. Our indices count from 1.
+// Slices with starts known only at run time, gather and scatter.
 #include "backend/stablehlo/import_fold.h"
 
 namespace anvil::stablehlo {
@@ -8,31 +8,20 @@ using graph::Params;
 using Values = std::vector<ValuePtr>;
 
 // The start indices of a slice: the operands from position `first` on, of one dtype.
-Vars starts(Importer& in, const Operation& op, const Vars& x, size_t first) {
-  Vars list;
-  for (size_t i = first; i < x.size(); ++i) {
+Vars starts(const Operation& op, const Vars& x, size_t first) {
+  for (size_t i = first; i < x.size(); ++i)
     if (x[i].dtype() != x[first].dtype()) refuse(op.at, "the start indices of `" + op.name + "` differ in type");
-    list.push_back(in.one_based(x[i], true));
-  }
-  auto one_dtype = [](const Vars& vars) {
-    return std::all_of(vars.begin(), vars.end(), [&](Var v) { return v.dtype() == vars[0].dtype(); });
-  };
-  Vars narrow;
-  for (Var v : list) narrow.push_back(in.before_widening(v));
-  if (one_dtype(narrow)) return narrow;
-  if (!one_dtype(list))  // some of a narrow dtype had no room for one more
-    for (Var& v : list) v = primitives::convert(v, DType::i32);
-  return list;
+  return {x.begin() + static_cast<std::ptrdiff_t>(first), x.end()};
 }
 
-Values dynamic_slice(Importer& in, const Operation& op, const Vars& x) {
+Values dynamic_slice(Importer&, const Operation& op, const Vars& x) {
   if (x.empty()) refuse(op.at, "`stablehlo.dynamic_slice` needs an operand");
-  return {primitives::dynamic_slice(x[0], starts(in, op, x, 1), ints(op, need(op, "slice_sizes"))).value};
+  return {primitives::dynamic_slice(x[0], starts(op, x, 1), ints(op, need(op, "slice_sizes"))).value};
 }
 
-Values dynamic_update_slice(Importer& in, const Operation& op, const Vars& x) {
+Values dynamic_update_slice(Importer&, const Operation& op, const Vars& x) {
   if (x.size() < 2) refuse(op.at, "`stablehlo.dynamic_update_slice` needs an operand and an update");
-  return {primitives::dynamic_update_slice(x[0], x[1], starts(in, op, x, 2)).value};
+  return {primitives::dynamic_update_slice(x[0], x[1], starts(op, x, 2)).value};
 }
 
 // ---- gather and scatter -------------------------------------------------------------------
@@ -54,7 +43,7 @@ Values gather(Importer& in, const Operation& op, const Vars& x) {
                                    {"offset_dims", "collapsed_slice_dims", "operand_batching_dims",
                                     "start_indices_batching_dims", "start_index_map"});
   params.items.insert(params.items.begin(), {"slice_sizes", ints(op, need(op, "slice_sizes"))});
-  return in.record("gather", {x[0], in.before_widening(in.one_based(x[1], true))}, std::move(params));
+  return in.record("gather", x, std::move(params));
 }
 
 Values scatter(Importer& in, const Operation& op, const Vars& x) {
@@ -66,7 +55,6 @@ Values scatter(Importer& in, const Operation& op, const Vars& x) {
                                    {"update_window_dims", "inserted_window_dims", "input_batching_dims",
                                     "scatter_indices_batching_dims", "scatter_dims_to_operand_dims"});
   Vars operands = x;
-  operands[n] = in.before_widening(in.one_based(x[n], false));
   std::vector<TensorType> arguments = widen(need_region(op, 0), operands, n + 1);
   params.items.push_back({"update_computation", in.region(op, 0, arguments)});
   return in.record("scatter", operands, std::move(params));

@@ -63,7 +63,7 @@ struct Scan {
   GraphPtr step;  // (slices.., carries..) -> (slices.., carries..)
 
   std::vector<Var> starts(Var counter, const Shape& shape) const {
-    std::vector<Var> at(shape.size(), primitives::literal(counter, 1));
+    std::vector<Var> at(shape.size(), primitives::literal(counter, 0));
     at[static_cast<size_t>(dim)] = counter;
     return at;
   }
@@ -87,7 +87,7 @@ struct Scan {
   GraphPtr condition(const std::vector<TensorType>& state) const {
     GraphPtr g = graph_of(state);
     Var counter{g.get(), g->inputs.back()};
-    g->outputs = {(backwards ? counter >= 1.0 : counter <= static_cast<double>(steps)).value};
+    g->outputs = {(backwards ? counter >= 0.0 : counter < static_cast<double>(steps)).value};
     return g;
   }
   GraphPtr body(const std::vector<TensorType>& state, const Vars& scanned) const {
@@ -146,7 +146,7 @@ Values scan(Importer& in, const Operation& op, const Vars& x) {
     t.shape.insert(t.shape.begin() + s.dim, s.steps);
     initial.push_back(primitives::literal(in.graph(), 0, t));
   }
-  initial.push_back(primitives::literal(in.graph(), s.backwards ? s.steps : 1, {DType::i64, {}}));
+  initial.push_back(primitives::literal(in.graph(), s.backwards ? s.steps - 1 : 0, {DType::i64, {}}));
   for (const Var& v : initial) state.push_back({v.dtype(), v.shape()});
   Vars scanned(x.begin(), x.begin() + counts[0]);
   Values results =

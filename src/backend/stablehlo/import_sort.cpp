@@ -101,13 +101,9 @@ Values sort(Importer& in, const Operation& op, const Vars& x) {
   return sort_by_keys(in, *comparator, keys, x, dim, flag(op, "is_stable", false));
 }
 
-// Indices are counted from 0 there.
 Values top_k(Importer& in, const Operation& op, const Vars& x) {
   need_operands(op, 1);
-  Values results = in.record("top_k", x, {{"k", integer(op, need(op, "k"))}});
-  Var indices = in.var(results[1]), zero_based = indices - 1.0;
-  in.note(zero_based.value, {Importer::Origin::decremented, indices.value});
-  return {results[0], zero_based.value};
+  return in.record("top_k", x, {{"k", integer(op, need(op, "k"))}});
 }
 
 }  // namespace

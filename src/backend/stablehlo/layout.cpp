@@ -55,17 +55,6 @@ std::string dense_literal(const graph::Tensor& t) {
   return text + ">";
 }
 
-std::optional<graph::Tensor> moved(const graph::Tensor& t, int by) {
-  graph::Tensor result = graph::allocate(t.type);
-  const Scalar last = by > 0 ? highest(t.type.dtype) : lowest(t.type.dtype);
-  for (int64_t i = 0, n = elements(t.type.shape); i < n; ++i) {
-    Scalar x = element(t, i);
-    if (x == last) return std::nullopt;
-    set_element(result, i, Scalar(static_cast<int64_t>(x.as<uint64_t>() + static_cast<uint64_t>(by))));
-  }
-  return result;
-}
-
 bool same_without_ones(const Shape& a, const Shape& b) {
   Shape x, y;
   std::copy_if(a.begin(), a.end(), std::back_inserter(x), [](int64_t n) { return n != 1; });

@@ -34,9 +34,6 @@ std::string dense_number(Scalar, DType);
 // dense<...> of a whole tensor, nested by rows; one number when all elements are equal.
 std::string dense_literal(const graph::Tensor&);
 
-// Integers with 1 or -1 added to each; nothing when one of them has no room for that.
-std::optional<graph::Tensor> moved(const graph::Tensor&, int by);
-
 // A reshape in R's order keeps row-major order too when only sizes of 1 come or go.
 bool same_without_ones(const Shape&, const Shape&);
 

@@ -48,8 +48,8 @@ class Network {
   // x[(i + distance) mod size], and x[(i - distance) mod size] where `back` is.
   Var partner(Var x, Var distance, Var back) const {
     auto shifted = [&](Var by) {
-      Vars starts(shape_.size(), literal(*x.graph, 1, scalar));
-      starts[static_cast<size_t>(dim_)] = by + 1.0;
+      Vars starts(shape_.size(), literal(*x.graph, 0, scalar));
+      starts[static_cast<size_t>(dim_)] = by;
       return dynamic_slice(concatenate({x, x}, dim_), starts, shape_);
     };
     Var ahead = shifted(distance), behind = shifted(double(size_) - distance);

@@ -32,8 +32,6 @@ class Writer : public TextWriter {
   Item compared(const char* direction, const Item&, const Item&);
   // A region with these block arguments that runs a graph and returns what it gives.
   std::function<void()> region(const graph::GraphPtr&);
-  // Constants with every element one less, by the ones that they were made from.
-  std::unordered_map<const graph::Value*, ValuePtr> decremented;
   // A region of two scalars that one operator combines.
   std::function<void()> reducer(const std::string& operation, DType);
 

@@ -47,18 +47,8 @@ Items sort(Writer& w, const Call& c) {
                             "is_stable = " + boolean(c.params.flag("is_stable"))});
 }
 
-Items top_k(Writer& w, const Call& c) {
-  Items items = w.same_operands("chlo.top_k", c, {"k = " + std::to_string(c.params.integer("k")) + " : i64"});
-  const TensorType& t = items[1].type;
-  items[1] = w.op("stablehlo.add", {items[1], w.number(Scalar(1), t.dtype, t.shape)}, t);
-  return items;
-}
-
 }  // namespace
 
-void add_sort_writers(WriteRules& rules) {
-  rules.emplace("sort", sort);
-  rules.emplace("top_k", top_k);
-}
+void add_sort_writers(WriteRules& rules) { rules.emplace("sort", sort); }
 
 }  // namespace anvil::stablehlo

@@ -28,7 +28,7 @@ struct RandomIndex {
     std::sort(dims.window.begin(), dims.window.end());
   }
 
-  // Components from 1 to the size, now and then a little beyond. `whole`: slices that are inside
+  // Components from 0 to the last place, now and then a little beyond. `whole`: slices that are inside
   // or outside as a whole; what XLA does with others is its own way.
   graph::Tensor values(DType dtype, const Shape& operand, const Below& below, bool whole = false) const {
     graph::Tensor t = graph::allocate({dtype, indices});
@@ -39,9 +39,9 @@ struct RandomIndex {
       int64_t k = v < indices.size() ? i / position[v] % indices[v] : 0;
       auto axis = static_cast<size_t>(dims.map[static_cast<size_t>(k)]);
       auto size = static_cast<int>(operand[axis]), places = size + 1 - static_cast<int>(slice_sizes[axis]);
-      int64_t x = whole     ? (outside && below(4) == 0 ? size + 1 : 1) + below(places)
-                  : outside ? below(size + 5) - 1
-                            : 1 + below(size);
+      int64_t x = whole     ? (outside && below(4) == 0 ? size : 0) + below(places)
+                  : outside ? below(size + 5) - 2
+                            : below(size);
       graph::set_element(t, i, Scalar(is_unsigned_integer(dtype) ? std::max<int64_t>(x, 0) : x));
     }
     return t;

@@ -162,7 +162,7 @@ class RandomProgram {
     return p;
   }
   Var start(Var x, int64_t size) {
-    return primitives::literal(*x.graph, Scalar(1 + below(static_cast<int>(size) + 2) - 1), {DType::i32, {}, false});
+    return primitives::literal(*x.graph, Scalar(below(static_cast<int>(size) + 2) - 1), {DType::i32, {}, false});
   }
 
   // Slices of x at random places, which lie in a constant; with a combiner, changes of them.
