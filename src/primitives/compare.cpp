@@ -12,7 +12,7 @@ template <class Formula>
 void add_comparison(Registry& r, const char* name, const char* key, Formula f) {
   Primitive p = binary(name, key, "compare", any, f, flat);
   p.infer = infer_compare;
-  p.hlo.form = "compare";
+  p.hlo.special = true;
   r.add(std::move(p));
 }
 

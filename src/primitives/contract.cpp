@@ -137,7 +137,7 @@ Primitive make_dot_general() {
   p.bilinear = true;
   p.infer = infer_dot;
   p.reverse = reverse_dot;
-  p.hlo = {"stablehlo.dot_general", {}, "dot_general"};
+  p.hlo = {"stablehlo.dot_general", {}, special};
   p.lower = lower_dot;
   return p;
 }

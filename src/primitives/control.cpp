@@ -232,11 +232,11 @@ std::vector<ValuePtr> scan_tapes(Graph& to, std::vector<ValuePtr> operands, Scan
 
 void register_control(Registry& r) {
   Primitive branch = make_control("if", Control::branch, {"pred"}, {"true_graph", "false_graph"}, infer_if,
-                                  {"stablehlo.if", {}, "if"});
+                                  {"stablehlo.if", {}, special});
   branch.group = Group::boolean;
   r.add(std::move(branch));
   r.add(make_control("while", Control::loop, {"..."}, {"cond_graph", "body_graph"}, infer_while,
-                     {"stablehlo.while", {}, "while"}));
+                     {"stablehlo.while", {}, special}));
   Primitive record =
       make_control("while_record", Control::loop, {"..."}, {"cond_graph", "body_graph"}, infer_while_record, {});
   record.parameters.push_back({"fields", ParamSpec::Kind::axes});

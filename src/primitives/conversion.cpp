@@ -12,7 +12,6 @@ namespace {
 Primitive convert_primitive() {
   Primitive p = unary_form("convert", "convert", Group::any, {});
   p.parameters = {{"dtype", ParamSpec::Kind::dtype}, {"ambiguous", ParamSpec::Kind::flag}};
-  p.hlo.form = "convert";
   p.view = true;
   p.linear = Operands::all();                                   // between floats
   p.simplify = [](Simplification& s) { return s.operand(0); };  // where nothing changes
@@ -120,7 +119,6 @@ void split_bits(const Tensor& wide, const Tensor& narrow, bool join) {
 Primitive bitcast_primitive() {
   Primitive p = unary_form("bitcast_convert", "bitcast_convert", Group::any, {});
   p.parameters = {{"dtype", ParamSpec::Kind::dtype}};
-  p.hlo.form = "bitcast_convert";
   p.acts = Acts::other;  // several elements of a narrow dtype are one of a wide one
   p.zero_derivative = true;
   p.infer = infer_bitcast;

@@ -284,7 +284,7 @@ void register_convolution(Registry& r) {
   p.infer = infer_convolution;
   p.expand = expand_convolution;
   p.reverse = reverse_convolution;
-  p.hlo = {"stablehlo.convolution", {}, "convolution"};
+  p.hlo = {"stablehlo.convolution", {}, special};
   r.add(std::move(p));
 }
 

@@ -162,7 +162,7 @@ Primitive linear_in(Operands operands, Primitive p) {
 Primitive reduce_precision() {
   Primitive p = unary_form("reduce_precision", "reduce_precision", Group::floating, {});
   p.parameters = {{"exponent_bits", ParamSpec::Kind::integer}, {"mantissa_bits", ParamSpec::Kind::integer}};
-  p.hlo.form = "reduce_precision";
+  for (const ParamSpec& s : p.parameters) p.hlo.attributes.push_back({s.name, s.name, HloAttribute::Kind::i32});
   p.infer = [](const std::vector<TensorType>& x, const Params& params) {
     auto at_least = [&](const char* name, int64_t least) {
       if (params.integer(name) >= least) return;
@@ -232,7 +232,7 @@ void register_rounding(Registry& r) {
   Primitive round = unary("round", "round_nearest_even", floating, [](auto x) { return round_even(x); }, flat);
   Primitive away = unary("round", "round_nearest_afz", floating, [](auto x) { return round_away(x); }, flat);
   round.parameters = {{"method", ParamSpec::Kind::string}};
-  round.hlo.form = "round";
+  round.hlo.special = true;
   round.infer = [](const std::vector<TensorType>& x, const Params& params) {
     const std::string& method = params.string("method");
     if (method != "nearest_even" && method != "afz")

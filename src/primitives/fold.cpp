@@ -217,7 +217,7 @@ void register_fold(Registry& r) {
   reduce.expand = expand_reduce;
   reduce.reverse = reverse_reduce;
   reduce.reverses = reverses_fold;
-  reduce.hlo = {"stablehlo.reduce", {}, "reduce"};
+  reduce.hlo = {"stablehlo.reduce", {}, special};
   r.add(std::move(reduce));
   Primitive cumulative = make_primitive("reduce", "cumulative", {"..."}, {{"dim", Kind::axis}, {"body", Kind::graph}});
   cumulative.infer = infer_cumulative;
@@ -225,7 +225,7 @@ void register_fold(Registry& r) {
   cumulative.expand = expand_cumulative;
   cumulative.reverse = reverse_cumulative;
   cumulative.reverses = reverses_fold;
-  cumulative.hlo = {"stablehlo.reduce_window", {}, "reduce_window"};
+  cumulative.hlo = {"stablehlo.reduce_window", {}, special};
   r.add(std::move(cumulative));
 }
 

@@ -234,7 +234,7 @@ void register_gather(Registry& r) {
   gather.infer = infer_gather;
   gather.reverse = reverse_gather;
   gather.lower = lower_gather;
-  gather.hlo = {"stablehlo.gather", {}, "gather"};
+  gather.hlo = {"stablehlo.gather", {}, special};
   r.add(std::move(gather));
 
   Primitive scatter = make_primitive("index", "scatter", {"input", "scatter_indices", "update", "..."},
@@ -251,7 +251,7 @@ void register_gather(Registry& r) {
   scatter.infer = infer_scatter;
   scatter.reverse = reverse_scatter;
   scatter.lower = lower_scatter;
-  scatter.hlo = {"stablehlo.scatter", {}, "scatter"};
+  scatter.hlo = {"stablehlo.scatter", {}, special};
   r.add(std::move(scatter));
 }
 

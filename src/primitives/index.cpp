@@ -61,8 +61,7 @@ Primitive make_slice() {
   p.hlo = {"stablehlo.slice",
            {{"start_indices", "start_indices", Attribute::i64_array},
             {"limit_indices", "limit_indices", Attribute::i64_array},
-            {"strides", "strides", Attribute::i64_array}},
-           ""};
+            {"strides", "strides", Attribute::i64_array, "", 1}}};
   p.lower = [](Lowering& l, const graph::Call& c) {
     ValuePtr x = c.inputs[0];
     l.map(c.outputs[0], [&l, x, at = strided(c.params.ints("start_indices"), c.params.ints("strides"))](
@@ -144,7 +143,7 @@ Primitive make_dynamic_slice() {
     if (sum) part = dynamic_slice(*sum, starts(step, 1), part.shape()) + part;
     set(step, 0, dynamic_update_slice(sum ? *sum : zeros_like(operand(step, 0)), part, starts(step, 1)));
   };
-  p.hlo = {"stablehlo.dynamic_slice", {{"slice_sizes", "slice_sizes", Attribute::i64_array}}, "dynamic_slice"};
+  p.hlo = {"stablehlo.dynamic_slice", {{"slice_sizes", "slice_sizes", Attribute::i64_array, "sizes"}}};
   p.lower = [](Lowering& l, const graph::Call& c) {
     ValuePtr x = c.inputs[0];
     auto at = shifted(corner(l, c, 1, c.outputs[0]->type.shape));
@@ -187,7 +186,7 @@ Primitive make_dynamic_update_slice() {
     if (step.required[0]) set(step, 0, dynamic_update_slice(g, zeros_like(update), starts(step, 2)));
     if (step.required[1]) set(step, 1, dynamic_slice(g, starts(step, 2), update.shape()));
   };
-  p.hlo = {"stablehlo.dynamic_update_slice", {}, "dynamic_slice"};
+  p.hlo = {"stablehlo.dynamic_update_slice", {}};
   p.lower = lower_update;
   return p;
 }

@@ -59,7 +59,7 @@ Primitive make_cholesky() {
     return Types{t[0]};
   };
   p.reverse = reverse_cholesky;
-  p.hlo = {"stablehlo.cholesky", {{"lower", "lower", Attribute::boolean}}, "cholesky"};
+  p.hlo = {"stablehlo.cholesky", {{"lower", "lower", Attribute::boolean, "", 0}}};
   p.lower = [](Lowering& l, const graph::Call& c) {
     const TensorType& t = c.inputs[0]->type;
     l.call(t.dtype == DType::f32 ? "cholesky_f32" : "cholesky_f64", {c.outputs[0]}, {c.inputs[0]},
@@ -112,7 +112,7 @@ Primitive make_triangular_solve() {
   p.linear = Operands::only(1);
   p.infer = infer_solve;
   p.reverse = reverse_solve;
-  p.hlo = {"stablehlo.triangular_solve", {}, "triangular_solve"};
+  p.hlo = {"stablehlo.triangular_solve", {}, special};
   p.lower = [](Lowering& l, const graph::Call& c) {
     const TensorType& t = c.inputs[0]->type;
     const Shape& b = c.inputs[1]->type.shape;

@@ -41,19 +41,22 @@ struct ParamSpec {
   Kind kind;
 };
 
-// How the primitive reads in StableHLO. Attributes that are plain copies of parameters are
-// data; operators with a form of their own name it in `form` (backend/stablehlo has one
-// routine for each: "compare", "reduce", "dot_general", "if", "while", ...).
+// How the primitive reads in StableHLO, for the reader and the writer alike: an operator, and
+// attributes that stand for parameters. Parameters without one follow from the type of the result.
+// What is `special` is read or written by a rule of its own, in backend/stablehlo.
 struct HloAttribute {
   std::string name;       // in the text: "broadcast_dimensions"
   std::string parameter;  // ours
-  enum class Kind : uint8_t { i64_array, i64, boolean } kind;
+  enum class Kind : uint8_t { i64_array, i64, i32, boolean } kind;
+  std::string pretty = {};                          // its name in the pretty form, where that is another
+  std::optional<int64_t> otherwise = std::nullopt;  // where the text leaves it out; of a list, each entry
 };
 struct HloForm {
   std::string op;  // "stablehlo.add", "chlo.erf"
   std::vector<HloAttribute> attributes;
-  std::string form;  // empty: the generic form
+  bool special = false;
 };
+inline constexpr bool special = true;
 
 // Where tests draw the operands of an elementwise primitive from. With low == high there is
 // nothing to differentiate by.

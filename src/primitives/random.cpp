@@ -79,7 +79,7 @@ Primitive make_rng_bit_generator() {
                                {{"rng_algorithm", Kind::string}, {"dtype", Kind::dtype}, {"shape", Kind::shape}});
   p.infer = infer_random;
   p.zero_derivative = true;
-  p.hlo = {"stablehlo.rng_bit_generator", {}, "rng_bit_generator"};
+  p.hlo = {"stablehlo.rng_bit_generator", {}, special};
   p.lower = [](Lowering& l, const graph::Call& c) {
     ValuePtr state = c.inputs[0];
     const TensorType& type = c.outputs[1]->type;

@@ -113,7 +113,7 @@ Primitive reduction(const Monoid& m) {
   p.infer = infer_reduction;
   if (m.reverse != nullptr) p.reverse = m.reverse;
   p.zero_derivative = m.reverse == nullptr;
-  p.hlo = {"stablehlo.reduce", {{"dimensions", "dims", Attribute::i64_array}}, "reduce"};
+  p.hlo = {"stablehlo.reduce", {{"dimensions", "dims", Attribute::i64_array}}, special};
   p.lower = lower_with(m);
   return p;
 }
@@ -131,7 +131,7 @@ Primitive make_cumsum() {
     int64_t dim = step.call.params.integer("dim");
     set(step, 0, reverse(cumsum(reverse(cotangent(step), {dim}), dim), {dim}));
   };
-  p.hlo = {"stablehlo.reduce_window", {}, "reduce_window"};
+  p.hlo = {"stablehlo.reduce_window", {}, special};
   p.lower = [](Lowering& l, const graph::Call& c) {
     ValuePtr x = c.inputs[0];
     l.scan(c.outputs[0], c.params.integer("dim"), Op::add, 0, [&l, x](const Index& i) { return l.load(x, i); });

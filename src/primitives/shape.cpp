@@ -26,7 +26,7 @@ Primitive make_fill() {
   p.simplify = [](Simplification& s) {
     return graph::make_literal(s.call.params.get<Scalar>("value").rounded_to(s.type().dtype), s.type());
   };
-  p.hlo = {"stablehlo.constant", {}, "constant"};
+  p.hlo = {"stablehlo.constant", {}, special};
   p.lower = [](Lowering& l, const graph::Call& c) {
     Expr value = l.exprs().constant(c.params.get<Scalar>("value"), c.outputs[0]->type.dtype);
     l.map(c.outputs[0], [=](const Index&) { return value; });
@@ -55,7 +55,7 @@ Primitive make_iota() {
   p.zero_derivative = true;
   p.axes = Axes::spread;
   p.view = true;
-  p.hlo = {"stablehlo.iota", {}, "iota"};
+  p.hlo = {"stablehlo.iota", {{"iota_dimension", "dim", Attribute::i64, "dim"}}, special};
   p.lower = [](Lowering& l, const graph::Call& c) {
     const TensorType& type = c.outputs[0]->type;
     auto dim = static_cast<size_t>(c.params.integer("dim"));
@@ -136,7 +136,8 @@ Primitive make_broadcast() {
   p.simplify = simplify_broadcast;
   p.infer = infer_broadcast;
   p.reverse = reverse_broadcast;
-  p.hlo = {"stablehlo.broadcast_in_dim", {{"broadcast_dimensions", "broadcast_dimensions", Attribute::i64_array}}, ""};
+  p.hlo = {"stablehlo.broadcast_in_dim",
+           {{"broadcast_dimensions", "broadcast_dimensions", Attribute::i64_array, "dims"}}};
   p.lower = [](Lowering& l, const graph::Call& c) {
     ValuePtr x = c.inputs[0];
     l.map(c.outputs[0], [&l, x, dims = c.params.ints("broadcast_dimensions")](const Index& i) {
@@ -201,7 +202,7 @@ Primitive make_reshape() {
     return Types{{t[0].dtype, shape, t[0].ambiguous}};
   };
   p.reverse = [](ReverseStep& step) { set(step, 0, reshape(cotangent(step), operand(step, 0).shape())); };
-  p.hlo = {"stablehlo.reshape", {}, "reshape"};
+  p.hlo = {"stablehlo.reshape", {}, special};
   p.lower = lower_reshape;
   return p;
 }
@@ -224,7 +225,7 @@ Primitive make_transpose() {
   p.reverse = [](ReverseStep& step) {
     set(step, 0, transpose(cotangent(step), inverse(step.call.params.ints("permutation"))));
   };
-  p.hlo = {"stablehlo.transpose", {{"permutation", "permutation", Attribute::i64_array}}, ""};
+  p.hlo = {"stablehlo.transpose", {{"permutation", "permutation", Attribute::i64_array, "dims"}}, special};
   p.lower = [](Lowering& l, const graph::Call& c) {
     ValuePtr x = c.inputs[0];
     l.map(c.outputs[0],
@@ -240,7 +241,7 @@ Primitive make_reverse() {
     return Types{t[0]};
   };
   p.reverse = [](ReverseStep& step) { set(step, 0, reverse(cotangent(step), step.call.params.ints("dims"))); };
-  p.hlo = {"stablehlo.reverse", {{"dimensions", "dims", Attribute::i64_array}}, ""};
+  p.hlo = {"stablehlo.reverse", {{"dimensions", "dims", Attribute::i64_array, "dims"}}};
   p.lower = [](Lowering& l, const graph::Call& c) {
     ValuePtr x = c.inputs[0];
     l.map(c.outputs[0], [&l, x, dims = c.params.ints("dims")](Index i) {
@@ -293,7 +294,7 @@ Primitive make_concatenate() {
   Primitive p = make_view("shape", "concatenate", {"..."}, {{"dimension", Kind::axis}}, Axes::kept);
   p.infer = infer_concatenate;
   p.reverse = reverse_concatenate;
-  p.hlo = {"stablehlo.concatenate", {{"dimension", "dimension", Attribute::i64}}, ""};
+  p.hlo = {"stablehlo.concatenate", {{"dimension", "dimension", Attribute::i64, "dim"}}};
   p.lower = [](Lowering& l, const graph::Call& c) {
     auto d = static_cast<size_t>(c.params.integer("dimension"));
     std::vector<Lowering::Part> parts;
@@ -422,10 +423,9 @@ Primitive make_pad() {
   p.infer = infer_pad;
   p.reverse = reverse_pad;
   p.hlo = {"stablehlo.pad",
-           {{"edge_padding_low", "edge_padding_low", Attribute::i64_array},
-            {"edge_padding_high", "edge_padding_high", Attribute::i64_array},
-            {"interior_padding", "interior_padding", Attribute::i64_array}},
-           ""};
+           {{"edge_padding_low", "edge_padding_low", Attribute::i64_array, "low"},
+            {"edge_padding_high", "edge_padding_high", Attribute::i64_array, "high"},
+            {"interior_padding", "interior_padding", Attribute::i64_array, "interior"}}};
   p.lower = lower_pad;
   return p;
 }

@@ -103,7 +103,7 @@ Primitive make_sort() {
       {{"dim", Kind::axis}, {"descending", Kind::flag}, {"is_stable", Kind::flag}, {"num_keys", Kind::integer}});
   p.infer = infer_sort;
   p.reverse = reverse_sort;
-  p.hlo = {"stablehlo.sort", {}, "sort"};
+  p.hlo = {"stablehlo.sort", {}, special};
   p.lower = lower_sort;
   return p;
 }
@@ -149,7 +149,7 @@ Primitive make_top_k() {
   p.index_results = {1};
   p.infer = infer_top_k;
   p.reverse = reverse_top_k;
-  p.hlo = {"chlo.top_k", {{"k", "k", Attribute::i64}}, "top_k"};
+  p.hlo = {"chlo.top_k", {{"k", "k", Attribute::i64}}};
   p.lower = [](Lowering& l, const graph::Call& c) {
     const TensorType& t = c.inputs[0]->type;
     l.call("top_k", c.outputs, c.inputs,

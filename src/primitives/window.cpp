@@ -225,7 +225,7 @@ void register_window(Registry& r) {
   p.expand = expand_reduce_window;
   p.reverse = reverse_reduce_window;
   p.reverses = reverses_reduce_window;
-  p.hlo = {"stablehlo.reduce_window", {}, "reduce_window"};
+  p.hlo = {"stablehlo.reduce_window", {}, special};
   r.add(std::move(p));
 
   p = make_primitive("window", "select_and_scatter", {"operand", "source", "initial"},
@@ -237,7 +237,7 @@ void register_window(Registry& r) {
                       {"scatter", Kind::graph}});
   p.infer = infer_select_and_scatter;
   p.expand = expand_select_and_scatter;
-  p.hlo = {"stablehlo.select_and_scatter", {}, "select_and_scatter"};
+  p.hlo = {"stablehlo.select_and_scatter", {}, special};
   r.add(std::move(p));
 }
 

@@ -12,14 +12,10 @@ namespace {
 const Rules& own_rules() {
   static const Rules table = [] {
     Rules all;
-    for (auto add : {add_elementwise_rules, add_shape_rules, add_index_rules, add_reduce_rules, add_window_rules,
-                     add_contract_rules, add_sort_rules, add_linalg_rules, add_batch_norm_rules, add_random_rules,
-                     add_control_rules}) {
-      Rules family;
-      add(family);
-      for (auto& [name, rule] : family)
-        if (!all.emplace(name, rule).second) throw InternalError("stablehlo: there are two rules for " + name);
-    }
+    for (auto add_family : {add_plain_rules, add_elementwise_rules, add_shape_rules, add_index_rules, add_reduce_rules,
+                            add_window_rules, add_contract_rules, add_sort_rules, add_linalg_rules,
+                            add_batch_norm_rules, add_random_rules, add_control_rules})
+      add_family(all);
     return all;
   }();
   return table;

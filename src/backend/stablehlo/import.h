@@ -105,7 +105,14 @@ class Importer {
   size_t inlined_ = 0;  // what calls have brought: see most_inlined
 };
 
-// The rules of a family, by the names of operations.
+// A rule by the name of its operation; there is one of a name.
+template <class R, class F>
+void add(R& rules, typename R::key_type name, F&& rule) {
+  if (!rules.emplace(name, std::forward<F>(rule)).second)
+    throw InternalError("stablehlo: there are two rules for " + std::string(name));
+}
+// The rules of a family.
+void add_plain_rules(Rules&);
 void add_elementwise_rules(Rules&);
 void add_shape_rules(Rules&);
 void add_index_rules(Rules&);

@@ -69,9 +69,9 @@ Values gradient(Importer&, const Operation& op, const Vars& x) {
 }  // namespace
 
 void add_batch_norm_rules(Rules& rules) {
-  rules.emplace("stablehlo.batch_norm_inference", inference);
-  rules.emplace("stablehlo.batch_norm_training", training);
-  rules.emplace("stablehlo.batch_norm_grad", gradient);
+  add(rules, "stablehlo.batch_norm_inference", inference);
+  add(rules, "stablehlo.batch_norm_training", training);
+  add(rules, "stablehlo.batch_norm_grad", gradient);
 }
 
 }  // namespace anvil::stablehlo

@@ -174,9 +174,9 @@ Values einsum(Importer& in, const Operation& op, const Vars& x) {
 }  // namespace
 
 void add_contract_rules(Rules& rules) {
-  rules.emplace("stablehlo.dot_general", dot_general);
-  rules.emplace("stablehlo.dot", dot);
-  rules.emplace("stablehlo.einsum", einsum);
+  add(rules, "stablehlo.dot_general", dot_general);
+  add(rules, "stablehlo.dot", dot);
+  add(rules, "stablehlo.einsum", einsum);
   add_ragged_rules(rules);
 }
 

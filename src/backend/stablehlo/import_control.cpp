@@ -111,15 +111,15 @@ Values dimension_size(Importer& in, const Operation& op, const Vars& x) {
 }  // namespace
 
 void add_control_rules(Rules& rules) {
-  rules.emplace("stablehlo.if", branch);
-  rules.emplace("stablehlo.case", cases);
-  rules.emplace("stablehlo.while", loop);
-  rules.emplace("func.call", call);
-  rules.emplace("call", call);
-  rules.emplace("stablehlo.composite", composite);
-  rules.emplace("stablehlo.optimization_barrier", same);
-  rules.emplace("sdy.sharding_constraint", same);
-  rules.emplace("stablehlo.get_dimension_size", dimension_size);
+  add(rules, "stablehlo.if", branch);
+  add(rules, "stablehlo.case", cases);
+  add(rules, "stablehlo.while", loop);
+  add(rules, "func.call", call);
+  add(rules, "call", call);
+  add(rules, "stablehlo.composite", composite);
+  add(rules, "stablehlo.optimization_barrier", same);
+  add(rules, "sdy.sharding_constraint", same);
+  add(rules, "stablehlo.get_dimension_size", dimension_size);
 }
 
 }  // namespace anvil::stablehlo

@@ -12,30 +12,6 @@ using Values = std::vector<ValuePtr>;
 
 // ---- accuracy -------------------------------------------------------------------------------
 
-// Ours is always the highest that StableHLO asks for; a request must only make sense.
-void check_accuracy(const Operation& op) {
-  const Attribute* a = find(op, "result_accuracy");
-  if (!a) return;
-  const Dictionary& d = fields(op, *a);
-  auto mode = d.find("mode");
-  auto name = mode == d.end() ? nullptr : std::get_if<Word>(&mode->second.value);
-  for (const char* tolerance : {"atol", "rtol", "ulps"}) {
-    auto it = d.find(tolerance);
-    double x = it == d.end() ? 0 : real(op, it->second);
-    if (x < 0) refuse(a->at, std::string("`") + tolerance + "` of `result_accuracy` must not be negative");
-    if (x > 0 && name && name->text != "TOLERANCE")
-      refuse(a->at, std::string("`") + tolerance + "` of `result_accuracy` goes with the mode TOLERANCE only");
-  }
-}
-
-// An operator that the primitive's data says all about.
-Rule plain(const primitives::Primitive* p) {
-  return [p](Importer& in, const Operation& op, const Vars& x) {
-    check_accuracy(op);
-    return primitives::record(in.graph(), *p, values(x));
-  };
-}
-
 // ---- with parameters --------------------------------------------------------------------------
 
 Values compare(Importer& in, const Operation& op, const Vars& x) {
@@ -47,34 +23,6 @@ Values round(Importer&, const Operation& op, const Vars& x) {
   need_operands(op, 1);
   bool even = op.name == "stablehlo.round_nearest_even";
   return {primitives::record("round", x, {{"method", std::string(even ? "nearest_even" : "afz")}}).value};
-}
-
-Values convert(Importer&, const Operation& op, const Vars& x) {
-  need_operands(op, 1);
-  return {primitives::convert(x[0], result_type(op).dtype, false).value};
-}
-
-Values bitcast(Importer&, const Operation& op, const Vars& x) {
-  need_operands(op, 1);
-  return {primitives::record("bitcast_convert", x, {{"dtype", result_type(op).dtype}}).value};
-}
-
-Values reduce_precision(Importer&, const Operation& op, const Vars& x) {
-  need_operands(op, 1);
-  graph::Params params;
-  for (const char* name : {"exponent_bits", "mantissa_bits"})
-    params.items.push_back({name, integer(op, need(op, name))});
-  return {primitives::record("reduce_precision", x, params).value};
-}
-
-Values select(Importer&, const Operation& op, const Vars& x) {
-  need_operands(op, 3);
-  return {primitives::select(x[0], x[1], x[2]).value};
-}
-
-Values clamp(Importer&, const Operation& op, const Vars& x) {
-  need_operands(op, 3);
-  return {primitives::record("clamp", x).value};
 }
 
 // ---- made of others -----------------------------------------------------------------------------
@@ -147,24 +95,15 @@ Var Importer::compare(const Operation& op, const std::string& direction, Var a, 
 }
 
 void add_elementwise_rules(Rules& rules) {
-  for (const primitives::Primitive* p : primitives::registry().all())
-    if (p->elementwise && p->hlo.form.empty() && !p->hlo.op.empty() && p->parameters.empty())
-      rules.emplace(p->hlo.op, plain(p));
-  rules.emplace("chlo.tan", rules.at("stablehlo.tan"));
-  rules.emplace("stablehlo.compare", compare);
-  rules.emplace("stablehlo.round_nearest_even", round);
-  rules.emplace("stablehlo.round_nearest_afz", round);
-  rules.emplace("stablehlo.convert", convert);
-  rules.emplace("stablehlo.bitcast_convert", bitcast);
-  rules.emplace("stablehlo.reduce_precision", reduce_precision);
-  rules.emplace("stablehlo.select", select);
-  rules.emplace("stablehlo.clamp", clamp);
-  rules.emplace("stablehlo.map", map);
-  rules.emplace("stablehlo.real", real_part);
-  rules.emplace("stablehlo.imag", real_part);
-  rules.emplace("chlo.square", square);
-  rules.emplace("chlo.constant_like", constant_like);
-  for (const char* name : {"chlo.is_inf", "chlo.is_pos_inf", "chlo.is_neg_inf"}) rules.emplace(name, is_infinite);
+  add(rules, "stablehlo.compare", compare);
+  add(rules, "stablehlo.round_nearest_even", round);
+  add(rules, "stablehlo.round_nearest_afz", round);
+  add(rules, "stablehlo.map", map);
+  add(rules, "stablehlo.real", real_part);
+  add(rules, "stablehlo.imag", real_part);
+  add(rules, "chlo.square", square);
+  add(rules, "chlo.constant_like", constant_like);
+  for (const char* name : {"chlo.is_inf", "chlo.is_pos_inf", "chlo.is_neg_inf"}) add(rules, name, is_infinite);
 }
 
 }  // namespace anvil::stablehlo

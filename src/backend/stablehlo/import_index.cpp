@@ -1,4 +1,4 @@
-// Slices with starts known only at run time, gather and scatter.
+// Gather and scatter.
 #include "backend/stablehlo/import_fold.h"
 
 namespace anvil::stablehlo {
@@ -6,23 +6,6 @@ namespace {
 
 using graph::Params;
 using Values = std::vector<ValuePtr>;
-
-// The start indices of a slice: the operands from position `first` on, of one dtype.
-Vars starts(const Operation& op, const Vars& x, size_t first) {
-  for (size_t i = first; i < x.size(); ++i)
-    if (x[i].dtype() != x[first].dtype()) refuse(op.at, "the start indices of `" + op.name + "` differ in type");
-  return {x.begin() + static_cast<std::ptrdiff_t>(first), x.end()};
-}
-
-Values dynamic_slice(Importer&, const Operation& op, const Vars& x) {
-  if (x.empty()) refuse(op.at, "`stablehlo.dynamic_slice` needs an operand");
-  return {primitives::dynamic_slice(x[0], starts(op, x, 1), ints(op, need(op, "slice_sizes"))).value};
-}
-
-Values dynamic_update_slice(Importer&, const Operation& op, const Vars& x) {
-  if (x.size() < 2) refuse(op.at, "`stablehlo.dynamic_update_slice` needs an operand and an update");
-  return {primitives::dynamic_update_slice(x[0], x[1], starts(op, x, 2)).value};
-}
 
 // ---- gather and scatter -------------------------------------------------------------------
 
@@ -63,10 +46,8 @@ Values scatter(Importer& in, const Operation& op, const Vars& x) {
 }  // namespace
 
 void add_index_rules(Rules& rules) {
-  rules.emplace("stablehlo.dynamic_slice", dynamic_slice);
-  rules.emplace("stablehlo.dynamic_update_slice", dynamic_update_slice);
-  rules.emplace("stablehlo.gather", gather);
-  rules.emplace("stablehlo.scatter", scatter);
+  add(rules, "stablehlo.gather", gather);
+  add(rules, "stablehlo.scatter", scatter);
 }
 
 }  // namespace anvil::stablehlo

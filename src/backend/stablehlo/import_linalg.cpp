@@ -8,11 +8,6 @@ namespace {
 
 using Values = std::vector<ValuePtr>;
 
-Values cholesky(Importer&, const Operation& op, const Vars& x) {
-  need_operands(op, 1);
-  return {primitives::record("cholesky", x, {{"lower", flag(op, "lower", false)}}).value};
-}
-
 Values triangular_solve(Importer&, const Operation& op, const Vars& x) {
   need_operands(op, 2);
   std::string transpose = word(op, "transpose_a");
@@ -106,19 +101,18 @@ constexpr Missing missing[] = {{"getrf", "LU factorisation"},
 }  // namespace
 
 void add_linalg_rules(Rules& rules) {
-  rules.emplace("stablehlo.cholesky", cholesky);
-  rules.emplace("stablehlo.triangular_solve", triangular_solve);
+  add(rules, "stablehlo.triangular_solve", triangular_solve);
   auto lapack = [](char letter, const char* routine, const char* suffix) {
     return std::string("custom_call @lapack_") + letter + routine + suffix;
   };
   for (char letter : {'s', 'd'}) {
-    rules.emplace(lapack(letter, "potrf", "_ffi"), potrf);
-    rules.emplace(lapack(letter, "trsm", "_ffi"), trsm);
+    add(rules, lapack(letter, "potrf", "_ffi"), potrf);
+    add(rules, lapack(letter, "trsm", "_ffi"), trsm);
   }
   for (const Missing& m : missing)
     for (char letter : {'s', 'd', 'c', 'z'})
       for (const char* suffix : {"_ffi", ""})
-        rules.emplace(lapack(letter, m.routine, suffix), [m](Importer&, const Operation& op, const Vars&) -> Values {
+        add(rules, lapack(letter, m.routine, suffix), [m](Importer&, const Operation& op, const Vars&) -> Values {
           refuse(op.at, "`" + word(op, "call_target_name") + "` needs a " + m.what + ", which is not supported");
         });
 }

@@ -127,6 +127,6 @@ Values ragged_dot(Importer&, const Operation& op, const Vars& x) {
 
 }  // namespace
 
-void add_ragged_rules(Rules& rules) { rules.emplace("chlo.ragged_dot", ragged_dot); }
+void add_ragged_rules(Rules& rules) { add(rules, "chlo.ragged_dot", ragged_dot); }
 
 }  // namespace anvil::stablehlo

@@ -138,8 +138,8 @@ Values rng(Importer& in, const Operation& op, const Vars& x) {
 }  // namespace
 
 void add_random_rules(Rules& rules) {
-  rules.emplace("stablehlo.rng_bit_generator", rng_bit_generator);
-  rules.emplace("stablehlo.rng", rng);
+  add(rules, "stablehlo.rng_bit_generator", rng_bit_generator);
+  add(rules, "stablehlo.rng", rng);
 }
 
 }  // namespace anvil::stablehlo

@@ -158,8 +158,8 @@ Values scan(Importer& in, const Operation& op, const Vars& x) {
 }  // namespace
 
 void add_reduce_rules(Rules& rules) {
-  rules.emplace("stablehlo.reduce", reduce);
-  rules.emplace("chlo.scan", scan);
+  add(rules, "stablehlo.reduce", reduce);
+  add(rules, "chlo.scan", scan);
 }
 
 }  // namespace anvil::stablehlo

@@ -1,4 +1,4 @@
-// Constants, and operators that move elements: broadcasts, reshapes, slices, padding.
+// Constants, transposes and reshapes.
 #include "backend/stablehlo/import.h"
 
 namespace anvil::stablehlo {
@@ -22,11 +22,6 @@ Values iota(Importer& in, const Operation& op, const Vars&) {
   return {primitives::iota(in.graph(), dim, t.dtype, t.shape, 0).value};
 }
 
-Values broadcast_in_dim(Importer&, const Operation& op, const Vars& x) {
-  need_operands(op, 1);
-  return {primitives::broadcast_in_dim(x[0], result_type(op).shape, ints(op, need(op, "broadcast_dimensions"))).value};
-}
-
 Values transpose(Importer& in, const Operation& op, const Vars& x) {
   need_operands(op, 1);
   Ints permutation = ints(op, need(op, "permutation")), sorted = permutation;
@@ -45,42 +40,13 @@ Values reshape(Importer& in, const Operation& op, const Vars& x) {
   return {in.turned(primitives::reshape(in.turned(x[0]), reversed(shape))).value};
 }
 
-Values concatenate(Importer&, const Operation& op, const Vars& x) {
-  if (x.empty()) refuse(op.at, "`stablehlo.concatenate` needs an operand");
-  return {primitives::concatenate(x, integer(op, need(op, "dimension"))).value};
-}
-
-Values slice(Importer&, const Operation& op, const Vars& x) {
-  need_operands(op, 1);
-  return {primitives::slice(x[0], ints(op, need(op, "start_indices")), ints(op, need(op, "limit_indices")),
-                            ints_or(op, "strides", Ints(x[0].shape().size(), 1)))
-              .value};
-}
-
-Values pad(Importer&, const Operation& op, const Vars& x) {
-  need_operands(op, 2);
-  return {primitives::pad(x[0], x[1], ints(op, need(op, "edge_padding_low")), ints(op, need(op, "edge_padding_high")),
-                          ints(op, need(op, "interior_padding")))
-              .value};
-}
-
-Values reverse(Importer&, const Operation& op, const Vars& x) {
-  need_operands(op, 1);
-  return {primitives::reverse(x[0], ints(op, need(op, "dimensions"))).value};
-}
-
 }  // namespace
 
 void add_shape_rules(Rules& rules) {
-  rules.emplace("stablehlo.constant", constant);
-  rules.emplace("stablehlo.iota", iota);
-  rules.emplace("stablehlo.broadcast_in_dim", broadcast_in_dim);
-  rules.emplace("stablehlo.transpose", transpose);
-  rules.emplace("stablehlo.reshape", reshape);
-  rules.emplace("stablehlo.concatenate", concatenate);
-  rules.emplace("stablehlo.slice", slice);
-  rules.emplace("stablehlo.pad", pad);
-  rules.emplace("stablehlo.reverse", reverse);
+  add(rules, "stablehlo.constant", constant);
+  add(rules, "stablehlo.iota", iota);
+  add(rules, "stablehlo.transpose", transpose);
+  add(rules, "stablehlo.reshape", reshape);
 }
 
 }  // namespace anvil::stablehlo

@@ -101,16 +101,8 @@ Values sort(Importer& in, const Operation& op, const Vars& x) {
   return sort_by_keys(in, *comparator, keys, x, dim, flag(op, "is_stable", false));
 }
 
-Values top_k(Importer& in, const Operation& op, const Vars& x) {
-  need_operands(op, 1);
-  return in.record("top_k", x, {{"k", integer(op, need(op, "k"))}});
-}
-
 }  // namespace
 
-void add_sort_rules(Rules& rules) {
-  rules.emplace("stablehlo.sort", sort);
-  rules.emplace("chlo.top_k", top_k);
-}
+void add_sort_rules(Rules& rules) { add(rules, "stablehlo.sort", sort); }
 
 }  // namespace anvil::stablehlo

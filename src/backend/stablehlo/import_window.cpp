@@ -176,9 +176,9 @@ Values convolution(Importer& in, const Operation& op, const Vars& x) {
 }  // namespace
 
 void add_window_rules(Rules& rules) {
-  rules.emplace("stablehlo.reduce_window", reduce_window);
-  rules.emplace("stablehlo.select_and_scatter", select_and_scatter);
-  rules.emplace("stablehlo.convolution", convolution);
+  add(rules, "stablehlo.reduce_window", reduce_window);
+  add(rules, "stablehlo.select_and_scatter", select_and_scatter);
+  add(rules, "stablehlo.convolution", convolution);
 }
 
 }  // namespace anvil::stablehlo

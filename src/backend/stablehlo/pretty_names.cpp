@@ -3,46 +3,44 @@
 #include <unordered_map>
 
 #include "backend/stablehlo/operation_parser.h"
+#include "primitives/primitive.h"
 
 namespace anvil::stablehlo {
 namespace {
 
 using List = std::vector<Attribute>;
 
-void rename(Dictionary& d, const char* from, const char* to) {
-  auto node = d.extract(from);
+void rename(Dictionary& d, std::string_view from, std::string_view to) {
+  auto node = d.extract(std::string(from));
   if (node.empty()) return;
-  d.erase(to);
   node.key() = to;
+  d.erase(node.key());
   d.insert(std::move(node));
 }
 
 struct Names {
-  const char *pretty, *generic;
+  std::string_view pretty, generic;
 };
-const std::unordered_multimap<std::string_view, Names>& names() {
-  static const std::unordered_multimap<std::string_view, Names> table = {
-      {"stablehlo.iota", {"dim", "iota_dimension"}},
-      {"stablehlo.dynamic_iota", {"dim", "iota_dimension"}},
-      {"stablehlo.broadcast_in_dim", {"dims", "broadcast_dimensions"}},
-      {"stablehlo.dynamic_broadcast_in_dim", {"dims", "broadcast_dimensions"}},
-      {"stablehlo.broadcast", {"sizes", "broadcast_sizes"}},
-      {"stablehlo.transpose", {"dims", "permutation"}},
-      {"stablehlo.reverse", {"dims", "dimensions"}},
-      {"stablehlo.concatenate", {"dim", "dimension"}},
-      {"stablehlo.get_dimension_size", {"dim", "dimension"}},
-      {"stablehlo.set_dimension_size", {"dim", "dimension"}},
-      {"stablehlo.dynamic_slice", {"sizes", "slice_sizes"}},
-      {"stablehlo.pad", {"low", "edge_padding_low"}},
-      {"stablehlo.pad", {"high", "edge_padding_high"}},
-      {"stablehlo.pad", {"interior", "interior_padding"}},
-      {"stablehlo.fft", {"type", "fft_type"}},
-      {"stablehlo.fft", {"length", "fft_length"}},
-      {"stablehlo.rng_bit_generator", {"algorithm", "rng_algorithm"}},
-      {"stablehlo.rng", {"distribution", "rng_distribution"}},
-      {"stablehlo.dot", {"precision", "precision_config"}},
-      {"stablehlo.dot_general", {"precision", "precision_config"}},
-      {"stablehlo.convolution", {"dim_numbers", "dimension_numbers"}}};
+using NameTable = std::unordered_multimap<std::string_view, Names>;
+const NameTable& names() {
+  static const NameTable table = [] {
+    NameTable all = {{"stablehlo.dynamic_iota", {"dim", "iota_dimension"}},
+                     {"stablehlo.dynamic_broadcast_in_dim", {"dims", "broadcast_dimensions"}},
+                     {"stablehlo.broadcast", {"sizes", "broadcast_sizes"}},
+                     {"stablehlo.get_dimension_size", {"dim", "dimension"}},
+                     {"stablehlo.set_dimension_size", {"dim", "dimension"}},
+                     {"stablehlo.fft", {"type", "fft_type"}},
+                     {"stablehlo.fft", {"length", "fft_length"}},
+                     {"stablehlo.rng_bit_generator", {"algorithm", "rng_algorithm"}},
+                     {"stablehlo.rng", {"distribution", "rng_distribution"}},
+                     {"stablehlo.dot", {"precision", "precision_config"}},
+                     {"stablehlo.dot_general", {"precision", "precision_config"}},
+                     {"stablehlo.convolution", {"dim_numbers", "dimension_numbers"}}};
+    for (const primitives::Primitive* p : primitives::registry().all())
+      for (const primitives::HloAttribute& a : p->hlo.attributes)
+        if (!a.pretty.empty()) all.emplace(p->hlo.op, Names{a.pretty, a.name});
+    return all;
+  }();
   return table;
 }
 

@@ -43,10 +43,10 @@ Items Writer::use_all(const std::vector<ValuePtr>& values) {
 static const WriteRules& rules() {
   static const WriteRules table = [] {
     WriteRules all;
-    for (auto add :
+    for (auto add_family :
          {add_elementwise_writers, add_shape_writers, add_index_writers, add_reduce_writers, add_window_writers,
           add_contract_writers, add_sort_writers, add_linalg_writers, add_random_writers, add_control_writers})
-      add(all);
+      add_family(all);
     return all;
   }();
   return table;
@@ -76,6 +76,7 @@ Items Writer::plain(const Call& c) {
     switch (a.kind) {
       case primitives::HloAttribute::Kind::i64_array: value = array(c.params.ints(a.parameter)); break;
       case primitives::HloAttribute::Kind::i64: value = std::to_string(c.params.integer(a.parameter)) + " : i64"; break;
+      case primitives::HloAttribute::Kind::i32: value = std::to_string(c.params.integer(a.parameter)) + " : i32"; break;
       case primitives::HloAttribute::Kind::boolean: value = boolean(c.params.flag(a.parameter)); break;
     }
     attributes.push_back(a.name + " = " + value);

@@ -44,6 +44,11 @@ class Writer : public TextWriter {
 
 using WriteRule = Items (*)(Writer&, const Call&);
 using WriteRules = std::unordered_map<std::string_view, WriteRule>;
+// A rule by the name of its primitive; there is one of a name.
+inline void add(WriteRules& rules, std::string_view primitive, WriteRule rule) {
+  if (!rules.emplace(primitive, rule).second)
+    throw InternalError("stablehlo: there are two ways to write " + std::string(primitive));
+}
 void add_elementwise_writers(WriteRules&);
 void add_shape_writers(WriteRules&);
 void add_index_writers(WriteRules&);

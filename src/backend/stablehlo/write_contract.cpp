@@ -16,6 +16,6 @@ Items dot_general(Writer& w, const Call& c) {
 
 }  // namespace
 
-void add_contract_writers(WriteRules& rules) { rules.emplace("dot_general", dot_general); }
+void add_contract_writers(WriteRules& rules) { add(rules, "dot_general", dot_general); }
 
 }  // namespace anvil::stablehlo

@@ -16,8 +16,8 @@ Items loop(Writer& w, const Call& c) {
 }  // namespace
 
 void add_control_writers(WriteRules& rules) {
-  rules.emplace("if", branch);
-  rules.emplace("while", loop);
+  add(rules, "if", branch);
+  add(rules, "while", loop);
 }
 
 }  // namespace anvil::stablehlo

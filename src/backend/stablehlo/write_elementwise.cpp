@@ -27,25 +27,17 @@ Items shift(Writer& w, const Call& c) {
   return {w.op("stablehlo.and", {o[0], w.op("stablehlo.not", {o[1]}, type)}, type)};
 }
 
-Items reduce_precision(Writer& w, const Call& c) {
-  std::vector<std::string> attributes;
-  for (const char* name : {"exponent_bits", "mantissa_bits"})
-    attributes.push_back(std::string(name) + " = " + std::to_string(c.params.integer(name)) + " : i32");
-  return w.same_operands("stablehlo.reduce_precision", c, attributes);
-}
-
 }  // namespace
 
 void add_elementwise_writers(WriteRules& rules) {
-  rules.emplace("round", round);
-  rules.emplace("reduce_precision", reduce_precision);
-  for (const char* name : {"shift_left", "shift_right_logical", "shift_right_arithmetic"}) rules.emplace(name, shift);
-  rules.emplace("equal", compare);
-  rules.emplace("not_equal", compare);
-  rules.emplace("greater", compare);
-  rules.emplace("greater_equal", compare);
-  rules.emplace("less", compare);
-  rules.emplace("less_equal", compare);
+  add(rules, "round", round);
+  for (const char* name : {"shift_left", "shift_right_logical", "shift_right_arithmetic"}) add(rules, name, shift);
+  add(rules, "equal", compare);
+  add(rules, "not_equal", compare);
+  add(rules, "greater", compare);
+  add(rules, "greater_equal", compare);
+  add(rules, "less", compare);
+  add(rules, "less_equal", compare);
 }
 
 }  // namespace anvil::stablehlo

@@ -48,8 +48,8 @@ Items scatter(Writer& w, const Call& c) {
 }  // namespace
 
 void add_index_writers(WriteRules& rules) {
-  rules.emplace("gather", gather);
-  rules.emplace("scatter", scatter);
+  add(rules, "gather", gather);
+  add(rules, "scatter", scatter);
 }
 
 }  // namespace anvil::stablehlo

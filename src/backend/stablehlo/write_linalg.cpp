@@ -29,8 +29,8 @@ Items triangular_solve(Writer& w, const Call& c) {
 }  // namespace
 
 void add_linalg_writers(WriteRules& rules) {
-  rules.emplace("cholesky", cholesky);
-  rules.emplace("triangular_solve", triangular_solve);
+  add(rules, "cholesky", cholesky);
+  add(rules, "triangular_solve", triangular_solve);
 }
 
 }  // namespace anvil::stablehlo

@@ -18,6 +18,6 @@ Items rng_bit_generator(Writer& w, const Call& c) {
 
 }  // namespace
 
-void add_random_writers(WriteRules& rules) { rules.emplace("rng_bit_generator", rng_bit_generator); }
+void add_random_writers(WriteRules& rules) { add(rules, "rng_bit_generator", rng_bit_generator); }
 
 }  // namespace anvil::stablehlo

@@ -29,8 +29,8 @@ Items fold(Writer& w, const Call& c) {
 }  // namespace
 
 void add_reduce_writers(WriteRules& rules) {
-  rules.emplace("reduce", fold);
-  for (const primitives::Monoid& m : primitives::monoids()) rules.emplace(m.reduction, reduce);
+  add(rules, "reduce", fold);
+  for (const primitives::Monoid& m : primitives::monoids()) add(rules, m.reduction, reduce);
 }
 
 }  // namespace anvil::stablehlo

@@ -29,9 +29,9 @@ Items iota(Writer& w, const Call& c) {
 }  // namespace
 
 void add_shape_writers(WriteRules& rules) {
-  rules.emplace("fill", fill);
-  rules.emplace("reshape", reshape);
-  rules.emplace("iota", iota);
+  add(rules, "fill", fill);
+  add(rules, "reshape", reshape);
+  add(rules, "iota", iota);
 }
 
 }  // namespace anvil::stablehlo

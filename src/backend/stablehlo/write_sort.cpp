@@ -49,6 +49,6 @@ Items sort(Writer& w, const Call& c) {
 
 }  // namespace
 
-void add_sort_writers(WriteRules& rules) { rules.emplace("sort", sort); }
+void add_sort_writers(WriteRules& rules) { add(rules, "sort", sort); }
 
 }  // namespace anvil::stablehlo

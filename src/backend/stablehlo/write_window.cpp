@@ -97,11 +97,11 @@ Items convolution(Writer& w, const Call& c) {
 }  // namespace
 
 void add_window_writers(WriteRules& rules) {
-  rules.emplace("cumsum", cumsum);
-  rules.emplace("cumulative", cumulative);
-  rules.emplace("reduce_window", reduce_window);
-  rules.emplace("select_and_scatter", select_and_scatter);
-  rules.emplace("convolution", convolution);
+  add(rules, "cumsum", cumsum);
+  add(rules, "cumulative", cumulative);
+  add(rules, "reduce_window", reduce_window);
+  add(rules, "select_and_scatter", select_and_scatter);
+  add(rules, "convolution", convolution);
 }
 
 }  // namespace anvil::stablehlo
