@@ -61,9 +61,9 @@ namespace {
 
 using loops::Op;
 
-struct Operands {
+struct Given {
   std::vector<ValuePtr> tensors, initial;
-  explicit Operands(const Call& c) {
+  explicit Given(const Call& c) {
     auto middle = c.inputs.begin() + static_cast<std::ptrdiff_t>(c.inputs.size() / 2);
     tensors.assign(c.inputs.begin(), middle);
     initial.assign(middle, c.inputs.end());
@@ -100,7 +100,7 @@ std::optional<Op> free_order(const Graph& body, DType t) {
 }
 
 void lower_reduce(Lowering& l, const Call& c) {
-  Operands x(c);
+  Given x(c);
   Ints dims = c.params.ints("dims"), kept = other_axes(x.shape().size(), dims);
   std::sort(dims.begin(), dims.end());
   const Graph& body = *c.params.graph("body");
@@ -131,7 +131,7 @@ Types infer_cumulative(const Types& t, const Params& params) {
 }
 
 void lower_cumulative(Lowering& l, const Call& c) {
-  Operands x(c);
+  Given x(c);
   const Graph& body = *c.params.graph("body");
   l.running(
       c.outputs, c.params.integer("dim"), [&](const Index&) { return x.first(l); },
@@ -178,7 +178,7 @@ Vars spread(const Vars& scalars, const Shape& shape) {
 
 // Neighbours are combined until one element is left: a tree that keeps the order.
 std::vector<ValuePtr> expand_reduce(Graph& to, const Call& c) {
-  Operands given(c);
+  Given given(c);
   const Graph& body = *c.params.graph("body");
   Vars x = vars(to, given.tensors), initial = spread(vars(to, given.initial), c.outputs[0]->type.shape);
   Ints dims = c.params.ints("dims");
@@ -198,7 +198,7 @@ std::vector<ValuePtr> expand_reduce(Graph& to, const Call& c) {
 
 // Every element is combined with the one 1, 2, 4, ... before it.
 std::vector<ValuePtr> expand_cumulative(Graph& to, const Call& c) {
-  Operands given(c);
+  Given given(c);
   const Graph& body = *c.params.graph("body");
   Vars x = vars(to, given.tensors);
   auto d = static_cast<size_t>(c.params.integer("dim"));
