@@ -57,6 +57,17 @@ prim <- function(name = NULL) {
   core_primitives[[info$key]]
 }
 
+# What the registry says of each primitive of the core, one a row; for the vignette on internals.
+primitive_table <- function() {
+  infos <- lapply(.Call(C_anvil_primitives), function(key) .Call(C_anvil_primitive_info, key))
+  infos <- Filter(function(info) info$family != "composite", infos)
+  column <- function(field) vapply(infos, function(info) info[[field]], "")
+  data.frame(
+    primitive = column("key"), acts = column("acts"), reverse = column("reverse"), loops = column("loops"),
+    evaluated = column("evaluated"), StableHLO = column("hlo")
+  )
+}
+
 core_primitives <- new.env(parent = emptyenv())
 own_primitives <- new.env(parent = emptyenv())
 

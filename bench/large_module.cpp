@@ -27,7 +27,7 @@
 #include "compiler/passes.h"
 #include "compiler/traverse.h"
 #include "modules.h"
-#include "primitives/composite.h"
+#include "primitives/vocabulary/composite.h"
 #include "runtime/run.h"
 
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/memory.h"
-#include "primitives/composite.h"
+#include "primitives/vocabulary/composite.h"
 #include "r_routines.h"
 
 namespace anvil::r {

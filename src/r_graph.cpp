@@ -2,7 +2,7 @@
 // out: StableHLO text, loop programs, LLVM IR and assembly.
 #include <algorithm>
 
-#include "primitives/composite.h"
+#include "primitives/vocabulary/composite.h"
 #include "r_common.h"
 #include "r_routines.h"
 #include "runtime/elementary/table.h"

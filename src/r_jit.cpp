@@ -180,7 +180,10 @@ Cache& cache_of(SEXP x) {
 
 class Arguments {
  public:
-  explicit Arguments(const Cache& cache) : cache_(cache) {}
+  explicit Arguments(const Cache& cache) : cache_(cache) {
+    key.words.reserve(32);
+    tensors.reserve(8);
+  }
   Key key;
   std::vector<SEXP> tensors;  // the leaves, in order
   std::vector<SEXP> donated;

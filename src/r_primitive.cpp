@@ -4,7 +4,8 @@
 #include <cmath>
 #include <unordered_map>
 
-#include "primitives/composite.h"
+#include "backend/eigen/kernels.h"
+#include "primitives/vocabulary/composite.h"
 #include "r_common.h"
 #include "r_routines.h"
 
@@ -179,10 +180,17 @@ SEXP anvil_primitive_info(SEXP name) {
     if (p == nullptr) return R_NilValue;
     std::vector<std::string> parameters, graphs;
     for (const ParamSpec& spec : p->parameters) (spec.kind == Kind::graph ? graphs : parameters).push_back(spec.name);
-    bool control = p->family == "control";
+    const bool control = p->control != primitives::Control::none;
+    const char* acts[] = {"other", "per element", "moves", "reduces", "contracts"};
+    const char* expanded = p->expand ? "expansion" : "";
+    const char* reverse = control || p->reverse ? "rule" : expanded;
+    const char* loops = control || p->lower ? "rule" : expanded;
+    const char* evaluated = p->elementwise                                                                 ? "formula"
+                            : control || eigen::find_kernel(p->name) || eigen::find_region_kernel(p->name) ? "kernel"
+                                                                                                           : expanded;
     return guarded([&] {
-      static const char* fields[] = {"key",    "name",     "family", "operands", "parameters",
-                                     "graphs", "backward", "zero",   "hlo",      ""};
+      static const char* fields[] = {"key",  "name", "family", "operands", "parameters", "graphs",    "backward",
+                                     "zero", "hlo",  "acts",   "reverse",  "loops",      "evaluated", ""};
       SEXP list = PROTECT(Rf_mkNamed(VECSXP, fields));
       SET_VECTOR_ELT(list, 0, string(p->key));
       SET_VECTOR_ELT(list, 1, string(p->name));
@@ -193,6 +201,10 @@ SEXP anvil_primitive_info(SEXP name) {
       SET_VECTOR_ELT(list, 6, Rf_ScalarLogical(control || p->reverse || p->zero_derivative));
       SET_VECTOR_ELT(list, 7, Rf_ScalarLogical(p->zero_derivative));
       SET_VECTOR_ELT(list, 8, string(p->hlo.op));
+      SET_VECTOR_ELT(list, 9, string(control ? "control" : acts[static_cast<size_t>(p->acts)]));
+      SET_VECTOR_ELT(list, 10, string(p->zero_derivative ? "" : reverse));
+      SET_VECTOR_ELT(list, 11, string(loops));
+      SET_VECTOR_ELT(list, 12, string(evaluated));
       UNPROTECT(1);
       return list;
     });

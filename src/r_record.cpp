@@ -3,9 +3,9 @@
 // away. Each recorded call keeps the user's R call.
 #include <limits>
 
-#include "primitives/build.h"
-#include "primitives/composite.h"
-#include "primitives/simplification.h"
+#include "primitives/vocabulary/composite.h"
+#include "primitives/vocabulary/simplification.h"
+#include "primitives/vocabulary/var.h"
 #include "r_descriptor.h"
 #include "r_routines.h"
 

@@ -23,16 +23,22 @@ struct Tag {
   R_xlen_t length = 0;
   explicit Tag(SEXP x) : words(settled(x)) {
     if (TYPEOF(x) == INTSXP || TYPEOF(x) == REALSXP) length = XLENGTH(x);
+    if (TYPEOF(x) == INTSXP) integers_ = INTEGER_RO(x);  // nearly always, at every call
+    if (TYPEOF(x) == REALSXP) doubles_ = REAL_RO(x);
     bool valid = length >= 2 && at(0) <= static_cast<double>(DType::f64);
-    for (R_xlen_t i = 0; valid && i < length; ++i) valid = at(i) >= 0 && at(i) <= 0x1p62 && at(i) == std::trunc(at(i));
+    for (R_xlen_t i = 0; valid && i < length; ++i)  // NA is below 0 as an integer, and no number else
+      valid = integers_ ? integers_[i] >= 0
+                        : doubles_[i] >= 0 && doubles_[i] <= 0x1p62 && doubles_[i] == std::trunc(doubles_[i]);
     if (!valid) throw Error("argument", "This is not a tensor: it has no valid type.");
   }
-  double at(R_xlen_t i) const {  // NA is below 0 as an integer, and no number else
-    return TYPEOF(words) == INTSXP ? INTEGER_RO(words)[i] : REAL_RO(words)[i];
-  }
+  double at(R_xlen_t i) const { return integers_ ? integers_[i] : doubles_[i]; }
   DType dtype() const { return static_cast<DType>(at(0)); }
   int64_t size(R_xlen_t d) const { return static_cast<int64_t>(at(d + 2)); }
   R_xlen_t rank() const { return length - 2; }
+
+ private:
+  const int* integers_ = nullptr;
+  const double* doubles_ = nullptr;
 };
 
 int vector_type(DType t) { return t == DType::f64 ? REALSXP : t == DType::i32 ? INTSXP : RAWSXP; }

@@ -54,6 +54,18 @@ dev() {
   note "R_LIBS=${library#"$PWD"/} R"
 }
 
+# --- what is generated --------------------------------------------------------------
+
+# ./run document: R/nvl-generated.R from the registry, NAMESPACE and man/ by roxygen2.
+document() {
+  dev
+  say "Generating the strict functions and the help pages"
+  quietly document env R_LIBS="$library" Rscript tools/strict_functions.R || exit 1
+  dev_package || exit 1
+  quietly document env R_LIBS="$library" Rscript -e 'roxygen2::roxygenise(".", roclets = c("namespace", "rd"), load_code = "installed")' ||
+    exit 1
+}
+
 # --- one test ---------------------------------------------------------------------
 
 # The tests of one source, one Suite.Name a line, as GoogleTest's filter names them.

@@ -12,7 +12,7 @@
 #include <unordered_set>
 
 #include "compiler/lower.h"
-#include "primitives/control.h"
+#include "primitives/families/control.h"
 
 namespace anvil::compiler {
 

@@ -7,7 +7,7 @@
 #include "base/interrupt.h"
 #include "compiler/passes.h"
 #include "compiler/traverse.h"
-#include "primitives/control.h"
+#include "primitives/families/control.h"
 
 namespace anvil::compiler {
 

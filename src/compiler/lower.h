@@ -18,8 +18,8 @@
 #include <unordered_set>
 
 #include "loops/program.h"
-#include "primitives/lowering.h"
-#include "primitives/primitive.h"
+#include "primitives/vocabulary/lowering.h"
+#include "primitives/vocabulary/primitive.h"
 
 namespace anvil::compiler {
 

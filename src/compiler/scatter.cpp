@@ -14,7 +14,7 @@
 
 #include "compiler/lower.h"
 #include "compiler/traverse.h"
-#include "primitives/infer.h"
+#include "primitives/vocabulary/infer.h"
 
 namespace anvil::compiler {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/interrupt.h"
-#include "primitives/simplification.h"
+#include "primitives/vocabulary/simplification.h"
 #include "transform/rewrite.h"
 #include "transform/simplify.h"
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "base/interrupt.h"
-#include "primitives/control.h"
+#include "primitives/families/control.h"
 #include "transform/rewrite.h"
 #include "transform/simplify.h"
 

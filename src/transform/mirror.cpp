@@ -24,7 +24,7 @@
 #include <cstring>
 
 #include "base/interrupt.h"
-#include "primitives/build.h"
+#include "primitives/vocabulary/var.h"
 #include "transform/orders.h"
 #include "transform/rewrite.h"
 #include "transform/simplify.h"

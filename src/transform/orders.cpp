@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/interrupt.h"
-#include "primitives/primitive.h"
+#include "primitives/vocabulary/primitive.h"
 
 namespace anvil::transform {
 

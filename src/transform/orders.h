@@ -12,7 +12,7 @@
 #include <optional>
 #include <unordered_map>
 
-#include "primitives/properties.h"
+#include "primitives/vocabulary/properties.h"
 
 namespace anvil::transform {
 

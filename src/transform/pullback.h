@@ -6,8 +6,8 @@
 #include <unordered_set>
 #include <vector>
 
-#include "primitives/control.h"
-#include "primitives/primitive.h"
+#include "primitives/families/control.h"
+#include "primitives/vocabulary/primitive.h"
 
 namespace anvil::transform {
 

@@ -2,8 +2,8 @@
 #include "transform/reverse.h"
 
 #include "base/interrupt.h"
-#include "primitives/build.h"
-#include "primitives/composite.h"
+#include "primitives/vocabulary/var.h"
+#include "primitives/vocabulary/composite.h"
 #include "transform/pullback.h"
 #include "transform/simplify.h"
 

@@ -7,7 +7,7 @@
 // the same two primitives.
 #include <algorithm>
 
-#include "primitives/build.h"
+#include "primitives/vocabulary/var.h"
 #include "transform/pullback.h"
 #include "transform/rewrite.h"
 #include "transform/simplify.h"

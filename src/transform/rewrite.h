@@ -1,6 +1,6 @@
 // What the passes over graphs share: replacing values everywhere, and walking inner graphs.
 #pragma once
-#include "primitives/primitive.h"
+#include "primitives/vocabulary/primitive.h"
 
 namespace anvil::transform {
 

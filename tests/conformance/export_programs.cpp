@@ -21,7 +21,7 @@
 #include "backend/eigen/evaluate.h"
 #include "backend/stablehlo/layout.h"
 #include "backend/stablehlo/stablehlo.h"
-#include "primitives/composite.h"
+#include "primitives/vocabulary/composite.h"
 #include "support/random_program.h"
 #include "transform/reverse.h"
 #include "transform/simplify.h"

@@ -13,7 +13,7 @@
 #include "conformance.h"
 #include "csv.h"
 #include "exported.h"
-#include "primitives/build.h"
+#include "primitives/vocabulary/var.h"
 #include "run_graph.h"
 #include "transform/reverse.h"
 #include "transform/simplify.h"

@@ -1,7 +1,7 @@
 // Running of graphs; see run_graph.h.
 #include "run_graph.h"
 
-#include "primitives/composite.h"
+#include "primitives/vocabulary/composite.h"
 #include "support/run_compiled.h"
 
 namespace anvil::conformance {

@@ -68,6 +68,15 @@ dtypes_of <- function(key) {
   Filter(takes, all_dtypes)
 }
 
+test_that("every primitive has its strict function, with its operands", {
+  exports <- getNamespaceExports("anvil")
+  expect_identical(Filter(function(key) !(paste0("nvl_", key) %in% exports), keys), character())
+  for (key in elementwise) {
+    operands <- .Call(anvil:::C_anvil_primitive_info, key)$operands
+    expect_identical(names(formals(nvl(key)))[seq_along(operands)], operands, label = key)
+  }
+})
+
 test_that("the groups of elementwise primitives", {
   groups <- vapply(elementwise, function(key) paste(dtypes_of(key), collapse = " "), "")
   expect_true(all(nzchar(groups)))
@@ -120,7 +129,6 @@ base_shifts <- list(
 test_that("elementwise primitives are R's functions of the same meaning", {
   x <- c(-3.75, -2.5, -1.5, -0.9, -0.5, -1e-3, 0.25, 0.5, 0.999, 1, 1.5, 2, 3.75, 10, 30)
   pairs <- expand.grid(x, x)
-  expect_length(setdiff(elementwise, c(names(base_unary), names(base_binary), names(base_bits), names(base_shifts))), 0L)
   for (key in names(base_unary)) {
     expected <- suppressWarnings(base_unary[[key]](x))
     expect_equal(flat(nvl(key)(f64(x))), expected, tolerance = 1e-12, label = key)
@@ -222,4 +230,12 @@ test_that("every primitive has a strict function, every function a help page wit
   has <- function(tag) vapply(tags, function(t) tag %in% t, NA)
   expect_identical(names(tags)[!has("\\examples")], character())
   expect_identical(names(tags)[!has("\\value")], character())
+})
+
+test_that("the table of primitives has no gaps", {
+  table <- anvil:::primitive_table()
+  expect_gt(nrow(table), 100L)
+  internal <- c("while_record", "tape_scan", "windows", "sum_windows") # text has their expansions
+  for (column in c("loops", "evaluated")) expect_identical(table$primitive[!nzchar(table[[column]])], character())
+  expect_identical(setdiff(table$primitive[!nzchar(table$StableHLO)], internal), character())
 })

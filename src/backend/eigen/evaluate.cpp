@@ -7,9 +7,9 @@
 
 #include "backend/eigen/kernels.h"
 #include "base/interrupt.h"
-#include "primitives/composite.h"
-#include "primitives/control.h"
-#include "primitives/region.h"
+#include "primitives/vocabulary/composite.h"
+#include "primitives/families/control.h"
+#include "primitives/vocabulary/region.h"
 
 namespace anvil::eigen {
 

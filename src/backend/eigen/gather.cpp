@@ -4,7 +4,7 @@
 #include "backend/eigen/kernels.h"
 #include "backend/eigen/odometer.h"
 #include "base/interrupt.h"
-#include "primitives/gather.h"
+#include "primitives/families/gather.h"
 
 namespace anvil::eigen {
 namespace {

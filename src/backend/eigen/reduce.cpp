@@ -4,7 +4,7 @@
 
 #include "backend/eigen/kernels.h"
 #include "backend/eigen/odometer.h"
-#include "primitives/monoid.h"
+#include "primitives/families/monoid.h"
 #include "runtime/scalar.h"
 
 namespace anvil::eigen {

@@ -10,7 +10,7 @@
 #include "backend/stablehlo/layout.h"
 #include "backend/stablehlo/stablehlo.h"
 #include "backend/stablehlo/syntax.h"
-#include "primitives/build.h"
+#include "primitives/vocabulary/var.h"
 
 namespace anvil::stablehlo {
 

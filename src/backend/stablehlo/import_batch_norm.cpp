@@ -1,7 +1,7 @@
 // Batch normalisation, by its formulas: for each feature with mean m and variance v of its
 // elements, y = scale (x - m) / sqrt(v + epsilon) + offset.
 #include "backend/stablehlo/import.h"
-#include "primitives/infer.h"
+#include "primitives/vocabulary/infer.h"
 
 namespace anvil::stablehlo {
 namespace {

@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "backend/stablehlo/import.h"
-#include "primitives/region.h"
+#include "primitives/vocabulary/region.h"
 
 namespace anvil::stablehlo {
 namespace {

@@ -1,8 +1,8 @@
 // What reduce and reduce_window have in common: tensors, initial values, and a region.
 #pragma once
 #include "backend/stablehlo/import.h"
-#include "primitives/fold.h"
-#include "primitives/infer.h"
+#include "primitives/families/fold.h"
+#include "primitives/vocabulary/infer.h"
 
 namespace anvil::stablehlo {
 

@@ -1,7 +1,7 @@
 // Factorisations and triangular systems: StableHLO's own, and LAPACK's as JAX calls them when
 // it lowers for CPUs.
 #include "backend/stablehlo/import.h"
-#include "primitives/infer.h"
+#include "primitives/vocabulary/infer.h"
 
 namespace anvil::stablehlo {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "backend/stablehlo/product.h"
-#include "primitives/infer.h"
+#include "primitives/vocabulary/infer.h"
 
 namespace anvil::stablehlo {
 namespace {

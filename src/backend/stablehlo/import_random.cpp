@@ -1,6 +1,6 @@
 // Random bits and numbers.
 #include "backend/stablehlo/import.h"
-#include "primitives/infer.h"
+#include "primitives/vocabulary/infer.h"
 
 namespace anvil::stablehlo {
 namespace {

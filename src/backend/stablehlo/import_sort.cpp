@@ -2,7 +2,7 @@
 #include <limits>
 
 #include "backend/stablehlo/comparator.h"
-#include "primitives/region.h"
+#include "primitives/vocabulary/region.h"
 #include "transform/simplify.h"
 
 namespace anvil::stablehlo {

@@ -1,7 +1,7 @@
 // Operators that slide a window over a tensor.
 #include "backend/stablehlo/import_fold.h"
 #include "backend/stablehlo/product.h"
-#include "primitives/region.h"
+#include "primitives/vocabulary/region.h"
 
 namespace anvil::stablehlo {
 namespace {

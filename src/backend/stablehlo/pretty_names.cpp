@@ -3,7 +3,7 @@
 #include <unordered_map>
 
 #include "backend/stablehlo/operation_parser.h"
-#include "primitives/primitive.h"
+#include "primitives/vocabulary/primitive.h"
 
 namespace anvil::stablehlo {
 namespace {

@@ -3,7 +3,7 @@
 // position, carried along, which also settles ties; the operands then follow by sorts of ours,
 // so that derivatives do not go through the network.
 #include "backend/stablehlo/comparator.h"
-#include "primitives/region.h"
+#include "primitives/vocabulary/region.h"
 
 namespace anvil::stablehlo {
 namespace {

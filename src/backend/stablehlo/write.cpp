@@ -3,7 +3,7 @@
 
 #include "backend/stablehlo/stablehlo.h"
 #include "base/interrupt.h"
-#include "primitives/composite.h"
+#include "primitives/vocabulary/composite.h"
 #include "transform/tapes.h"
 
 namespace anvil::stablehlo {

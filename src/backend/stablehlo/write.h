@@ -7,7 +7,7 @@
 #include <unordered_map>
 
 #include "backend/stablehlo/text_writer.h"
-#include "primitives/primitive.h"
+#include "primitives/vocabulary/primitive.h"
 
 namespace anvil::stablehlo {
 

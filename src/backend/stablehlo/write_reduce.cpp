@@ -1,6 +1,6 @@
 // Reductions.
 #include "backend/stablehlo/write.h"
-#include "primitives/fold.h"
+#include "primitives/families/fold.h"
 
 namespace anvil::stablehlo {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "anvil.h"
 #include "base/memory.h"
-#include "primitives/composite.h"
+#include "primitives/vocabulary/composite.h"
 
 namespace {
 thread_local int64_t until_failure = 0;  // 0: none fails

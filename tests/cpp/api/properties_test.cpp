@@ -11,9 +11,9 @@
 
 #include "anvil.h"
 #include "backend/eigen/evaluate.h"
-#include "primitives/control.h"
-#include "primitives/monoid.h"
-#include "primitives/simplification.h"
+#include "primitives/families/control.h"
+#include "primitives/families/monoid.h"
+#include "primitives/vocabulary/simplification.h"
 #include "support/random_program.h"
 
 namespace anvil::test {

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "primitives/window.h"
+#include "primitives/families/window.h"
 #include "support/gradient_check.h"
 #include "support/regions.h"
 #include "support/run_compiled.h"

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "backend/eigen/evaluate.h"
-#include "primitives/primitive.h"
+#include "primitives/vocabulary/primitive.h"
 
 namespace anvil::eigen {
 

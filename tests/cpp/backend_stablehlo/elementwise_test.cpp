@@ -6,7 +6,7 @@
 
 #include "backend/eigen/evaluate.h"
 #include "backend/stablehlo/stablehlo.h"
-#include "primitives/primitive.h"
+#include "primitives/vocabulary/primitive.h"
 
 namespace anvil::test {
 namespace {

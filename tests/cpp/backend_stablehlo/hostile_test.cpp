@@ -5,7 +5,7 @@
 
 #include "backend_stablehlo/long_texts.h"
 #include "backend_stablehlo/parsed.h"
-#include "primitives/primitive.h"
+#include "primitives/vocabulary/primitive.h"
 
 namespace anvil::stablehlo {
 namespace {

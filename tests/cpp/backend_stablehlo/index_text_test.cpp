@@ -4,7 +4,7 @@
 
 #include "backend/eigen/evaluate.h"
 #include "backend/stablehlo/stablehlo.h"
-#include "primitives/build.h"
+#include "primitives/vocabulary/var.h"
 
 namespace anvil::stablehlo {
 namespace {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "backend/stablehlo/stablehlo.h"
-#include "primitives/composite.h"
+#include "primitives/vocabulary/composite.h"
 #include "support/random_program.h"
 #include "transform/simplify.h"
 

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "backend/eigen/evaluate.h"
-#include "primitives/build.h"
+#include "primitives/vocabulary/var.h"
 
 namespace anvil {
 namespace {

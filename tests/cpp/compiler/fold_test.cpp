@@ -1,7 +1,7 @@
 // Convolutions and general reductions: every pass keeps the result, and the loops are those that
 // keep sums in registers.
 #include "compiler/graphs.h"
-#include "primitives/composite.h"
+#include "primitives/vocabulary/composite.h"
 #include "support/regions.h"
 #include "transform/reverse.h"
 #include "transform/simplify.h"

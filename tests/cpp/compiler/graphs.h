@@ -9,7 +9,7 @@
 #include "backend/eigen/evaluate.h"
 #include "compiler/passes.h"
 #include "compiler/validate_passes.h"
-#include "primitives/build.h"
+#include "primitives/vocabulary/var.h"
 #include "runtime/run.h"
 #include "support/interpret_loops.h"
 

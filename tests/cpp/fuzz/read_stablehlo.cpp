@@ -15,7 +15,7 @@
 #include "backend/eigen/evaluate.h"
 #include "backend/stablehlo/stablehlo.h"
 #include "base/error.h"
-#include "primitives/build.h"
+#include "primitives/vocabulary/var.h"
 
 namespace {
 

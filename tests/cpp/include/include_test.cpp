@@ -17,11 +17,11 @@ const std::map<std::string, std::set<std::string>>& allowed() {
     std::map<std::string, std::set<std::string>> t;
     t["base"] = {};
     t["runtime"] = t["graph"] = t["loops"] = {"base"};
-    t["primitives"] = {"base", "runtime", "graph", "loops"};
-    t["transform"] = {"base", "runtime", "graph", "loops", "primitives"};
-    t["compiler"] = {"base", "runtime", "graph", "loops", "primitives", "transform"};
-    std::set<std::string> below = t["compiler"];
-    below.insert("compiler");
+    std::set<std::string> below = {"base", "runtime", "graph", "loops"};
+    for (const char* layer : {"primitives/vocabulary", "primitives/families", "transform", "compiler"}) {
+      t[layer] = below;
+      below.insert(layer);
+    }
     for (const char* backend : {"backend/eigen", "backend/llvm", "backend/stablehlo", "backend/strips"})
       t[backend] = below;
     return t;
@@ -31,7 +31,7 @@ const std::map<std::string, std::set<std::string>>& allowed() {
 
 // "backend/eigen" for backend/eigen/shape.cpp, "runtime" for runtime/elementary/table.h, "" for anvil.h.
 std::string layer_of(const std::string& path) {
-  static const std::regex folder("^(backend/[^/]+|[^/]+)/");
+  static const std::regex folder("^((?:backend|primitives)/[^/]+|[^/]+)/");
   std::smatch match;
   return std::regex_search(path, match, folder) ? match[1].str() : "";
 }

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "backend/eigen/evaluate.h"
-#include "primitives/factories.h"
+#include "primitives/vocabulary/elementwise.h"
 #include "transform/reverse.h"
 
 namespace anvil::primitives {

@@ -1,4 +1,4 @@
-#include "primitives/control.h"
+#include "primitives/families/control.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // how a constant was spelt does not matter.
 #include <cmath>
 
-#include "primitives/window.h"
+#include "primitives/families/window.h"
 #include "support/regions.h"
 #include "support/structured.h"
 

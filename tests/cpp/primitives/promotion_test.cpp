@@ -3,8 +3,8 @@
 
 #include <sstream>
 
-#include "primitives/primitive.h"
-#include "primitives/promotion.h"
+#include "primitives/vocabulary/primitive.h"
+#include "primitives/vocabulary/promotion.h"
 
 namespace anvil::primitives {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include "primitives/primitive.h"
+#include "primitives/vocabulary/primitive.h"
 
 namespace anvil::primitives {
 namespace {

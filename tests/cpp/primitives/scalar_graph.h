@@ -4,8 +4,8 @@
 #pragma once
 #include <map>
 
-#include "primitives/build.h"
-#include "primitives/lowering.h"
+#include "primitives/vocabulary/var.h"
+#include "primitives/vocabulary/lowering.h"
 
 namespace anvil::primitives::testing {
 

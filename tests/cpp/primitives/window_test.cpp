@@ -2,7 +2,7 @@
 // every window, derivatives, errors.
 #include <functional>
 
-#include "primitives/window.h"
+#include "primitives/families/window.h"
 #include "support/regions.h"
 #include "support/structured.h"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "backend/eigen/evaluate.h"
-#include "primitives/build.h"
+#include "primitives/vocabulary/var.h"
 #include "transform/reverse.h"
 
 namespace anvil::test {

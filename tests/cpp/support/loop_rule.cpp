@@ -6,10 +6,10 @@
 #include <unordered_map>
 
 #include "backend/eigen/evaluate.h"
-#include "primitives/composite.h"
-#include "primitives/infer.h"
-#include "primitives/lowering.h"
-#include "primitives/primitive.h"
+#include "primitives/vocabulary/composite.h"
+#include "primitives/vocabulary/infer.h"
+#include "primitives/vocabulary/lowering.h"
+#include "primitives/vocabulary/primitive.h"
 #include "runtime/functions.h"
 #include "runtime/run.h"
 #include "runtime/scalar.h"

@@ -2,7 +2,7 @@
 // derivatives inside of a program.
 #include <algorithm>
 
-#include "primitives/infer.h"
+#include "primitives/vocabulary/infer.h"
 #include "support/ordinary_program.h"
 #include "transform/reverse.h"
 #include "transform/simplify.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "primitives/infer.h"
+#include "primitives/vocabulary/infer.h"
 #include "transform/reverse.h"
 
 namespace anvil::test {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "primitives/build.h"
+#include "primitives/vocabulary/var.h"
 
 namespace anvil::test {
 

@@ -1,7 +1,7 @@
 // Steps of ordinary programs that compute with whole tables: layers, scalings, sums.
 #include <cmath>
 
-#include "primitives/infer.h"
+#include "primitives/vocabulary/infer.h"
 #include "support/ordinary_program.h"
 
 namespace anvil::test {

@@ -1,6 +1,6 @@
 // Drawing rules of random_program.h: making, moving and combining elements.
 #pragma once
-#include "primitives/monoid.h"
+#include "primitives/families/monoid.h"
 #include "support/random_program.h"
 
 namespace anvil::test {

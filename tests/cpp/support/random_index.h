@@ -5,8 +5,8 @@
 #include <functional>
 #include <random>
 
-#include "primitives/build.h"
-#include "primitives/infer.h"
+#include "primitives/vocabulary/infer.h"
+#include "primitives/vocabulary/var.h"
 
 namespace anvil::test {
 

@@ -10,8 +10,8 @@
 #include <set>
 #include <string>
 
-#include "primitives/build.h"
-#include "primitives/window.h"
+#include "primitives/families/window.h"
+#include "primitives/vocabulary/var.h"
 #include "support/random_index.h"
 #include "support/regions.h"
 

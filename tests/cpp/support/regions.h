@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "primitives/build.h"
+#include "primitives/vocabulary/var.h"
 
 namespace anvil::test {
 

@@ -4,7 +4,7 @@
 
 #include "anvil.h"
 #include "loops/program.h"
-#include "primitives/composite.h"
+#include "primitives/vocabulary/composite.h"
 #include "support/load_llvm.h"
 
 namespace anvil::test {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "primitives/infer.h"
+#include "primitives/vocabulary/infer.h"
 #include "support/gradient_check.h"
 #include "support/loop_rule.h"
 

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "primitives/primitive.h"
+#include "primitives/vocabulary/primitive.h"
 #include "support/random_program.h"
 #include "transform/orders.h"
 #include "transform/simplify.h"

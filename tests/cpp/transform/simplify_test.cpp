@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "primitives/primitive.h"
+#include "primitives/vocabulary/primitive.h"
 #include "transform/tracing.h"
 
 namespace anvil::testing {

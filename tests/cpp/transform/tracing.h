@@ -3,7 +3,7 @@
 #include <functional>
 
 #include "backend/eigen/evaluate.h"
-#include "primitives/build.h"
+#include "primitives/vocabulary/var.h"
 #include "transform/reverse.h"
 
 namespace anvil::testing {

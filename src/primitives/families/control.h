@@ -1,0 +1,51 @@
+// Control flow, and the two primitives that reverse mode needs for loops of unknown length.
+//
+// `if` [true_graph, false_graph] (pred): runs one of two graphs without inputs. `while`
+// [cond_graph, body_graph] (state...): the graphs' inputs are the state; body_graph gives
+// the next one, all of it computed before any of it is replaced. All of these graphs may
+// read values of the graphs around them.
+//
+// A tape is a list of records that grows while a loop runs; a value of dtype `tape`, a
+// scalar, stands for it. A record has a fixed layout, a list of tensor types: its bytes
+// are the dense bytes of its fields, one after the other. A record may have no fields.
+//
+// `while_record` [cond_graph, body_graph, fields] (state...) -> (state..., tape): `while`
+// that also pushes a record at the start of each iteration, before the body runs (so a
+// loop of N iterations gives N records): the state elements with the 0-based positions
+// `fields`, in that order.
+//
+// `tape_scan` [body_graph, field_counts, last_first, new_field_counts] (tapes..., carry...)
+// -> (carry..., tapes...): one step per record of the operand tapes, which are all equally
+// long; there is at least one. `field_counts` and `last_first` have one number per operand
+// tape: how many fields its records have, and whether it is read from its end (1) or from
+// its start (0): with N records, step t = 0, ..., N - 1 reads record N - 1 - t or record t.
+// body_graph's inputs are the fields of these records, tape after tape, then the carry; its
+// outputs are the next carry, then the fields of one record for each new tape,
+// `new_field_counts` of them. The new tapes get these records in the order of the steps.
+#pragma once
+#include "primitives/vocabulary/primitive.h"
+
+namespace anvil::primitives {
+
+inline Control control_of(const graph::Call& c) { return primitive_of(c).control; }
+// Whether a loop records a tape, its last result.
+bool records(const graph::Call&);
+// Makes a `while` a `while_record` of these state elements; gives the tape.
+ValuePtr begin_recording(graph::Call&, std::vector<int64_t> fields);
+
+// Calls of these primitives, recorded into `to`.
+std::vector<ValuePtr> branch(graph::Graph& to, const ValuePtr& condition, graph::GraphPtr yes, graph::GraphPtr no);
+std::vector<ValuePtr> loop(graph::Graph& to, std::vector<ValuePtr> state, graph::GraphPtr condition,
+                           graph::GraphPtr body);
+std::vector<ValuePtr> recording_loop(graph::Graph& to, std::vector<ValuePtr> state, graph::GraphPtr condition,
+                                     graph::GraphPtr body, std::vector<int64_t> fields);
+struct Scan {
+  graph::GraphPtr body;
+  std::vector<int64_t> field_counts, last_first, new_field_counts;
+};
+std::vector<ValuePtr> scan_tapes(graph::Graph& to, std::vector<ValuePtr> operands, Scan);
+
+// The types of the fields of the tape that is result `output` of a while_record or tape_scan.
+std::vector<TensorType> record_layout(const graph::Call&, size_t output);
+
+}  // namespace anvil::primitives

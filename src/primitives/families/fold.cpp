@@ -1,0 +1,233 @@
+// reduce and cumulative: reductions and running reductions of any number of tensors at once
+// by a region, from initial values. The region combines the values so far with those of one
+// more element and is associative; elements come in row-major order. With the initial values
+// it should form a monoid.
+#include "primitives/families/fold.h"
+#include "primitives/families/families.h"
+
+#include <algorithm>
+
+#include "primitives/vocabulary/region.h"
+#include "primitives/vocabulary/structured.h"
+
+namespace anvil::primitives {
+
+using graph::Call;
+using graph::Graph;
+using graph::GraphPtr;
+using Vars = std::vector<Var>;
+
+static Vars record_fold(const char* primitive, const Vars& operands, const Vars& initial, Params params) {
+  std::vector<ValuePtr> inputs;
+  for (const Vars* list : {&operands, &initial})
+    for (const Var& v : *list) inputs.push_back(v.value);
+  Graph* graph = operands[0].graph;
+  Vars results;
+  for (const ValuePtr& v : record(*graph, registry().at(primitive), inputs, std::move(params)))
+    results.push_back({graph, v});
+  return results;
+}
+
+Vars fold(const Vars& operands, const Vars& initial, Ints dims, const GraphPtr& body) {
+  DType t = operands[0].dtype();
+  const Monoid* m = operands.size() == 1 ? monoid_of(*body, t) : nullptr;
+  // over no dimensions a reduction is its operand, and a fold joins the initial value to that
+  if (m && known(initial[0].value) == (dims.empty() ? neutral(*m, t) : m->start(t)).rounded_to(t))
+    return {record(m->reduction, {operands[0]}, {{"dims", std::move(dims), true}, {"drop", true}})};
+  return record_fold("reduce", operands, initial, {{"dims", std::move(dims), true}, {"body", body}});
+}
+
+size_t check_fold(const char* primitive, const Types& t, const Graph& body) {
+  size_t n = t.size() / 2;
+  if (n == 0 || t.size() % 2 != 0)
+    throw Error("argument", "`" + std::string(primitive) + "` takes tensors and as many initial values.",
+                {"x Got " + std::to_string(t.size()) + " operands."});
+  Types scalars;
+  for (size_t k = 0; k < n; ++k) {
+    std::string name = ".." + std::to_string(k + 1), start = ".." + std::to_string(n + k + 1);
+    if (t[k].shape != t[0].shape)
+      throw Error("shape", "The tensors of `" + std::string(primitive) + "` must have one shape.",
+                  {"x Got " + in_parentheses(t[0].shape) + " and " + in_parentheses(t[k].shape) + "."});
+    check_has_shape(start.c_str(), t[n + k], {});
+    check_same_dtype(name.c_str(), t[k], start.c_str(), t[n + k]);
+    scalars.push_back({t[k].dtype, {}});
+  }
+  Types both = scalars;
+  both.insert(both.end(), scalars.begin(), scalars.end());
+  check_region(primitive, body, both, scalars);
+  return n;
+}
+
+namespace {
+
+using loops::Op;
+
+struct Given {
+  std::vector<ValuePtr> tensors, initial;
+  explicit Given(const Call& c) {
+    auto middle = c.inputs.begin() + static_cast<std::ptrdiff_t>(c.inputs.size() / 2);
+    tensors.assign(c.inputs.begin(), middle);
+    initial.assign(middle, c.inputs.end());
+  }
+  const Shape& shape() const { return tensors[0]->type.shape; }
+  Lowering::Exprs first(Lowering& l) const {
+    Lowering::Exprs values;
+    for (const ValuePtr& v : initial) values.push_back(l.load(v, {}));
+    return values;
+  }
+  // The accumulators after the elements at an index.
+  Lowering::Exprs next(Lowering& l, const Graph& body, const Index& at, Lowering::Exprs accumulators) const {
+    for (const ValuePtr& v : tensors) accumulators.push_back(l.load(v, at));
+    return lower_region(l, body, accumulators);
+  }
+};
+
+// ---- reduce -----------------------------------------------------------------------------
+
+Types infer_reduce(const Types& t, const Params& params) {
+  size_t n = check_fold("reduce", t, *params.graph("body"));
+  const Ints& dims = params.ints("dims");
+  check_axes("dims", dims, static_cast<int64_t>(t[0].shape.size()));
+  Types results;
+  for (size_t k = 0; k < n; ++k) results.push_back({t[k].dtype, take(t[0].shape, other_axes(t[0].shape.size(), dims))});
+  return results;
+}
+
+// The operation of a region, where the order of its operands is free.
+std::optional<Op> free_order(const Graph& body, DType t) {
+  const auto op = single_operation(body);
+  const Monoid* m = op ? find_monoid(*op) : nullptr;
+  return m ? std::optional(is_bool(t) ? m->op_on_bool : m->op) : std::nullopt;
+}
+
+void lower_reduce(Lowering& l, const Call& c) {
+  Given x(c);
+  Ints dims = c.params.ints("dims"), kept = other_axes(x.shape().size(), dims);
+  std::sort(dims.begin(), dims.end());
+  const Graph& body = *c.params.graph("body");
+  auto place = [&](const Index& o, const Index& r) {
+    Index at(x.shape().size());
+    for (size_t k = 0; k < dims.size(); ++k) at[static_cast<size_t>(dims[k])] = r[k];
+    for (size_t k = 0; k < kept.size(); ++k) at[static_cast<size_t>(kept[k])] = o[k];
+    return at;
+  };
+  Shape extents = take(x.shape(), dims);
+  auto op = free_order(body, x.tensors[0]->type.dtype);
+  if (op && x.tensors.size() == 1 && is_literal(x.initial[0]))
+    return l.reduce(c.outputs[0], extents, *op, x.initial[0]->literal,
+                    [&](const Index& o, const Index& r) { return l.load(x.tensors[0], place(o, r)); });
+  l.fold(
+      c.outputs, extents, [&](const Index&) { return x.first(l); },
+      [&](const Index& o, const Index& r, const Lowering::Exprs& a) { return x.next(l, body, place(o, r), a); });
+}
+
+// ---- cumulative -------------------------------------------------------------------------
+
+Types infer_cumulative(const Types& t, const Params& params) {
+  size_t n = check_fold("cumulative", t, *params.graph("body"));
+  check_axis("dim", params.integer("dim"), static_cast<int64_t>(t[0].shape.size()));
+  Types results;
+  for (size_t k = 0; k < n; ++k) results.push_back({t[k].dtype, t[k].shape});
+  return results;
+}
+
+void lower_cumulative(Lowering& l, const Call& c) {
+  Given x(c);
+  const Graph& body = *c.params.graph("body");
+  l.running(
+      c.outputs, c.params.integer("dim"), [&](const Index&) { return x.first(l); },
+      [&](const Index& i, const Lowering::Exprs& a) { return x.next(l, body, i, a); });
+}
+
+// ---- as calls of others, which reverse mode differentiates --------------------------------
+
+Vars vars(Graph& g, const std::vector<ValuePtr>& values) {
+  Vars list;
+  for (const ValuePtr& v : values) list.push_back({&g, v});
+  return list;
+}
+std::vector<ValuePtr> values(const Vars& list) {
+  std::vector<ValuePtr> v;
+  for (const Var& x : list) v.push_back(x.value);
+  return v;
+}
+Vars combined(Graph& to, const Graph& body, const Vars& a, const Vars& b) {
+  Vars both = a;
+  both.insert(both.end(), b.begin(), b.end());
+  return lift(to, body, both, a[0].shape());
+}
+// Elements from, from + step, ... below `end` along one dimension.
+Vars along(const Vars& list, size_t dim, int64_t from, int64_t end, int64_t step = 1) {
+  Vars cut;
+  for (const Var& x : list) {
+    Ints starts(x.shape().size(), 0), limits = x.shape(), strides(x.shape().size(), 1);
+    starts[dim] = from, limits[dim] = end, strides[dim] = step;
+    cut.push_back(slice(x, starts, limits, strides));
+  }
+  return cut;
+}
+Vars joined(const Vars& a, const Vars& b, size_t dim) {
+  Vars list;
+  for (size_t k = 0; k < a.size(); ++k) list.push_back(concatenate({a[k], b[k]}, static_cast<int64_t>(dim)));
+  return list;
+}
+Vars spread(const Vars& scalars, const Shape& shape) {
+  Vars list;
+  for (const Var& x : scalars) list.push_back(shape.empty() ? x : broadcast_in_dim(x, shape, {}));
+  return list;
+}
+
+// Neighbours are combined until one element is left: a tree that keeps the order.
+std::vector<ValuePtr> expand_reduce(Graph& to, const Call& c) {
+  Given given(c);
+  const Graph& body = *c.params.graph("body");
+  Vars x = vars(to, given.tensors), initial = spread(vars(to, given.initial), c.outputs[0]->type.shape);
+  Ints dims = c.params.ints("dims");
+  std::sort(dims.rbegin(), dims.rend());
+  for (int64_t axis : dims) {
+    auto d = static_cast<size_t>(axis);
+    if (given.shape()[d] == 0) return values(initial);
+    for (int64_t n = x[0].shape()[d]; n > 1; n = (n + 1) / 2) {
+      int64_t paired = n / 2 * 2;
+      Vars half = combined(to, body, along(x, d, 0, paired, 2), along(x, d, 1, paired, 2));
+      x = paired == n ? half : joined(half, along(x, d, paired, n), d);
+    }
+  }
+  for (Var& v : x) v = reshape(v, c.outputs[0]->type.shape);
+  return values(combined(to, body, initial, x));
+}
+
+// Every element is combined with the one 1, 2, 4, ... before it.
+std::vector<ValuePtr> expand_cumulative(Graph& to, const Call& c) {
+  Given given(c);
+  const Graph& body = *c.params.graph("body");
+  Vars x = vars(to, given.tensors);
+  auto d = static_cast<size_t>(c.params.integer("dim"));
+  int64_t n = given.shape()[d];
+  for (int64_t by = 1; by < n; by *= 2)
+    x = joined(along(x, d, 0, by), combined(to, body, along(x, d, 0, n - by), along(x, d, by, n)), d);
+  return values(combined(to, body, spread(vars(to, given.initial), given.shape()), x));
+}
+
+}  // namespace
+
+void register_fold(Registry& r) {
+  Primitive reduce = make_primitive("reduce", "reduce", {"..."}, {{"dims", Kind::axes}, {"body", Kind::graph}});
+  reduce.infer = infer_reduce;
+  reduce.lower = lower_reduce;
+  reduce.expand = expand_reduce;
+  reduce.reverse = reverse_reduce;
+  reduce.reverses = reverses_fold;
+  reduce.hlo = {"stablehlo.reduce", {}, special};
+  r.add(std::move(reduce));
+  Primitive cumulative = make_primitive("reduce", "cumulative", {"..."}, {{"dim", Kind::axis}, {"body", Kind::graph}});
+  cumulative.infer = infer_cumulative;
+  cumulative.lower = lower_cumulative;
+  cumulative.expand = expand_cumulative;
+  cumulative.reverse = reverse_cumulative;
+  cumulative.reverses = reverses_fold;
+  cumulative.hlo = {"stablehlo.reduce_window", {}, special};
+  r.add(std::move(cumulative));
+}
+
+}  // namespace anvil::primitives

@@ -1,0 +1,25 @@
+// Reductions by a region: the body of StableHLO's reduce, reduce_window and their kin. Where
+// the body is one of the operations that have a reduction of their own, and they start from
+// the same number, it is that reduction.
+#pragma once
+#include "primitives/families/monoid.h"
+#include "primitives/vocabulary/var.h"
+
+namespace anvil::primitives {
+
+// The operands folded over `dims`, which the results no longer have.
+std::vector<Var> fold(const std::vector<Var>& operands, const std::vector<Var>& initial, std::vector<int64_t> dims,
+                      const graph::GraphPtr& body);
+
+// Error("argument" | "dtype" | "shape") unless `operands` are tensors of one shape and as many
+// scalars of their dtypes, and `body` combines scalars of these dtypes with others. Gives the
+// number of tensors.
+size_t check_fold(const char* primitive, const std::vector<TensorType>& operands, const graph::Graph& body);
+
+// Derivatives of reduce and cumulative by a sum, a maximum or a minimum; others have those of
+// their expansion. Elements that equal an extreme, the initial value among them, share equally.
+bool reverses_fold(const graph::Call&);
+void reverse_reduce(ReverseStep&);
+void reverse_cumulative(ReverseStep&);
+
+}  // namespace anvil::primitives

@@ -1,0 +1,190 @@
+// Derivatives of gather and scatter, made of gathers and scatters. What an update may read of
+// the cotangent is there when the update is: updates that a scatter leaves out get zero.
+#include "primitives/families/gather.h"
+
+namespace anvil::primitives {
+namespace {
+
+using graph::Call;
+using graph::Graph;
+
+// One number for each component of an index, spread over the indices.
+Var per_component(Var indices, const IndexDims& d, const std::vector<Scalar>& numbers) {
+  bool equal = std::all_of(numbers.begin(), numbers.end(), [&](Scalar x) { return x == numbers[0]; });
+  if (equal) return literal(indices, numbers.empty() ? Scalar(0) : numbers[0]);
+  Shape one = indices.shape();
+  one[static_cast<size_t>(d.vector)] = 1;
+  std::vector<Var> parts;
+  for (Scalar x : numbers) parts.push_back(literal(*indices.graph, x, {indices.dtype(), one}));
+  return concatenate(parts, d.vector);
+}
+
+// The indices, each component moved into [low, high].
+Var clamped(Var indices, const IndexDims& d, const Ints& low, const Ints& high) {
+  std::vector<Scalar> least, most;
+  DType t = indices.dtype();
+  auto fits = [t](int64_t x) { return (x >= 0 || is_signed_integer(t)) && Scalar(x).rounded_to(t).as<int64_t>() == x; };
+  for (size_t k = 0; k < low.size(); ++k) {
+    least.push_back(fits(low[k]) ? Scalar(low[k]) : lowest(t));
+    most.push_back(fits(high[k]) ? Scalar(high[k]) : highest(t));
+  }
+  return record("clamp", {per_component(indices, d, least), indices, per_component(indices, d, most)});
+}
+
+// The elements of x, which is like the input of the scatter, at the places of its updates; 0
+// where those are outside. Around x there is room for one window on each side.
+class Reader {
+ public:
+  Reader(const ReverseStep& step, size_t n)
+      : dims_(index_dims(step.call.params, of_scatter)), update_(step.call.inputs[n + 1]->type.shape) {
+    const Shape &input = step.call.inputs[0]->type.shape, &indices = step.call.inputs[n]->type.shape;
+    sizes_ = Layout(dims_, input, indices).window_sizes(update_, input.size());
+    margin_.assign(input.size(), 0);
+    for (size_t k = 0; k < input.size(); ++k) sizes_[k] = std::min(sizes_[k], std::max<int64_t>(input[k], 1));
+    Ints low, high, moved;
+    for (int64_t axis : dims_.map) {
+      auto k = static_cast<size_t>(axis);
+      margin_[k] = sizes_[k];
+      low.push_back(-sizes_[k]);
+      high.push_back(input[k]);
+      moved.push_back(sizes_[k]);
+    }
+    Var at = clamped({&step.graph, step.call.inputs[n]}, dims_, low, high);
+    indices_ = convert(at, DType::i64);
+    indices_ = indices_ + per_component(indices_, dims_, {moved.begin(), moved.end()});
+  }
+  Var operator()(Var x) const {
+    if (elements(x.shape()) == 0) return literal(*x.graph, 0, {x.dtype(), update_});
+    Var zero = literal(*x.graph, 0, {x.dtype(), {}});
+    return gather(pad(x, zero, margin_, margin_, Ints(margin_.size(), 0)), indices_, sizes_, dims_);
+  }
+
+ private:
+  IndexDims dims_;
+  Shape update_, sizes_;
+  Ints margin_;
+  Var indices_;
+};
+
+// What a region does to element k: the primitive that combines the old element with the
+// update, "replace", "keep", or "" when it is something else.
+std::string combination(const Graph& region, size_t k, size_t n) {
+  const ValuePtr &old = region.inputs[k], &update = region.inputs[n + k], &result = region.outputs[k];
+  if (result == update) return "replace";
+  if (result == old) return "keep";
+  for (const Call& c : region.calls) {
+    if (c.outputs[0] != result) continue;
+    const std::string& name = c.primitive->name;
+    bool commutes = name == "add" || name == "mul" || name == "maximum" || name == "minimum";
+    if ((commutes || name == "sub") && c.inputs == std::vector<ValuePtr>{old, update}) return name;
+    if (commutes && c.inputs == std::vector<ValuePtr>{update, old}) return name;
+  }
+  return "";
+}
+
+// One result of a scatter with its operands.
+struct Part {
+  ReverseStep& step;
+  size_t k, n;
+  Var x, indices, u, y, g;
+  IndexDims dims;
+  bool unique, by_x, by_u;
+  Reader read;
+
+  Part(ReverseStep& s, size_t which, size_t inputs)
+      : step(s),
+        k(which),
+        n(inputs),
+        x(operand(s, which)),
+        indices(operand(s, inputs)),
+        u(operand(s, inputs + 1 + which)),
+        y(result(s, which)),
+        g(cotangent(s, which)),
+        dims(index_dims(s.call.params, of_scatter)),
+        unique(s.call.params.flag("unique_indices")),
+        by_x(s.required[which]),
+        by_u(s.required[inputs + 1 + which]),
+        read(s, inputs) {}
+  Var scattered(Var onto, Var update, const char* combiner) const {
+    return scatter(onto, indices, update, dims, combiner, unique);
+  }
+  void input(Var d) const { set(step, k, d); }
+  void update(Var d) const { set(step, n + 1 + k, d); }
+};
+
+void reverse_add(const Part& p, bool subtracts) {
+  p.input(p.g);
+  if (p.by_u) p.update(subtracts ? -p.read(p.g) : p.read(p.g));
+}
+
+// Of several updates of one place the last one stays: it finds its own number there.
+void reverse_replace(const Part& p) {
+  if (p.by_x) p.input(p.scattered(p.g, zeros_like(p.u), ""));
+  if (!p.by_u) return;
+  Var g = p.read(p.g);
+  if (p.unique) return p.update(g);
+  Graph& graph = p.step.graph;
+  int64_t count = elements(p.u.shape());
+  Var number = reshape(iota(graph, 0, DType::i64, {count}, 1), p.u.shape());
+  Var last = p.scattered(literal(graph, 0, {DType::i64, p.x.shape()}), number, "");
+  p.update(select(p.read(last) == number, g, zeros_like(g)));
+}
+
+// y = x * u1 * u2 ...: for each update the product of the others. It is the product of those
+// that are not zero, divided by the update, unless others are zero.
+void reverse_mul(const Part& p) {
+  if (p.by_x) p.input(p.scattered(p.g, p.u, "mul"));
+  if (!p.by_u) return;
+  if (p.unique) return p.update(p.read(p.g * p.x));
+  Var zero = p.u == 0.0, nonzero = select(zero, literal(p.u, 1), p.u), none = zeros_like(p.u);
+  Var product = p.read(p.scattered(p.g * p.x, nonzero, "mul"));
+  Var zeros = p.read(p.scattered(zeros_like(p.x), convert(zero, p.x.dtype()), "add"));
+  p.update(select(zero, select(zeros == 1.0, product, none), select(zeros == 0.0, product / nonzero, none)));
+}
+
+// Those that equal the extreme share its cotangent; when it is NaN, nobody does.
+void reverse_extreme(const Part& p) {
+  Var by_x = p.x == p.y, by_u = p.u == p.read(p.y);
+  Var ones_of_x = convert(by_x, p.x.dtype()), ones_of_u = convert(by_u, p.x.dtype());
+  Var count = maximum(p.scattered(ones_of_x, ones_of_u, "add"), literal(p.x, 1));
+  Var share = p.g / count;
+  if (p.by_x) p.input(select(by_x, share, zeros_like(p.x)));
+  if (p.by_u) p.update(select(by_u, p.read(share), zeros_like(p.u)));
+}
+
+void reverse_part(const Part& p) {
+  std::string how = combination(*p.step.call.params.graph("update_computation"), p.k, p.n);
+  if (how == "add" || how == "sub") return reverse_add(p, how == "sub");
+  if (how == "replace") return reverse_replace(p);
+  if (how == "mul") return reverse_mul(p);
+  if (how == "maximum" || how == "minimum") return reverse_extreme(p);
+  if (how == "keep") return p.input(p.g);
+  throw Error("gradient", "`scatter` has no derivative for this `update_computation`.",
+              {"i It may be the addition, subtraction, product, maximum or minimum of the old element and the update, "
+               "or one of the two."});
+}
+
+}  // namespace
+
+void reverse_gather(ReverseStep& step) {
+  if (!step.required[0]) return;
+  Var x = operand(step, 0), g = cotangent(step);
+  if (elements(x.shape()) == 0 || elements(g.shape()) == 0) return;
+  IndexDims d = index_dims(step.call.params, of_gather);
+  const Shape& slices = step.call.params.ints("slice_sizes");
+  Ints low(d.map.size(), 0), high;
+  for (int64_t axis : d.map) {
+    auto k = static_cast<size_t>(axis);
+    high.push_back(x.shape()[k] - std::max<int64_t>(slices[k], 1));
+  }
+  Var indices = clamped(operand(step, 1), d, low, high);
+  set(step, 0, scatter(sum_so_far(step, 0).value_or(zeros_like(x)), indices, g, d, "add"));
+}
+
+void reverse_scatter(ReverseStep& step) {
+  size_t n = inputs_of_scatter(step.call.inputs.size());
+  for (size_t k = 0; k < n; ++k)
+    if (step.required[k] || step.required[n + 1 + k]) reverse_part(Part(step, k, n));
+}
+
+}  // namespace anvil::primitives

@@ -1,0 +1,137 @@
+// Factorisations and triangular systems. The last two dimensions are the matrix, the ones
+// before count matrices that are treated side by side.
+#include "primitives/families/families.h"
+#include "primitives/vocabulary/structured.h"
+
+namespace anvil::primitives {
+namespace {
+
+void check_square(const char* argument, const TensorType& t) {
+  size_t rank = t.shape.size();
+  std::string quoted = "`" + std::string(argument) + "`", got = "x Got shape " + in_parentheses(t.shape) + ".";
+  if (rank < 2) throw Error("shape", quoted + " must have at least 2 dimensions.", {got});
+  if (t.shape[rank - 2] != t.shape[rank - 1]) throw Error("shape", quoted + " must be a square matrix.", {got});
+}
+
+int64_t matrices(const Shape& shape) { return elements(Shape(shape.begin(), shape.end() - 2)); }
+
+// ---- on stacks of matrices, for the reverse rules ---------------------------------------
+
+int64_t row_axis(Var x) { return static_cast<int64_t>(x.shape().size()) - 2; }
+int64_t column_axis(Var x) { return row_axis(x) + 1; }
+
+Var transposed(Var x) {
+  Ints permutation = all_axes(x.shape().size());
+  std::swap(permutation[static_cast<size_t>(row_axis(x))], permutation[static_cast<size_t>(column_axis(x))]);
+  return transpose(x, permutation);
+}
+// The product over axis i of each a and axis j of each b (0 rows, 1 columns).
+Var product(Var a, int64_t i, Var b, int64_t j) {
+  Ints batch = all_axes(a.shape().size() - 2);
+  return dot_general(a, b, {row_axis(a) + i}, {row_axis(b) + j}, batch, batch);
+}
+Var row_numbers(Var x) { return iota(*x.graph, row_axis(x), DType::i32, x.shape()); }
+Var column_numbers(Var x) { return iota(*x.graph, column_axis(x), DType::i32, x.shape()); }
+
+// ---- Cholesky ---------------------------------------------------------------------------
+
+// With A = L L' and S the symmetric matrix whose lower triangle is half that of L' g, a symmetric
+// A has the cotangent L^-T S L^-1. An upper factor is the transpose of L. As one triangle of A is
+// read, each of its elements stands for two, and the other triangle gets nothing: that is what
+// differences by single elements give, and with a symmetric A the same for whatever made it.
+void reverse_cholesky(ReverseStep& step) {
+  Var factor = result(step), g = cotangent(step);
+  bool lower = step.call.params.flag("lower");
+  Var m = lower ? product(factor, 0, g, 0) : product(factor, 1, g, 1);
+  Var s = select(row_numbers(m) >= column_numbers(m), m, transposed(m)) * 0.5;
+  Var left = triangular_solve(factor, s, true, lower, false, lower);
+  Var both = triangular_solve(factor, left, false, lower, false, !lower);
+  Var row = row_numbers(both), column = column_numbers(both), once = row == column;
+  Var read = lower ? row > column : row < column;
+  set(step, 0, select(once, both, select(read, both * 2.0, zeros_like(both))));
+}
+
+Primitive make_cholesky() {
+  Primitive p = make_primitive("linalg", "cholesky", {"operand"}, {{"lower", Kind::flag}});
+  p.key = "chol";
+  p.group = Group::floating;
+  p.infer = [](const Types& t, const Params&) {
+    check_square("operand", t[0]);
+    return Types{t[0]};
+  };
+  p.reverse = reverse_cholesky;
+  p.hlo = {"stablehlo.cholesky", {{"lower", "lower", Attribute::boolean, "", 0}}};
+  p.lower = [](Lowering& l, const graph::Call& c) {
+    const TensorType& t = c.inputs[0]->type;
+    l.call(t.dtype == DType::f32 ? "cholesky_f32" : "cholesky_f64", {c.outputs[0]}, {c.inputs[0]},
+           {t.shape.back(), c.params.flag("lower"), matrices(t.shape)});
+  };
+  return p;
+}
+
+// ---- triangular systems: op(A) X = B, or X op(A) = B ------------------------------------
+
+Types infer_solve(const Types& t, const Params& params) {
+  const Shape &a = t[0].shape, &b = t[1].shape;
+  check_same_dtype("a", t[0], "b", t[1]);
+  check_square("a", t[0]);
+  std::string got = "x Got shapes " + in_parentheses(a) + " and " + in_parentheses(b) + ".";
+  if (a.size() != b.size()) throw Error("shape", "`a` and `b` must have the same number of dimensions.", {got});
+  if (!std::equal(a.begin(), a.end() - 2, b.begin()))
+    throw Error("shape", "All dimensions of `a` and `b` but the last two must have the same sizes.", {got});
+  bool left = params.flag("left_side");
+  if (a.back() != b[b.size() - (left ? 2 : 1)])
+    throw Error(
+        "shape",
+        std::string("`b` must have as many ") + (left ? "rows as `a`." : "columns as `a` when `left_side` is FALSE."),
+        {got});
+  return {{t[1].dtype, b, t[0].ambiguous && t[1].ambiguous}};
+}
+
+// dB solves the transposed system for g; op(A) gets -dB X' (right: -X' dB), within the
+// triangle that is read.
+void reverse_solve(ReverseStep& step) {
+  Var a = operand(step, 0), x = result(step), g = cotangent(step);
+  const Params& params = step.call.params;
+  bool left = params.flag("left_side"), lower = params.flag("lower"), unit = params.flag("unit_diagonal");
+  bool transpose_a = params.flag("transpose_a");
+  Var db = triangular_solve(a, g, left, lower, unit, !transpose_a);
+  set(step, 1, db);
+  if (!step.required[0]) return;
+  int64_t summed = left ? 1 : 0;
+  Var da = left != transpose_a ? product(db, summed, x, summed) : product(x, summed, db, summed);
+  Var row = row_numbers(da), column = column_numbers(da);
+  Var read = lower ? (unit ? row > column : row >= column) : (unit ? row < column : row <= column);
+  set(step, 0, select(read, -da, zeros_like(da)));
+}
+
+Primitive make_triangular_solve() {
+  Primitive p = make_primitive(
+      "linalg", "triangular_solve", {"a", "b"},
+      {{"left_side", Kind::flag}, {"lower", Kind::flag}, {"unit_diagonal", Kind::flag}, {"transpose_a", Kind::flag}});
+  p.group = Group::floating;
+  p.linear = Operands::only(1);
+  p.infer = infer_solve;
+  p.reverse = reverse_solve;
+  p.hlo = {"stablehlo.triangular_solve", {}, special};
+  p.lower = [](Lowering& l, const graph::Call& c) {
+    const TensorType& t = c.inputs[0]->type;
+    const Shape& b = c.inputs[1]->type.shape;
+    const Params& params = c.params;
+    bool left = params.flag("left_side");
+    l.call(t.dtype == DType::f32 ? "triangular_solve_f32" : "triangular_solve_f64", {c.outputs[0]},
+           {c.inputs[0], c.inputs[1]},
+           {t.shape.back(), b[b.size() - (left ? 1 : 2)], matrices(t.shape), left, params.flag("lower"),
+            params.flag("unit_diagonal"), params.flag("transpose_a")});
+  };
+  return p;
+}
+
+}  // namespace
+
+void register_linalg(Registry& r) {
+  r.add(make_cholesky());
+  r.add(make_triangular_solve());
+}
+
+}  // namespace anvil::primitives

@@ -1,0 +1,27 @@
+// Windows that slide over a tensor, for the operators that are made of them.
+#pragma once
+#include "primitives/vocabulary/var.h"
+
+namespace anvil::primitives {
+
+// One dimension: windows of `size` elements that lie `dilation` apart start every `stride`
+// elements of the operand, whose own elements come to lie `base_dilation` apart and which
+// is padded (cropped, where negative) at both ends.
+struct WindowDimension {
+  int64_t size = 1, stride = 1, dilation = 1, base_dilation = 1, low = 0, high = 0;
+};
+// How many windows there are over n elements.
+int64_t window_count(int64_t n, const WindowDimension&);
+int64_t dilated(int64_t n, int64_t by);  // from the first of n elements to the last, when they lie `by` apart
+void check_positive(const char* argument, const std::vector<int64_t>& values);
+
+// x as the windows slide over it: with base dilation and padding.
+Var padded(Var x, Var value, const std::vector<WindowDimension>&);
+// All windows: the dimensions of x with the number of windows, then those of one window.
+Var windows(Var x, std::vector<int64_t> dims, std::vector<int64_t> sizes, std::vector<int64_t> strides,
+            std::vector<int64_t> dilations);
+Var sum_windows(Var x, std::vector<int64_t> dims, std::vector<int64_t> dilations);
+
+void register_window_views(Registry&);  // part of register_window
+
+}  // namespace anvil::primitives

@@ -1,0 +1,244 @@
+// The view of all windows over a tensor, `windows`: result[o.., w..] = x[o * stride + w *
+// dilation], and its adjoint, `sum_windows`, which adds to every element all that it was in.
+#include <algorithm>
+
+#include "primitives/families/families.h"
+#include "primitives/families/window.h"
+#include "primitives/vocabulary/structured.h"
+
+namespace anvil::primitives {
+
+using graph::Call;
+using graph::Graph;
+using Vars = std::vector<Var>;
+
+// ---- what a window covers -----------------------------------------------------------------
+
+int64_t dilated(int64_t n, int64_t by) { return n <= 0 ? 0 : (n - 1) * by + 1; }
+
+void check_positive(const char* what, const Ints& values) {
+  for (size_t d = 0; d < values.size(); ++d)
+    if (values[d] < 1)
+      throw Error("argument", "`" + std::string(what) + "` must be positive.",
+                  {"x Got " + std::to_string(values[d]) + " in dimension " + std::to_string(d + 1) + "."});
+}
+
+int64_t window_count(int64_t n, const WindowDimension& w) {
+  __extension__ using Wide = __int128;
+  Wide covered = static_cast<Wide>(w.size - 1) * w.dilation + 1;
+  Wide base = n <= 0 ? 0 : static_cast<Wide>(n - 1) * w.base_dilation + 1;
+  Wide padded = base + w.low + w.high;
+  if (padded < 0)
+    throw Error("shape", "Negative padding must not crop more than there is.",
+                {"x A dimension of size " + std::to_string(n) + " is padded by " + std::to_string(w.low) + " and " +
+                 std::to_string(w.high) + "."});
+  constexpr int64_t most = int64_t(1) << 60;  // so that sums of these have room
+  if (padded > most || covered > most || std::max(w.low, w.high) > most || std::min(w.low, w.high) < -most)
+    throw Error("shape", "A dimension that windows slide over is too large.", {"x Sizes and paddings go up to 2^60."});
+  return covered > padded ? 0 : static_cast<int64_t>((padded - covered) / w.stride + 1);
+}
+
+Var padded(Var x, Var value, const std::vector<WindowDimension>& w) {
+  Ints low, high, interior;
+  for (const WindowDimension& d : w) {
+    low.push_back(d.low);
+    high.push_back(d.high);
+    interior.push_back(d.base_dilation - 1);
+  }
+  Ints none(w.size(), 0);
+  return low == none && high == none && interior == none ? x : pad(x, value, low, high, interior);
+}
+
+// ---- windows and sum_windows ----------------------------------------------------------------
+
+Var windows(Var x, Ints dims, Ints sizes, Ints strides, Ints dilations) {
+  return record("windows", {x},
+                {{"dims", std::move(dims), true},
+                 {"sizes", std::move(sizes)},
+                 {"strides", std::move(strides)},
+                 {"dilations", std::move(dilations)}});
+}
+Var sum_windows(Var x, Ints dims, Ints dilations) {
+  return record("sum_windows", {x}, {{"dims", std::move(dims), true}, {"dilations", std::move(dilations)}});
+}
+
+namespace {
+
+Types infer_windows(const Types& t, const Params& params) {
+  const Ints &dims = params.ints("dims"), &sizes = params.ints("sizes");
+  check_axes("dims", dims, static_cast<int64_t>(t[0].shape.size()));
+  for (const char* what : {"sizes", "strides", "dilations"}) {
+    check_length(what, params.ints(what), static_cast<int64_t>(dims.size()), "dims");
+    check_positive(what, params.ints(what));
+  }
+  TensorType result{t[0].dtype, t[0].shape, t[0].ambiguous};
+  for (size_t k = 0; k < dims.size(); ++k) {
+    int64_t& n = result.shape[static_cast<size_t>(dims[k])];
+    n = window_count(n, {sizes[k], params.ints("strides")[k], params.ints("dilations")[k]});
+  }
+  result.shape.insert(result.shape.end(), sizes.begin(), sizes.end());
+  return {result};
+}
+
+void lower_windows(Lowering& l, const Call& c) {
+  ValuePtr x = c.inputs[0];
+  l.map(c.outputs[0], [&l, x, dims = c.params.ints("dims"), strides = c.params.ints("strides"),
+                       dilations = c.params.ints("dilations")](const Index& i) {
+    size_t rank = x->type.shape.size();
+    Index at(i.begin(), i.begin() + static_cast<std::ptrdiff_t>(rank));
+    for (size_t k = 0; k < dims.size(); ++k) {
+      Affine& d = at[static_cast<size_t>(dims[k])];
+      d = d * strides[k] + i[rank + k] * dilations[k];
+    }
+    return l.load(x, at);
+  });
+}
+
+// Every element takes the sum over the windows that it was in.
+void reverse_windows(ReverseStep& step) {
+  const Params& p = step.call.params;
+  const Ints &dims = p.ints("dims"), &sizes = p.ints("sizes"), &strides = p.ints("strides"),
+             &dilations = p.ints("dilations");
+  Var g = cotangent(step);
+  const Shape& from = operand(step, 0).shape();
+  Ints low(g.shape().size(), 0), high = low, interior = low;
+  for (size_t k = 0; k < dims.size(); ++k) {
+    auto d = static_cast<size_t>(dims[k]);
+    low[d] = (sizes[k] - 1) * dilations[k];
+    high[d] = from[d] - dilated(g.shape()[d], strides[k]);
+    interior[d] = strides[k] - 1;
+  }
+  Var zero = literal(step.graph, 0, {g.dtype(), {}});
+  set(step, 0, sum_windows(pad(g, zero, low, high, interior), dims, dilations));
+}
+
+// One dimension after the other: a slice for each place in the window, side by side.
+std::vector<ValuePtr> expand_windows(Graph& to, const Call& c) {
+  Var x{&to, c.inputs[0]};
+  const Ints &dims = c.params.ints("dims"), &sizes = c.params.ints("sizes");
+  for (size_t k = 0; k < dims.size(); ++k) {
+    auto d = static_cast<size_t>(dims[k]);
+    size_t rank = x.shape().size();
+    int64_t stride = c.params.ints("strides")[k], count = c.outputs[0]->type.shape[d];
+    Shape one = x.shape();
+    one[d] = count;
+    one.push_back(1);
+    Vars places;
+    for (int64_t w = 0; w < sizes[k]; ++w) {
+      Ints start(rank, 0), limit = x.shape(), step(rank, 1);
+      start[d] = count == 0 ? 0 : w * c.params.ints("dilations")[k];
+      limit[d] = start[d] + dilated(count, stride);
+      step[d] = stride;
+      places.push_back(reshape(slice(x, start, limit, step), one));
+    }
+    x = places.size() == 1 ? places[0] : concatenate(places, static_cast<int64_t>(rank));
+  }
+  return {x.value};
+}
+
+// ---- sum_windows: result[p..] = sum over w of x[p + (size - 1 - w) * dilation.., w..] -------
+
+size_t rank_of(const Params& params, const Shape& shape) { return shape.size() - params.ints("dims").size(); }
+
+Types infer_sum_windows(const Types& t, const Params& params) {
+  const Ints &dims = params.ints("dims"), &dilations = params.ints("dilations");
+  if (dims.size() > t[0].shape.size())
+    throw Error("shape", "`operand` must have a last dimension for each of `dims`.",
+                {"x Got shape " + in_parentheses(t[0].shape) + "."});
+  size_t rank = rank_of(params, t[0].shape);
+  check_axes("dims", dims, static_cast<int64_t>(rank));
+  check_length("dilations", dilations, static_cast<int64_t>(dims.size()), "dims");
+  check_positive("dilations", dilations);
+  TensorType result{t[0].dtype, {t[0].shape.begin(), t[0].shape.begin() + static_cast<std::ptrdiff_t>(rank)}};
+  for (size_t k = 0; k < dims.size(); ++k) {
+    int64_t& n = result.shape[static_cast<size_t>(dims[k])];
+    auto d = static_cast<size_t>(dims[k]);
+    n = add_sizes(n, -multiply_sizes(std::max<int64_t>(t[0].shape[rank + k], 1) - 1, dilations[k], d), d);
+    if (n < 0)
+      throw Error("shape", "`operand` is shorter than its windows.",
+                  {"x Dimension " + std::to_string(dims[k] + 1) + " lacks " + std::to_string(-n) + " elements."});
+  }
+  return {result};
+}
+
+void lower_sum_windows(Lowering& l, const Call& c) {
+  ValuePtr x = c.inputs[0];
+  const Ints &dims = c.params.ints("dims"), &dilations = c.params.ints("dilations");
+  size_t rank = rank_of(c.params, x->type.shape);
+  Shape sizes(x->type.shape.begin() + static_cast<std::ptrdiff_t>(rank), x->type.shape.end());
+  l.reduce(c.outputs[0], sizes, is_bool(x->type.dtype) ? loops::Op::bit_or : loops::Op::add, 0,
+           [&](const Index& o, const Index& w) {
+             Index at = o;
+             for (size_t k = 0; k < dims.size(); ++k) {
+               Affine& d = at[static_cast<size_t>(dims[k])];
+               d = d + w[k] * -dilations[k] + (sizes[k] - 1) * dilations[k];
+             }
+             at.insert(at.end(), w.begin(), w.end());
+             return l.load(x, at);
+           });
+}
+
+void reverse_sum_windows(ReverseStep& step) {
+  const Ints &dims = step.call.params.ints("dims"), &dilations = step.call.params.ints("dilations");
+  const Shape& from = operand(step, 0).shape();
+  Var g = cotangent(step);
+  Ints border(g.shape().size(), 0), sizes, ones(dims.size(), 1);
+  for (size_t k = 0; k < dims.size(); ++k) {
+    sizes.push_back(from[g.shape().size() + k]);
+    border[static_cast<size_t>(dims[k])] = (std::max<int64_t>(sizes[k], 1) - 1) * dilations[k];
+  }
+  if (elements(sizes) == 0) return;
+  Var zero = literal(step.graph, 0, {g.dtype(), {}});
+  Var wide = pad(g, zero, border, border, Ints(border.size(), 0));
+  set(step, 0, windows(wide, dims, sizes, ones, dilations));
+}
+
+std::vector<ValuePtr> expand_sum_windows(Graph& to, const Call& c) {
+  Var x{&to, c.inputs[0]};
+  const Ints& dims = c.params.ints("dims");
+  for (size_t k = dims.size(); k-- > 0;) {  // the last dimension is the window's
+    auto d = static_cast<size_t>(dims[k]);
+    size_t last = x.shape().size() - 1;
+    int64_t size = x.shape()[last], dilation = c.params.ints("dilations")[k], kept = c.outputs[0]->type.shape[d];
+    Var total;
+    for (int64_t w = 0; w < size; ++w) {
+      Ints start(last + 1, 0), limit = x.shape();
+      start[d] = (size - 1 - w) * dilation;
+      limit[d] = start[d] + kept;
+      start[last] = w;
+      limit[last] = w + 1;
+      Var part = slice(x, start, limit, Ints(last + 1, 1));
+      total = w == 0 ? part : total + part;
+    }
+    Shape shape(x.shape().begin(), x.shape().end() - 1);
+    shape[d] = kept;
+    x = size == 0 ? literal(to, 0, {x.dtype(), shape}) : reshape(total, shape);
+  }
+  return {x.value};
+}
+
+}  // namespace
+
+void register_window_views(Registry& r) {
+  Primitive p = make_primitive(
+      "window", "windows", {"operand"},
+      {{"dims", Kind::axes}, {"sizes", Kind::sizes}, {"strides", Kind::sizes}, {"dilations", Kind::sizes}});
+  p.acts = Acts::moves;
+  p.linear = Operands::all();
+  p.infer = infer_windows;
+  p.lower = lower_windows;
+  p.reverse = reverse_windows;
+  p.expand = expand_windows;
+  r.add(std::move(p));
+
+  p = make_primitive("window", "sum_windows", {"operand"}, {{"dims", Kind::axes}, {"dilations", Kind::sizes}});
+  p.acts = Acts::reduces;
+  p.linear = Operands::all();
+  p.infer = infer_sum_windows;
+  p.lower = lower_sum_windows;
+  p.reverse = reverse_sum_windows;
+  p.expand = expand_sum_windows;
+  r.add(std::move(p));
+}
+
+}  // namespace anvil::primitives

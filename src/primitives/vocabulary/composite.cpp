@@ -1,0 +1,120 @@
+// Expansion; the definition of a composite is its expansion.
+#include "primitives/vocabulary/composite.h"
+
+#include <algorithm>
+
+#include "base/interrupt.h"
+
+namespace anvil::primitives {
+
+using graph::Call;
+using graph::Graph;
+using graph::GraphPtr;
+
+namespace {
+
+std::vector<TensorType> infer_composite(const std::vector<TensorType>& operands, const Params& params) {
+  const Graph& definition = *params.graph("definition");
+  if (definition.inputs.size() != operands.size())
+    throw InternalError("a composite has another number of operands than its definition");
+  std::vector<TensorType> results;
+  for (const ValuePtr& v : definition.outputs) results.push_back(v->type);
+  return results;
+}
+
+std::vector<ValuePtr> expand_composite(Graph& to, const Call& call) {
+  const Graph& definition = *call.params.graph("definition");
+  std::vector<ValuePtr> results = inline_calls(definition, call.inputs, to);
+  for (const ValuePtr& v : definition.constants)
+    if (v->kind == graph::Value::Kind::constant &&
+        std::find(to.constants.begin(), to.constants.end(), v) == to.constants.end())
+      to.constants.push_back(v);
+  return results;
+}
+
+bool expands(const Call& call, Reader reader) {
+  const Primitive& p = primitive_of(call);
+  if (!p.expand) return false;
+  auto flows = [](const ValuePtr& v) { return is_float(v->type.dtype); };
+  switch (reader) {
+    case Reader::backend: return !p.lower;
+    case Reader::reverse:
+      return !(p.reverse && (!p.reverses || p.reverses(call))) &&
+             std::any_of(call.outputs.begin(), call.outputs.end(), flows);
+    case Reader::text: return p.hlo.op.empty();
+  }
+  return false;
+}
+
+bool any_expands(const Graph& g, Reader reader) {
+  return std::any_of(g.calls.begin(), g.calls.end(), [&](const Call& c) {
+    if (expands(c, reader)) return true;
+    for (const GraphPtr& inner : subgraphs(c))
+      if (any_expands(*inner, reader)) return true;
+    return false;
+  });
+}
+
+// What stands for the results of calls that were expanded. Those live as long as the map
+// does, which knows them by address.
+struct Expanded {
+  graph::Substitution map;
+  std::vector<ValuePtr> results;
+};
+
+GraphPtr rewrite(const Graph& g, Expanded& expanded, Reader reader) {
+  graph::Substitution& map = expanded.map;
+  auto copy = std::make_shared<Graph>();
+  copy->inputs = g.inputs;
+  for (const ValuePtr& v : g.constants) copy->constants.push_back(substitute(map, v));
+  for (Call c : g.calls) {
+    poll();
+    for (ValuePtr& v : c.inputs) v = substitute(map, v);
+    for (graph::Param& p : c.params.items)
+      if (auto* inner = std::get_if<GraphPtr>(&p.value)) *inner = rewrite(**inner, expanded, reader);
+    if (!expands(c, reader)) {
+      copy->calls.push_back(std::move(c));
+      continue;
+    }
+    // expansions may hold calls that expand
+    Graph part;
+    std::vector<ValuePtr> results = primitive_of(c).expand(part, c);
+    part.outputs = results;
+    graph::GraphPtr inner = rewrite(part, expanded, reader);
+    for (const ValuePtr& v : inner->constants)
+      if (std::find(copy->constants.begin(), copy->constants.end(), v) == copy->constants.end())
+        copy->constants.push_back(v);
+    for (Call& call : inner->calls) {
+      if (call.location < 0) call.location = c.location;
+      copy->calls.push_back(std::move(call));
+    }
+    for (size_t i = 0; i < results.size(); ++i) map[c.outputs[i].get()] = inner->outputs[i];
+    expanded.results.insert(expanded.results.end(), c.outputs.begin(), c.outputs.end());
+  }
+  for (const ValuePtr& v : g.outputs) copy->outputs.push_back(substitute(map, v));
+  return copy;
+}
+
+}  // namespace
+
+Primitive composite(std::string name, std::function<void(ReverseStep&)> reverse) {
+  Primitive p;
+  p.name = std::move(name);
+  p.family = "composite";
+  p.operands = {"..."};
+  p.parameters = {{"definition", ParamSpec::Kind::graph}};
+  p.infer = infer_composite;
+  p.expand = expand_composite;
+  p.reverse = std::move(reverse);
+  return p;
+}
+
+bool is_composite(const graph::Operation& o) { return static_cast<const Primitive&>(o).family == "composite"; }
+
+GraphPtr expand(const Graph& g, Reader reader) {
+  if (!any_expands(g, reader)) return std::make_shared<Graph>(g);
+  Expanded expanded;
+  return rewrite(g, expanded, reader);
+}
+
+}  // namespace anvil::primitives

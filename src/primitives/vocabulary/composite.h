@@ -1,0 +1,20 @@
+// Primitives made of others, which need no rules for any backend: whatever runs a graph
+// puts their expansion in the place of the call first. With a reverse rule such a call is
+// differentiated as a whole, without one through its expansion; with a StableHLO form it is
+// written as a whole. A composite is the general case: its call carries its definition, the
+// graph that was traced when the call was made, as parameter `definition`.
+#pragma once
+#include "primitives/vocabulary/primitive.h"
+
+namespace anvil::primitives {
+
+// `reverse` may be empty.
+Primitive composite(std::string name, std::function<void(ReverseStep&)> reverse);
+bool is_composite(const graph::Operation&);
+
+// What reads the expanded graph: it keeps the calls that it has a rule for.
+enum class Reader : uint8_t { backend, reverse, text };
+// The graph with expansions in the place of calls, inner graphs included. Other values are shared.
+graph::GraphPtr expand(const graph::Graph&, Reader);
+
+}  // namespace anvil::primitives

@@ -1,0 +1,174 @@
+// What a primitive is: one struct that holds its rules for every purpose. Families fill
+// it in through factories; the tests, the R bindings, the evaluator, the compiler and the
+// StableHLO reader and writer only ever look here.
+#pragma once
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "primitives/vocabulary/properties.h"
+
+namespace anvil::primitives {
+
+using graph::Params;
+using graph::Tensor;
+using graph::TensorType;
+using graph::ValuePtr;
+
+// A parameter as R passes it. Index kinds are 1-based in R, 0-based here. `limits` are
+// R's inclusive ends, which are numerically the exclusive ones here.
+struct ParamSpec {
+  enum class Kind : uint8_t {
+    flag,
+    integer,
+    real,
+    string,
+    dtype,
+    shape,
+    axis,
+    axes,
+    axis_pairs,
+    starts,
+    limits,
+    sizes,
+    graph
+  };
+  std::string name;
+  Kind kind;
+};
+
+// How the primitive reads in StableHLO, for the reader and the writer alike: an operator, and
+// attributes that stand for parameters. Parameters without one follow from the type of the result.
+// What is `special` is read or written by a rule of its own, in backend/stablehlo.
+struct HloAttribute {
+  std::string name;       // in the text: "broadcast_dimensions"
+  std::string parameter;  // ours
+  enum class Kind : uint8_t { i64_array, i64, i32, boolean } kind;
+  std::string pretty = {};                          // its name in the pretty form, where that is another
+  std::optional<int64_t> otherwise = std::nullopt;  // where the text leaves it out; of a list, each entry
+};
+struct HloForm {
+  std::string op;  // "stablehlo.add", "chlo.erf"
+  std::vector<HloAttribute> attributes;
+  bool special = false;
+};
+inline constexpr bool special = true;
+
+// Where tests draw the operands of an elementwise primitive from. With low == high there is
+// nothing to differentiate by.
+struct Domain {
+  double low = -10, high = 10;
+};
+
+enum class Group : uint8_t { any, numeric, floating, integer, signed_or_float, integer_or_bool, boolean };
+constexpr bool contains(Group group, DType t) {
+  switch (group) {
+    case Group::any: return true;
+    case Group::numeric: return is_numeric(t);
+    case Group::floating: return is_float(t);
+    case Group::integer: return is_integer(t);
+    case Group::signed_or_float: return is_float(t) || is_signed_integer(t);
+    case Group::integer_or_bool: return is_integer(t) || is_bool(t);
+    case Group::boolean: return is_bool(t);
+  }
+  return false;
+}
+const char* name(Group);  // for messages: "i8 to i64, f32 or f64"
+
+class Lowering;        // primitives/vocabulary/lowering.h
+class Simplification;  // primitives/vocabulary/simplification.h
+struct ReverseStep;
+
+struct Primitive : graph::Operation {
+  std::string key;                    // R's name: nvl_<key>, prim("<key>")
+  std::string family;                 // "elementwise", "reduce", ...
+  std::vector<std::string> operands;  // names for messages; a last "..." stands for any number
+  Group group = Group::any;           // dtypes of the (first) operand
+  std::vector<ParamSpec> parameters;
+
+  // ---- what it is ----
+  Acts acts = Acts::other;
+  Axes axes = Axes::other;
+  bool view = false;    // an element of the result costs no more than reading one: made again rather than kept
+  bool effect = false;  // does more than make its results: must not be left out, moved or doubled
+  // In these operands, all of them together, it is linear; a bilinear one in each of its two alone.
+  Operands linear = Operands::none();
+  bool bilinear = false;
+  Operands indices = Operands::none();  // those that are positions
+  std::vector<size_t> index_results;    // and the results that are
+  std::optional<loops::Op> op;          // per element, the one operation on numbers that it is
+  // x where operand k is this number: `identities` holds (k, number), x is the other operand.
+  std::vector<std::pair<size_t, Scalar>> identities;
+  const Monoid* monoid = nullptr;  // of a reduction
+  Control control = Control::none;
+  std::function<std::vector<Region>(const graph::Call&)> regions;  // of control flow
+
+  // ---- its rules ----
+
+  // Types of the results; throws Error("shape" | "dtype" | "argument", ...).
+  std::function<std::vector<TensorType>(const std::vector<TensorType>& operands, const Params&)> infer;
+  // Cotangents of the operands, made of primitives. Empty: see zero_derivative.
+  std::function<void(ReverseStep&)> reverse;
+  bool zero_derivative = false;  // derivative zero or none (integers, comparisons, fill): a stated property
+  // Of a primitive that is made of others: its call as calls of those, recorded into the
+  // graph. Whatever runs a graph expands it first (composite.h); the rules below that such a
+  // primitive lacks are those of its expansion.
+  std::function<std::vector<ValuePtr>(graph::Graph&, const graph::Call&)> expand;
+  // Where the reverse rule of such a primitive covers some calls only: whether this one. The others
+  // are differentiated through their expansions.
+  std::function<bool(const graph::Call&)> reverses;
+  HloForm hlo;
+  // A value that is the result already, or null; may make the call a cheaper one of the same value.
+  std::function<ValuePtr(Simplification&)> simplify;
+  // Loops of one call. Empty for control flow, which the compiler lowers itself.
+  std::function<void(Lowering&, const graph::Call&)> lower;
+  // Elementwise primitives: all elements at once, operands of one shape, for the Eigen
+  // evaluator. The scalar formula is the one that `lower` uses.
+  std::function<void(const std::vector<const Tensor*>& operands, const Tensor& out, const Params&)> elementwise;
+  std::vector<Domain> domain;  // elementwise: one per operand
+};
+
+// One step of reverse mode: the call, what flows in, and where to record.
+struct ReverseStep {
+  graph::Graph& graph;
+  const graph::Call& call;
+  std::vector<ValuePtr> cotangents;  // one per result; never null: zeros are filled in
+  std::vector<bool> required;        // one per operand
+  std::vector<ValuePtr> results;     // one per operand, null where not required or zero
+  // What the operands' cotangents have come to so far, null where they are zero. A rule that
+  // changes few elements of one takes it (sum_so_far) and gives it back with its own part.
+  std::vector<ValuePtr> sums = {};
+  std::vector<bool> taken = {};
+};
+
+class Registry {
+ public:
+  // The primitive of a printed name or of a key ("divide" and "div"); null when unknown.
+  const Primitive* find(std::string_view name) const;
+  const Primitive& at(std::string_view name) const;  // InternalError when unknown
+  std::vector<const Primitive*> all() const;         // in order of registration
+  void add(Primitive);                               // Error("argument") when the name is taken
+  void replace(Primitive);                           // in place: graphs that use it see the new rules
+
+ private:
+  std::vector<std::unique_ptr<Primitive>> list_;
+  std::unordered_map<std::string_view, Primitive*> names_;  // views into names and keys of list_
+};
+// The one registry, filled at first use: families/registry.cpp.
+Registry& registry();
+
+inline const Primitive& primitive_of(const graph::Call& c) { return static_cast<const Primitive&>(*c.primitive); }
+
+// Infers the types, appends the call to `graph` and gives its results. Everything that
+// records goes through here: tracing, reverse rules, the StableHLO reader.
+std::vector<ValuePtr> record(graph::Graph&, const Primitive&, std::vector<ValuePtr> operands, Params = {},
+                             int location = -1);
+
+// verify_structure() and a second inference of every call.
+void verify(const graph::Graph&);
+
+}  // namespace anvil::primitives

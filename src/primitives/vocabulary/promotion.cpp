@@ -1,0 +1,101 @@
+// Common dtypes of mixed operands, and spreading of scalars.
+#include "primitives/vocabulary/promotion.h"
+
+#include <algorithm>
+
+#include "primitives/vocabulary/var.h"
+
+namespace anvil::primitives {
+namespace {
+
+DType signed_of_size(size_t bytes) {
+  return bytes == 1 ? DType::i8 : bytes == 2 ? DType::i16 : bytes == 4 ? DType::i32 : DType::i64;
+}
+
+// Both known: bool yields to all, floats win over integers, the wider one wins within a
+// kind. Signed with unsigned gives a signed dtype that holds both, at most i64.
+DType promoted(DType a, DType b) {
+  if (a == b || is_bool(b)) return a;
+  if (is_bool(a)) return b;
+  if (is_float(a) != is_float(b)) return is_float(a) ? a : b;
+  if (is_signed_integer(a) == is_signed_integer(b)) return size_of(a) > size_of(b) ? a : b;
+  DType with_sign = is_signed_integer(a) ? a : b, without = is_signed_integer(a) ? b : a;
+  if (size_of(with_sign) > size_of(without)) return with_sign;
+  return signed_of_size(std::min<size_t>(2 * size_of(without), 8));
+}
+
+// 0 bool, 1 integer, 2 float: an ambiguous dtype only wins with a higher kind.
+int kind(DType t) { return is_bool(t) ? 0 : is_float(t) ? 2 : 1; }
+
+// Integers take literals that are in their range and have no fraction.
+bool representable(Scalar x, DType t) {
+  if (!is_integer(t)) return true;
+  return visit(t, [x]<class T>() {
+    T y = x.as<T>();
+    if (x.is_real()) return static_cast<double>(y) == x.as<double>();
+    bool negative = x.as<double>() < 0;
+    return x.as<uint64_t>() == static_cast<uint64_t>(y) && negative == (y < T(0));
+  });
+}
+
+ValuePtr convert(graph::Graph& graph, const ValuePtr& v, CommonType to) {
+  if (v->kind == graph::Value::Kind::literal) {
+    if (!representable(v->literal, to.dtype))
+      throw Error(
+          "dtype",
+          "The literal " + v->literal.text(v->type.dtype) + " is no number of dtype " + std::string(name(to.dtype)) +
+              ".",
+          {"i The dtype comes from the other operands. Use `nv_convert()` on them, or `nv_scalar()` with a dtype."});
+    return graph::make_literal(v->literal, {to.dtype, v->type.shape, to.ambiguous});
+  }
+  return convert(Var{&graph, v}, to.dtype, to.ambiguous).value;
+}
+
+}  // namespace
+
+CommonType common_dtype(CommonType a, CommonType b) {
+  if (a.ambiguous == b.ambiguous) return {promoted(a.dtype, b.dtype), a.ambiguous};
+  if (b.ambiguous) std::swap(a, b);  // now a is the ambiguous one
+  if (kind(a.dtype) > kind(b.dtype)) return a;
+  return b;
+}
+
+std::vector<ValuePtr> promote(graph::Graph& graph, std::vector<ValuePtr> values) {
+  if (values.empty()) throw Error("argument", "No arguments provided.");
+  auto type_of = [](const ValuePtr& v) { return CommonType{v->type.dtype, v->type.ambiguous}; };
+  CommonType common = type_of(values[0]);
+  for (const auto& v : values) common = common_dtype(common, type_of(v));
+  return promote(graph, std::move(values), common);
+}
+
+std::vector<ValuePtr> promote(graph::Graph& graph, std::vector<ValuePtr> values, CommonType common) {
+  for (auto& v : values)
+    if (v->type.dtype != common.dtype) v = convert(graph, v, common);
+  return values;
+}
+
+std::vector<ValuePtr> broadcast_scalars(graph::Graph& graph, std::vector<ValuePtr> values) {
+  const Shape* common = nullptr;
+  bool equal = true;
+  for (const auto& v : values) {
+    if (v->type.shape.empty()) continue;
+    if (common == nullptr) common = &v->type.shape;
+    equal = equal && v->type.shape == *common;
+  }
+  if (common == nullptr) return values;
+  if (!equal) {
+    std::vector<std::string> shapes;
+    for (const auto& v : values)
+      if (!v->type.shape.empty()) shapes.push_back(in_parentheses(v->type.shape));
+    std::string list = shapes[0];
+    for (size_t i = 1; i < shapes.size(); ++i) list += (i + 1 < shapes.size() ? ", " : " and ") + shapes[i];
+    throw Error("shape", "All non-scalar tensors must have the same shape.",
+                {"x Got shapes " + list + ".", "i Use `nv_broadcast_tensors()` for general broadcasting."});
+  }
+  Shape shape = *common;
+  for (auto& v : values)
+    if (v->type.shape.empty()) v = broadcast_in_dim({&graph, v}, shape, {}).value;
+  return values;
+}
+
+}  // namespace anvil::primitives
