@@ -104,9 +104,8 @@ SEXP anvil_gradient(SEXP graph, SEXP wrt, SEXP with_value, SEXP fields) {
     std::vector<bool> marked;
     for (R_xlen_t i = 0; i < XLENGTH(settled(wrt)); ++i) marked.push_back(LOGICAL_ELT(wrt, i) == TRUE);
     const bool value = flag_of(with_value, "with_value");
-    GraphPtr expanded = primitives::expand(*holder.graph, primitives::Reader::reverse);
     try {
-      return wrap_graph(transform::gradient(*expanded, marked, value), holder.locations, fields);
+      return wrap_graph(transform::gradient(*holder.graph, marked, value), holder.locations, fields);
     } catch (const Error& e) {
       SEXP call = holder.locations ? holder.locations->at(e.location) : R_NilValue;
       if (call == R_NilValue) throw;

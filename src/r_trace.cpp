@@ -1,5 +1,6 @@
 // The trace as R sees it: descriptors begin and end, tensors become inputs, results become
 // graphs, and boxes tell their types.
+#include "primitives/vocabulary/var.h"
 #include "r_descriptor.h"
 #include "r_routines.h"
 
@@ -167,7 +168,9 @@ std::vector<ValuePtr> run_rule_in_trace(SEXP rule, primitives::ReverseStep& step
   Scope scope(false);
   Descriptor& d = scope.descriptor();
   auto boxes = [&](const std::vector<ValuePtr>& values) { return new_boxes(d, values); };
-  Shield<SEXP> inputs(boxes(step.call.inputs)), outputs(boxes(step.call.outputs)), grads(boxes(step.cotangents));
+  std::vector<ValuePtr> cotangents;  // a rule in R gets zeros where there are none
+  for (size_t i = 0; i < step.cotangents.size(); ++i) cotangents.push_back(primitives::cotangent(step, i).value);
+  Shield<SEXP> inputs(boxes(step.call.inputs)), outputs(boxes(step.call.outputs)), grads(boxes(cotangents));
   Shield<SEXP> params(params_to(step.call, locations));
   Shield<SEXP> required(guarded([&] {
     SEXP x = Rf_allocVector(LGLSXP, static_cast<R_xlen_t>(step.required.size()));

@@ -1,9 +1,11 @@
 // Reverse mode: the backward walk over the calls of one scope.
 #include "transform/reverse.h"
 
+#include <algorithm>
+
 #include "base/interrupt.h"
-#include "primitives/vocabulary/var.h"
 #include "primitives/vocabulary/composite.h"
+#include "primitives/vocabulary/var.h"
 #include "transform/pullback.h"
 #include "transform/simplify.h"
 
@@ -80,10 +82,7 @@ void Pullback::apply_rule(const Call& call) {
     throw Error("gradient", "No reverse rule for primitive " + primitive.name + ".",
                 {"x Cannot compute gradient through this primitive."});
   primitives::ReverseStep step{to_, call, {}, {}, ValueList(call.inputs.size())};
-  for (const ValuePtr& v : call.outputs) {
-    ValuePtr g = cotangent(v);
-    step.cotangents.push_back(g ? g : graph::make_literal(0, v->type));
-  }
+  for (const ValuePtr& v : call.outputs) step.cotangents.push_back(cotangent(v));
   for (const ValuePtr& v : call.inputs) {
     step.required.push_back(active_.contains(v));
     step.sums.push_back(cotangent(v));
@@ -123,11 +122,6 @@ ValuePtr finish(const ValuePtr& cotangent, const TensorType& type, Graph& to) {
 
 GraphPtr gradient(const Graph& graph, const std::vector<bool>& wrt, bool with_value) {
   check_output(graph);
-  GraphPtr to = primitives::expand(graph, primitives::Reader::reverse);
-  capture_invariants(*to);
-  const std::vector<Call> forward = to->calls;
-  const ValuePtr output = to->outputs[0];
-  to->outputs.clear();
   ValueList targets;
   for (size_t i = 0; i < graph.inputs.size(); ++i) {
     if (!wrt.at(i)) continue;
@@ -136,6 +130,16 @@ GraphPtr gradient(const Graph& graph, const std::vector<bool>& wrt, bool with_va
                   {"x Got " + std::string(name(graph.inputs[i]->type.dtype)) + "."});
     targets.push_back(graph.inputs[i]);
   }
+  Activity active(targets);
+  active.propagate(graph.calls);
+  const auto is_active = [&active](const Call& c) {
+    return std::any_of(c.outputs.begin(), c.outputs.end(), [&](const ValuePtr& v) { return active.contains(v); });
+  };
+  GraphPtr to = primitives::expand(graph, primitives::Reader::reverse, is_active);
+  capture_invariants(*to);
+  const std::vector<Call> forward = to->calls;
+  const ValuePtr output = to->outputs[0];
+  to->outputs.clear();
   Pullback pullback(forward, targets, *to);
   if (pullback.depends(output)) {
     ValuePtr seed = graph::make_constant(full(output->type, 1));

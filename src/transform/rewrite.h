@@ -1,5 +1,7 @@
 // What the passes over graphs share: replacing values everywhere, and walking inner graphs.
 #pragma once
+#include <functional>
+
 #include "primitives/vocabulary/primitive.h"
 
 namespace anvil::transform {
@@ -30,6 +32,14 @@ template <class T>
 void append(std::vector<T>& to, const std::vector<T>& more) {
   to.insert(to.end(), more.begin(), more.end());
 }
+
+using Values = std::unordered_set<const Value*>;
+// Everything that the calls and outputs of a graph read, inner graphs included.
+void collect_reads(const Graph&, Values& read);
+
+// Takes from a loop what it carries although neither a result that is read nor the loop's condition
+// needs it: dead_carries.cpp.
+void drop_dead_carries(Call&, const std::function<bool(const ValuePtr&)>& is_read);
 
 // A call that does more than make its results.
 inline bool has_effect(const Call& call) { return primitives::primitive_of(call).effect; }

@@ -9,8 +9,6 @@
 namespace anvil::transform {
 namespace {
 
-using Values = std::unordered_set<const Value*>;
-
 class ScalarConstants {
  public:
   void visit(Graph& g) {
@@ -45,6 +43,7 @@ void keep_live(Graph& g, Values& read) {
     bool needed = has_effect(*call) || std::any_of(call->outputs.begin(), call->outputs.end(),
                                                    [&](const ValuePtr& v) { return read.count(v.get()) != 0; });
     if (!needed) continue;
+    drop_dead_carries(*call, [&](const ValuePtr& v) { return read.count(v.get()) != 0; });
     std::for_each(call->inputs.begin(), call->inputs.end(), use);
     rewrite_subgraphs(*call, [&](Graph& inner) { keep_live(inner, read); });
     live.push_back(std::move(*call));
@@ -52,6 +51,13 @@ void keep_live(Graph& g, Values& read) {
   std::reverse(live.begin(), live.end());
   g.calls = std::move(live);
 }
+
+void keep_read_constants(Graph& g, const Values& read) {
+  std::erase_if(g.constants, [&](const ValuePtr& v) { return read.count(v.get()) == 0; });
+  for (Call& c : g.calls) rewrite_subgraphs(c, [&](Graph& inner) { keep_read_constants(inner, read); });
+}
+
+}  // namespace
 
 void collect_reads(const Graph& g, Values& read) {
   for (const Call& c : g.calls) {
@@ -61,12 +67,6 @@ void collect_reads(const Graph& g, Values& read) {
   }
   for (const ValuePtr& v : g.outputs) read.insert(v.get());
 }
-void keep_read_constants(Graph& g, const Values& read) {
-  std::erase_if(g.constants, [&](const ValuePtr& v) { return read.count(v.get()) == 0; });
-  for (Call& c : g.calls) rewrite_subgraphs(c, [&](Graph& inner) { keep_read_constants(inner, read); });
-}
-
-}  // namespace
 
 void inline_scalar_constants(Graph& g) { ScalarConstants().visit(g); }
 

@@ -9,7 +9,7 @@ namespace anvil::transform {
 
 void inline_scalar_constants(graph::Graph&);  // captured tensors with one element become literals
 void remove_unused_constants(graph::Graph&);
-void remove_dead_calls(graph::Graph&);  // a loop keeps its whole body
+void remove_dead_calls(graph::Graph&);  // and what loops carry for nobody
 // Calls of the same primitive on the same operands become one. An inner graph takes a value
 // from around it where that saves arithmetic, not where it only saves moving data.
 void merge_equal_calls(graph::Graph&);

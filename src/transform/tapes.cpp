@@ -16,8 +16,8 @@
 #include <optional>
 
 #include "base/interrupt.h"
-#include "primitives/vocabulary/var.h"
 #include "primitives/families/control.h"
+#include "primitives/vocabulary/var.h"
 #include "transform/rewrite.h"
 
 namespace anvil::transform {

@@ -184,7 +184,7 @@ void reverse_gather(ReverseStep& step) {
 void reverse_scatter(ReverseStep& step) {
   size_t n = inputs_of_scatter(step.call.inputs.size());
   for (size_t k = 0; k < n; ++k)
-    if (step.required[k] || step.required[n + 1 + k]) reverse_part(Part(step, k, n));
+    if (flows(step, k) && (step.required[k] || step.required[n + 1 + k])) reverse_part(Part(step, k, n));
 }
 
 }  // namespace anvil::primitives

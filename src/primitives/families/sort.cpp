@@ -64,14 +64,19 @@ void reverse_sort(ReverseStep& step) {
   const Params& params = step.call.params;
   int64_t dim = params.integer("dim");
   std::vector<Var> operands;
-  for (size_t i = 0; i < step.call.inputs.size(); ++i) operands.push_back(operand(step, i));
+  bool any = false;
+  for (size_t i = 0; i < step.call.inputs.size(); ++i) {
+    operands.push_back(operand(step, i));
+    any = any || (step.required[i] && flows(step, i));
+  }
+  if (!any) return;
   const Shape shape = operands[0].shape();
   if (elements(shape) == 0) return;
   bool small = shape[static_cast<size_t>(dim)] <= std::numeric_limits<int32_t>::max();
   operands.push_back(iota(step.graph, dim, small ? DType::i32 : DType::i64, shape));
   Var indices = sort(operands, dim, params.flag("descending"), params.integer("num_keys")).back();
   for (size_t i = 0; i < step.required.size(); ++i) {
-    if (!step.required[i]) continue;
+    if (!step.required[i] || !flows(step, i)) continue;
     Var g = cotangent(step, i);
     set(step, i, put_back(i == 0 ? shared_by_equals(result(step, 0), g, dim) : g, indices, dim, shape));
   }

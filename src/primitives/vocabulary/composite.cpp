@@ -46,11 +46,11 @@ bool expands(const Call& call, Reader reader) {
   return false;
 }
 
-bool any_expands(const Graph& g, Reader reader) {
+bool any_expands(const Graph& g, Reader reader, const Wanted& wanted) {
   return std::any_of(g.calls.begin(), g.calls.end(), [&](const Call& c) {
-    if (expands(c, reader)) return true;
+    if (expands(c, reader) && (!wanted || wanted(c))) return true;
     for (const GraphPtr& inner : subgraphs(c))
-      if (any_expands(*inner, reader)) return true;
+      if (any_expands(*inner, reader, wanted)) return true;
     return false;
   });
 }
@@ -62,7 +62,7 @@ struct Expanded {
   std::vector<ValuePtr> results;
 };
 
-GraphPtr rewrite(const Graph& g, Expanded& expanded, Reader reader) {
+GraphPtr rewrite(const Graph& g, Expanded& expanded, Reader reader, const Wanted& wanted) {
   graph::Substitution& map = expanded.map;
   auto copy = std::make_shared<Graph>();
   copy->inputs = g.inputs;
@@ -71,8 +71,8 @@ GraphPtr rewrite(const Graph& g, Expanded& expanded, Reader reader) {
     poll();
     for (ValuePtr& v : c.inputs) v = substitute(map, v);
     for (graph::Param& p : c.params.items)
-      if (auto* inner = std::get_if<GraphPtr>(&p.value)) *inner = rewrite(**inner, expanded, reader);
-    if (!expands(c, reader)) {
+      if (auto* inner = std::get_if<GraphPtr>(&p.value)) *inner = rewrite(**inner, expanded, reader, wanted);
+    if (!expands(c, reader) || (wanted && !wanted(c))) {
       copy->calls.push_back(std::move(c));
       continue;
     }
@@ -80,7 +80,7 @@ GraphPtr rewrite(const Graph& g, Expanded& expanded, Reader reader) {
     Graph part;
     std::vector<ValuePtr> results = primitive_of(c).expand(part, c);
     part.outputs = results;
-    graph::GraphPtr inner = rewrite(part, expanded, reader);
+    graph::GraphPtr inner = rewrite(part, expanded, reader, {});
     for (const ValuePtr& v : inner->constants)
       if (std::find(copy->constants.begin(), copy->constants.end(), v) == copy->constants.end())
         copy->constants.push_back(v);
@@ -111,10 +111,10 @@ Primitive composite(std::string name, std::function<void(ReverseStep&)> reverse)
 
 bool is_composite(const graph::Operation& o) { return static_cast<const Primitive&>(o).family == "composite"; }
 
-GraphPtr expand(const Graph& g, Reader reader) {
-  if (!any_expands(g, reader)) return std::make_shared<Graph>(g);
+GraphPtr expand(const Graph& g, Reader reader, const Wanted& wanted) {
+  if (!any_expands(g, reader, wanted)) return std::make_shared<Graph>(g);
   Expanded expanded;
-  return rewrite(g, expanded, reader);
+  return rewrite(g, expanded, reader, wanted);
 }
 
 }  // namespace anvil::primitives

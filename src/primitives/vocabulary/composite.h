@@ -14,7 +14,9 @@ bool is_composite(const graph::Operation&);
 
 // What reads the expanded graph: it keeps the calls that it has a rule for.
 enum class Reader : uint8_t { backend, reverse, text };
-// The graph with expansions in the place of calls, inner graphs included. Other values are shared.
-graph::GraphPtr expand(const graph::Graph&, Reader);
+// The graph with expansions in the place of calls, inner graphs included; of those calls that
+// `wanted` chooses, when it is given. Other values are shared.
+using Wanted = std::function<bool(const graph::Call&)>;
+graph::GraphPtr expand(const graph::Graph&, Reader, const Wanted& wanted = {});
 
 }  // namespace anvil::primitives

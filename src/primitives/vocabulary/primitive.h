@@ -136,7 +136,7 @@ struct Primitive : graph::Operation {
 struct ReverseStep {
   graph::Graph& graph;
   const graph::Call& call;
-  std::vector<ValuePtr> cotangents;  // one per result; never null: zeros are filled in
+  std::vector<ValuePtr> cotangents;  // one per result; null: zero, nothing that is differentiated reads the result
   std::vector<bool> required;        // one per operand
   std::vector<ValuePtr> results;     // one per operand, null where not required or zero
   // What the operands' cotangents have come to so far, null where they are zero. A rule that

@@ -166,7 +166,11 @@ Var triangular_solve(Var a, Var b, bool left, bool lower, bool unit_diagonal, bo
 
 Var operand(ReverseStep& step, size_t i) { return {&step.graph, step.call.inputs.at(i)}; }
 Var result(ReverseStep& step, size_t i) { return {&step.graph, step.call.outputs.at(i)}; }
-Var cotangent(ReverseStep& step, size_t i) { return {&step.graph, step.cotangents.at(i)}; }
+Var cotangent(ReverseStep& step, size_t i) {
+  const ValuePtr& g = step.cotangents.at(i);
+  return {&step.graph, g ? g : graph::make_literal(0, step.call.outputs.at(i)->type)};
+}
+bool flows(const ReverseStep& step, size_t i) { return step.cotangents.at(i) != nullptr; }
 void set(ReverseStep& step, size_t i, Var x) {
   if (step.required.at(i)) step.results.at(i) = x.value;
 }

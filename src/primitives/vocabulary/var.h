@@ -94,7 +94,8 @@ Var triangular_solve(Var a, Var b, bool left, bool lower, bool unit_diagonal, bo
 // Operands, results and cotangents of a reverse step as Vars.
 Var operand(ReverseStep&, size_t i);
 Var result(ReverseStep&, size_t i = 0);
-Var cotangent(ReverseStep&, size_t i = 0);
+Var cotangent(ReverseStep&, size_t i = 0);    // zeros where there is none
+bool flows(const ReverseStep&, size_t i);     // whether there is one
 void set(ReverseStep&, size_t operand, Var);  // keeps it only when required
 // The sum of the operand's cotangents from other calls, which what is set then has to contain;
 // nothing where there is none.
