@@ -7,9 +7,9 @@
 #' The values are promoted to a common dtype. Scalars, `pred` included, are spread over
 #' the shape of the others.
 #'
-#' A derivative goes to the chosen side only, but an infinite derivative of the other
-#' side can make it NaN (`0 * Inf`). Then make the operand of the dangerous function
-#' harmless first: `nv_ifelse(x > 0, log(nv_ifelse(x > 0, x, 1)), 0)`.
+#' A derivative goes to the chosen side only: it stays zero through the elementwise functions of
+#' the other side, even where these have an infinite derivative, as `log(x)` in
+#' `nv_ifelse(x > 0, log(x), x)` at 0.
 #'
 #' R's own `ifelse()` does not know tensors.
 #'
@@ -35,8 +35,8 @@ nv_select <- nv_ifelse
 #'
 #' Elements below `min_val` become `min_val`, those above `max_val` become `max_val`; NaN
 #' stays. The three operands are promoted to a common dtype, so a bound with a
-#' fraction makes an integer tensor a float one. The derivative at a bound
-#' belongs to `operand`.
+#' fraction makes an integer tensor a float one. At a bound, `operand` and the bound
+#' share the derivative equally.
 #'
 #' @param min_val,max_val Scalars, or tensors of the shape of `operand`.
 #' @param operand A tensor.

@@ -54,6 +54,7 @@ class Pullback {
 
   void step(const Call&);
   void apply_rule(const Call&);
+  void keep_zeros(const primitives::ReverseStep&, ValueList& results);
   void reverse_if(const Call&);
   void reverse_loop(const Call&);
   ValueList active_captures(const Graph& inner) const;
@@ -71,6 +72,8 @@ class Pullback {
   Graph& to_;
   Activity active_;
   std::unordered_map<const Value*, ValuePtr> cotangents_;
+  // Cotangents with zeros for elements that were not taken, which stay zero whatever they meet.
+  std::unordered_set<ValuePtr> selected_;
   std::unordered_map<const Value*, size_t> loops_;  // the places in `to` of loops, by their first result
 };
 

@@ -41,8 +41,11 @@ void Pullback::accumulate(const ValuePtr& value, const ValuePtr& cotangent, cons
     sum = cotangent;
   else if (value->type.dtype == DType::tape)
     sum = add_tapes(layout, sum, cotangent);
-  else
+  else {
+    const bool selected = selected_.count(sum) != 0 || selected_.count(cotangent) != 0;
     sum = (Var{&to_, sum} + Var{&to_, cotangent}).value;
+    if (selected) selected_.insert(sum);
+  }
 }
 
 void Pullback::replace(const ValuePtr& value, const ValuePtr& sum) {
@@ -76,6 +79,33 @@ void Pullback::step(const Call& call) {
   }
 }
 
+// A branch that was not taken may be infinite, or not a number, and so may be its derivative: zero
+// times that would be NaN. So where elements were selected, a zero cotangent stays zero through calls
+// per element, until the elements are mixed with others.
+void Pullback::keep_zeros(const primitives::ReverseStep& step, ValueList& results) {
+  const auto& p = primitive_of(step.call);
+  if (p.selects) {
+    for (const ValuePtr& v : results)
+      if (v && v->kind != Value::Kind::literal) selected_.insert(v);
+    return;
+  }
+  if (step.cotangents.size() != 1 || selected_.count(step.cotangents[0]) == 0) return;
+  const Var g{&to_, step.cotangents[0]};
+  bool linear = true;  // in all that is differentiated: nothing infinite is multiplied with
+  for (size_t i = 0; i < results.size(); ++i)
+    linear = linear && (p.linear.contains(i, results.size()) || !is_float(step.call.inputs[i]->type.dtype));
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (!results[i] || step.taken[i]) continue;
+    if (linear) {
+      selected_.insert(results[i]);
+    } else if (p.acts == primitives::Acts::per_element && results[i]->type.shape == g.shape()) {
+      const Var found{&to_, results[i]}, zero = primitives::zeros_like(found);
+      results[i] = select(g == 0.0, zero, found).value;
+      selected_.insert(results[i]);
+    }
+  }
+}
+
 void Pullback::apply_rule(const Call& call) {
   const auto& primitive = primitive_of(call);
   if (!primitive.reverse)
@@ -89,6 +119,7 @@ void Pullback::apply_rule(const Call& call) {
   }
   step.taken.resize(call.inputs.size());
   primitive.reverse(step);
+  keep_zeros(step, step.results);
   for (size_t i = 0; i < call.inputs.size(); ++i)
     if (step.taken[i] && step.results.at(i)) replace(call.inputs[i], step.results[i]);
   for (size_t i = 0; i < call.inputs.size(); ++i)

@@ -28,6 +28,7 @@ Primitive select_primitive() {
   p.operands = {"pred", "true_value", "false_value"};
   p.view = true;
   p.linear = Operands::from(1);
+  p.selects = true;
   p.simplify = [](Simplification& s) -> ValuePtr {
     if (auto condition = splat(s.operand(0))) return s.operand(condition->as<bool>() ? 1 : 2);
     return s.operand(1) == s.operand(2) ? s.operand(1) : nullptr;
@@ -98,6 +99,7 @@ Primitive clamp_primitive() {
     }
     return {x[1]};
   };
+  p.selects = true;
   p.reverse = reverse_clamp;
   return p;
 }

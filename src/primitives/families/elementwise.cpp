@@ -155,6 +155,10 @@ Primitive with_identities(Primitive p, std::vector<std::pair<size_t, Scalar>> id
   p.identities = std::move(identities);
   return p;
 }
+Primitive selecting(Primitive p) {
+  p.selects = true;
+  return p;
+}
 Primitive linear_in(Operands operands, Primitive p) {
   p.linear = operands;
   return p;
@@ -213,12 +217,12 @@ void register_arithmetic(Registry& r) {
   r.add(binary("remainder", "remainder", "remainder", numeric, [](auto a, auto b) { return remainder(a, b); },
                [](Var, Var, Var, Var g) { return g; },
                [](Var a, Var b, Var y, Var g) { return -(g * round((a - y) / b)); }, {}, {0.5, 10}));
-  r.add(binary("maximum", "max", "maximum", any, [](auto a, auto b) { return maximum(a, b); },
+  r.add(selecting(binary("maximum", "max", "maximum", any, [](auto a, auto b) { return maximum(a, b); },
                [](Var a, Var b, Var, Var g) { return share_of_greater(a, b, g); },
-               [](Var a, Var b, Var, Var g) { return share_of_greater(b, a, g); }));
-  r.add(binary("minimum", "min", "minimum", any, [](auto a, auto b) { return minimum(a, b); },
+               [](Var a, Var b, Var, Var g) { return share_of_greater(b, a, g); })));
+  r.add(selecting(binary("minimum", "min", "minimum", any, [](auto a, auto b) { return minimum(a, b); },
                [](Var a, Var b, Var, Var g) { return share_of_greater(b, a, g); },
-               [](Var a, Var b, Var, Var g) { return share_of_greater(a, b, g); }));
+               [](Var a, Var b, Var, Var g) { return share_of_greater(a, b, g); })));
   r.add(simplified(linear_in(Operands::all(), unary("negate", "negate", numeric,
                [](auto x) { return -x; }, [](Var, Var, Var g) { return -g; })), undone));
   r.add(unary("abs", "abs", signed_or_float, [](auto x) { return abs(x); },

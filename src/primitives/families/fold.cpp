@@ -218,6 +218,7 @@ void register_fold(Registry& r) {
   reduce.expand = expand_reduce;
   reduce.reverse = reverse_reduce;
   reduce.reverses = reverses_fold;
+  reduce.selects = true;
   reduce.hlo = {"stablehlo.reduce", {}, special};
   r.add(std::move(reduce));
   Primitive cumulative = make_primitive("reduce", "cumulative", {"..."}, {{"dim", Kind::axis}, {"body", Kind::graph}});
@@ -226,6 +227,7 @@ void register_fold(Registry& r) {
   cumulative.expand = expand_cumulative;
   cumulative.reverse = reverse_cumulative;
   cumulative.reverses = reverses_fold;
+  cumulative.selects = true;
   cumulative.hlo = {"stablehlo.reduce_window", {}, special};
   r.add(std::move(cumulative));
 }

@@ -111,6 +111,7 @@ Primitive reduction(const Monoid& m) {
   p.axes = Axes::reduced;
   p.monoid = &m;
   if (m.op == Op::add) p.linear = Operands::all();
+  p.selects = m.idempotent;
   p.infer = infer_reduction;
   if (m.reverse != nullptr) p.reverse = m.reverse;
   p.zero_derivative = m.reverse == nullptr;

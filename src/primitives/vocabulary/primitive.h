@@ -98,6 +98,9 @@ struct Primitive : graph::Operation {
   // In these operands, all of them together, it is linear; a bilinear one in each of its two alone.
   Operands linear = Operands::none();
   bool bilinear = false;
+  // Takes elements of some operands and leaves others, whose cotangents are zero whatever they are: no
+  // NaN of theirs may come back.
+  bool selects = false;
   Operands indices = Operands::none();  // those that are positions
   std::vector<size_t> index_results;    // and the results that are
   std::optional<loops::Op> op;          // per element, the one operation on numbers that it is
