@@ -9,6 +9,7 @@ void register_conversions(Registry&);  // part of register_elementwise
 void register_special(Registry&);
 void register_compare(Registry&);
 void register_shape(Registry&);
+void register_joining(Registry&);
 void register_index(Registry&);
 void register_gather(Registry&);
 void register_reduce(Registry&);

@@ -10,6 +10,7 @@ Registry& registry() {
     register_special(r);
     register_compare(r);
     register_shape(r);
+    register_joining(r);
     register_index(r);
     register_gather(r);
     register_reduce(r);
