@@ -185,9 +185,10 @@ SEXP anvil_primitive_info(SEXP name) {
     const char* expanded = p->expand ? "expansion" : "";
     const char* reverse = control || p->reverse ? "rule" : expanded;
     const char* loops = control || p->lower ? "rule" : expanded;
-    const char* evaluated = p->elementwise                                                                 ? "formula"
-                            : control || eigen::find_kernel(p->name) || eigen::find_region_kernel(p->name) ? "kernel"
-                                                                                                           : expanded;
+    const char* evaluated = p->elementwise ? "formula"
+                            : control || p->monoid || eigen::find_kernel(p->name) || eigen::find_region_kernel(p->name)
+                                ? "kernel"
+                                : expanded;
     return guarded([&] {
       static const char* fields[] = {"key",  "name", "family", "operands", "parameters", "graphs",    "backward",
                                      "zero", "hlo",  "acts",   "reverse",  "loops",      "evaluated", ""};

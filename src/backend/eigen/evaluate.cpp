@@ -7,8 +7,8 @@
 
 #include "backend/eigen/kernels.h"
 #include "base/interrupt.h"
-#include "primitives/vocabulary/composite.h"
 #include "primitives/families/control.h"
+#include "primitives/vocabulary/composite.h"
 #include "primitives/vocabulary/region.h"
 
 namespace anvil::eigen {
@@ -83,6 +83,7 @@ class Evaluator {
   Tensors evaluate(const Call& call) {
     const std::string& name = call.primitive->name;
     Tensors operands = read(call.inputs);
+    if (primitives::primitive_of(call).monoid != nullptr) return reduce_by_monoid(call, operands);
     if (Kernel kernel = find_kernel(name)) return kernel(call, operands);
     if (RegionKernel kernel = find_region_kernel(name))
       return kernel(call, operands, [this](const Graph& g, const Tensors& arguments) { return apply(g, arguments); });

@@ -29,6 +29,8 @@ struct NamedRegionKernel {
 };
 RegionKernel find_region_kernel(std::string_view primitive);  // null when there is none
 
+Tensors reduce_by_monoid(const Call&, const Tensors& operands);  // reduce.cpp, for all primitives with a monoid
+
 std::vector<NamedKernel> shape_kernels();   // shape.cpp
 std::vector<NamedKernel> reduce_kernels();  // reduce.cpp
 std::vector<NamedKernel> linalg_kernels();  // linalg.cpp

@@ -4,7 +4,7 @@
 
 #include "backend/eigen/kernels.h"
 #include "backend/eigen/odometer.h"
-#include "primitives/families/monoid.h"
+#include "primitives/vocabulary/primitive.h"
 #include "runtime/scalar.h"
 
 namespace anvil::eigen {
@@ -80,16 +80,6 @@ T (*operation(loops::Op op))
   throw InternalError("evaluate: no number is reduced by " + std::string(loops::name(op)));
 }
 
-Tensors reduce_by_monoid(const Call& call, const Tensors& in) {
-  const primitives::Monoid& m = *primitives::primitive_of(call).monoid;
-  const DType t = in[0].type.dtype;
-  return visit(t, [&]<class T>() {
-    if (m.op == loops::Op::add) return reduce<T>(call, in, sum<T>);
-    const T first = m.start(t).template as<T>();
-    return reduce<T>(call, in, [&](const T* x, int64_t n) { return fold(x, n, first, operation<T>(m.op)); });
-  });
-}
-
 template <class Op>
 Tensors running(const Call& call, const Tensors& in, Scalar initial, Op op) {
   Tensor out = make_result(call);
@@ -116,10 +106,16 @@ Tensors cumsum(const Call& call, const Tensors& in) {
 
 }  // namespace
 
-std::vector<NamedKernel> reduce_kernels() {
-  std::vector<NamedKernel> kernels = {{"cumsum", cumsum}};
-  for (const primitives::Monoid& m : primitives::monoids()) kernels.push_back({m.reduction, reduce_by_monoid});
-  return kernels;
+Tensors reduce_by_monoid(const Call& call, const Tensors& in) {
+  const primitives::Monoid& m = *primitives::primitive_of(call).monoid;
+  const DType t = in[0].type.dtype;
+  return visit(t, [&]<class T>() {
+    if (m.op == loops::Op::add) return reduce<T>(call, in, sum<T>);
+    const T first = m.start(t).template as<T>();
+    return reduce<T>(call, in, [&](const T* x, int64_t n) { return fold(x, n, first, operation<T>(m.op)); });
+  });
 }
+
+std::vector<NamedKernel> reduce_kernels() { return {{"cumsum", cumsum}}; }
 
 }  // namespace anvil::eigen

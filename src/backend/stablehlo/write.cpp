@@ -59,7 +59,9 @@ void Writer::calls(const Graph& g) {
 void Writer::call(const Call& c) {
   poll();
   auto rule = rules().find(c.primitive->name);
-  Items items = rule == rules().end() ? plain(c) : rule->second(*this, c);
+  Items items = primitives::primitive_of(c).monoid ? reduce_by_monoid(*this, c)
+                : rule == rules().end()            ? plain(c)
+                                                   : rule->second(*this, c);
   for (size_t i = 0; i < c.outputs.size(); ++i) define(c.outputs[i], items[i].name);
 }
 

@@ -49,6 +49,7 @@ inline void add(WriteRules& rules, std::string_view primitive, WriteRule rule) {
   if (!rules.emplace(primitive, rule).second)
     throw InternalError("stablehlo: there are two ways to write " + std::string(primitive));
 }
+Items reduce_by_monoid(Writer&, const Call&);  // all primitives with a monoid
 void add_elementwise_writers(WriteRules&);
 void add_shape_writers(WriteRules&);
 void add_index_writers(WriteRules&);

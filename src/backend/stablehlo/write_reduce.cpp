@@ -5,7 +5,14 @@
 namespace anvil::stablehlo {
 namespace {
 
-Items reduce(Writer& w, const Call& c) {
+Items fold(Writer& w, const Call& c) {
+  return w.op_with_regions("stablehlo.reduce", w.use_all(c.inputs), result_types(c), {w.region(c.params.graph("body"))},
+                           {"dimensions = " + array(c.params.ints("dims"))});
+}
+
+}  // namespace
+
+Items reduce_by_monoid(Writer& w, const Call& c) {
   Item x = w.use(c.inputs[0]);
   const Ints& dims = c.params.ints("dims");
   const DType t = x.type.dtype;
@@ -21,16 +28,6 @@ Items reduce(Writer& w, const Call& c) {
   return {y};
 }
 
-Items fold(Writer& w, const Call& c) {
-  return w.op_with_regions("stablehlo.reduce", w.use_all(c.inputs), result_types(c), {w.region(c.params.graph("body"))},
-                           {"dimensions = " + array(c.params.ints("dims"))});
-}
-
-}  // namespace
-
-void add_reduce_writers(WriteRules& rules) {
-  add(rules, "reduce", fold);
-  for (const primitives::Monoid& m : primitives::monoids()) add(rules, m.reduction, reduce);
-}
+void add_reduce_writers(WriteRules& rules) { add(rules, "reduce", fold); }
 
 }  // namespace anvil::stablehlo

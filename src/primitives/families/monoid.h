@@ -9,6 +9,8 @@
 namespace anvil::primitives {
 
 std::span<const Monoid> monoids();
+// The primitive that reduces by a row; the row must live as long as the registry.
+Primitive reduction(const Monoid&);
 // The row of an operation on two elements; null when there is none.
 const Monoid* find_monoid(loops::Op);
 // What leaves every element as it is. Sums start from 0, as R's, so that the sum of -0 is 0; only -0

@@ -97,28 +97,13 @@ void reverse_product(ReverseStep& step) {
 // ---- the family -------------------------------------------------------------------------
 
 constexpr Monoid table[] = {
-    {"reduce_sum", "add", "or", Op::add, Op::bit_or, [](DType) { return Scalar(0); }, reverse_sum, false},
-    {"reduce_prod", "mul", "and", Op::mul, Op::bit_and, [](DType) { return Scalar(1); }, reverse_product, false},
-    {"reduce_max", "maximum", "maximum", Op::maximum, Op::bit_or, lowest, reverse_extreme, true},
-    {"reduce_min", "minimum", "minimum", Op::minimum, Op::bit_and, highest, reverse_extreme, true},
-    {"reduce_any", "or", "or", Op::bit_or, Op::bit_or, lowest, nullptr, true},
-    {"reduce_all", "and", "and", Op::bit_and, Op::bit_and, highest, nullptr, true}};
-
-Primitive reduction(const Monoid& m) {
-  Primitive p = make_primitive("reduce", m.reduction, {"operand"}, {{"dims", Kind::axes}, {"drop", Kind::flag}});
-  p.group = m.only_bool() ? Group::boolean : Group::any;
-  p.acts = Acts::reduces;
-  p.axes = Axes::reduced;
-  p.monoid = &m;
-  if (m.op == Op::add) p.linear = Operands::all();
-  p.selects = m.idempotent;
-  p.infer = infer_reduction;
-  if (m.reverse != nullptr) p.reverse = m.reverse;
-  p.zero_derivative = m.reverse == nullptr;
-  p.hlo = {"stablehlo.reduce", {{"dimensions", "dims", Attribute::i64_array}}, special};
-  p.lower = lower_with(m);
-  return p;
-}
+    {"reduce_sum", "add", "or", Op::add, Op::bit_or, [](DType) { return Scalar(0); }, Group::any, reverse_sum, false},
+    {"reduce_prod", "mul", "and", Op::mul, Op::bit_and, [](DType) { return Scalar(1); }, Group::any, reverse_product,
+     false},
+    {"reduce_max", "maximum", "maximum", Op::maximum, Op::bit_or, lowest, Group::any, reverse_extreme, true},
+    {"reduce_min", "minimum", "minimum", Op::minimum, Op::bit_and, highest, Group::any, reverse_extreme, true},
+    {"reduce_any", "or", "or", Op::bit_or, Op::bit_or, lowest, Group::boolean, nullptr, true},
+    {"reduce_all", "and", "and", Op::bit_and, Op::bit_and, highest, Group::boolean, nullptr, true}};
 
 Primitive make_cumsum() {
   Primitive p = make_primitive("reduce", "cumsum", {"operand"}, {{"dim", Kind::axis}});
@@ -144,6 +129,22 @@ Primitive make_cumsum() {
 }  // namespace
 
 std::span<const Monoid> monoids() { return table; }
+
+Primitive reduction(const Monoid& m) {
+  Primitive p = make_primitive("reduce", m.reduction, {"operand"}, {{"dims", Kind::axes}, {"drop", Kind::flag}});
+  p.group = m.group;
+  p.acts = Acts::reduces;
+  p.axes = Axes::reduced;
+  p.monoid = &m;
+  if (m.op == Op::add) p.linear = Operands::all();
+  p.selects = m.idempotent && m.reverse != nullptr;
+  p.infer = infer_reduction;
+  if (m.reverse != nullptr) p.reverse = m.reverse;
+  p.zero_derivative = m.reverse == nullptr;
+  p.hlo = {"stablehlo.reduce", {{"dimensions", "dims", Attribute::i64_array}}, special};
+  p.lower = lower_with(m);
+  return p;
+}
 
 const Monoid* find_monoid(Op op) {
   const auto* row = std::find_if(std::begin(table), std::end(table), [op](const Monoid& m) { return m.op == op; });

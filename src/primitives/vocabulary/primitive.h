@@ -64,21 +64,6 @@ struct Domain {
   double low = -10, high = 10;
 };
 
-enum class Group : uint8_t { any, numeric, floating, integer, signed_or_float, integer_or_bool, boolean };
-constexpr bool contains(Group group, DType t) {
-  switch (group) {
-    case Group::any: return true;
-    case Group::numeric: return is_numeric(t);
-    case Group::floating: return is_float(t);
-    case Group::integer: return is_integer(t);
-    case Group::signed_or_float: return is_float(t) || is_signed_integer(t);
-    case Group::integer_or_bool: return is_integer(t) || is_bool(t);
-    case Group::boolean: return is_bool(t);
-  }
-  return false;
-}
-const char* name(Group);  // for messages: "i8 to i64, f32 or f64"
-
 class Lowering;        // primitives/vocabulary/lowering.h
 class Simplification;  // primitives/vocabulary/simplification.h
 struct ReverseStep;

@@ -12,6 +12,22 @@ namespace anvil::primitives {
 
 struct ReverseStep;
 
+// Dtypes.
+enum class Group : uint8_t { any, numeric, floating, integer, signed_or_float, integer_or_bool, boolean };
+constexpr bool contains(Group group, DType t) {
+  switch (group) {
+    case Group::any: return true;
+    case Group::numeric: return is_numeric(t);
+    case Group::floating: return is_float(t);
+    case Group::integer: return is_integer(t);
+    case Group::signed_or_float: return is_float(t) || is_signed_integer(t);
+    case Group::integer_or_bool: return is_integer(t) || is_bool(t);
+    case Group::boolean: return is_bool(t);
+  }
+  return false;
+}
+const char* name(Group);  // for messages: "i8 to i64, f32 or f64"
+
 // Where the elements of the results come from.
 enum class Acts : uint8_t {
   other,
@@ -59,9 +75,10 @@ struct Monoid {
   const char* on_bool;    // the same for bool
   loops::Op op, op_on_bool;
   Scalar (*start)(DType);         // what nothing reduces to
-  void (*reverse)(ReverseStep&);  // of the reduction; null: for bool only
+  Group group;                    // that it is for
+  void (*reverse)(ReverseStep&);  // of the reduction; null: there is no derivative
   bool idempotent;                // x with x is x
-  bool only_bool() const { return reverse == nullptr; }
+  bool only_bool() const { return group == Group::boolean; }
 };
 
 // ---- inner graphs -----------------------------------------------------------------------

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "backend/eigen/evaluate.h"
+#include "primitives/families/monoid.h"
 #include "primitives/vocabulary/elementwise.h"
+#include "support/loop_rule.h"
 #include "transform/reverse.h"
 
 namespace anvil::primitives {
@@ -23,6 +25,22 @@ TEST(Contributing, TheExampleOfTheDocumentIsAPrimitive) {
   EXPECT_EQ(graph::element(eigen::evaluate(g, {three})[0], 0).as<double>(), 9);
   auto slope = transform::gradient(g, {true}, false);
   EXPECT_EQ(graph::element(eigen::evaluate(*slope, {three})[0], 0).as<double>(), 6);
+}
+
+TEST(Contributing, TheReductionOfTheDocumentIsOneRow) {
+  auto& r = registry();
+  if (r.find("reduce_xor") == nullptr) {
+#include "contributing_reduction.inc"
+  }
+  graph::Graph g;
+  g.inputs = {graph::make_value(graph::Value::Kind::input, {DType::i32, {3, 2}, false})};
+  g.outputs = record(g, r.at("reduce_xor"), g.inputs, {{"dims", std::vector<int64_t>{0}, true}, {"drop", true}});
+  graph::Tensor x = graph::allocate({DType::i32, {3, 2}});
+  for (int k = 0; k < 6; ++k) graph::set_element(x, k, Scalar(1 << k));
+  const graph::Tensor y = eigen::evaluate(g, {x})[0];
+  EXPECT_EQ(graph::element(y, 0).as<int>(), 7);
+  EXPECT_EQ(graph::element(y, 1).as<int>(), 56);
+  test::expect_loop_rules_agree(g, {x});
 }
 
 }  // namespace
