@@ -5,6 +5,7 @@
 // with %d unused. How values flow is what the regions of the primitives say.
 #include <algorithm>
 
+#include "base/interrupt.h"
 #include "primitives/families/control.h"
 #include "transform/rewrite.h"
 #include "transform/simplify.h"
@@ -15,81 +16,62 @@ namespace {
 using primitives::Control;
 using primitives::Flow;
 using primitives::Region;
+using primitives::repeats;
 using Places = std::vector<bool>;
-Places needed_inputs(const std::vector<Region>& regions, const Places& results);
-bool repeats(const Call& c) {
-  return primitives::control_of(c) == Control::loop || primitives::control_of(c) == Control::scan;
-}
-template <class IsRead>
-Places read_results(const Call& c, IsRead&& is_read) {
-  Places results;
-  for (const ValuePtr& v : c.outputs) results.push_back(is_read(v));
-  return results;
-}
 
-// What a call reads for those of its results that are read.
-void read_operands(const Call& c, Values& read) {
-  for (const GraphPtr& inner : subgraphs(c)) collect_reads(*inner, read);
-  if (!repeats(c)) {
-    for (const ValuePtr& v : c.inputs) read.insert(v.get());
-    return;
+// The values that are needed, backwards from those that are marked. The set only grows: where loops are
+// nested, an inner one that has been walked before costs one more look, not a search of its own.
+class Needs {
+ public:
+  bool contain(const ValuePtr& v) const { return needed_.count(v.get()) != 0; }
+  void mark(const ValuePtr& v) { needed_.insert(v.get()); }
+  void mark(const std::vector<ValuePtr>& values) {
+    for (const ValuePtr& v : values) mark(v);
   }
-  const std::vector<Region> regions = primitives::primitive_of(c).regions(c);
-  const Places needed =
-      needed_inputs(regions, read_results(c, [&](const ValuePtr& v) { return read.count(v.get()) != 0; }));
-  for (const Flow& f : regions.back().enter)
-    if (needed[f.to]) read.insert(c.inputs[f.from].get());
-}
-
-// The inputs of a graph that these outputs need.
-Places inputs_for(const Graph& g, const Places& outputs) {
-  Values read;
-  for (size_t i = 0; i < outputs.size(); ++i)
-    if (outputs[i]) read.insert(g.outputs[i].get());
-  for (auto call = g.calls.rbegin(); call != g.calls.rend(); ++call) {
-    const bool needed = has_effect(*call) || std::any_of(call->outputs.begin(), call->outputs.end(),
-                                                         [&](const ValuePtr& v) { return read.count(v.get()) != 0; });
-    if (needed) read_operands(*call, read);
-  }
-  Places inputs;
-  for (const ValuePtr& v : g.inputs) inputs.push_back(read.count(v.get()) != 0);
-  return inputs;
-}
-
-// Which inputs of the last region, the body, are needed for some of the results.
-Places needed_inputs(const std::vector<Region>& regions, const Places& results) {
-  std::vector<Places> inputs, outputs;
-  for (const Region& r : regions) {
-    const bool decides = r.leave.empty() && r.pass.empty();  // a condition
-    inputs.emplace_back(r.graph->inputs.size(), false);
-    outputs.emplace_back(r.graph->outputs.size(), decides);
-    for (const Flow& f : r.leave)
-      if (results[f.to]) outputs.back()[f.from] = true;
-    for (const Flow& f : r.pass)
-      if (results[f.to]) inputs.back()[f.from] = true;
-  }
-  for (bool grows = true; grows;) {
-    grows = false;
-    const auto add = [&grows](Places& to, size_t i) {
-      grows = grows || !to[i];
-      to[i] = true;
-    };
-    for (size_t k = 0; k < regions.size(); ++k) {
-      const Places found = inputs_for(*regions[k].graph, outputs[k]);
-      for (size_t i = 0; i < found.size(); ++i)
-        if (found[i]) add(inputs[k], i);
-      for (const Flow& f : regions[k].carry)
-        if (inputs[k][f.to]) add(outputs.back(), f.from);
+  void walk_loop(const Call& c, const std::vector<Region>& regions) {
+    for (const Region& r : regions) {
+      if (r.leave.empty() && r.pass.empty()) mark(r.graph->outputs);  // a condition
+      follow(r.leave, r.graph->outputs, c.outputs);
+      follow(r.pass, r.graph->inputs, c.outputs);
+    }
+    for (size_t before = 0; needed_.size() > before;) {
+      before = needed_.size();
+      for (const Region& r : regions) {
+        walk(*r.graph);
+        follow(r.carry, regions.back().graph->outputs, r.graph->inputs);
+      }
     }
   }
-  // what any region needs of a carried value, the body has to carry
-  for (size_t k = 0; k + 1 < regions.size(); ++k)
-    for (const Flow& f : regions[k].carry)
-      if (inputs[k][f.to])
-        for (const Flow& own : regions.back().carry)
-          if (own.from == f.from) inputs.back()[own.to] = true;
-  return inputs.back();
-}
+
+ private:
+  void walk(const Graph& g) {
+    for (auto call = g.calls.rbegin(); call != g.calls.rend(); ++call) {
+      poll();
+      const bool needed = has_effect(*call) || std::any_of(call->outputs.begin(), call->outputs.end(),
+                                                           [this](const ValuePtr& v) { return contain(v); });
+      if (needed) walk(*call);
+    }
+  }
+  void walk(const Call& c) {
+    if (!repeats(c)) {
+      mark(c.inputs);
+      for (const GraphPtr& inner : subgraphs(c)) {
+        mark(inner->outputs);
+        walk(*inner);
+      }
+      return;
+    }
+    const std::vector<Region> regions = primitives::primitive_of(c).regions(c);
+    walk_loop(c, regions);
+    for (const Region& r : regions) follow(r.enter, c.inputs, r.graph->inputs);
+  }
+  // What flows to a needed value is needed.
+  void follow(const std::vector<Flow>& flows, const std::vector<ValuePtr>& from, const std::vector<ValuePtr>& to) {
+    for (const Flow& f : flows)
+      if (contain(to[f.to])) mark(from[f.from]);
+  }
+  Values needed_;
+};
 
 // Of the values from place `first` on, those that `keep` keeps.
 void keep_only(const Places& keep, size_t first, std::vector<ValuePtr>& values) {
@@ -106,12 +88,16 @@ void drop_dead_carries(Call& call, const std::function<bool(const ValuePtr&)>& i
   if (!repeats(call)) return;
   const Control control = primitives::control_of(call);
   const std::vector<Region> regions = primitives::primitive_of(call).regions(call);
-  const Places results = read_results(call, is_read);
-  const Places inputs = needed_inputs(regions, results);
-  const size_t carried = regions.back().carry.size(), fields = inputs.size() - carried;
+  Needs needs;
+  for (const ValuePtr& v : call.outputs)
+    if (is_read(v)) needs.mark(v);
+  needs.walk_loop(call, regions);
+  const size_t carried = regions.back().carry.size(), fields = regions.back().graph->inputs.size() - carried;
   const size_t tapes = control == Control::scan ? call.inputs.size() - carried : 0;
-  Places keep(inputs.begin() + static_cast<std::ptrdiff_t>(fields), inputs.end());
-  for (size_t i = 0; i < carried; ++i) keep[i] = keep[i] || results[i];
+  Places keep(carried, false);
+  for (const Region& r : regions)  // carried value i is output i of the body
+    for (const Flow& f : r.carry) keep[f.from] = keep[f.from] || needs.contain(r.graph->inputs[f.to]);
+  for (size_t i = 0; i < carried; ++i) keep[i] = keep[i] || is_read(call.outputs[i]);
   const auto kept = std::count(keep.begin(), keep.end(), true);
   if (kept == static_cast<std::ptrdiff_t>(carried) || (kept == 0 && control == Control::loop))
     return;  // it has a state

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/interrupt.h"
-#include "primitives/vocabulary/primitive.h"
+#include "primitives/families/control.h"
 
 namespace anvil::transform {
 
@@ -12,7 +12,6 @@ using graph::Graph;
 using graph::Value;
 using graph::ValuePtr;
 using primitives::Axes;
-using primitives::Control;
 
 namespace {
 
@@ -130,8 +129,7 @@ void Orders::visit(const Call& c, double visits) {
     case Axes::regrouped:
     case Axes::other: break;
   }
-  const Control control = primitives::primitive_of(c).control;
-  const bool loop = control == Control::loop || control == Control::scan;
+  const bool loop = primitives::repeats(c);
   for (const graph::GraphPtr& inner : graph::subgraphs(c)) {
     double inside = loop ? loop_visits * visits : visits;
     for (const ValuePtr& v : inner->inputs) plain(v, at_input * inside * bytes(v));

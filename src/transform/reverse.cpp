@@ -20,8 +20,7 @@ Pullback::Pullback(const std::vector<Call>& calls, const ValueList& targets, Gra
   active_.propagate(calls);
   for (size_t i = 0; i < to.calls.size(); ++i) {
     const Call& c = to.calls[i];
-    const Control control = primitives::control_of(c);
-    if (!c.outputs.empty() && (control == Control::loop || control == Control::scan)) loops_[c.outputs[0].get()] = i;
+    if (!c.outputs.empty() && primitives::repeats(c)) loops_[c.outputs[0].get()] = i;
   }
 }
 

@@ -28,6 +28,8 @@
 namespace anvil::primitives {
 
 inline Control control_of(const graph::Call& c) { return primitive_of(c).control; }
+// Whether inner graphs run any number of times.
+inline bool repeats(const graph::Call& c) { return control_of(c) == Control::loop || control_of(c) == Control::scan; }
 // Whether a loop records a tape, its last result.
 bool records(const graph::Call&);
 // Makes a `while` a `while_record` of these state elements; gives the tape.

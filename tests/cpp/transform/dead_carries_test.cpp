@@ -71,6 +71,30 @@ TEST(DeadCarries, InnerLoopsLoseTheirsToo) {
   EXPECT_EQ(numbers(eigen::evaluate(*f, {tensor({}, {0.7})})[0]), before);
 }
 
+// Time grows with the depth of a nest, not as a power of it.
+Vars nest(Graph& g, const Vars& initial, int depth) {
+  return while_loop(
+      g, initial, [](Graph& b, const Vars& s) { return s[0] < integer(b, 1); },
+      [depth](Graph& b, const Vars& s) {
+        Vars next = {s[0] + integer(b, 1), sin(s[1]), exp(s[2])};
+        if (depth == 0) return next;
+        Vars inner = nest(b, {integer(b, 0), next[1], next[2]}, depth - 1);
+        return Vars{next[0], inner[1], inner[2]};
+      });
+}
+TEST(DeadCarries, DeepNests) {
+  GraphPtr f = trace({f64_scalar}, [](Graph& g, const Vars& x) {
+    return Vars{nest(g, {integer(g, 0), x[0], x[0]}, 60)[1]};
+  });
+  transform::remove_dead_calls(*f);
+  const graph::Call* loop = find_loop(*f);
+  for (int depth = 60; depth >= 0; --depth) {
+    ASSERT_NE(loop, nullptr);
+    EXPECT_EQ(loop->inputs.size(), 2u);
+    loop = find_loop(*loop->params.graph("body_graph"));
+  }
+}
+
 // A loop of which only the tape is read keeps what it records, under its new number.
 TEST(DeadCarries, RecordedOnesKeepTheirPlace) {
   GraphPtr f = trace({f64_scalar}, [](Graph& g, const Vars& x) {
