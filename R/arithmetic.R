@@ -91,7 +91,7 @@ nv_floor_div <- function(lhs, rhs) {
   if (is.null(x$below)) {
     return(nv_div(x$lhs, x$rhs))
   }
-  if (x$code < dtype_codes[["f32"]]) {
+  if (!is_float_code(x$code)) {
     down <- nv_and(x$below, nv_ne(x$rhs, 0L))
     return(nv_sub(nv_div(x$lhs, x$rhs), convert_to(down, x$code)))
   }

@@ -1,8 +1,12 @@
 #' Data types
 #'
 #' The element types of tensors are `bool`, `i8`, `i16`, `i32`, `i64`, `ui8`,
-#' `ui16`, `ui32`, `ui64`, `f32` and `f64`. As input, `"i1"` and `"pred"` are
+#' `ui16`, `ui32`, `ui64`, `f16`, `f32` and `f64`. As input, `"i1"` and `"pred"` are
 #' understood as `bool`. A dtype compares with `==` to a dtype or a string.
+#'
+#' Tensors of `f16` take half the memory of `f32`. They are stored only: every
+#' function computes with `f32` and rounds its result once, to the nearest number
+#' of the dtype; sums and products add up in `f32`.
 #'
 #' @param x For `as_dtype()` a name or a dtype, otherwise any object.
 #' @return `as_dtype()`: a dtype. `is_dtype()`: a flag.
@@ -24,7 +28,7 @@ as_dtype_argument <- function(x, name = "dtype") {
     abort_anvil("dtype", sprintf("`%s` is not a dtype.", name), c(
       sprintf("x Got %s.", describe_value(x)),
       if (is.character(x) && length(x) == 1L && x %in% names(meant)) sprintf("i Did you mean \"%s\"?", meant[[x]]),
-      "i The dtypes are bool, i8, i16, i32, i64, ui8, ui16, ui32, ui64, f32 and f64."
+      sprintf("i The dtypes are %s.", paste(names(dtype_codes), collapse = ", "))
     ))
   }
   dtype_from_code(code)
@@ -38,15 +42,19 @@ dtype_code <- function(x) {
   if (is.character(x) && length(x) == 1L) .Call(C_anvil_dtype_code, as.character(x)) else NA_integer_
 }
 
-# The numbers of the dtypes, as type_tag() has them.
-dtype_codes <- c(bool = 0L, i8 = 1L, i16 = 2L, i32 = 3L, i64 = 4L, ui8 = 5L, ui16 = 6L, ui32 = 7L, ui64 = 8L, f32 = 9L, f64 = 10L)
-
-dtype_objects <- Map(
-  function(name, kind) structure(name, class = c(kind, "AnvilDtype")),
-  unname(names(dtype_codes)),
-  rep(c("BooleanType", "IntegerType", "UnsignedType", "FloatType"), c(1L, 4L, 4L, 2L)),
-  USE.NAMES = FALSE
-)
+# The core's dtypes, read when the package is loaded: their numbers, as type_tag() has them, the
+# objects that stand for them, and their sizes: bytes, and the bits of floats.
+dtype_codes <- NULL
+dtype_objects <- NULL
+dtype_sizes <- NULL
+read_dtypes <- function() {
+  known <- .Call(C_anvil_dtypes)
+  here <- topenv()
+  assign("dtype_codes", stats::setNames(seq_along(known$name) - 1L, known$name), here)
+  assign("dtype_objects", Map(function(name, kind) structure(name, class = c(kind, "AnvilDtype")), known$name, known$kind, USE.NAMES = FALSE), here)
+  sizes <- Map(function(bytes, exponent, mantissa) list(bytes = bytes, exponent = exponent, mantissa = mantissa), known$bytes, known$exponent, known$mantissa)
+  assign("dtype_sizes", stats::setNames(sizes, known$name), here)
+}
 
 dtype_from_code <- function(code) dtype_objects[[code + 1L]]
 

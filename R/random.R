@@ -54,11 +54,11 @@ nv_rng_state <- function(seed) {
 # mantissas for the exponent of numbers from 1 to 2, minus 1. The shift of the 64 bits by 11
 # is XLA's; bit 52 then falls on a bit of the exponent that is set anyway.
 unit_uniform <- function(shape, state, dtype) {
-  wide <- dtype == "f64"
-  bits <- if (wide) "ui64" else "ui32"
+  size <- dtype_sizes[[dtype]]
+  bits <- paste0("ui", 8L * size$bytes)
   drawn <- record("rng_bit_generator", list(state), list(rng_algorithm = "THREE_FRY", dtype = bits, shape = shape))
-  mantissa <- nv_shift_right_logical(drawn[[2L]], if (wide) 11L else 9L)
-  one <- nv_fill(if (wide) 1023 * 2^52 else 127 * 2^23, shape, dtype = bits)
+  mantissa <- nv_shift_right_logical(drawn[[2L]], if (dtype == "f64") 11L else 8L * size$bytes - size$mantissa)
+  one <- nv_fill((2^(size$exponent - 1) - 1) * 2^size$mantissa, shape, dtype = bits)
   values <- record("bitcast_convert", list(nv_or(mantissa, one)), list(dtype = dtype))
   list(drawn[[1L]], nv_sub(values, 1))
 }
@@ -66,7 +66,7 @@ unit_uniform <- function(shape, state, dtype) {
 # The same on (0, 1): half of the smallest step instead of zero.
 open_uniform <- function(shape, state, dtype) {
   drawn <- unit_uniform(shape, state, dtype)
-  list(drawn[[1L]], nv_max(drawn[[2L]], if (dtype == "f64") 2^-53 else 2^-24))
+  list(drawn[[1L]], nv_max(drawn[[2L]], 2^-(dtype_sizes[[dtype]]$mantissa + 1)))
 }
 
 float_dtype <- function(dtype) {
@@ -74,7 +74,7 @@ float_dtype <- function(dtype) {
     return(default_dtypes()[["float"]])
   }
   dtype <- dtype_text(dtype)
-  if (!(dtype %in% c("f32", "f64"))) {
+  if (!is_float_code(dtype_codes[[dtype]])) {
     abort_anvil("dtype", "`dtype` must be a float dtype.", sprintf("x Got <%s>.", dtype))
   }
   dtype
@@ -137,7 +137,10 @@ nv_runif <- function(shape, initial_state, dtype = NULL, lower = 0, upper = 1) {
 }
 
 # From a number to the next one of a float dtype.
-spacing <- function(x, dtype) if (x == 0) 2^-126 else 2^(floor(log2(abs(x))) - if (dtype == "f32") 23 else 52)
+spacing <- function(x, dtype) {
+  size <- dtype_sizes[[dtype]]
+  if (x == 0) 2^(2 - 2^(size$exponent - 1)) else 2^(floor(log2(abs(x))) - size$mantissa)
+}
 
 #' @rdname nv_random
 #' @export

@@ -95,7 +95,7 @@ namespace {
 
 template <class To>
 To from_integer(int x) {
-  if constexpr (std::is_floating_point_v<To>)
+  if constexpr (is_real_number<To>)
     if (x == NA_INTEGER) return static_cast<To>(NA_REAL);
   return convert_number<To>(x);
 }

@@ -9,6 +9,7 @@
   /* tensors */                                                                               \
   X(anvil_tensor, 5) X(anvil_empty, 1) X(anvil_tag, 1) X(anvil_as_array, 1) X(anvil_as_raw, 2) \
   X(anvil_from_raw, 4) X(anvil_rewrap, 2) X(anvil_format_data, 4) X(anvil_dtype_code, 1)      \
+  X(anvil_dtypes, 0)                                                                       \
   /* trace */                                                                                 \
   X(anvil_push, 1) X(anvil_pop, 1) X(anvil_current, 0) X(anvil_input, 1) X(anvil_finish, 3)   \
   X(anvil_box_value, 1) X(anvil_debug_box, 1) X(anvil_concrete, 1) X(anvil_promote, 2)        \

@@ -25,7 +25,7 @@ struct Tag {
     if (TYPEOF(x) == INTSXP || TYPEOF(x) == REALSXP) length = XLENGTH(x);
     if (TYPEOF(x) == INTSXP) integers_ = INTEGER_RO(x);  // nearly always, at every call
     if (TYPEOF(x) == REALSXP) doubles_ = REAL_RO(x);
-    bool valid = length >= 2 && at(0) <= static_cast<double>(DType::f64);
+    bool valid = length >= 2 && at(0) < static_cast<double>(descriptors.size());
     for (R_xlen_t i = 0; valid && i < length; ++i)  // NA is below 0 as an integer, and no number else
       valid = integers_ ? integers_[i] >= 0
                         : doubles_[i] >= 0 && doubles_[i] <= 0x1p62 && doubles_[i] == std::trunc(doubles_[i]);
@@ -187,6 +187,25 @@ SEXP anvil_dtype_code(SEXP text) {
   return entry([&] {
     auto dtype = parse_dtype(text_of(text, "dtype"));
     return guarded([&] { return Rf_ScalarInteger(dtype ? static_cast<int>(*dtype) : NA_INTEGER); });
+  });
+}
+
+// The table of dtypes, as R needs it: their names, kinds, and how floats are made up.
+SEXP anvil_dtypes() {
+  return guarded([&] {
+    using Rcpp::_;
+    std::vector<std::string> known, kinds;
+    std::vector<int> exponent, mantissa, bytes;
+    constexpr const char* kind_names[] = {"BooleanType", "IntegerType", "UnsignedType", "FloatType"};
+    for (const Descriptor& d : descriptors) {
+      known.emplace_back(d.name);
+      kinds.emplace_back(kind_names[static_cast<size_t>(d.kind)]);
+      bytes.push_back(static_cast<int>(d.bytes));
+      exponent.push_back(d.exponent_bits);
+      mantissa.push_back(d.mantissa_bits);
+    }
+    return SEXP(Rcpp::List::create(_["name"] = known, _["kind"] = kinds, _["bytes"] = bytes, _["exponent"] = exponent,
+                                   _["mantissa"] = mantissa));
   });
 }
 

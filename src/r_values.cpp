@@ -115,7 +115,7 @@ int64_t integer_of(SEXP x, const char* argument) {
 
 DType dtype_of_code(SEXP code) {
   int64_t i = integer_of(code, "dtype");
-  if (i < 0 || i > static_cast<int64_t>(DType::f64)) throw Error("dtype", "`dtype` must be a dtype.");
+  if (i < 0 || i >= static_cast<int64_t>(descriptors.size())) throw Error("dtype", "`dtype` must be a dtype.");
   return static_cast<DType>(i);
 }
 

@@ -6,16 +6,20 @@
 namespace anvil {
 
 // The shorter of fixed and scientific notation with the fewest digits that give the same
-// number: a double to 15 digits, as R's as.character() does, a float exactly.
-static std::string real_text(double x, bool is_single) {
+// number of dtype T: a double to 15 digits, as R's as.character() does, others exactly.
+template <class T>
+static std::string real_text(double x) {
   if (x != x) return "NaN";
-  if (is_single && !std::isinf(x)) x = static_cast<float>(x);
+  x = static_cast<Compute<T>>(T(x));
   if (std::isinf(x)) return x < 0 ? "-Inf" : "Inf";
   char scientific[40], fifteen[40];
   std::snprintf(fifteen, sizeof fifteen, "%.14e", x);
   auto same = [&] {
-    return is_single ? std::strtof(scientific, nullptr) == static_cast<float>(x)
-                     : std::strtod(scientific, nullptr) == std::strtod(fifteen, nullptr);
+    const double read = std::strtod(scientific, nullptr);
+    if constexpr (std::is_same_v<T, double>)
+      return read == std::strtod(fifteen, nullptr);
+    else
+      return static_cast<float>(T(read)) == static_cast<float>(x);
   };
   int digits = 1;
   for (; digits <= 15; ++digits) {
@@ -31,23 +35,29 @@ static std::string real_text(double x, bool is_single) {
 
 std::string Scalar::text(DType t) const {
   if (is_bool(t)) return as<bool>() ? "TRUE" : "FALSE";
-  if (is_float(t)) return real_text(as<double>(), t == DType::f32);
+  if (is_float(t))
+    return visit(t, [this]<class T>() {
+      if constexpr (is_real_number<T>)
+        return real_text<T>(as<double>());
+      else
+        return std::string();
+    });
   if (t == DType::ui64) return std::to_string(as<uint64_t>());
   return std::to_string(as<int64_t>());
 }
 
 Scalar lowest(DType t) {
   return visit(t, []<class T>() {
-    if constexpr (std::is_floating_point_v<T>)
-      return Scalar(-std::numeric_limits<T>::infinity());
+    if constexpr (is_real_number<T>)
+      return Scalar(-INFINITY);
     else
       return Scalar(std::numeric_limits<T>::min());
   });
 }
 Scalar highest(DType t) {
   return visit(t, []<class T>() {
-    if constexpr (std::is_floating_point_v<T>)
-      return Scalar(std::numeric_limits<T>::infinity());
+    if constexpr (is_real_number<T>)
+      return Scalar(INFINITY);
     else
       return Scalar(std::numeric_limits<T>::max());
   });

@@ -16,7 +16,9 @@ namespace anvil {
 // Float to integer as generated code does it: towards zero, saturating, NaN is 0.
 template <class To, class From>
 constexpr To convert_number(From x) {
-  if constexpr (std::is_same_v<To, bool>)
+  if constexpr (is_small_float<From> && !std::is_same_v<To, From>)
+    return convert_number<To>(static_cast<float>(x));
+  else if constexpr (std::is_same_v<To, bool>)
     return x != From(0);
   else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
     if (x != x) return To(0);
@@ -36,6 +38,8 @@ class Scalar {
   Scalar(bool x) : kind_(Kind::integer), integer_(x) {}
   Scalar(double x) : kind_(Kind::real), real_(x) {}
   Scalar(float x) : Scalar(static_cast<double>(x)) {}
+  template <int e, int m>
+  Scalar(SmallFloat<e, m> x) : Scalar(static_cast<float>(x)) {}
   template <class I, class = std::enable_if_t<std::is_integral_v<I>>>
   Scalar(I x) : kind_(std::is_signed_v<I> ? Kind::integer : Kind::natural), integer_(static_cast<int64_t>(x)) {}
 

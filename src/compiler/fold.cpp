@@ -23,7 +23,7 @@ Lowerer::Locals Lowerer::declare(const std::vector<ValuePtr>& results, const std
   for (size_t k = 0; k < results.size(); ++k) {
     locals.push_back(static_cast<loops::LocalId>(program_.locals.size()));
     program_.locals.push_back({"a" + std::to_string(program_.locals.size() + 1), results[k]->type.dtype});
-    emit({loops::Declare{locals[k], first[k]}});
+    emit({loops::Declare{locals[k], primitives::narrowed(exprs(), first[k], results[k]->type.dtype)}});
   }
   return locals;
 }
@@ -54,7 +54,7 @@ void Lowerer::assign(const Locals& locals, const std::function<Exprs()>& next) {
 
 void Lowerer::store(const std::vector<BufferId>& to, const Index& place, const Locals& locals) {
   Exprs values = values_of(locals);
-  for (size_t k = 0; k < to.size(); ++k) emit({loops::Store{to[k], place, values[k]}});
+  for (size_t k = 0; k < to.size(); ++k) emit(stored(to[k], place, values[k]));
 }
 
 void Lowerer::fold(const std::vector<ValuePtr>& results, const Shape& extents,

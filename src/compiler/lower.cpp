@@ -90,11 +90,17 @@ BufferId Lowerer::buffer_of(const ValuePtr& v) {
 }
 
 Expr Lowerer::load(const ValuePtr& v, const Index& at) {
-  if (v->kind == Value::Kind::literal) return exprs().constant(v->literal, v->type.dtype);
+  const DType t = v->type.dtype;
+  if (v->kind == Value::Kind::literal) return primitives::widened(exprs(), rule_, exprs().constant(v->literal, t));
   Index place = at;
   for (size_t d = 0; d < place.size(); ++d)
     if (v->type.shape[d] == 1) place[d] = {};
-  return exprs().load(buffer_of(v), v->type.dtype, std::move(place));
+  return primitives::widened(exprs(), rule_, exprs().load(buffer_of(v), t, std::move(place)));
+}
+
+Stmt Lowerer::stored(BufferId to, Index place, Expr value) {
+  const DType t = program_.buffers[static_cast<size_t>(to)].dtype;
+  return {loops::Store{to, std::move(place), primitives::narrowed(exprs(), value, t)}};
 }
 
 bool Lowerer::dead_after_this_call(const ValuePtr& v) const {
@@ -177,7 +183,7 @@ void Lowerer::store_box(BufferId to, const Part& part) {
   Index i = index(part.extents, &Lowerer::dimension);
   Block body;
   Expr value = evaluate([&] { return part.element(i); }, body);
-  body.push_back({loops::Store{to, part.place(i), value}});
+  body.push_back(stored(to, part.place(i), value));
   nest(part.extents, &Lowerer::dimension, std::move(body));
 }
 
@@ -206,7 +212,7 @@ void Lowerer::reduce(const ValuePtr& result, const Shape& extents, Op op, Scalar
                      std::function<Expr(const Index&, const Index&)> element) {
   const Shape& shape = result->type.shape;
   if (elements(extents) == 1) {
-    const DType t = result->type.dtype;
+    const DType t = compute_type(result->type.dtype);
     const bool identity = is_identity(op, initial.rounded_to(t), t);
     return map(result, [&](const Index& o) {
       Expr only = element(o, Index(extents.size()));
@@ -216,7 +222,7 @@ void Lowerer::reduce(const ValuePtr& result, const Shape& extents, Op op, Scalar
   BufferId to = result_buffer(result);
   if (elements(shape) == 0) return;
   Index o = index(shape, &Lowerer::dimension), r = index(extents, &Lowerer::reduced);
-  DType dtype = result->type.dtype;
+  DType dtype = compute_type(result->type.dtype);
   loops::LocalId sum = static_cast<loops::LocalId>(program_.locals.size());
   program_.locals.push_back({"a" + std::to_string(sum + 1), dtype});
   Block body;
@@ -228,7 +234,7 @@ void Lowerer::reduce(const ValuePtr& result, const Shape& extents, Op op, Scalar
     inner.push_back({loops::Update{sum, op, value}});
     nest(extents, &Lowerer::reduced, std::move(inner));
   }
-  emit({loops::Store{to, o, exprs().local(sum, dtype)}});
+  emit(stored(to, o, exprs().local(sum, dtype)));
   block_ = outer;
   nest(shape, &Lowerer::dimension, std::move(body));
 }
@@ -239,13 +245,13 @@ void Lowerer::scan(const ValuePtr& result, int64_t axis, Op op, Scalar initial,
   BufferId to = result_buffer(result);
   if (elements(shape) == 0) return;
   Index i = index(shape, &Lowerer::dimension);
-  DType dtype = result->type.dtype;
+  DType dtype = compute_type(result->type.dtype);
   loops::LocalId sum = static_cast<loops::LocalId>(program_.locals.size());
   program_.locals.push_back({"a" + std::to_string(sum + 1), dtype});
   Block step, body;
   Expr value = evaluate([&] { return element(i); }, step);
   step.push_back({loops::Update{sum, op, value}});
-  step.push_back({loops::Store{to, i, exprs().local(sum, dtype)}});
+  step.push_back(stored(to, i, exprs().local(sum, dtype)));
   body.push_back({loops::Declare{sum, exprs().constant(initial, dtype)}});
   Shape others = shape, along(shape.size(), 1);
   std::swap(others[static_cast<size_t>(axis)], along[static_cast<size_t>(axis)]);
@@ -342,15 +348,29 @@ Expr Lowerer::let(Expr value) {
   return exprs().local(l, value->dtype);
 }
 
+// Functions of the runtime compute with what they find in memory, so small floats are copied for them.
 void Lowerer::call(const char* function, const std::vector<ValuePtr>& results, const std::vector<ValuePtr>& operands,
                    const std::vector<int64_t>& numbers) {
+  auto copied = [&](const ValuePtr& v) { return rule_->computes() && is_small(v->type.dtype); };
+  auto wide = [&](const ValuePtr& v) {
+    return make_buffer(Buffer::Kind::temporary, {compute_type(v->type.dtype), v->type.shape});
+  };
   std::vector<BufferId> inputs, buffers;
-  for (const ValuePtr& v : operands) inputs.push_back(buffer_of(v));
-  for (const ValuePtr& v : results) buffers.push_back(result_buffer(v));
+  for (const ValuePtr& v : operands) {
+    inputs.push_back(copied(v) ? wide(v) : buffer_of(v));
+    if (copied(v)) copy(inputs.back(), v);
+  }
+  for (const ValuePtr& v : results) buffers.push_back(copied(v) ? wide(v) : result_buffer(v));
+  const std::vector<BufferId> made = buffers;
   buffers.insert(buffers.end(), inputs.begin(), inputs.end());
   std::vector<Expr> values;
   for (int64_t x : numbers) values.push_back(number(x));
   runtime_call(function, std::move(buffers), std::move(values));
+  for (size_t k = 0; k < results.size(); ++k)
+    if (const ValuePtr& v = results[k]; copied(v))
+      store_box(result_buffer(v), {v->type.shape, unchanged, [&](const Index& i) {
+                                     return exprs().load(made[k], compute_type(v->type.dtype), i);
+                                   }});
 }
 
 // ---- graphs -------------------------------------------------------------------------------
@@ -365,6 +385,7 @@ void Lowerer::lower_call(const graph::Call& c) {
   }
   if (!p.lower) throw InternalError("primitive " + p.name + " has no loop rule");
   call_ = &c;
+  rule_ = &p;
   p.lower(*this, c);
 }
 

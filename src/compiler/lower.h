@@ -87,6 +87,7 @@ class Lowerer final : public primitives::Lowering {
   void nest(const Shape&, Variable (Lowerer::*)(size_t), Block body);
   void emit(Stmt s) { block_->push_back(std::move(s)); }
   void emit(Block statements);
+  Stmt stored(BufferId, Index, Expr value);  // rounded to what the buffer holds
   Expr evaluate(const std::function<Expr()>&, Block& body);  // with the parameters that it makes put into `body`
   void copy(BufferId to, const ValuePtr& from);
   void store_box(BufferId to, const Part&);
@@ -137,6 +138,7 @@ class Lowerer final : public primitives::Lowering {
   Block* block_ = nullptr;
   Block* parameters_ = nullptr;  // of the body that is being made, null between nests
   const graph::Call* call_ = nullptr;
+  const primitives::Primitive* rule_ = nullptr;  // whose rule ran last
   std::vector<Region> regions_;
   int next_region_ = 0;
   std::unordered_map<const Value*, BufferId> places_;

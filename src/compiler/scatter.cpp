@@ -89,7 +89,7 @@ Block Lowerer::change(const Walk& w, const Index& place, Block body) {
       e = exprs().local(l, e->dtype);
     }
   for (size_t k = 0; k < w.to.size(); ++k)
-    if (fresh[k] != old[k]) body.push_back({loops::Store{w.to[k], place, fresh[k]}});
+    if (fresh[k] != old[k]) body.push_back(stored(w.to[k], place, fresh[k]));
   return body;
 }
 

@@ -9,6 +9,7 @@
 namespace anvil::graph {
 
 std::string text(const TensorType& t) {
+  if (t.tape) return "tape";
   return std::string(name(t.dtype)) + (t.ambiguous ? "?" : "") + "[" + join(t.shape, ", ") + "]";
 }
 
@@ -37,6 +38,22 @@ Scalar element(const Tensor& t, int64_t i) {
 }
 void set_element(const Tensor& t, int64_t i, Scalar x) {
   visit(t.type.dtype, [&]<class T>() { t.as<T>()[i] = x.as<T>(); });
+}
+
+Tensor converted(const Tensor& t, DType to) {
+  if (t.type.dtype == to) return t;
+  Tensor result = allocate({to, t.type.shape, t.type.ambiguous});
+  convert_to(result, t);
+  return result;
+}
+void convert_to(const Tensor& to, const Tensor& from) {
+  visit(from.type.dtype, [&]<class From>() {
+    visit(to.type.dtype, [&]<class To>() {
+      in_pieces(elements(from.type.shape), 1, [&](int64_t first, int64_t end) {
+        std::transform(from.as<From>() + first, from.as<From>() + end, to.as<To>() + first, convert_number<To, From>);
+      });
+    });
+  });
 }
 
 }  // namespace anvil::graph

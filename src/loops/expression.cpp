@@ -1,5 +1,5 @@
 // Affine indices and the pool of expressions. The pool folds only what changes no bit of
-// any result: conversions of a type to itself, conversions of constants, x * 1, x - 0.
+// any result: conversions of a type to itself and back, conversions of constants, x * 1, x - 0.
 #include "loops/expression.h"
 
 #include <algorithm>
@@ -147,6 +147,8 @@ Expr ExprPool::binary(Op op, Expr a, Expr b) {
 Expr ExprPool::convert(Expr a, DType dtype) {
   if (a->dtype == dtype) return a;
   if (a->op == Op::constant) return constant(a->constant, dtype);
+  const Expr stored = a->op == Op::convert ? a->args[0] : nullptr;  // a small float, widened and rounded again
+  if (stored && stored->dtype == dtype && is_small(dtype) && a->dtype == compute_type(dtype)) return stored;
   return node(make(Op::convert, dtype, a));
 }
 Expr ExprPool::bitcast(Expr a, DType dtype) { return a->dtype == dtype ? a : node(make(Op::bitcast, dtype, a)); }

@@ -21,6 +21,8 @@ Affine linear(const Program& p, BufferId id, const Index& place) {
 
 namespace {
 
+bool is_computed(DType t) { return is_float(t) && !is_small(t); }
+
 class Verifier {
  public:
   explicit Verifier(const Program& p)
@@ -119,19 +121,21 @@ class Verifier {
       case Op::lt:
       case Op::le:
       case Op::gt:
-      case Op::ge: expect(n == 2 && type(0) == type(1) && e->dtype == DType::boolean); break;
+      case Op::ge:
+        expect(n == 2 && type(0) == type(1) && e->dtype == DType::boolean && !is_small(type(0)));
+        break;
       case Op::convert: expect(n == 1); break;
       case Op::bitcast: expect(n == 1 && size_of(type(0)) == size_of(e->dtype)); break;
-      case Op::is_finite: expect(n == 1 && e->dtype == DType::boolean && is_float(type(0))); break;
+      case Op::is_finite: expect(n == 1 && e->dtype == DType::boolean && is_computed(type(0))); break;
       case Op::select: expect(n == 3 && type(0) == DType::boolean && type(1) == e->dtype && type(2) == e->dtype); break;
       case Op::fma:
-        expect(n == 3 && is_float(e->dtype) && type(0) == e->dtype && type(1) == e->dtype && type(2) == e->dtype);
+        expect(n == 3 && is_computed(e->dtype) && type(0) == e->dtype && type(1) == e->dtype && type(2) == e->dtype);
         break;
       case Op::function:
-        expect(n >= 1 && n <= 2 && is_float(e->dtype) && type(0) == e->dtype && type(n - 1) == e->dtype);
+        expect(n >= 1 && n <= 2 && is_computed(e->dtype) && type(0) == e->dtype && type(n - 1) == e->dtype);
         break;
       default:
-        expect(n == (e->op >= Op::negate ? 1 : 2));
+        expect(n == (e->op >= Op::negate ? 1 : 2) && !is_small(e->dtype));
         for (int i = 0; i < n; ++i) expect(type(i) == e->dtype);
     }
   }

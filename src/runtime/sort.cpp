@@ -50,13 +50,13 @@ constexpr Rank<T> top_bit = Rank<T>(Rank<T>(1) << (8 * sizeof(T) - 1));
 template <class T>
 Rank<T> total_rank(T x) {
   auto bits = std::bit_cast<Rank<T>>(x);
-  if constexpr (std::is_floating_point_v<T>) return bits & top_bit<T> ? Rank<T>(~bits) : Rank<T>(bits | top_bit<T>);
+  if constexpr (is_real_number<T>) return bits & top_bit<T> ? Rank<T>(~bits) : Rank<T>(bits | top_bit<T>);
   if constexpr (std::signed_integral<T>) return Rank<T>(bits ^ top_bit<T>);
   return bits;
 }
 template <class T>
 T rank_value(Rank<T> r) {
-  if constexpr (std::is_floating_point_v<T>)
+  if constexpr (is_real_number<T>)
     r = r & top_bit<T> ? Rank<T>(r ^ top_bit<T>) : Rank<T>(~r);
   else if constexpr (std::signed_integral<T>)
     r = Rank<T>(r ^ top_bit<T>);
@@ -65,7 +65,7 @@ T rank_value(Rank<T> r) {
 // The same for elements that are equal.
 template <class T>
 Rank<T> rank(T x) {
-  if constexpr (std::is_floating_point_v<T>) {
+  if constexpr (is_real_number<T>) {
     if (x != x) return std::numeric_limits<Rank<T>>::max();
     if (x == T(0)) x = T(0);
   }
@@ -179,15 +179,15 @@ void sort_values(T* out, const T* in, Line line, bool descending, void* scratch)
   for_each_place(line.n, [&](int64_t i) {
     const T x = in[line.first + i * line.stride];
     if (x != x) return;
-    if constexpr (std::is_floating_point_v<T>)
-      if (x == T(0)) ++zeros, negative_zeros += std::signbit(x);
+    if constexpr (is_real_number<T>)
+      if (x == T(0)) ++zeros, negative_zeros += total_rank(x) < top_bit<T>;
     a[n++].rank = Rank<T>(total_rank(x) ^ flip);
   });
   const E* sorted = n == 0 ? a : sort_entries(a, b, n, sizeof(T));
   const int64_t nans = line.n - n, first = descending ? nans : 0;
   const auto put = [&](int64_t i, T x) { out[line.first + i * line.stride] = x; };
   for_each_place(n, [&](int64_t i) { put(first + i, rank_value<T>(Rank<T>(sorted[i].rank ^ flip))); });
-  if constexpr (std::is_floating_point_v<T>) {
+  if constexpr (is_real_number<T>) {
     if (nans == 0 && (negative_zeros == 0 || negative_zeros == zeros)) return;
     const E zero{Rank<T>(total_rank(descending ? T(0) : T(-0.0)) ^ flip)};
     int64_t next_nan = descending ? 0 : n, next_zero = first + (std::lower_bound(sorted, sorted + n, zero) - sorted);

@@ -9,7 +9,7 @@ Activity::Activity(const ValueList& sources) {
 }
 
 void Activity::mark(const ValuePtr& v) {
-  bool carries_derivative = is_float(v->type.dtype) || v->type.dtype == DType::tape;
+  bool carries_derivative = is_float(v->type.dtype) || v->type.tape;
   if (carries_derivative && v->kind != Value::Kind::literal && v->kind != Value::Kind::constant)
     values_.insert(v.get());
 }

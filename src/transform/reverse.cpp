@@ -38,7 +38,7 @@ void Pullback::accumulate(const ValuePtr& value, const ValuePtr& cotangent, cons
   ValuePtr& sum = cotangents_[value.get()];
   if (!sum)
     sum = cotangent;
-  else if (value->type.dtype == DType::tape)
+  else if (value->type.tape)
     sum = add_tapes(layout, sum, cotangent);
   else {
     const bool selected = selected_.count(sum) != 0 || selected_.count(cotangent) != 0;

@@ -59,7 +59,7 @@ ValueList Pullback::active_captures(const Graph& inner) const {
   ValueList found;
   for (const ValuePtr& v : captures(inner)) {
     if (!depends(v)) continue;
-    if (v->type.dtype == DType::tape) throw InternalError("reverse: a tape is read in an inner graph");
+    if (v->type.tape) throw InternalError("reverse: a tape is read in an inner graph");
     found.push_back(v);
   }
   return found;
@@ -328,7 +328,7 @@ Pullback::Recorded Pullback::record_scan(const Loop& loop, const std::vector<siz
   }
   if (found == loops_.end())
     return {primitives::record(to_, primitives::primitive_of(again), again.inputs, again.params).back(), needed};
-  again.outputs.push_back(make_value(Value::Kind::result, {DType::tape, {}}));
+  again.outputs.push_back(make_value(Value::Kind::result, graph::tape_type));
   to_.calls[found->second] = again;
   return {again.outputs.back(), needed};
 }

@@ -80,9 +80,27 @@ class Evaluator {
     return tensors;
   }
 
+  // Kernels compute small floats in their compute type, and the results are rounded once.
   Tensors evaluate(const Call& call) {
-    const std::string& name = call.primitive->name;
     Tensors operands = read(call.inputs);
+    auto small = [](const auto& x) { return is_small(x.type.dtype); };
+    const bool rounds = std::any_of(operands.begin(), operands.end(), small) ||
+                        std::any_of(call.outputs.begin(), call.outputs.end(), [&](const ValuePtr& v) { return small(*v); });
+    const primitives::Primitive& p = primitives::primitive_of(call);
+    if (!rounds || !p.computes() || p.elementwise) return evaluate(call, std::move(operands));
+    for (Tensor& t : operands) t = graph::converted(t, compute_type(t.type.dtype));
+    Call wide = call;
+    for (ValuePtr& v : wide.outputs) {
+      graph::TensorType type = v->type;
+      type.dtype = compute_type(type.dtype);
+      v = graph::make_value(Value::Kind::result, type);
+    }
+    Tensors results = evaluate(wide, std::move(operands));
+    for (size_t i = 0; i < results.size(); ++i) results[i] = graph::converted(results[i], call.outputs[i]->type.dtype);
+    return results;
+  }
+  Tensors evaluate(const Call& call, Tensors operands) {
+    const std::string& name = call.primitive->name;
     if (primitives::primitive_of(call).monoid != nullptr) return reduce_by_monoid(call, operands);
     if (Kernel kernel = find_kernel(name)) return kernel(call, operands);
     if (RegionKernel kernel = find_region_kernel(name))
@@ -198,7 +216,7 @@ class Evaluator {
   using Tape = std::vector<Tensors>;
   Tensor new_tape() {
     tapes_.emplace_back();
-    return graph::full({DType::tape, {}}, tapes_.size() - 1);
+    return graph::full(graph::tape_type, tapes_.size() - 1);
   }
   Tape& tape(const Tensor& handle) { return tapes_.at(*handle.as<uint64_t>()); }
 

@@ -104,7 +104,7 @@ Tensors dot_general(const Call& call, const Tensors& in) {
   Grouping result =
       group(out.type.shape, sequence(first, second), sequence(second, out.type.shape.size()), sequence(0, first));
   Tensor a = pack(in[0], lhs), b = pack(in[1], rhs), c = graph::allocate({out.type.dtype, result.box});
-  visit(out.type.dtype, [&]<class T>() {
+  visit_computed(out.type.dtype, [&]<class T>() {
     for (int64_t i = 0; i < result.batch; ++i)
       product(a.as<T>() + i * lhs.rows * lhs.columns, b.as<T>() + i * rhs.rows * rhs.columns,
               c.as<T>() + i * result.rows * result.columns, result.rows, lhs.columns, result.columns);

@@ -87,7 +87,7 @@ Tensors running(const Call& call, const Tensors& in, Scalar initial, Op op) {
   Shape others = out.type.shape;
   int64_t n = others[dim], step = strides(others)[dim];
   others[dim] = n > 0 ? 1 : 0;
-  visit(out.type.dtype, [&]<class T>() {
+  visit_computed(out.type.dtype, [&]<class T>() {
     const T* x = in[0].as<T>();
     T* y = out.as<T>();
     walk(others, whole(out), whole(out), [&](int64_t first, int64_t) {
@@ -109,7 +109,7 @@ Tensors cumsum(const Call& call, const Tensors& in) {
 Tensors reduce_by_monoid(const Call& call, const Tensors& in) {
   const primitives::Monoid& m = *primitives::primitive_of(call).monoid;
   const DType t = in[0].type.dtype;
-  return visit(t, [&]<class T>() {
+  return visit_computed(t, [&]<class T>() {
     if (m.op == loops::Op::add) return reduce<T>(call, in, sum<T>);
     const T first = m.start(t).template as<T>();
     return reduce<T>(call, in, [&](const T* x, int64_t n) { return fold(x, n, first, operation<T>(m.op)); });

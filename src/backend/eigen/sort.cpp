@@ -12,19 +12,20 @@ namespace {
 // NaN is above all numbers.
 template <class T>
 bool below(T a, T b) {
-  if constexpr (std::is_floating_point_v<T>)
+  if constexpr (is_real_number<T>)
     if (a != a || b != b) return b != b && a == a;
   return a < b;
 }
 // The total order of floats: of NaNs and zeros, those with a sign are the smaller ones.
 template <class T>
 bool totally_below(T a, T b) {
-  if constexpr (std::is_floating_point_v<T>) {
-    bool a_negative = std::signbit(a), b_negative = std::signbit(b);
+  if constexpr (is_real_number<T>) {
+    using Bits = std::conditional_t<sizeof(T) == 2, uint16_t, std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>;
+    auto x = std::bit_cast<Bits>(a), y = std::bit_cast<Bits>(b);
+    constexpr auto sign = static_cast<Bits>(Bits(1) << (8 * sizeof(T) - 1));
+    bool a_negative = x & sign, b_negative = y & sign;
     if (a_negative != b_negative) return a_negative;
     if (a != a && b != b) {
-      using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
-      auto x = std::bit_cast<Bits>(a), y = std::bit_cast<Bits>(b);
       return a_negative ? y < x : x < y;
     }
     if (a != a || b != b) return (a != a) == a_negative;

@@ -40,7 +40,7 @@ Tensors sum_windows(const Call& call, const Tensors& in) {
     target.strides.push_back(0);
     box.push_back(size);
   }
-  visit(out.type.dtype, [&]<class T>() {
+  visit_computed(out.type.dtype, [&]<class T>() {
     const T* x = in[0].as<T>();
     T* y = out.as<T>();
     walk(box, source, target, [&](int64_t i, int64_t o) { y[o] = scalar::add(y[o], x[i]); });

@@ -52,7 +52,10 @@ llvm::Constant* Operations::constant(Scalar x, DType t, int lanes) const {
     c = b.getInt1(x.as<bool>());
   else
     c = visit(t, [&]<class T>() -> llvm::Constant* {
-      return ConstantInt::get(type(t), static_cast<uint64_t>(x.as<T>()), is_signed(t));
+      if constexpr (is_small_float<T>)
+        return ConstantInt::get(type(t), std::bit_cast<uint16_t>(x.as<T>()));
+      else
+        return ConstantInt::get(type(t), static_cast<uint64_t>(x.as<T>()), is_signed(t));
     });
   return lanes == 1 ? c : llvm::ConstantVector::getSplat(llvm::ElementCount::getFixed(unsigned(lanes)), c);
 }
@@ -213,6 +216,12 @@ Operations::Value Operations::fma(DType t, Value x, Value y, Value z) {
 
 Operations::Value Operations::convert(Value x, DType from, DType to) {
   if (from == to) return x;
+  if (is_small(from)) return convert(widened(x, from), compute_type(from), to);
+  if (is_small(to)) {
+    if (compute_type(to) == from) return rounded(x, to);
+    if (is_bool(from)) return rounded(convert(x, from, compute_type(to)), to);
+    return rounded(odd(convert(x, from, DType::f64)), to);
+  }
   llvm::Type* target = like(type(to), x);
   if (is_bool(to)) return is_float(from) ? b.CreateFCmpUNE(x, zero(x)) : b.CreateICmpNE(x, zero(x));
   if (is_float(to)) {
@@ -233,6 +242,61 @@ Operations::Value Operations::convert(Value x, DType from, DType to) {
   if (!is_signed(to)) return b.CreateSelect(b.CreateFCmpOGT(x, low), below_top, limit(Scalar(0)));
   Value number = b.CreateSelect(b.CreateFCmpOLE(x, low), limit(lowest(to)), below_top);
   return b.CreateSelect(b.CreateFCmpUNO(x, x), limit(Scalar(0)), number);
+}
+
+// The formulas of base/small_float.h.
+Operations::Value Operations::widened(Value x, DType from) {
+  const auto [e, m] = std::pair(descriptor(from).exponent_bits, descriptor(from).mantissa_bits);
+  llvm::Type *word = like(b.getInt32Ty(), x), *real = like(b.getFloatTy(), x);
+  if (e == 5 && halves_) return b.CreateFPExt(b.CreateBitCast(x, like(b.getHalfTy(), x)), real);
+  const auto bits = [&](uint32_t n) { return ConstantInt::get(word, n); };
+  Value all = b.CreateZExt(x, word);
+  const int shift = 23 - m;
+  if (e == 8) return b.CreateBitCast(b.CreateShl(all, bits(uint32_t(shift))), real);
+  const uint32_t bias = (128 - (1U << (e - 1))) << 23, infinity = ((1U << e) - 1) << 23, unit = 1U << 23;
+  Value sign = b.CreateShl(b.CreateAnd(all, bits(0x8000)), bits(16));
+  Value size = b.CreateShl(b.CreateAnd(all, bits(0x7fff)), bits(uint32_t(shift)));
+  Value normal = b.CreateAdd(size, bits(bias)), least = b.CreateBitCast(bits(bias + unit), real);
+  Value subnormal = b.CreateFSub(b.CreateBitCast(b.CreateAdd(size, bits(bias + unit)), real), least);
+  Value special = b.CreateAdd(size, bits(0x7f800000U - infinity));
+  Value number = b.CreateSelect(b.CreateICmpULT(size, bits(unit)), b.CreateBitCast(subnormal, word), normal);
+  number = b.CreateSelect(b.CreateICmpUGE(size, bits(infinity)), special, number);
+  return b.CreateBitCast(b.CreateOr(number, sign), real);
+}
+
+Operations::Value Operations::rounded(Value x, DType to) {
+  const auto [e, m] = std::pair(descriptor(to).exponent_bits, descriptor(to).mantissa_bits);
+  llvm::Type *word = like(b.getInt32Ty(), x), *stored = like(b.getInt16Ty(), x);
+  if (e == 5 && halves_) return b.CreateBitCast(b.CreateFPTrunc(x, like(b.getHalfTy(), x)), stored);
+  const auto bits = [&](uint32_t n) { return ConstantInt::get(word, n); };
+  const auto shift = uint32_t(23 - m);
+  const uint32_t bias = (128 - (1U << (e - 1))) << 23, infinity = ((1U << e) - 1) << 23, unit = 1U << 23;
+  Value all = b.CreateBitCast(x, word), size = b.CreateAnd(all, bits(0x7fffffff));
+  Value odd_bit = b.CreateAnd(b.CreateLShr(size, bits(shift)), bits(1));
+  Value even = b.CreateAdd(b.CreateAdd(size, bits((1U << (shift - 1)) - 1)), odd_bit);
+  Value number = b.CreateSub(even, bits(bias));
+  if (e < 8) {  // of a float's exponents not all are there
+    Value too_large = b.CreateICmpUGE(even, bits(infinity + bias));
+    number = b.CreateSelect(too_large, bits(infinity), number);
+    const uint32_t ulp = bias + (shift + 1) * unit;
+    Value sum = b.CreateFAdd(b.CreateBitCast(size, x->getType()), b.CreateBitCast(bits(ulp), x->getType()));
+    Value subnormal = b.CreateShl(b.CreateSub(b.CreateBitCast(sum, word), bits(ulp)), bits(shift));
+    number = b.CreateSelect(b.CreateICmpULT(size, bits(bias + unit)), subnormal, number);
+  }
+  Value nan = b.CreateOr(b.CreateAnd(size, bits(0x007fffff)), bits(infinity | 0x00400000U));
+  number = b.CreateSelect(b.CreateFCmpUNO(x, x), nan, number);
+  Value sign = b.CreateLShr(b.CreateAnd(all, bits(0x80000000U)), bits(16));
+  return b.CreateTrunc(b.CreateOr(b.CreateLShr(number, bits(shift)), sign), stored);
+}
+
+Operations::Value Operations::odd(Value x) {
+  llvm::Type *word = like(b.getInt32Ty(), x), *real = like(b.getFloatTy(), x);
+  Value near = b.CreateFPTrunc(x, real), back = b.CreateFPExt(near, x->getType()), bits = b.CreateBitCast(near, word);
+  Value one = ConstantInt::get(word, 1);
+  Value exact = b.CreateFCmpUEQ(back, x), is_odd = b.CreateICmpNE(b.CreateAnd(bits, one), zero(bits));
+  Value too_large = b.CreateFCmpOGT(intrinsic(llvm::Intrinsic::fabs, back), intrinsic(llvm::Intrinsic::fabs, x));
+  Value moved = b.CreateSelect(too_large, b.CreateSub(bits, one), b.CreateAdd(bits, one));
+  return b.CreateBitCast(b.CreateSelect(b.CreateOr(exact, is_odd), bits, moved), real);
 }
 
 Operations::Value Operations::bitcast(Value x, DType from, DType to) {

@@ -11,9 +11,10 @@ namespace anvil::llvm_backend {
 class Operations {
  public:
   using Value = llvm::Value*;
-  explicit Operations(llvm::IRBuilder<>& builder) : b(builder) {}
+  // With `halves` the processor converts f16.
+  Operations(llvm::IRBuilder<>& builder, bool halves) : b(builder), halves_(halves) {}
 
-  llvm::Type* type(DType, int lanes = 1) const;         // in registers: bool is i1
+  llvm::Type* type(DType, int lanes = 1) const;         // in registers: bool is i1, small floats are their bits
   llvm::Type* memory_type(DType, int lanes = 1) const;  // in memory: bool is a byte
   llvm::Constant* constant(Scalar, DType, int lanes = 1) const;
 
@@ -34,10 +35,14 @@ class Operations {
   Value compare(loops::Op, DType, Value, Value);
   Value extremum(loops::Op, DType, Value, Value);
   Value intrinsic(llvm::Intrinsic::ID, Value);
+  Value widened(Value, DType from);                    // a small float to a float
+  Value rounded(Value, DType to);                      // a float to a small one
+  Value odd(Value);                                    // a double to a float, to be rounded again
   Value zero(Value like) const { return llvm::Constant::getNullValue(like->getType()); }
   static llvm::Type* like(llvm::Type* element, Value shape);
 
   llvm::IRBuilder<>& b;
+  bool halves_;
 };
 
 Scalar identity(loops::Op, DType);  // x op identity = x, bit for bit

@@ -163,8 +163,15 @@ class DenseReader {
   template <class T>
   static bool number(std::string_view s, T& x) {
     bool negative = s[0] == '-', hex = s.size() > 2 && s[0] == '0' && s[1] == 'x';
-    if constexpr (std::is_floating_point_v<T>) {
-      if (!hex) return parse_real(s, x);
+    if constexpr (is_real_number<T>) {
+      if (!hex && is_small_float<T>) {
+        double number = 0;
+        const bool is_number = parse_real(s, number);
+        x = static_cast<T>(number);
+        return is_number;
+      }
+      if constexpr (!is_small_float<T>)
+        if (!hex) return parse_real(s, x);
       Bits<T> bits = 0;
       auto r = std::from_chars(s.data() + 2, s.data() + s.size(), bits, 16);
       x = std::bit_cast<T>(bits);

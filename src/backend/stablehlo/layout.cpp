@@ -14,13 +14,18 @@ std::string dense_number(Scalar x, DType t) {
   if (t == DType::ui64) return std::to_string(x.as<uint64_t>());
   if (!is_float(t)) return std::to_string(x.as<int64_t>());
   char text[40];
-  double value = t == DType::f32 ? x.as<float>() : x.as<double>();
-  if (std::isfinite(value))
-    std::snprintf(text, sizeof text, t == DType::f32 ? "%.8e" : "%.16e", value);
-  else if (t == DType::f32)
-    std::snprintf(text, sizeof text, "0x%08" PRIX32, std::bit_cast<uint32_t>(static_cast<float>(value)));
-  else
-    std::snprintf(text, sizeof text, "0x%016" PRIX64, std::bit_cast<uint64_t>(value));
+  double value = x.rounded_to(t).as<double>();
+  if (std::isfinite(value)) {
+    std::snprintf(text, sizeof text, compute_type(t) == DType::f32 ? "%.8e" : "%.16e", value);
+    return text;
+  }
+  const uint64_t bits = visit(t, [x]<class T>() {
+    T element = x.as<T>();
+    uint64_t word = 0;
+    std::memcpy(&word, &element, sizeof element);
+    return word;
+  });
+  std::snprintf(text, sizeof text, "0x%0*" PRIX64, static_cast<int>(2 * size_of(t)), bits);
   return text;
 }
 

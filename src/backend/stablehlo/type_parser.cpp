@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <charconv>
 
+#include "primitives/vocabulary/properties.h"
+
 namespace anvil::stablehlo {
 
 using graph::TensorType;
 
 namespace {
-constexpr const char* element_types = "i Elements are i1, i8 to i64, ui8 to ui64, f32 or f64.";
 // The bytes of a tensor, had every empty dimension size 1, so that no product of sizes overflows.
 constexpr uint64_t most_bytes = uint64_t(1) << 62;
 }  // namespace
@@ -116,7 +117,7 @@ std::optional<TypeParser::Fault> TypeParser::element(TensorType& t, size_t start
   if (index_as_i64_ && name == "index") dtype = DType::i64;
   if (!dtype || name == "bool" || name == "pred") {
     std::string type = whole(start);
-    return Fault{place, "the element type `" + name + "` of " + type + " is not supported", {element_types}};
+    return Fault{place, "the element type `" + name + "` of " + type + " is not supported", {"i Elements are i1, " + primitives::name(primitives::Group::numeric) + "."}};
   }
   t.dtype = *dtype;
   if (peek() == ',') return Fault{place_, "the encoding of " + whole(start) + " is not supported"};

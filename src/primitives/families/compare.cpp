@@ -110,7 +110,7 @@ Primitive clamp_primitive() {
 // sign, whose magnitudes run the other way, have their lower bits flipped.
 Var total_order_key(Var x) {
   if (!is_float(x.dtype())) return x;
-  DType whole = x.dtype() == DType::f32 ? DType::i32 : DType::i64;
+  DType whole = signed_of_size(size_of(x.dtype()));
   Var bits = record("bitcast_convert", {x}, {{"dtype", whole}});
   Var sign = record("shift_right_arithmetic", {bits, literal(bits, CHAR_BIT * size_of(whole) - 1)});
   return record("xor", {bits, sign & literal(bits, highest(whole))});

@@ -95,7 +95,6 @@ Types infer_if(const Types& operands, const Params& params) {
   return results;
 }
 
-const TensorType tape_type{DType::tape, {}, false};
 
 size_t total(const std::vector<int64_t>& counts) {
   return static_cast<size_t>(std::accumulate(counts.begin(), counts.end(), int64_t(0)));
@@ -106,7 +105,7 @@ Types infer_while_record(const Types& state, const Params& params) {
   for (int64_t field : params.ints("fields"))
     if (field < 0 || static_cast<size_t>(field) >= state.size())
       throw InternalError("while_record: there is no such state element");
-  results.push_back(tape_type);
+  results.push_back(graph::tape_type);
   return results;
 }
 
@@ -119,7 +118,7 @@ Types infer_tape_scan(const Types& operands, const Params& params) {
   };
   check(tapes >= 1 && tapes <= operands.size(), "the number of tapes is wrong");
   for (size_t i = 0; i < tapes; ++i)
-    check(operands[i].dtype == DType::tape && operands[i].shape.empty(), "an operand is no tape");
+    check(operands[i].tape, "an operand is no tape");
   Types results(operands.begin() + static_cast<std::ptrdiff_t>(tapes), operands.end());
   size_t first_carry = total(field_counts);
   check(params.ints("last_first").size() == tapes, "a tape has no direction");
@@ -130,7 +129,7 @@ Types infer_tape_scan(const Types& operands, const Params& params) {
     check(same_type(body.inputs[first_carry + i]->type, results[i]), "the body takes another carry");
     check(same_type(body.outputs[i]->type, results[i]), "the body gives another carry");
   }
-  results.insert(results.end(), params.ints("new_field_counts").size(), tape_type);
+  results.insert(results.end(), params.ints("new_field_counts").size(), graph::tape_type);
   return results;
 }
 
@@ -206,7 +205,7 @@ bool records(const Call& c) { return control_of(c) == Control::loop && c.params.
 ValuePtr begin_recording(Call& c, std::vector<int64_t> fields) {
   c.primitive = &registry().at("while_record");
   c.params.items.push_back({"fields", std::move(fields), true});
-  c.outputs.push_back(make_value(graph::Value::Kind::result, tape_type));
+  c.outputs.push_back(make_value(graph::Value::Kind::result, graph::tape_type));
   return c.outputs.back();
 }
 

@@ -5,8 +5,8 @@
 // the next one, all of it computed before any of it is replaced. All of these graphs may
 // read values of the graphs around them.
 //
-// A tape is a list of records that grows while a loop runs; a value of dtype `tape`, a
-// scalar, stands for it. A record has a fixed layout, a list of tensor types: its bytes
+// A tape is a list of records that grows while a loop runs; its handle, a scalar
+// value, stands for it. A record has a fixed layout, a list of tensor types: its bytes
 // are the dense bytes of its fields, one after the other. A record may have no fields.
 //
 // `while_record` [cond_graph, body_graph, fields] (state...) -> (state..., tape): `while`

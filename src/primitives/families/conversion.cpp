@@ -30,12 +30,7 @@ Primitive convert_primitive() {
     });
   };
   p.elementwise = [](const std::vector<const Tensor*>& x, const Tensor& out, const Params&) {
-    visit(x[0]->type.dtype, [&]<class From>() {
-      visit(out.type.dtype, [&]<class To>() {
-        for (int64_t i = 0, n = elements(out.type.shape); i < n; ++i)
-          out.as<To>()[i] = scalar::convert<To>(x[0]->as<From>()[i]);
-      });
-    });
+    graph::convert_to(out, *x[0]);
   };
   return p;
 }
@@ -119,6 +114,7 @@ void split_bits(const Tensor& wide, const Tensor& narrow, bool join) {
 
 Primitive bitcast_primitive() {
   Primitive p = unary_form("bitcast_convert", "bitcast_convert", Group::any, {});
+  p.as_stored = true;
   p.parameters = {{"dtype", ParamSpec::Kind::dtype}};
   p.acts = Acts::other;  // several elements of a narrow dtype are one of a wide one
   p.zero_derivative = true;

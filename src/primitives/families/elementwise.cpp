@@ -59,8 +59,11 @@ Var share_of_greater(Var a, Var b, Var g) {
 // The derivative of a^b by a is b a^(b-1), which is 0 for a = b = 0: there the exponent -1
 // would make it NaN. Where 1 / a overflows a^(b-1) may, too, and b a^b / a is what it should
 // be. Where b is known, so are the outer conditions, and nothing is left of them for b >= 1.
+double least_normal(DType t) {
+  return std::ldexp(1.0, 2 - (1 << (descriptor(t).exponent_bits - 1)));
+}
 Var power_by_base(Var a, Var b, Var y, Var g) {
-  const double least = a.dtype() == DType::f32 ? std::numeric_limits<float>::min() : std::numeric_limits<double>::min();
+  const double least = least_normal(a.dtype());
   Var factor = g * b, lower = b - 1.0, base_is_zero = a == 0.0, exponent_is_zero = b == 0.0;
   Var direct = factor * pow(a, select(exponent_is_zero, select(base_is_zero, b, lower), lower));
   Var size = abs(a), above_zero = size > 0.0, tiny = above_zero & (size < least), scaled = factor * y;
@@ -103,10 +106,10 @@ struct NextAfter {
   template <class X>
   X operator()(X x, X y) const {
     auto bits = bits_of(x), one = literal_like(bits, 1), sign = shift_left(one, literal_like(bits, width(x) - 1));
-    X zero = literal_like(x, 0), least = float_of((bits_of(y) & sign) | one);
-    X next = float_of(bits + select((y > x) == (x > zero), one, -one));
+    X zero = literal_like(x, 0), least = float_of((bits_of(y) & sign) | one, x);
+    X next = float_of(bits + select((y > x) == (x > zero), one, -one), x);
     next = select(x == y, y, select(x == zero, least, next));
-    return select((x != x) | (y != y), x + y, next);
+    return select(x != x, x, select(y != y, y, next));
   }
 };
 
@@ -118,7 +121,7 @@ struct ReducePrecision {
   X operator()(X x) const {
     auto bits = bits_of(x);
     auto integer = [&](int64_t n) { return literal_like(bits, n); };
-    const int64_t mantissa = width(x) == 32 ? 23 : 52, exponent = width(x) - 1 - mantissa;
+    const int64_t mantissa = significand_bits(x), exponent = width(x) - 1 - mantissa;
     auto sign = shift_left(integer(1), integer(width(x) - 1)), size = bits & ~sign;
     if (int64_t dropped = mantissa - mantissa_bits; dropped > 0) {
       const int64_t unit = int64_t{1} << dropped;
@@ -131,7 +134,7 @@ struct ReducePrecision {
       size = select(size > from_exponent(bias + range + 1) - integer(1), from_exponent(2 * bias + 1), size);
       size = select(size < from_exponent(bias - range + 1), integer(0), size);
     }
-    return select(x == x, float_of(size | (bits & sign)), x);
+    return select(x == x, float_of(size | (bits & sign), x), x);
   }
 };
 
@@ -178,7 +181,7 @@ Primitive reduce_precision() {
     at_least("mantissa_bits", 0);
     return infer_unary(x, params);
   };
-  set_formula_of_parameters<1>(p, floating, [](const Params& params) {
+  set_formula_of_parameters<1, Group::floating, true>(p, floating, [](const Params& params) {
     return ReducePrecision{params.integer("exponent_bits"), params.integer("mantissa_bits")};
   });
   // the rounding is left out of the derivative but for its own precision
@@ -252,8 +255,10 @@ void register_rounding(Registry& r) {
     (params.string("method") == "afz" ? away : even)(x, out, params);
   };
   r.add(std::move(round));
-  r.add(binary("next_after", "next_after", "chlo.next_after", floating, NextAfter(),
-               [](Var, Var, Var, Var g) { return g; }, flat));
+  Primitive next_after = binary_form("next_after", "next_after", "chlo.next_after", Group::floating, {}, {});
+  set_formula<2, Group::floating, true>(next_after, floating, NextAfter());
+  set_derivatives(next_after, [](Var, Var, Var, Var g) { return g; }, flat);
+  r.add(std::move(next_after));
   r.add(reduce_precision());
 }
 

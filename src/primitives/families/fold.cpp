@@ -95,6 +95,7 @@ Types infer_reduce(const Types& t, const Params& params) {
 
 // The operation of a region, where the order of its operands is free.
 std::optional<Op> free_order(const Graph& body, DType t) {
+  if (is_small(t)) return std::nullopt;  // the body rounds at every step
   const auto op = single_operation(body);
   const Monoid* m = op ? find_monoid(*op) : nullptr;
   return m ? std::optional(is_bool(t) ? m->op_on_bool : m->op) : std::nullopt;
@@ -213,6 +214,7 @@ std::vector<ValuePtr> expand_cumulative(Graph& to, const Call& c) {
 
 void register_fold(Registry& r) {
   Primitive reduce = make_primitive("reduce", "reduce", {"..."}, {{"dims", Kind::axes}, {"body", Kind::graph}});
+  reduce.as_stored = true;
   reduce.infer = infer_reduce;
   reduce.lower = lower_reduce;
   reduce.expand = expand_reduce;
@@ -222,6 +224,7 @@ void register_fold(Registry& r) {
   reduce.hlo = {"stablehlo.reduce", {}, special};
   r.add(std::move(reduce));
   Primitive cumulative = make_primitive("reduce", "cumulative", {"..."}, {{"dim", Kind::axis}, {"body", Kind::graph}});
+  cumulative.as_stored = true;
   cumulative.infer = infer_cumulative;
   cumulative.lower = lower_cumulative;
   cumulative.expand = expand_cumulative;

@@ -248,6 +248,7 @@ void register_gather(Registry& r) {
                                       {"indices_are_sorted", Kind::flag},
                                       {"unique_indices", Kind::flag},
                                       {"update_computation", Kind::graph}});
+  scatter.as_stored = true;
   scatter.indices = Operands::middle();
   scatter.infer = infer_scatter;
   scatter.reverse = reverse_scatter;

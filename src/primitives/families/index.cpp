@@ -177,6 +177,7 @@ void lower_update(Lowering& l, const graph::Call& c) {
 
 Primitive make_dynamic_update_slice() {
   Primitive p = make_primitive("index", "dynamic_update_slice", {"operand", "update", "..."}, {});
+  p.as_stored = true;
   p.acts = Acts::moves;
   p.axes = Axes::kept;
   p.linear = Operands::range(0, 2);

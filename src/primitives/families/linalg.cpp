@@ -63,7 +63,7 @@ Primitive make_cholesky() {
   p.hlo = {"stablehlo.cholesky", {{"lower", "lower", Attribute::boolean, "", 0}}};
   p.lower = [](Lowering& l, const graph::Call& c) {
     const TensorType& t = c.inputs[0]->type;
-    l.call(t.dtype == DType::f32 ? "cholesky_f32" : "cholesky_f64", {c.outputs[0]}, {c.inputs[0]},
+    l.call(compute_type(t.dtype) == DType::f32 ? "cholesky_f32" : "cholesky_f64", {c.outputs[0]}, {c.inputs[0]},
            {t.shape.back(), c.params.flag("lower"), matrices(t.shape)});
   };
   return p;
@@ -119,7 +119,7 @@ Primitive make_triangular_solve() {
     const Shape& b = c.inputs[1]->type.shape;
     const Params& params = c.params;
     bool left = params.flag("left_side");
-    l.call(t.dtype == DType::f32 ? "triangular_solve_f32" : "triangular_solve_f64", {c.outputs[0]},
+    l.call(compute_type(t.dtype) == DType::f32 ? "triangular_solve_f32" : "triangular_solve_f64", {c.outputs[0]},
            {c.inputs[0], c.inputs[1]},
            {t.shape.back(), b[b.size() - (left ? 1 : 2)], matrices(t.shape), left, params.flag("lower"),
             params.flag("unit_diagonal"), params.flag("transpose_a")});

@@ -72,7 +72,7 @@ Expr bits_at(Lowering& l, const ValuePtr& state, const runtime::BitLayout& layou
     return e.bitcast(e.binary(Op::bit_or, e.convert(x0.x, DType::ui64), upper), dtype);
   }
   Expr word = second == nullptr ? x0.x : e.select(second, x1.x, x0.x);
-  return size_of(dtype) == 4 ? e.bitcast(word, dtype) : e.convert(word, dtype);
+  return e.bitcast(e.convert(word, unsigned_of_size(size_of(dtype))), dtype);
 }
 
 Primitive make_rng_bit_generator() {

@@ -107,6 +107,7 @@ Primitive make_sort() {
   Primitive p = make_primitive(
       "sort", "sort", {"operands", "..."},
       {{"dim", Kind::axis}, {"descending", Kind::flag}, {"is_stable", Kind::flag}, {"num_keys", Kind::integer}});
+  p.as_stored = true;
   p.infer = infer_sort;
   p.reverse = reverse_sort;
   p.hlo = {"stablehlo.sort", {}, special};
@@ -152,6 +153,7 @@ void reverse_top_k(ReverseStep& step) {
 
 Primitive make_top_k() {
   Primitive p = make_primitive("sort", "top_k", {"operand"}, {{"k", Kind::integer}});
+  p.as_stored = true;
   p.index_results = {1};
   p.infer = infer_top_k;
   p.reverse = reverse_top_k;

@@ -18,7 +18,7 @@ Var bell(Var x) { return two_over_root_pi * exp(-(x * x)); }
 // e^-|x| I_0(x), for which StableHLO has no operator, by Horner's scheme: the power series (DLMF
 // 10.25.2) and from `limit` on Hankel's expansion (10.40.1), as many terms as the dtype needs.
 Var bessel_i0e(Var x) {
-  const bool single = x.dtype() == DType::f32;
+  const bool single = compute_type(x.dtype()) == DType::f32;
   const double limit = single ? 12 : 24;
   const int terms = single ? 22 : 40, large_terms = single ? 12 : 21;
   Var size = abs(x), is_small = size < limit, edge = literal(x, limit);

@@ -1,6 +1,7 @@
 // The parts of the elementwise factories that depend on no formula.
 #include "primitives/vocabulary/elementwise.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace anvil::primitives {
@@ -48,6 +49,22 @@ Primitive binary_form(const char* name, const char* key, const char* op, Group g
   return p;
 }
 
+Elements rounding(Elements f) {
+  return [f = std::move(f)](const std::vector<const Tensor*>& operands, const Tensor& out, const Params& params) {
+    auto small = [](const Tensor* t) { return is_small(t->type.dtype); };
+    if (!small(&out) && std::none_of(operands.begin(), operands.end(), small)) return f(operands, out, params);
+    std::vector<Tensor> wide;
+    for (const Tensor* t : operands) wide.push_back(graph::converted(*t, compute_type(t->type.dtype)));
+    std::vector<const Tensor*> pointers;
+    for (const Tensor& t : wide) pointers.push_back(&t);
+    TensorType type = out.type;
+    type.dtype = compute_type(type.dtype);
+    const Tensor result = small(&out) ? graph::allocate(type) : out;
+    f(pointers, result, params);
+    if (small(&out)) graph::convert_to(out, result);
+  };
+}
+
 void set_function(Primitive& p, elementary::Function f) {
   p.elementwise = [f](const std::vector<const Tensor*>& x, const Tensor& out, const Params&) {
     visit_float(out.type.dtype, [&]<class T>() {
@@ -55,6 +72,7 @@ void set_function(Primitive& p, elementary::Function f) {
       elementary::apply(f, x[0]->as<T>(), second, out.as<T>(), elements(out.type.shape));
     });
   };
+  p.elementwise = rounding(std::move(p.elementwise));
   p.lower = [f](Lowering& l, const graph::Call& c) {
     l.map(c.outputs[0], [&l, f, inputs = c.inputs](const Index& i) {
       Expr second = inputs.size() > 1 ? l.load(inputs[1], i) : nullptr;
@@ -91,7 +109,10 @@ static Expression float_power(Expression a, Expression b) {
   return exponent == 2 ? a * a : exponent == 1 ? a : general;
 }
 
+// Small floats, which only formulas on bits get, are compared as what they are.
 Expression apply(loops::Op op, Expression a, Expression b) {
+  const DType t = compute_type(a.dtype());
+  if (t != a.dtype()) a.node = a.pool->convert(a.node, t), b.node = b.pool->convert(b.node, t);
   if (is_bool(a.dtype())) return apply_bool(op, a, b);
   if (is_float(a.dtype()) && op == loops::Op::power) return float_power(a, b);
   if (is_float(a.dtype()) && op == loops::Op::remainder) return {a.pool, a.pool->function("fmod", a.node, b.node)};

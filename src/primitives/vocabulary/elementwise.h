@@ -52,15 +52,21 @@ void evaluate(const Formula& f, const std::vector<const Tensor*>& operands, cons
   for (int64_t i = 0, n = elements(out.type.shape); i < n; ++i) y[i] = at(i, std::make_index_sequence<N>());
 }
 
+using Elements = decltype(Primitive::elementwise);
+Elements rounding(Elements);  // computes small floats with their compute type, and rounds once
+
 // Sets `elementwise` and `lower` from a formula of N arguments of one dtype, which make(params)
-// gives for the parameters of a call.
-template <size_t N, Group G, class Make>
+// gives for the parameters of a call. It gets small floats only when it asks how they are stored.
+template <size_t N, Group G, bool as_stored = false, class Make>
 void set_formula_of_parameters(Primitive& p, GroupTag<G>, Make make) {
+  p.as_stored = as_stored;
   p.elementwise = [make](const std::vector<const Tensor*>& operands, const Tensor& out, const Params& params) {
     visit(operands[0]->type.dtype, [&]<class T>() {
-      if constexpr (contains(G, dtype_of<T>())) evaluate<T, N>(make(params), operands, out);
+      if constexpr (contains(G, dtype_of<T>()) && (as_stored || !is_small_float<T>))
+        evaluate<T, N>(make(params), operands, out);
     });
   };
+  if constexpr (!as_stored) p.elementwise = rounding(std::move(p.elementwise));
   p.lower = [make](Lowering& l, const graph::Call& c) {
     l.map(c.outputs[0], [&l, f = make(c.params), inputs = c.inputs](const Index& i) {
       auto at = [&]<size_t... K>(std::index_sequence<K...>) { return f(element(l, inputs[K], i)...); };
@@ -82,9 +88,9 @@ std::optional<loops::Op> operation_of(const Formula& f) {
     if (made->args[k] != x[k].node) return std::nullopt;
   return made->op;
 }
-template <size_t N, Group G, class Formula>
+template <size_t N, Group G, bool as_stored = false, class Formula>
 void set_formula(Primitive& p, GroupTag<G> group, Formula f) {
-  set_formula_of_parameters<N>(p, group, [f](const Params&) { return f; });
+  set_formula_of_parameters<N, G, as_stored>(p, group, [f](const Params&) { return f; });
   p.op = operation_of<N, G>(f);
 }
 // The same for an elementary function of the runtime.

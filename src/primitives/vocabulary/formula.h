@@ -99,16 +99,28 @@ bool is_signed(Number<T>) {
 }
 inline bool is_signed(Expression x) { return !is_unsigned_integer(x.dtype()); }
 
-// The bits of a float as a signed integer, and back.
+// The bits of a float as a signed integer, and back; `like` says which float.
+template <class T>
+  requires is_small_float<T>
+Number<int16_t> bits_of(Number<T> x) {
+  return {scalar::bitcast<int16_t>(x.value)};
+}
 inline Number<int32_t> bits_of(Number<float> x) { return {scalar::bitcast<int32_t>(x.value)}; }
 inline Number<int64_t> bits_of(Number<double> x) { return {scalar::bitcast<int64_t>(x.value)}; }
 inline Expression bits_of(Expression x) {
-  return {x.pool, x.pool->bitcast(x.node, x.dtype() == DType::f32 ? DType::i32 : DType::i64)};
+  return {x.pool, x.pool->bitcast(x.node, signed_of_size(size_of(x.dtype())))};
 }
-inline Number<float> float_of(Number<int32_t> bits) { return {scalar::bitcast<float>(bits.value)}; }
-inline Number<double> float_of(Number<int64_t> bits) { return {scalar::bitcast<double>(bits.value)}; }
-inline Expression float_of(Expression bits) {
-  return {bits.pool, bits.pool->bitcast(bits.node, bits.dtype() == DType::i32 ? DType::f32 : DType::f64)};
+template <class T, class Bits>
+Number<T> float_of(Number<Bits> bits, Number<T>) {
+  return {scalar::bitcast<T>(bits.value)};
 }
+inline Expression float_of(Expression bits, Expression like) {
+  return {bits.pool, bits.pool->bitcast(bits.node, like.dtype())};
+}
+template <class T>
+int significand_bits(Number<T>) {
+  return descriptor(dtype_of<T>()).mantissa_bits;
+}
+inline int significand_bits(Expression x) { return descriptor(x.dtype()).mantissa_bits; }
 
 }  // namespace anvil::primitives

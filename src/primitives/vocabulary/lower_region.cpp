@@ -16,6 +16,7 @@ class ScalarLowering final : public Lowering {
  public:
   explicit ScalarLowering(Lowering& outer) : outer_(outer) {}
   void bind(const ValuePtr& v, Expr e) {
+    e = narrowed(exprs(), e, v->type.dtype);
     if (depth_ > deepest) e = let(e);
     values_[v.get()] = {e, depth_ > deepest ? 0 : depth_};
   }
@@ -29,20 +30,18 @@ class ScalarLowering final : public Lowering {
       }
       const Primitive& p = primitive_of(c);
       if (!p.lower) throw InternalError("lower: a region calls " + p.name);
+      rule_ = &p;
       p.lower(*this, c);
     }
     std::vector<Expr> results;
-    for (const ValuePtr& v : region.outputs) results.push_back(load(v, {}));
+    for (const ValuePtr& v : region.outputs) results.push_back(stored(v));
     return results;
   }
 
   loops::ExprPool& exprs() override { return outer_.exprs(); }
-  Expr load(const ValuePtr& v, const Index&) override {
-    auto it = values_.find(v.get());
-    return it != values_.end() ? it->second.expression : outer_.load(v, {});
-  }
+  Expr load(const ValuePtr& v, const Index&) override { return widened(exprs(), rule_, stored(v)); }
   void map(const ValuePtr& result, std::function<Expr(const Index&)> element) override { bind(result, element({})); }
-  void alias(const ValuePtr& result, const ValuePtr& operand) override { bind(result, load(operand, {})); }
+  void alias(const ValuePtr& result, const ValuePtr& operand) override { bind(result, stored(operand)); }
   Affine parameter(Expr value, int64_t low, int64_t high) override { return outer_.parameter(value, low, high); }
   Expr let(Expr value) override { return outer_.let(value); }
   void reduce(const ValuePtr&, const Shape&, loops::Op, Scalar,
@@ -66,9 +65,13 @@ class ScalarLowering final : public Lowering {
   }
 
  private:
+  Expr stored(const ValuePtr& v) {
+    auto it = values_.find(v.get());
+    return it != values_.end() ? it->second.expression : outer_.load(v, {});
+  }
   [[noreturn]] static void refuse() { throw InternalError("lower: a region has a call that is not elementwise"); }
   void branch(const graph::Call& c) {
-    Expr condition = load(c.inputs[0], {});
+    Expr condition = stored(c.inputs[0]);
     const graph::GraphPtr &if_true = c.params.graph("true_graph"), &if_false = c.params.graph("false_graph");
     std::vector<Expr> yes = run(*if_true), no = run(*if_false);
     depth_ = 1 + std::max({depth(c.inputs), depth(if_true->outputs), depth(if_false->outputs)});
@@ -87,6 +90,7 @@ class ScalarLowering final : public Lowering {
     int depth;
   };
   Lowering& outer_;
+  const Primitive* rule_ = nullptr;  // whose rule runs
   std::unordered_map<const graph::Value*, Known> values_;
   int depth_ = 0;  // of the call that is lowered
 };

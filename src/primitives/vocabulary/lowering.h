@@ -1,12 +1,15 @@
 // What a primitive's loop rule may say: "each element is this expression", "each element
 // is this reduction", "these parts are written one after the other", "the same memory in
 // another shape", "a function of the runtime makes it". The compiler implements it; rules
-// never see buffers, nests or order.
+// never see buffers, nests or order. Nor do they see small floats, unless their primitive asks
+// how elements are stored: what they load is of a compute type, and what they give is rounded
+// to the dtype of the result.
 #pragma once
 #include <functional>
 
 #include "graph/graph.h"
 #include "loops/expression.h"
+#include "primitives/vocabulary/primitive.h"
 
 namespace anvil::primitives {
 
@@ -86,6 +89,14 @@ class Lowering {
   virtual void call(const char* function, const std::vector<graph::ValuePtr>& results,
                     const std::vector<graph::ValuePtr>& operands, const std::vector<int64_t>& numbers) = 0;
 };
+
+// An element as the rule of a primitive gets it, and what a rule made as an element of dtype `stored`.
+inline Expr widened(loops::ExprPool& e, const Primitive* rule, Expr element) {
+  return rule && rule->computes() ? e.convert(element, compute_type(element->dtype)) : element;
+}
+inline Expr narrowed(loops::ExprPool& e, Expr value, DType stored) {
+  return compute_type(stored) == value->dtype ? e.convert(value, stored) : value;
+}
 
 // The results of a region (region.h) for these scalars.
 std::vector<Expr> lower_region(Lowering&, const graph::Graph& region, const std::vector<Expr>& arguments);

@@ -80,6 +80,10 @@ struct Primitive : graph::Operation {
   Axes axes = Axes::other;
   bool view = false;    // an element of the result costs no more than reading one: made again rather than kept
   bool effect = false;  // does more than make its results: must not be left out, moved or doubled
+  // Asks how its elements are stored (their bits, their order), not only for the numbers that they are. All
+  // other primitives compute with the compute types of their dtypes and round once to what is stored.
+  bool as_stored = false;
+  bool computes() const { return !view && !as_stored && control == Control::none; }
   // In these operands, all of them together, it is linear; a bilinear one in each of its two alone.
   Operands linear = Operands::none();
   bool bilinear = false;

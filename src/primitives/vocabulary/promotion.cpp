@@ -8,16 +8,14 @@
 namespace anvil::primitives {
 namespace {
 
-DType signed_of_size(size_t bytes) {
-  return bytes == 1 ? DType::i8 : bytes == 2 ? DType::i16 : bytes == 4 ? DType::i32 : DType::i64;
-}
-
 // Both known: bool yields to all, floats win over integers, the wider one wins within a
-// kind. Signed with unsigned gives a signed dtype that holds both, at most i64.
+// kind. Signed with unsigned gives a signed dtype that holds both, at most i64; of floats of
+// one size neither holds the other, f32 holds both.
 DType promoted(DType a, DType b) {
   if (a == b || is_bool(b)) return a;
   if (is_bool(a)) return b;
   if (is_float(a) != is_float(b)) return is_float(a) ? a : b;
+  if (is_float(a) && size_of(a) == size_of(b)) return compute_type(a);
   if (is_signed_integer(a) == is_signed_integer(b)) return size_of(a) > size_of(b) ? a : b;
   DType with_sign = is_signed_integer(a) ? a : b, without = is_signed_integer(a) ? b : a;
   if (size_of(with_sign) > size_of(without)) return with_sign;

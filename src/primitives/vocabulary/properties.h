@@ -26,7 +26,7 @@ constexpr bool contains(Group group, DType t) {
   }
   return false;
 }
-const char* name(Group);  // for messages: "i8 to i64, f32 or f64"
+std::string name(Group);  // for messages: "i8 to i64, f16, f32 or f64"
 
 // Where the elements of the results come from.
 enum class Acts : uint8_t {

@@ -1,15 +1,29 @@
 // A registry of primitives, and names of the dtype groups that they are defined on.
+#include <algorithm>
+
 #include "primitives/vocabulary/primitive.h"
 
 namespace anvil::primitives {
 
-const char* name(Group group) {
+// "f16, f32 or f64", the smallest first.
+static std::string floats() {
+  std::vector<Descriptor> list;
+  for (const Descriptor& d : descriptors)
+    if (d.kind == Descriptor::Kind::floating) list.push_back(d);
+  std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.bytes < b.bytes; });
+  std::string text;
+  for (size_t i = 0; i < list.size(); ++i)
+    text += std::string(i == 0 ? "" : i + 1 < list.size() ? ", " : " or ") + std::string(list[i].name);
+  return text;
+}
+
+std::string name(Group group) {
   switch (group) {
     case Group::any: return "any type";
-    case Group::numeric: return "i8 to i64, ui8 to ui64, f32 or f64";
-    case Group::floating: return "f32 or f64";
+    case Group::numeric: return "i8 to i64, ui8 to ui64, " + floats();
+    case Group::floating: return floats();
     case Group::integer: return "i8 to i64 or ui8 to ui64";
-    case Group::signed_or_float: return "i8 to i64, f32 or f64";
+    case Group::signed_or_float: return "i8 to i64, " + floats();
     case Group::integer_or_bool: return "bool, i8 to i64 or ui8 to ui64";
     case Group::boolean: return "bool";
   }

@@ -29,7 +29,7 @@ bool fails(const Graph& g, const std::vector<Tensor>& inputs, std::string* why) 
 std::string shrunk(const Graph& g, const std::vector<Tensor>& inputs) {
   for (const graph::Call& c : g.calls)
     for (const auto& v : c.outputs) {
-      if (v->type.dtype == DType::tape) continue;
+      if (v->type.tape) continue;
       Graph smaller = g;
       smaller.outputs = {v};
       transform::remove_dead_calls(smaller);

@@ -72,7 +72,7 @@ TEST(EvaluateGraph, TapesKeepTheStates) {
   graph::Call& loop = g.calls[0];
   loop.primitive = &registry().at("while_record");
   loop.params.items.push_back({"fields", Ints{1, 0}, true});
-  loop.outputs.push_back(make_value(graph::Value::Kind::result, {DType::tape, {}}));
+  loop.outputs.push_back(make_value(graph::Value::Kind::result, graph::tape_type));
   // carry = 10 carry + i, new records: (carry, a)
   auto body = std::make_shared<Graph>();
   for (int i = 0; i < 3; ++i) body->inputs.push_back(make_value(graph::Value::Kind::input, i32_scalar));

@@ -106,7 +106,7 @@ TEST_F(Control, ParametersInsideWhile) {
 
 TEST_F(Control, TapesAndProducts) {
   const BufferId x = b.input(DType::f64, {2, 2}), y = b.output(DType::f64, {2, 2}), length = b.output(DType::i64, {});
-  const BufferId tape = b.temporary(DType::tape, {}), s = b.temporary(DType::f64, {2, 2}),
+  const BufferId tape = b.temporary(DType::ui64, {}), s = b.temporary(DType::f64, {2, 2}),
                  s2 = b.temporary(DType::f64, {2, 2}), k = b.temporary(DType::i64, {});
   const Variable i = b.index(), j = b.index(), l = b.index(), m = b.index();
   const Expr size = i64(32);
@@ -131,7 +131,7 @@ TEST_F(Control, TapesAndProducts) {
 }
 
 TEST_F(Control, FailuresOfTheRuntimeArrive) {
-  const BufferId y = b.output(DType::f64, {}), tape = b.temporary(DType::tape, {});
+  const BufferId y = b.output(DType::f64, {}), tape = b.temporary(DType::ui64, {});
   b.p.body = {{Call{"tape_new", {tape}, {i64(8)}}}, {Call{"tape_read", {y, tape}, {i64(0), i64(1), i64(8)}}}};
   EXPECT_THROW(run_native(b.p, {}), InternalError);
   Program& p = b.p;

@@ -7,7 +7,7 @@ namespace anvil::test {
 namespace {
 
 constexpr DType dtypes[] = {DType::boolean, DType::i8,   DType::i16,  DType::i32, DType::i64, DType::ui8,
-                            DType::ui16,    DType::ui32, DType::ui64, DType::f32, DType::f64};
+                            DType::ui16,    DType::ui32, DType::ui64, DType::f32, DType::f64};  // computed with
 constexpr int64_t n = 77;
 
 // y[i] = f(x1[i], x2[i], x3[i]) once with the vector loop and once without.

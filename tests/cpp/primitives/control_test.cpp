@@ -122,7 +122,7 @@ TEST(Tapes, HaveTheLayoutOfTheirRecords) {
                         {"body_graph", constant_graph(state, state)},
                         {"fields", std::vector<int64_t>{1, 0}}});
   ASSERT_EQ(looped.size(), 3u);
-  EXPECT_EQ(looped[2]->type, (TensorType{DType::tape, {}}));
+  EXPECT_EQ(looped[2]->type, graph::tape_type);
   EXPECT_EQ(record_layout(g.calls[0], 2), (std::vector<TensorType>{{DType::i32, {3}}, f32_scalar}));
 
   using Numbers = std::vector<int64_t>;

@@ -17,7 +17,7 @@ using primitives::testing::pull_back;
 using primitives::testing::ScalarGraph;
 
 constexpr DType all_dtypes[] = {DType::boolean, DType::i8,   DType::i16,  DType::i32, DType::i64, DType::ui8,
-                                DType::ui16,    DType::ui32, DType::ui64, DType::f32, DType::f64};
+                                DType::ui16,    DType::ui32, DType::ui64, DType::f32, DType::f64, DType::f16};
 constexpr double inf = INFINITY, nan = NAN;
 
 Params parameters_of(const Primitive& p) {
@@ -103,7 +103,7 @@ TEST(Elementwise, ScalarPredicatesAndBoundsAreSpread) {
 TEST(Elementwise, PowersWithSimpleExponents) {
   std::mt19937 random(4);
   const Primitive& power = registry().at("power");
-  for (DType t : {DType::f32, DType::f64}) {
+  for (DType t : {DType::f32, DType::f64, DType::f16}) {
     Tensor x = values(t, {-50, 50}, 200, random), b = values(t, {-3, 3}, 200, random);
     for (int64_t i = 0; i < 200; i += 2) graph::set_element(b, i, Scalar(i % 3));
     EXPECT_TRUE(same(by_loop_rule(power, {x, b}), by_elements(power, {x, b})));

@@ -1,5 +1,6 @@
 #include "primitives/scalar_graph.h"
 
+#include "backend/eigen/evaluate.h"
 #include "runtime/scalar.h"
 
 namespace anvil::primitives::testing {
@@ -42,19 +43,20 @@ namespace {
 // Interprets the expression of one element at a time; index variables are the dimensions.
 class Interpreter : public Lowering {
  public:
+  explicit Interpreter(const Primitive& rule) : rule_(rule) {}
   std::map<const graph::Value*, graph::Tensor> operands;
   graph::Tensor out;
 
   loops::ExprPool& exprs() override { return pool_; }
   Expr load(const ValuePtr& v, const Index& i) override {
     loaded_.push_back(v.get());
-    return pool_.load(static_cast<int>(loaded_.size()) - 1, v->type.dtype, i);
+    return widened(pool_, &rule_, pool_.load(static_cast<int>(loaded_.size()) - 1, v->type.dtype, i));
   }
   void map(const ValuePtr& result, std::function<Expr(const Index&)> element) override {
     const Shape& shape = result->type.shape;
     Index index;
     for (size_t d = 0; d < shape.size(); ++d) index.push_back(loops::variable(static_cast<int>(d)));
-    Expr e = element(index);
+    Expr e = narrowed(pool_, element(index), result->type.dtype);
     if (e->dtype != result->type.dtype) throw InternalError("the loop rule gives another dtype");
     place_.assign(shape.size(), 0);
     for (int64_t i = 0, n = elements(shape); i < n; ++i, next_index(place_, shape))
@@ -101,27 +103,31 @@ class Interpreter : public Lowering {
         for (size_t d = 0; d < steps.size(); ++d) offset += steps[d] * at(e->place.at(d));
         return graph::element(t, offset);
       }
-      default: return visit(e->args[0]->dtype, [&]<class T>() { return operation<T>(e); });
+      case Op::select: return value(e->args[0]).as<bool>() ? value(e->args[1]) : value(e->args[2]);
+      case Op::convert:
+      case Op::bitcast: return visit(e->args[0]->dtype, [&]<class T>() { return conversion<T>(e); });
+      default: return visit_computed(e->args[0]->dtype, [&]<class T>() { return operation<T>(e); });
     }
   }
   template <class T>
+  Scalar conversion(Expr e) const {
+    T a = value(e->args[0]).as<T>();
+    return visit(e->dtype, [&]<class To>() {
+      if (e->op == Op::convert) return Scalar(scalar::convert<To>(a));
+      if constexpr (sizeof(To) == sizeof(T) && !scalar::is_bool<To> && !scalar::is_bool<T>)
+        return Scalar(scalar::bitcast<To>(a));
+      else
+        return Scalar(0);
+    });
+  }
+  template <class T>
   Scalar operation(Expr e) const {
-    if (e->op == Op::select) return value(e->args[0]).as<bool>() ? value(e->args[1]) : value(e->args[2]);
     T a = value(e->args[0]).as<T>(), b = e->args[1] ? value(e->args[1]).as<T>() : T();
-    if (e->op == Op::convert) return visit(e->dtype, [&]<class To>() { return Scalar(scalar::convert<To>(a)); });
     if constexpr (scalar::Float<T>)
       if (e->op == Op::function) {
         auto f = *elementary::find(e->name);
         return e->args[1] ? elementary::call(f, a, b) : elementary::call(f, a);
       }
-    if constexpr (!scalar::is_bool<T>)
-      if (e->op == Op::bitcast)
-        return visit(e->dtype, [&]<class To>() {
-          if constexpr (sizeof(To) == sizeof(T) && !scalar::is_bool<To>)
-            return Scalar(scalar::bitcast<To>(a));
-          else
-            return Scalar(0);
-        });
     return arithmetic(e->op, a, b);
   }
   template <class T>
@@ -177,6 +183,7 @@ class Interpreter : public Lowering {
                         std::string(name(dtype_of<T>())));
   }
 
+  const Primitive& rule_;
   loops::ExprPool pool_;
   std::vector<const graph::Value*> loaded_;
   std::vector<int64_t> place_;
@@ -196,7 +203,7 @@ struct Recorded {
 
 graph::Tensor by_loop_rule(const Primitive& p, const std::vector<graph::Tensor>& operands, const Params& params) {
   Recorded r(p, operands, params);
-  Interpreter interpreter;
+  Interpreter interpreter(p);
   for (const auto& v : r.call().inputs) interpreter.operands[v.get()] = v->constant;
   interpreter.out = graph::allocate(r.call().outputs[0]->type);
   p.lower(interpreter, r.call());
@@ -205,11 +212,8 @@ graph::Tensor by_loop_rule(const Primitive& p, const std::vector<graph::Tensor>&
 
 graph::Tensor by_elements(const Primitive& p, const std::vector<graph::Tensor>& operands, const Params& params) {
   Recorded r(p, operands, params);
-  graph::Tensor out = graph::allocate(r.call().outputs[0]->type);
-  std::vector<const graph::Tensor*> pointers;
-  for (const auto& t : operands) pointers.push_back(&t);
-  p.elementwise(pointers, out, params);
-  return out;
+  r.graph.outputs = r.call().outputs;
+  return eigen::evaluate(r.graph, {})[0];
 }
 
 }  // namespace anvil::primitives::testing

@@ -17,8 +17,11 @@ namespace anvil::test {
 
 using Tensors = std::vector<graph::Tensor>;
 
-inline double unit_roundoff(DType t) { return t == DType::f32 ? 0x1p-24 : 0x1p-53; }
-inline double smallest(DType t) { return t == DType::f32 ? 0x1p-149 : 0x1p-1074; }  // subnormal
+inline double unit_roundoff(DType t) { return std::ldexp(0.5, -descriptor(t).mantissa_bits); }
+// The least subnormal number.
+inline double smallest(DType t) {
+  return std::ldexp(2, 1 - (1 << (descriptor(t).exponent_bits - 1)) - descriptor(t).mantissa_bits);
+}
 
 // One rounding of another order of sums, or of a fused multiplication, is no more than this.
 inline bool element_agrees(DType t, const Scalar& x, const Scalar& y) {

@@ -215,7 +215,7 @@ class Interpreter : public primitives::Lowering {
     set_element(results_.at(result.get()), position(shape, i), x);
   }
   static Scalar apply(Op op, DType t, const Scalar& a, const Scalar& b) {
-    return visit(t, [&]<class T>() { return binary(op, a.as<T>(), b.as<T>()); });
+    return visit_computed(t, [&]<class T>() { return binary(op, a.as<T>(), b.as<T>()); });
   }
   Scalar value(Expr e) {
     if (auto known = values_.find(e); known != values_.end()) return known->second;

@@ -59,7 +59,7 @@ Scalar function(const char* name, const Scalar* x, int count) {
 }  // namespace
 
 Scalar combine(Op op, DType t, Scalar a, Scalar b) {
-  return visit(t, [&]<class T>() { return binary<T>(op, a.as<T>(), b.as<T>()); });
+  return visit_computed(t, [&]<class T>() { return binary<T>(op, a.as<T>(), b.as<T>()); });
 }
 
 Scalar compute(const loops::Node& e, const Scalar* x) {
@@ -85,7 +85,7 @@ Scalar compute(const loops::Node& e, const Scalar* x) {
     default: break;
   }
   if (count == 2) return combine(e.op, from, x[0], x[1]);
-  return visit(from, [&]<class T>() { return unary<T>(e.op, x[0].as<T>()); });
+  return visit_computed(from, [&]<class T>() { return unary<T>(e.op, x[0].as<T>()); });
 }
 
 }  // namespace anvil::test
