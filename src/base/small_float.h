@@ -18,7 +18,7 @@ class SmallFloat {
   constexpr SmallFloat(float x) : bits_(rounded(x)) {}
   constexpr SmallFloat(double x) : SmallFloat(odd(x)) {}
   template <class I>
-    requires std::is_integral_v<I>
+  requires std::is_integral_v<I>
   constexpr SmallFloat(I x) : SmallFloat(static_cast<double>(x)) {}
 
   constexpr operator float() const {
@@ -31,11 +31,11 @@ class SmallFloat {
 
  private:
   static constexpr int shift = 23 - mantissa_bits;
-  static constexpr uint32_t bias = 128 - (1u << (exponent_bits - 1));                // of a float less that of this type
-  static constexpr uint32_t unit = 1u << 23;                                         // the exponent of a float counts from here
-  static constexpr uint32_t infinity = ((1u << exponent_bits) - 1) << 23;            // as the shifted bits have it
+  static constexpr uint32_t bias = 128 - (1u << (exponent_bits - 1));      // of a float less that of this type
+  static constexpr uint32_t unit = 1u << 23;                               // the exponent of a float counts from here
+  static constexpr uint32_t infinity = ((1u << exponent_bits) - 1) << 23;  // as the shifted bits have it
   static constexpr uint32_t least_normal = (bias + 1) << 23, beyond = infinity + (bias << 23);  // as floats
-  static constexpr uint32_t ulp_of_subnormals = (bias + 1 + shift) << 23;            // a float whose last bit is theirs
+  static constexpr uint32_t ulp_of_subnormals = (bias + 1 + shift) << 23;  // a float whose last bit is theirs
 
   static constexpr uint16_t rounded(float x) {
     const auto all = std::bit_cast<uint32_t>(x);
@@ -89,5 +89,7 @@ class std::numeric_limits<anvil::SmallFloat<e, m>> {
   static constexpr int digits = m + 1;
   static constexpr Number infinity() { return std::numeric_limits<float>::infinity(); }
   static constexpr Number quiet_NaN() { return std::numeric_limits<float>::quiet_NaN(); }
-  static constexpr Number min() { return std::bit_cast<float>((129u - (1u << (e - 1))) << 23); }  // the least normal one
+  static constexpr Number min() {
+    return std::bit_cast<float>((129u - (1u << (e - 1))) << 23);
+  }  // the least normal one
 };

@@ -87,7 +87,7 @@ class Lowerer final : public primitives::Lowering {
   void nest(const Shape&, Variable (Lowerer::*)(size_t), Block body);
   void emit(Stmt s) { block_->push_back(std::move(s)); }
   void emit(Block statements);
-  Stmt stored(BufferId, Index, Expr value);  // rounded to what the buffer holds
+  Stmt stored(BufferId, Index, Expr value);                  // rounded to what the buffer holds
   Expr evaluate(const std::function<Expr()>&, Block& body);  // with the parameters that it makes put into `body`
   void copy(BufferId to, const ValuePtr& from);
   void store_box(BufferId to, const Part&);

@@ -121,9 +121,7 @@ class Verifier {
       case Op::lt:
       case Op::le:
       case Op::gt:
-      case Op::ge:
-        expect(n == 2 && type(0) == type(1) && e->dtype == DType::boolean && !is_small(type(0)));
-        break;
+      case Op::ge: expect(n == 2 && type(0) == type(1) && e->dtype == DType::boolean && !is_small(type(0))); break;
       case Op::convert: expect(n == 1); break;
       case Op::bitcast: expect(n == 1 && size_of(type(0)) == size_of(e->dtype)); break;
       case Op::is_finite: expect(n == 1 && e->dtype == DType::boolean && is_computed(type(0))); break;

@@ -84,8 +84,9 @@ class Evaluator {
   Tensors evaluate(const Call& call) {
     Tensors operands = read(call.inputs);
     auto small = [](const auto& x) { return is_small(x.type.dtype); };
-    const bool rounds = std::any_of(operands.begin(), operands.end(), small) ||
-                        std::any_of(call.outputs.begin(), call.outputs.end(), [&](const ValuePtr& v) { return small(*v); });
+    const bool rounds =
+        std::any_of(operands.begin(), operands.end(), small) ||
+        std::any_of(call.outputs.begin(), call.outputs.end(), [&](const ValuePtr& v) { return small(*v); });
     const primitives::Primitive& p = primitives::primitive_of(call);
     if (!rounds || !p.computes() || p.elementwise) return evaluate(call, std::move(operands));
     for (Tensor& t : operands) t = graph::converted(t, compute_type(t.type.dtype));

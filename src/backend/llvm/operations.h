@@ -35,9 +35,9 @@ class Operations {
   Value compare(loops::Op, DType, Value, Value);
   Value extremum(loops::Op, DType, Value, Value);
   Value intrinsic(llvm::Intrinsic::ID, Value);
-  Value widened(Value, DType from);                    // a small float to a float
-  Value rounded(Value, DType to);                      // a float to a small one
-  Value odd(Value);                                    // a double to a float, to be rounded again
+  Value widened(Value, DType from);  // a small float to a float
+  Value rounded(Value, DType to);    // a float to a small one
+  Value odd(Value);                  // a double to a float, to be rounded again
   Value zero(Value like) const { return llvm::Constant::getNullValue(like->getType()); }
   static llvm::Type* like(llvm::Type* element, Value shape);
 

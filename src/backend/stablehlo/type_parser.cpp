@@ -117,7 +117,9 @@ std::optional<TypeParser::Fault> TypeParser::element(TensorType& t, size_t start
   if (index_as_i64_ && name == "index") dtype = DType::i64;
   if (!dtype || name == "bool" || name == "pred") {
     std::string type = whole(start);
-    return Fault{place, "the element type `" + name + "` of " + type + " is not supported", {"i Elements are i1, " + primitives::name(primitives::Group::numeric) + "."}};
+    return Fault{place,
+                 "the element type `" + name + "` of " + type + " is not supported",
+                 {"i Elements are i1, " + primitives::name(primitives::Group::numeric) + "."}};
   }
   t.dtype = *dtype;
   if (peek() == ',') return Fault{place_, "the encoding of " + whole(start) + " is not supported"};

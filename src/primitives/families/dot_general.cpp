@@ -97,8 +97,8 @@ bool lower_to_gemm(Lowering& l, const graph::Call& c, const Dims& d) {
   const ValuePtr &lhs = c.inputs[0], &rhs = c.inputs[1];
   const Shape &a = lhs->type.shape, &b = rhs->type.shape;
   DType t = lhs->type.dtype;
-  if ((t != DType::f32 && t != DType::f64) || a.size() != 2 || b.size() != 2 || d.lhs.contracting.size() != 1 || !d.lhs.batch.empty() ||
-      is_literal(lhs) || is_literal(rhs))
+  if ((t != DType::f32 && t != DType::f64) || a.size() != 2 || b.size() != 2 || d.lhs.contracting.size() != 1 ||
+      !d.lhs.batch.empty() || is_literal(lhs) || is_literal(rhs))
     return false;
   int64_t m = take(a, d.lhs.free)[0], n = take(b, d.rhs.free)[0], k = take(a, d.lhs.contracting)[0];
   if (m < 2 || n < 2 || k < 1 || static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) < gemm_work)

@@ -59,9 +59,7 @@ Var share_of_greater(Var a, Var b, Var g) {
 // The derivative of a^b by a is b a^(b-1), which is 0 for a = b = 0: there the exponent -1
 // would make it NaN. Where 1 / a overflows a^(b-1) may, too, and b a^b / a is what it should
 // be. Where b is known, so are the outer conditions, and nothing is left of them for b >= 1.
-double least_normal(DType t) {
-  return std::ldexp(1.0, 2 - (1 << (descriptor(t).exponent_bits - 1)));
-}
+double least_normal(DType t) { return std::ldexp(1.0, 2 - (1 << (descriptor(t).exponent_bits - 1))); }
 Var power_by_base(Var a, Var b, Var y, Var g) {
   const double least = least_normal(a.dtype());
   Var factor = g * b, lower = b - 1.0, base_is_zero = a == 0.0, exponent_is_zero = b == 0.0;

@@ -101,10 +101,7 @@ inline bool is_signed(Expression x) { return !is_unsigned_integer(x.dtype()); }
 
 // The bits of a float as a signed integer, and back; `like` says which float.
 template <class T>
-  requires is_small_float<T>
-Number<int16_t> bits_of(Number<T> x) {
-  return {scalar::bitcast<int16_t>(x.value)};
-}
+requires is_small_float<T> Number<int16_t> bits_of(Number<T> x) { return {scalar::bitcast<int16_t>(x.value)}; }
 inline Number<int32_t> bits_of(Number<float> x) { return {scalar::bitcast<int32_t>(x.value)}; }
 inline Number<int64_t> bits_of(Number<double> x) { return {scalar::bitcast<int64_t>(x.value)}; }
 inline Expression bits_of(Expression x) {

@@ -17,7 +17,7 @@ class SmallFloats : public testing::Test {
   static T of_bits(uint16_t bits) { return std::bit_cast<T>(bits); }
   static uint16_t bits(T x) { return std::bit_cast<uint16_t>(x); }
 };
-using Types = testing::Types<Float16>;
+using Types = testing::Types<Float16, BFloat16>;
 TYPED_TEST_SUITE(SmallFloats, Types);
 
 TYPED_TEST(SmallFloats, AFloatHoldsEachOfThem) {
@@ -37,8 +37,8 @@ TYPED_TEST(SmallFloats, AFloatHoldsEachOfThem) {
       ASSERT_TRUE(std::isinf(wide));
       continue;
     }
-    const double size = exponent == 0 ? std::ldexp(mantissa, 1 - bias - m)
-                                      : std::ldexp(mantissa + (1 << m), exponent - bias - m);
+    const double size =
+        exponent == 0 ? std::ldexp(mantissa, 1 - bias - m) : std::ldexp(mantissa + (1 << m), exponent - bias - m);
     ASSERT_EQ(wide, b & 0x8000 ? -size : size);
   }
 }

@@ -100,7 +100,7 @@ TEST(RandomBits, Errors) {
   expect_error("rng_bit_generator", {{DType::ui64, {3}}}, bits(DType::ui32, {1}), "shape",
                "`initial_state` must have shape (2).", "x Got (3).");
   expect_error("rng_bit_generator", {state}, bits(DType::boolean, {1}), "dtype",
-               "`dtype` must be i8 to i64, ui8 to ui64, f16, f32 or f64.", "x Got <bool>.");
+               "`dtype` must be " + name(Group::numeric) + ".", "x Got <bool>.");
   expect_error("rng_bit_generator", {state}, bits(DType::ui32, {-1}), "argument",
                "`shape` must not contain negative sizes.", "x Got (-1).");
 }

@@ -67,9 +67,13 @@ class RandomProgram {
   DType any_dtype() {
     static const DType list[] = {DType::f32,  DType::f32,  DType::f64,  DType::f64,    DType::i32,
                                  DType::i32,  DType::i64,  DType::i8,   DType::i16,    DType::ui8,
-                                 DType::ui16, DType::ui32, DType::ui64, DType::boolean, DType::f16,
-                                 DType::f16};
-    return list[below(options_.exportable ? 14 : 16)];  // others round small floats more seldom
+                                 DType::ui16, DType::ui32, DType::ui64, DType::boolean};
+    const int pick = below(options_.exportable ? 14 : 16);  // other programs round small floats more seldom
+    if (pick < 14) return list[pick];
+    std::vector<DType> small;
+    for (size_t i = 0; i < descriptors.size(); ++i)
+      if (is_small(static_cast<DType>(i))) small.push_back(static_cast<DType>(i));
+    return small[static_cast<size_t>(below(static_cast<int>(small.size())))];
   }
   Shape any_shape() {
     static const int64_t sizes[] = {0, 1, 1, 2, 3, 4, 5, 7, 2, 3, 8, 16, 17, 31, 33};
