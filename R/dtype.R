@@ -1,10 +1,10 @@
 #' Data types
 #'
 #' The element types of tensors are `bool`, `i8`, `i16`, `i32`, `i64`, `ui8`,
-#' `ui16`, `ui32`, `ui64`, `f16`, `f32` and `f64`. As input, `"i1"` and `"pred"` are
+#' `ui16`, `ui32`, `ui64`, `f16`, `bf16`, `f32` and `f64`. As input, `"i1"` and `"pred"` are
 #' understood as `bool`. A dtype compares with `==` to a dtype or a string.
 #'
-#' Tensors of `f16` take half the memory of `f32`. They are stored only: every
+#' Tensors of `f16` and `bf16` take half the memory of `f32`. They are stored only: every
 #' function computes with `f32` and rounds its result once, to the nearest number
 #' of the dtype; sums and products add up in `f32`.
 #'

@@ -15,10 +15,22 @@
 namespace anvil {
 
 // dtype, C++ type, name. Saved tensors know dtypes by their place here.
-#define ANVIL_DTYPES(row)                                                                                       \
-  row(boolean, bool, "bool") row(i8, int8_t, "i8") row(i16, int16_t, "i16") row(i32, int32_t, "i32")            \
-      row(i64, int64_t, "i64") row(ui8, uint8_t, "ui8") row(ui16, uint16_t, "ui16") row(ui32, uint32_t, "ui32") \
-          row(ui64, uint64_t, "ui64") row(f32, float, "f32") row(f64, double, "f64") row(f16, Float16, "f16")
+// clang-format off
+#define ANVIL_DTYPES(row) \
+  row(boolean, bool, "bool") \
+  row(i8, int8_t, "i8") \
+  row(i16, int16_t, "i16") \
+  row(i32, int32_t, "i32") \
+  row(i64, int64_t, "i64") \
+  row(ui8, uint8_t, "ui8") \
+  row(ui16, uint16_t, "ui16") \
+  row(ui32, uint32_t, "ui32") \
+  row(ui64, uint64_t, "ui64") \
+  row(f32, float, "f32") \
+  row(f64, double, "f64") \
+  row(f16, Float16, "f16") \
+  row(bf16, BFloat16, "bf16")
+// clang-format on
 
 #define ANVIL_DTYPE(dtype, type, name) dtype,
 enum class DType : uint8_t { ANVIL_DTYPES(ANVIL_DTYPE) };

@@ -212,8 +212,8 @@ TEST_F(Record, ChecksNumberAndTypesOfOperands) {
   auto f = input(DType::f32, {2, 3}), i = input(DType::i32, {2, 3}), s = input(DType::f32), b = input(DType::boolean);
   auto u = input(DType::ui8), i16 = input(DType::i16);
   expect_error("argument", "`add` takes 2 operands.", "x Got 1.", "add", {f});
-  expect_error("dtype", "`operand` must have dtype f16, f32 or f64.", "x Got <i32>.", "ceil", {i});
-  expect_error("dtype", "`operand` must have dtype i8 to i64, f16, f32 or f64.", "x Got <ui8>.", "abs", {u});
+  expect_error("dtype", "`operand` must have dtype f16, bf16, f32 or f64.", "x Got <i32>.", "ceil", {i});
+  expect_error("dtype", "`operand` must have dtype i8 to i64, f16, bf16, f32 or f64.", "x Got <ui8>.", "abs", {u});
   expect_error("dtype", "`lhs` and `rhs` must have dtype bool, i8 to i64 or ui8 to ui64.", "x Got <f32>.", "and",
                {f, f});
   expect_error("dtype", "`lhs` and `rhs` must have the same tensor type.", "x Got tensor<2x3xi32> and tensor<i16>.",
