@@ -2,8 +2,8 @@
 # a debug box never has. Their class is all that R's generics know of them; here are the methods about
 # parts and equality. identical() needs none: a tensor has its type and data as attributes.
 
-is_value <- function(x) inherits(x, "AnvilValue")
-is_tensor <- function(x) inherits(x, "AnvilTensor")
+is_value <- function(x) is.object(x) && inherits(x, "AnvilValue")
+is_tensor <- function(x) is.object(x) && inherits(x, "AnvilTensor")
 is_box <- function(x) is_value(x) && !is_tensor(x)
 
 #' @export
