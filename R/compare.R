@@ -5,7 +5,8 @@
 #' comparison with NaN is `FALSE`, but `nv_ne()` is `TRUE`.
 #'
 #' A scalar of dtype `bool` is an R logical, too: outside of a trace it can stand in `if`, `while`,
-#' `&&` and [isTRUE()], whether it was computed at once or by a jitted function. To
+#' `&&` and [isTRUE()], whether it was computed at once or by a jitted function. In a trace it has no
+#' value yet: `if` is an error, and [isTRUE()] is `FALSE`. To
 #' choose element by element use [nv_ifelse()], to branch in compiled code [nv_if()].
 #'
 #' @inheritParams nv_arithmetic
