@@ -90,7 +90,7 @@ is_r_array <- function(x) is_r_data(x) && !is.null(dim(x))
 #' @examples
 #' is_tensorish(1)
 #' is_tensorish("a")
-is_tensorish <- function(x) is_tensor(x) || is_box(x) || is_literal(x) || is_r_array(x)
+is_tensorish <- function(x) is_value(x) || is_literal(x) || is_r_array(x)
 
 #' @rdname nv_aten
 #' @export
@@ -100,7 +100,7 @@ to_abstract <- function(x, pure = FALSE) {
     x
   } else if (inherits(x, "GraphBox")) {
     .Call(C_anvil_box_value, x)
-  } else if (is_concrete(x)) {
+  } else if (is_tensor(x)) {
     ConcreteTensor(x)
   } else if (is_literal(x)) {
     LiteralTensor(x)
@@ -139,7 +139,7 @@ ndims_abstract <- function(x) ndims(x)
 ambiguous_abstract <- function(x) ambiguous(x)
 
 # Operators find the method of tensors, which says what to do instead.
-#' @rawNamespace S3method(Ops, AbstractTensor, ops_tensor)
+#' @rawNamespace S3method(Ops, AbstractTensor, Ops.AnvilValue)
 NULL
 
 #' @export

@@ -31,7 +31,7 @@
 #' @param lhs,rhs Tensors, R arrays or single numbers. Without dimensions, or of equal
 #'   shapes.
 #' @param operand A tensor, R array or single number.
-#' @return A box of the common dtype and shape.
+#' @return A tensor of the common dtype and shape.
 #' @name nv_arithmetic
 #' @examples
 #' x <- nv_tensor(c(5, -5, 2))

@@ -1,14 +1,14 @@
 #' Boxes: what stands for a tensor in R code
 #'
 #' While a function is traced, its arguments are `GraphBox`es: each stands for a
-#' value of the graph under construction. Outside of a trace, `nv_*` functions
-#' return `DebugBox`es. A debug box is concrete, with a tensor that was computed at
-#' once, when all operands were; otherwise it has only a type. A concrete scalar of
-#' dtype `bool` works in `if` and `while`.
+#' value of the graph under construction. Outside of a trace, in debug mode, `nv_*` functions
+#' compute at once and return tensors, which print as debug boxes. Where an operand
+#' has a type but no data, the result is a `DebugBox` of the type that it would have.
 #'
 #' @param dtype,shape,ambiguous The type, see [nv_aten()].
 #' @param aval For `DebugBox()`: an abstract or concrete tensor.
-#' @return A `DebugBox`.
+#' @return `debug_box()`: a `DebugBox`. `DebugBox()`: one, too, or of a concrete tensor the
+#'   tensor as debug mode would give it.
 #' @export
 #' @examples
 #' nv_tensor(1:3) + 1L
@@ -28,15 +28,6 @@ DebugBox <- function(aval) {
   .Call(C_anvil_debug_box, data %||% abstract_tag(aval))
 }
 
-#' @export
-dim.AnvilBox <- function(x) shape(x)
-
-#' @export
-length.AnvilBox <- function(x) length.AnvilTensor(x)
-
-#' @export
-format.GraphBox <- function(x, ...) paste0("GraphBox(", format_node(to_abstract(x)), ")")
-
 format_node <- function(aval) {
   if (inherits(aval, "LiteralTensor")) {
     sprintf("GraphLiteral(%s, %s%s, %s)", format(aval$data), as.character(aval$dtype), if (aval$ambiguous) "?" else "", shape2string(aval$shape))
@@ -44,41 +35,3 @@ format_node <- function(aval) {
     paste0("GraphValue(", format(aval), ")")
   }
 }
-
-#' @export
-print.GraphBox <- function(x, ...) {
-  cat(format(x), "\n")
-  invisible(x)
-}
-
-#' @export
-format.DebugBox <- function(x, ...) {
-  if (is_concrete(x)) "DebugBox(ConcreteTensor)" else type_text(x, "{", ",", "}")
-}
-
-#' @export
-print.DebugBox <- function(x, ...) {
-  if (is_concrete(x)) {
-    data <- .Call(C_anvil_concrete, x)
-    print_lines(format(x), data_lines(data), tensor_footer(data))
-  } else {
-    print_lines(format(x))
-  }
-  invisible(x)
-}
-
-#' @export
-`$.AnvilBox` <- function(x, name) {
-  if (name == "tensor") {
-    return(concrete(x)$tensor)
-  }
-  abort_anvil("argument", sprintf("A tensor has no field `%s`.", name), field_hint(name))
-}
-
-#' @export
-`[[.AnvilBox` <- function(x, i, ...) {
-  abort_anvil("argument", "`[[` is not defined for tensors.", "i Use `[`.")
-}
-
-#' @export
-str.AnvilBox <- function(object, ...) cat(" ", format(object), "\n", sep = "")

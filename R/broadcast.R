@@ -19,7 +19,7 @@
 #' @param ... Tensors, R arrays or single numbers.
 #' @param operand A tensor, R array or single number.
 #' @param shape Sizes of the result.
-#' @return `nv_broadcast_to()`: a box. The others: a list of them.
+#' @return `nv_broadcast_to()`: a tensor. The others: a list of them.
 #' @name nv_broadcast
 #' @examples
 #' nv_promote_to_common(nv_tensor(1:2), 0.5)
@@ -67,7 +67,7 @@ nv_broadcast_tensors <- function(...) {
 nv_broadcast_to <- function(operand, shape) {
   from <- sizes_of(operand)
   shape <- check_sizes(shape)
-  if (identical(from, shape) && is_box(operand)) {
+  if (identical(from, shape) && is_value(operand)) {
     return(operand)
   }
   extra <- length(shape) - length(from)

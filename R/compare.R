@@ -4,11 +4,13 @@
 #' Operands are promoted and scalars are spread as in [arithmetic][nv_arithmetic]. A
 #' comparison with NaN is `FALSE`, but `nv_ne()` is `TRUE`.
 #'
-#' Outside of a trace a comparison of scalars can stand in `if` and `while`. To
+#' A scalar of dtype `bool` is an R logical, too: outside of a trace it can stand in `if`, `while`,
+#' `&&` and [isTRUE()], whether it was computed at once or by a jitted function. In a trace it has no
+#' value yet: `if` is an error, and [isTRUE()] is `FALSE`. To
 #' choose element by element use [nv_ifelse()], to branch in compiled code [nv_if()].
 #'
 #' @inheritParams nv_arithmetic
-#' @return A box of dtype `bool`.
+#' @return A tensor of dtype `bool`.
 #' @name nv_compare
 #' @examples
 #' x <- nv_tensor(1:4)
@@ -46,7 +48,7 @@ nv_le <- function(lhs, rhs) record_promoted("less_equal", list(lhs, rhs))
 #' know no `NA`, `is.na()` is the same as `is.nan()`.
 #'
 #' @param operand A tensor. Integers and bools are always finite.
-#' @return A box of dtype `bool`.
+#' @return A tensor of dtype `bool`.
 #' @name nv_is_finite
 #' @examples
 #' x <- nv_tensor(c(1, NaN, Inf))
@@ -87,7 +89,7 @@ nv_is_nan <- function(operand) {
 #' `nv_popcnt()` counts the bits that are set.
 #'
 #' @inheritParams nv_arithmetic
-#' @return A box of the common dtype.
+#' @return A tensor of the common dtype.
 #' @name nv_logic
 #' @examples
 #' nv_and(nv_tensor(c(TRUE, TRUE)), nv_tensor(c(TRUE, FALSE)))

@@ -65,7 +65,7 @@ readable_call <- function(call, frame) {
   if (is.character(generic) && length(generic) == 1L) {
     call[[1L]] <- as.name(generic)
     # sum() and others hand on values
-    inlined <- vapply(as.list(call), inherits, NA, c("AnvilTensor", "AnvilBox"))
+    inlined <- vapply(as.list(call), inherits, NA, "AnvilValue")
     call[inlined] <- list(quote(x))
   }
   call

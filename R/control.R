@@ -29,9 +29,8 @@
 #' g(nv_scalar(5L))
 nv_if <- function(pred, true, false) {
   if (!is_tracing()) {
-    concrete <- if (is_literal(pred)) pred else .Call(C_anvil_concrete, pred)
-    if (!is.null(concrete)) {
-      return(if (predicate(concrete)) branch_value(true) else branch_value(false))
+    if (is_literal(pred) || is_tensor(pred)) {
+      return(if (predicate(pred)) branch_value(true) else branch_value(false))
     }
   }
   # Arguments of the branches are made in the graph around them.
@@ -86,7 +85,7 @@ nv_while <- function(init, cond, body) {
     }
     if (is_missing_literal(x)) abort_anvil("missing", "`init` holds NA: tensors know NaN, but no NA.")
   }
-  if (!is_tracing() && !any(vapply(state, is_abstract_box, NA))) {
+  if (!is_tracing() && !any(vapply(state, is_box, NA))) {
     out <- while_in_r(tree, lapply(state, nv_value), cond, body)
     if (!is.null(out)) {
       return(out)
@@ -120,10 +119,10 @@ check_state_types <- function(tree, graph) {
 while_in_r <- function(tree, state, cond, body) {
   repeat {
     go_on <- call_with(cond, unflatten(tree, state))
-    if (is_abstract_box(go_on)) {
+    if (is_box(go_on)) {
       return(NULL)
     }
-    if (!predicate(.Call(C_anvil_concrete, go_on) %||% go_on, "`cond` must return")) {
+    if (!predicate(go_on, "`cond` must return")) {
       return(unflatten(tree, lapply(state, DebugBox)))
     }
     next_state <- call_with(body, unflatten(tree, state))
@@ -134,11 +133,9 @@ while_in_r <- function(tree, state, cond, body) {
   }
 }
 
-is_abstract_box <- function(x) is_box(x) && !is_concrete(x)
-
 # Anything tensorish as a tensor or box: numbers and arrays get their default dtype, ambiguous.
 nv_value <- function(x) {
-  if (is_tensor(x) || is_box(x)) {
+  if (is_value(x)) {
     x
   } else if (is_literal(x)) {
     nv_scalar(x, ambiguous = !is.logical(x))

@@ -18,7 +18,7 @@
 #' @param dim The dimension along which to count.
 #' @param start,end The first and last number.
 #' @param steps How many numbers.
-#' @return A box.
+#' @return A tensor.
 #' @export
 #' @examples
 #' nv_fill(0, c(2, 3))
@@ -30,7 +30,7 @@ nv_fill <- function(value, shape, dtype = NULL, ambiguous = FALSE, device = NULL
   if (!is_r_data(value) || length(value) != 1L) {
     abort_anvil("argument", "`value` must be an R vector of length 1.", c(
       sprintf("x Got %s.", describe_value(value)),
-      if (is_tensor(value) || is_box(value)) "i `nv_broadcast_to()` repeats a tensor."
+      if (is_value(value)) "i `nv_broadcast_to()` repeats a tensor."
     ))
   }
   if (is.na(value) && !is.nan(value) && !is.double(value)) {

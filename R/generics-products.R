@@ -6,16 +6,13 @@
 
 #' @rawNamespace
 #' if (getRversion() >= "4.3.0") {
-#'   S3method(matrixOps, AnvilTensor, matrix_ops_tensor)
-#'   S3method(matrixOps, AnvilBox, matrix_ops_tensor)
+#'   S3method(matrixOps, AnvilValue, matrix_ops_tensor)
 #' } else {
 #'   export("%*%")
 #' }
 #' if (getRversion() >= "4.4.0") {
-#'   S3method(crossprod, AnvilTensor, crossprod_tensor)
-#'   S3method(crossprod, AnvilBox, crossprod_tensor)
-#'   S3method(tcrossprod, AnvilTensor, tcrossprod_tensor)
-#'   S3method(tcrossprod, AnvilBox, tcrossprod_tensor)
+#'   S3method(crossprod, AnvilValue, crossprod_tensor)
+#'   S3method(tcrossprod, AnvilValue, tcrossprod_tensor)
 #' } else {
 #'   exportMethods(crossprod, tcrossprod)
 #' }
@@ -25,19 +22,14 @@ crossprod_tensor <- function(x, y = NULL, ...) matrix_product(list(x = x, y = y 
 tcrossprod_tensor <- function(x, y = NULL, ...) matrix_product(list(x = x, y = y %||% x), 0L, 0L)
 
 if (getRversion() < "4.3.0") {
-  is_value <- function(x) is.object(x) && inherits(x, c("AnvilTensor", "AnvilBox"))
   `%*%` <- function(x, y) if (is_value(x) || is_value(y)) matrix_ops_tensor(x, y) else base::`%*%`(x, y)
 }
 
 if (getRversion() < "4.4.0") {
-  setOldClass("AnvilTensor")
-  setOldClass(c("DebugBox", "AnvilBox"))
-  setOldClass(c("GraphBox", "AnvilBox"))
-  for (x in c("AnvilTensor", "AnvilBox", "ANY")) {
-    for (y in c("AnvilTensor", "AnvilBox", if (x != "ANY") "ANY")) {
-      setMethod("crossprod", c(x, y), crossprod_tensor)
-      setMethod("tcrossprod", c(x, y), tcrossprod_tensor)
-    }
+  for (x in c("AnvilTensor", "DebugBox", "GraphBox")) setOldClass(c(x, "AnvilValue"))
+  for (operands in list(c("AnvilValue", "AnvilValue"), c("AnvilValue", "ANY"), c("ANY", "AnvilValue"))) {
+    setMethod("crossprod", operands, crossprod_tensor)
+    setMethod("tcrossprod", operands, tcrossprod_tensor)
   }
-  rm(x, y)
+  rm(x, operands)
 }

@@ -14,7 +14,8 @@
 #' * `sort()`, which keeps NaN as the largest element, see [nv_sort()];
 #' * `t()`, `aperm()`, `rev()`, `rbind()`, `cbind()`, `c()` and `dim(x) <- value`, see [nv_reshape()],
 #'   [nv_movement] and [nv_concatenate()];
-#' * `dim()`, `length()`, `is.finite()`, `is.infinite()`, `is.nan()`, `is.na()` and `anyNA()`.
+#' * `dim()`, `length()`, `is.finite()`, `is.infinite()`, `is.nan()`, `is.na()` and `anyNA()`;
+#' * `identical()` and `all.equal()`, which compare types and data; `all.equal()` says what differs.
 #'
 #' Before R 4.3, `%*%` is a function of this package, which leaves everything but tensors to R, and
 #' before R 4.4 `crossprod()` and `tcrossprod()` are S4 generics, the same as those of the package
@@ -40,13 +41,10 @@
 #' cbind(x, 0)
 NULL
 
-# Tensors and boxes share one function for each generic. It is registered under both
-# classes, so that mixed operands find the same method.
+# Tensors and boxes are of one class to R's generics, so that mixed operands find the same method.
 
-#' @rawNamespace
-#' S3method(Ops, AnvilTensor, ops_tensor)
-#' S3method(Ops, AnvilBox, ops_tensor)
-ops_tensor <- function(e1, e2) {
+#' @export
+Ops.AnvilValue <- function(e1, e2) {
   if (missing(e2)) {
     return(switch(.Generic, `-` = nv_negate(e1), `+` = e1, `!` = bool_only(nv_not(e1), .Generic)))
   }
@@ -87,10 +85,8 @@ unsupported <- function(generic, hint = character()) {
 
 # --- mathematics ----------------------------------------------------------------------
 
-#' @rawNamespace
-#' S3method(Math, AnvilTensor, math_tensor)
-#' S3method(Math, AnvilBox, math_tensor)
-math_tensor <- function(x, ...) {
+#' @export
+Math.AnvilValue <- function(x, ...) {
   if (...length() > 0L) {
     return(math_with(.Generic, x, ...))
   }
@@ -164,10 +160,8 @@ no_others <- function(generic, known, ...) {
 
 # --- reductions -------------------------------------------------------------------------
 
-#' @rawNamespace
-#' S3method(Summary, AnvilTensor, summary_tensor)
-#' S3method(Summary, AnvilBox, summary_tensor)
-summary_tensor <- function(..., na.rm = FALSE) {
+#' @export
+Summary.AnvilValue <- function(..., na.rm = FALSE) {
   check_na_rm(na.rm)
   reduce_generic(.Generic, list(...))
 }
@@ -208,10 +202,8 @@ check_na_rm <- function(na.rm) {
   }
 }
 
-#' @rawNamespace
-#' S3method(mean, AnvilTensor, mean_tensor)
-#' S3method(mean, AnvilBox, mean_tensor)
-mean_tensor <- function(x, dims = NULL, drop = TRUE, trim = 0, na.rm = FALSE, ...) {
+#' @export
+mean.AnvilValue <- function(x, dims = NULL, drop = TRUE, trim = 0, na.rm = FALSE, ...) {
   check_na_rm(na.rm)
   if (!is.numeric(trim) || !identical(as.double(trim), 0)) {
     abort_anvil("argument", "`trim` is not supported for tensors.")
@@ -220,18 +212,13 @@ mean_tensor <- function(x, dims = NULL, drop = TRUE, trim = 0, na.rm = FALSE, ..
   nv_reduce_mean(x, dims, drop)
 }
 
-#' @rawNamespace
-#' S3method(is.nan, AnvilTensor, is_nan_tensor)
-#' S3method(is.nan, AnvilBox, is_nan_tensor)
-#' S3method(is.na, AnvilTensor, is_nan_tensor)
-#' S3method(is.na, AnvilBox, is_nan_tensor)
-#' S3method(is.finite, AnvilTensor, is_finite_tensor)
-#' S3method(is.finite, AnvilBox, is_finite_tensor)
-#' S3method(is.infinite, AnvilTensor, is_infinite_tensor)
-#' S3method(is.infinite, AnvilBox, is_infinite_tensor)
-#' S3method(anyNA, AnvilTensor, any_nan_tensor)
-#' S3method(anyNA, AnvilBox, any_nan_tensor)
-is_nan_tensor <- function(x) nv_is_nan(x)
-any_nan_tensor <- function(x, recursive = FALSE) nv_reduce_any(nv_is_nan(x))
-is_finite_tensor <- function(x) nv_is_finite(x)
-is_infinite_tensor <- function(x) nv_is_infinite(x)
+#' @export
+is.nan.AnvilValue <- function(x) nv_is_nan(x)
+#' @export
+is.na.AnvilValue <- is.nan.AnvilValue
+#' @export
+anyNA.AnvilValue <- function(x, recursive = FALSE) nv_reduce_any(nv_is_nan(x))
+#' @export
+is.finite.AnvilValue <- function(x) nv_is_finite(x)
+#' @export
+is.infinite.AnvilValue <- function(x) nv_is_infinite(x)

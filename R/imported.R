@@ -193,7 +193,7 @@ imported_argument <- function(x, type, path, convert) {
   if (convert && is_r_data(x)) {
     return(converted_argument(x, type, path))
   }
-  if (!is_tensor(x) && !is_box(x)) {
+  if (!is_value(x)) {
     abort_anvil("argument", sprintf("`%s` must be a tensor of type %s.", path, type_text(type)), c(
       sprintf("x Got %s.", describe_value(x)),
       if (is_r_data(x)) "i Make a tensor of it with `nv_tensor()` or `nv_scalar()`, or let `read_stablehlo(convert = TRUE)` do so."

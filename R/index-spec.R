@@ -65,7 +65,7 @@ index_spec <- function(expr, value, size, env) {
     return(index_by_range(nv_seq_range(expr, env), size))
   }
   index <- value()
-  if (is_tensor(index) || is_box(index)) {
+  if (is_value(index)) {
     index_by_tensor(index, size)
   } else if (head %in% c(":", "seq_len", "seq_along") && is.numeric(index)) {
     index_by_range(index, size)
@@ -171,7 +171,7 @@ index_by_tensor <- function(index, size) {
   if (length(tag) > 3L) {
     abort_anvil("index", "Dynamic indices must be at most 1D.", sprintf("x Got %s.", type_text(index)))
   }
-  if (!is_concrete(index)) {
+  if (!is_tensor(index)) {
     abort_anvil("index", "Several indices must be known when the program is traced.", c(
       sprintf("x Got %s.", type_text(index)),
       "i Use a scalar tensor, or `array()` of fixed numbers."

@@ -35,7 +35,7 @@
 #' @param ... Indices.
 #' @param value A tensor, R array or number.
 #' @param drop Whether dimensions indexed by one number disappear.
-#' @return A box of the dtype of `x`.
+#' @return A tensor of the dtype of `x`.
 #' @export
 #' @examples
 #' x <- nv_tensor(matrix(1:12, 3))
@@ -71,6 +71,7 @@ nv_subset <- function(x, ..., drop = TRUE) {
 #' @rdname nv_subset
 #' @export
 nv_subset_assign <- function(x, ..., value) {
+  refuse_ifelse()
   x <- as_operand(x, "x")
   s <- index_specs(sizes_of(x), as.list(substitute(list(...)))[-1L], function(k) ...elt(k), parent.frame())
   update <- prepare_update(value, type_tag(x), s)

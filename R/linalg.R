@@ -10,16 +10,11 @@
 #' column: make it a matrix with [nv_reshape()] or [nv_unsqueeze()].
 #'
 #' @param lhs,rhs Tensors or R matrices.
-#' @return A box.
+#' @return A tensor.
 #' @aliases %*% crossprod tcrossprod
-#' @aliases crossprod,AnvilTensor,AnvilTensor-method tcrossprod,AnvilTensor,AnvilTensor-method
-#' @aliases crossprod,AnvilTensor,AnvilBox-method tcrossprod,AnvilTensor,AnvilBox-method
-#' @aliases crossprod,AnvilTensor,ANY-method tcrossprod,AnvilTensor,ANY-method
-#' @aliases crossprod,AnvilBox,AnvilTensor-method tcrossprod,AnvilBox,AnvilTensor-method
-#' @aliases crossprod,AnvilBox,AnvilBox-method tcrossprod,AnvilBox,AnvilBox-method
-#' @aliases crossprod,AnvilBox,ANY-method tcrossprod,AnvilBox,ANY-method
-#' @aliases crossprod,ANY,AnvilTensor-method tcrossprod,ANY,AnvilTensor-method
-#' @aliases crossprod,ANY,AnvilBox-method tcrossprod,ANY,AnvilBox-method
+#' @aliases crossprod,AnvilValue,AnvilValue-method tcrossprod,AnvilValue,AnvilValue-method
+#' @aliases crossprod,AnvilValue,ANY-method tcrossprod,AnvilValue,ANY-method
+#' @aliases crossprod,ANY,AnvilValue-method tcrossprod,ANY,AnvilValue-method
 #' @export
 #' @examples
 #' a <- nv_tensor(matrix(1:6, 2))
@@ -96,7 +91,7 @@ matrix_sizes <- function(x, name = "operand") {
 #' @param operand A vector for `nv_diag()`, otherwise a matrix.
 #' @param diagonal The last diagonal to keep: 0 is the main one, positive ones lie above
 #'   it.
-#' @return A box.
+#' @return A tensor.
 #' @export
 #' @examples
 #' nv_eye(2)
@@ -177,7 +172,7 @@ triangle <- function(operand, diagonal, compare) {
 #' @param left_side Whether `a` stands left of `x`.
 #' @param unit_diagonal Whether the diagonal of `a` counts as 1 and is not read.
 #' @param transpose_a Whether to solve with the transpose of `a`.
-#' @return A box.
+#' @return A tensor.
 #' @export
 #' @examples
 #' a <- nv_tensor(matrix(c(4, 2, 2, 3), 2), dtype = "f64")

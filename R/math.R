@@ -26,7 +26,7 @@
 #'   promote and broadcast scalars as arithmetic does.
 #' @param method `"nearest_even"` or `"afz"`.
 #' @param exponent_bits,mantissa_bits Whole numbers.
-#' @return A box of the same dtype and shape.
+#' @return A tensor of the same dtype and shape.
 #' @name nv_math
 #' @examples
 #' x <- nv_tensor(c(0.5, 1, 2), dtype = "f64")

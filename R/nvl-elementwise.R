@@ -8,7 +8,7 @@
 #' dtype and shape; the `nv_*` functions promote and broadcast scalars.
 #'
 #' @param operand,lhs,rhs Tensors.
-#' @return A tensor (a box in a trace or in debug mode).
+#' @return A tensor (in a trace a box).
 #' @name nvl_elementwise
 #' @examples
 #' nvl_add(nv_tensor(c(1, 2)), nv_tensor(c(3, 4)))

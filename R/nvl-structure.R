@@ -23,7 +23,7 @@
 #'   and of `rhs`.
 #' @param lower,left_side,unit_diagonal,transpose_a Flags.
 #' @param rng_algorithm `"THREE_FRY"`.
-#' @return A tensor (a box in a trace or in debug mode); for
+#' @return A tensor (in a trace a box); for
 #'   `nvl_rng_bit_generator()` a list of the new state and the bits.
 #' @name nvl_structure
 #' @examples
@@ -176,7 +176,7 @@ nvl_while <- nv_while
 #'   Dimensions of the indices.
 #' @param indices_are_sorted,unique_indices What is known of the indices.
 #' @param update_computation A function of scalars, or `NULL`: the update replaces the element.
-#' @return A tensor (a box in a trace or in debug mode), or a list of them.
+#' @return A tensor (in a trace a box), or a list of them.
 #' @name nvl_gather
 #' @export
 #' @examples

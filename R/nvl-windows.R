@@ -30,7 +30,7 @@
 #'   ones of the kernel.
 #' @param feature_group_count,batch_group_count How many groups of features, or of the batch, go
 #'   with a part of the kernel each.
-#' @return A tensor (a box in a trace or in debug mode), or a list of as many as there are `operands`.
+#' @return A tensor (in a trace a box), or a list of as many as there are `operands`.
 #' @name nvl_windows
 #' @examples
 #' # the largest element of each column, and where it is

@@ -9,7 +9,7 @@ rank_of <- function(x, name = rlang::caller_arg(x)) length(type_tag(x, name)) - 
 
 # A tensor or box of one operand, for functions that hand it on under another name.
 as_operand <- function(x, name) {
-  if (is_tensor(x) || is_box(x)) {
+  if (is_value(x)) {
     return(x)
   }
   operand <- list(x)

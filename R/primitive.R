@@ -209,7 +209,7 @@ apply_primitive <- function(name, rules, args) {
     abort_anvil("argument", sprintf("`%s` is not registered.", name), "i Use `register_primitive()`.")
   }
   args <- match_arguments(rules$forward, args)
-  operand <- vapply(args, function(x) is_tensor(x) || is_box(x), NA)
+  operand <- vapply(args, function(x) is_value(x), NA)
   graph <- trace_graph(function(operands) call_with(rules$forward, c(operands, args[!operand]), name), list(operands = args[operand]), mode = "state")
   out <- record(name, unname(args[operand]), c(args[!operand], list(definition = graph)))
   unflatten(graph$out_tree, if (is.list(out)) out else list(out))

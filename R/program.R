@@ -48,7 +48,6 @@ nv_execute <- function(executable, ...) {
   if (!inherits(executable, "AnvilExecutable")) {
     abort_anvil("argument", "`executable` must be an AnvilExecutable.", c(sprintf("x Got <%s>.", described_class(executable)), "i `nv_compile()` makes one."))
   }
-  inputs <- lapply(list(...), function(x) .Call(C_anvil_concrete, x) %||% x)
-  out <- .Call(C_anvil_execute, executable, inputs)
+  out <- .Call(C_anvil_execute, executable, list(...))
   if (length(out) == 1L) out[[1L]] else out
 }

@@ -41,7 +41,7 @@ nv_rng_state <- function(seed) {
     seed <- check_whole_number(seed, "seed", -2^31, 2^32 - 1)
     return(nv_tensor(c(seed %% 2^32, 0), dtype = "ui64"))
   }
-  tag <- if (is_tensor(seed) || is_box(seed)) type_tag(seed)
+  tag <- if (is_value(seed)) type_tag(seed)
   if (length(tag) != 2L || !(tag[1L] %in% dtype_codes[c("i32", "ui32")])) {
     got <- if (is.null(tag)) describe_value(seed) else type_text(seed)
     abort_anvil("argument", "`seed` must be a whole number, or a scalar i32 tensor.", sprintf("x Got %s.", got))

@@ -23,7 +23,7 @@
 #' @param dims Dimensions to reduce; by default all.
 #' @param drop Whether reduced dimensions disappear or stay with size 1.
 #' @param correction What is subtracted from the number of elements.
-#' @return A box.
+#' @return A tensor.
 #' @name nv_reduce
 #' @examples
 #' m <- nv_tensor(matrix(1:6, 2))
@@ -103,7 +103,7 @@ nv_sd <- function(operand, dims = NULL, drop = TRUE, correction = 1L) nv_sqrt(nv
 #' @param operand A tensor with at least one dimension.
 #' @param dim The dimension along which to sum. By default the tensor is flattened in R's order,
 #'   as by `cumsum()`.
-#' @return A box of the shape of `operand`; without `dim` one with a single dimension.
+#' @return A tensor of the shape of `operand`; without `dim` one with a single dimension.
 #' @export
 #' @examples
 #' m <- nv_tensor(matrix(1:6, 2))

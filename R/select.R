@@ -15,7 +15,7 @@
 #'
 #' @param pred A tensor of dtype `bool`.
 #' @param true_value,false_value Tensors or numbers.
-#' @return A box of the common dtype and shape.
+#' @return A tensor of the common dtype and shape.
 #' @export
 #' @examples
 #' x <- nv_tensor(c(-1, 2, -3))
@@ -40,7 +40,7 @@ nv_select <- nv_ifelse
 #'
 #' @param min_val,max_val Scalars, or tensors of the shape of `operand`.
 #' @param operand A tensor.
-#' @return A box of the shape of `operand`.
+#' @return A tensor of the shape of `operand`.
 #' @export
 #' @examples
 #' nv_clamp(0, nv_tensor(c(-1, 0.5, 2)), 1)

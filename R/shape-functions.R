@@ -10,7 +10,7 @@
 #' @param order `"F"`, R's order, or `"C"`.
 #' @param dims Dimensions of size 1 to drop; by default all of them.
 #' @param dim Where the new dimension goes, from 1 to one more than there are.
-#' @return A box of the same dtype.
+#' @return A tensor of the same dtype.
 #' @export
 #' @examples
 #' x <- nv_tensor(1:6)
@@ -104,7 +104,7 @@ nv_unsqueeze <- function(operand, dim) {
 #' @param edge_padding_low,edge_padding_high,interior_padding How many elements to add
 #'   before the first, after the last, and between two elements: one number per
 #'   dimension.
-#' @return A box of the same dtype.
+#' @return A tensor of the same dtype.
 #' @name nv_movement
 #' @examples
 #' m <- nv_tensor(matrix(1:6, 2))
@@ -157,7 +157,7 @@ nv_pad <- function(operand, padding_value, edge_padding_low, edge_padding_high, 
 #'
 #' @param ... Tensors, R arrays or single numbers.
 #' @param dimension The dimension; not needed for vectors and scalars.
-#' @return A box.
+#' @return A tensor.
 #' @export
 #' @examples
 #' x <- nv_tensor(1:3)
@@ -229,7 +229,7 @@ stack_along <- function(along, operands) {
 #'
 #' @param operand A tensor, R array or single number.
 #' @param dtype A dtype or its name.
-#' @return A box of that dtype, never ambiguous.
+#' @return A tensor of that dtype, never ambiguous.
 #' @export
 #' @examples
 #' nv_convert(nv_tensor(c(1.7, -1.7)), "i32")

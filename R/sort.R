@@ -17,7 +17,7 @@
 #' @param decreasing Whether the largest comes first.
 #' @param stable Ties always keep their order; whether that is asked for.
 #' @param k How many elements, at most the size of the last dimension.
-#' @return A box; for `nv_top_k()` a list of `values` and `indices`.
+#' @return A tensor; for `nv_top_k()` a list of `values` and `indices`.
 #' @name nv_sort
 #' @examples
 #' x <- nv_tensor(c(3, 1, 4, 1, 5))

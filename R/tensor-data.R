@@ -1,4 +1,4 @@
-# Tensors as R data: arrays, vectors, bytes, and what compares them.
+# Tensors as R data: arrays, vectors and bytes.
 
 #' Tensors back to R
 #'
@@ -8,7 +8,7 @@
 #' as `bit64::integer64` otherwise. `as_raw()` gives the bytes. `as.double()`,
 #' `as.integer()`, `as.logical()` and `as.vector()` give plain vectors.
 #'
-#' @param x A tensor, or a debug box with data.
+#' @param x A tensor.
 #' @param row_major Whether the bytes are ordered with the last dimension fastest.
 #' @return An R array or vector.
 #' @export
@@ -37,11 +37,7 @@ nv_from_raw <- function(data, dtype, shape, row_major = FALSE, ambiguous = FALSE
 
 # The AnvilTensor behind x, or an error that says what to do.
 concrete <- function(x, name = "x") {
-  data <- .Call(C_anvil_concrete, x)
-  if (!is.null(data)) {
-    return(data)
-  }
-  if (inherits(x, "AnvilBuffer")) {
+  if (inherits(x, c("AnvilTensor", "AnvilBuffer"))) {
     return(x)
   }
   if (inherits(x, "GraphBox")) {
@@ -65,80 +61,21 @@ vector_as <- function(x, convert, allowed, what) {
 }
 
 #' @export
-as.double.AnvilTensor <- function(x, ...) {
+as.double.AnvilValue <- function(x, ...) {
   vector_as(x, as.double, function(t) is_float_dtype(t) || is_integer_dtype(t), "as.double()")
 }
 #' @export
-as.double.AnvilBox <- as.double.AnvilTensor
-
+as.integer.AnvilValue <- function(x, ...) vector_as(x, as.integer, is_integer_dtype, "as.integer()")
 #' @export
-as.integer.AnvilTensor <- function(x, ...) vector_as(x, as.integer, is_integer_dtype, "as.integer()")
-#' @export
-as.integer.AnvilBox <- as.integer.AnvilTensor
-
-#' @export
-as.logical.AnvilTensor <- function(x, ...) {
+as.logical.AnvilValue <- function(x, ...) {
   refuse_ifelse()
   vector_as(x, as.logical, function(t) inherits(t, "BooleanType"), "as.logical()")
 }
 #' @export
-as.logical.AnvilBox <- as.logical.AnvilTensor
-
+as.vector.AnvilValue <- function(x, mode = "any") as.vector(as_array(x), mode)
 #' @export
-as.vector.AnvilTensor <- function(x, mode = "any") as.vector(as_array(x), mode)
+as.array.AnvilValue <- function(x, ...) as.array(as_array(x))
 #' @export
-as.vector.AnvilBox <- as.vector.AnvilTensor
-
+as.matrix.AnvilValue <- function(x, ...) as.matrix(as_array(x))
 #' @export
-as.array.AnvilTensor <- function(x, ...) as.array(as_array(x))
-#' @export
-as.array.AnvilBox <- as.array.AnvilTensor
-
-#' @export
-as.matrix.AnvilTensor <- function(x, ...) as.matrix(as_array(x))
-#' @export
-as.matrix.AnvilBox <- as.matrix.AnvilTensor
-
-#' @export
-as.character.AnvilTensor <- function(x, ...) as.character(as_array(x))
-
-#' @export
-`$.AnvilTensor` <- function(x, name) {
-  if (name != "tensor") {
-    abort_anvil("argument", sprintf("An AnvilTensor has no field `%s`.", name), field_hint(name))
-  }
-  .Call(C_anvil_rewrap, x, "AnvilBuffer")
-}
-
-field_hint <- function(name) {
-  if (name %in% c("shape", "dtype", "ndims", "device", "dim", "length")) sprintf("i Use `%s(x)`.", name) else "i `x$tensor` is its raw buffer."
-}
-
-#' @export
-`[[.AnvilTensor` <- function(x, i, ...) {
-  if (is.character(i)) `$.AnvilTensor`(x, i) else abort_anvil("argument", "`[[` is not defined for tensors.", "i Use `[`.")
-}
-
-#' @exportS3Method all.equal AnvilTensor
-all.equal.AnvilTensor <- function(target, current, ...) {
-  if (!is_tensor(current)) {
-    return("current is not an AnvilTensor")
-  }
-  if (!identical(type_tag(target), type_tag(current))) {
-    return(sprintf("types differ: %s, %s", type_text(target), type_text(current)))
-  }
-  all.equal(as_array(target), as_array(current), ...)
-}
-
-# For waldo and testthat: tensors compare by their data and types.
-compare_proxy_tensor <- function(x, path = "x") {
-  data <- as_array(x)
-  if (ndims(x) == 1L) data <- as.vector(data)
-  list(object = list(data = data, shape = shape(x), dtype = as.character(dtype(x)), ambiguous = ambiguous(x)), path = path)
-}
-#' @exportS3Method waldo::compare_proxy
-compare_proxy.AnvilTensor <- compare_proxy_tensor
-#' @exportS3Method waldo::compare_proxy
-compare_proxy.DebugBox <- function(x, path = "x") {
-  if (is_concrete(x)) compare_proxy_tensor(.Call(C_anvil_concrete, x), path) else list(object = type_text(x), path = path)
-}
+as.character.AnvilValue <- function(x, ...) as.character(as_array(x))

@@ -18,7 +18,10 @@ print_lines <- function(...) {
 
 #' Print a tensor
 #'
-#' @param x A tensor.
+#' What debug mode computed prints as a debug box, and a value of a trace as a graph box;
+#' `format()` and `str()` give the type in one line.
+#'
+#' @param x A tensor or box.
 #' @param header Whether to print the first line.
 #' @param max_rows,max_width,max_rows_slice How many rows of numbers and how wide;
 #'   -1 for no limit. By default the options `anvil.print_max_rows` (30),
@@ -28,23 +31,34 @@ print_lines <- function(...) {
 #' @export
 #' @examples
 #' print(nv_tensor(1:100), max_rows = 3)
-print.AnvilTensor <- function(x, header = TRUE, max_rows = getOption("anvil.print_max_rows", 30L), max_width = getOption("anvil.print_max_width", 85L),
-                              max_rows_slice = getOption("anvil.print_max_rows_slice", max_rows), ...) {
+print.AnvilValue <- function(x, header = TRUE, max_rows = getOption("anvil.print_max_rows", 30L), max_width = getOption("anvil.print_max_width", 85L),
+                             max_rows_slice = getOption("anvil.print_max_rows_slice", max_rows), ...) {
   check_flag(header)
-  print_lines(if (header) "AnvilTensor", data_lines(x, max_rows, max_width, max_rows_slice), tensor_footer(x))
+  if (is_tensor(x)) {
+    title <- if (.Call(C_anvil_in_debug, x)) "DebugBox(ConcreteTensor)" else "AnvilTensor"
+    print_lines(if (header) title, data_lines(x, max_rows, max_width, max_rows_slice), tensor_footer(x))
+  } else {
+    print_lines(format(x))
+  }
   invisible(x)
 }
 
 #' @export
-format.AnvilTensor <- function(x, ...) {
-  sprintf("AnvilTensor(dtype=%s%s, shape=%s)", as.character(dtype(x)), if (ambiguous(x)) "?" else "", paste(shape(x), collapse = "x"))
+format.AnvilValue <- function(x, ...) {
+  if (is_tensor(x)) {
+    sprintf("AnvilTensor(dtype=%s%s, shape=%s)", as.character(dtype(x)), if (ambiguous(x)) "?" else "", paste(shape(x), collapse = "x"))
+  } else if (inherits(x, "GraphBox")) {
+    paste0("GraphBox(", format_node(to_abstract(x)), ")")
+  } else {
+    type_text(x, "{", ",", "}")
+  }
 }
+
+#' @export
+str.AnvilValue <- function(object, ...) cat(" ", format(object), "\n", sep = "")
 
 #' @export
 print.AnvilBuffer <- function(x, ...) {
   print_lines("PJRTBuffer ", data_lines(x), tensor_footer(x, sep = "x"))
   invisible(x)
 }
-
-#' @export
-str.AnvilTensor <- function(object, ...) cat(" ", format(object), "\n", sep = "")

@@ -9,7 +9,9 @@
 #' are converted: to integers towards zero, to `bool` by `!= 0`.
 #'
 #' Tensors are immutable, belong to R's garbage collector, and can be saved with
-#' [saveRDS()]. [identical()] compares their types and data. `x$tensor` gives the raw
+#' [saveRDS()]. [identical()] and [all.equal()] compare their types and data, whether
+#' `nv_tensor()`, a jitted function or debug mode made them. A scalar of dtype `bool` is an R
+#' logical at the same time, for `if`, `while` and [isTRUE()]. `x$tensor` gives the raw
 #' buffer. [anvil_memory()] shows the memory in use.
 #'
 #' # Missing values
@@ -48,8 +50,8 @@ nv_tensor <- function(data, dtype = NULL, device = NULL, shape = NULL, ambiguous
   if (inherits(data, "AnvilBuffer")) {
     data <- .Call(C_anvil_rewrap, data, "AnvilTensor")
   }
-  if (is_concrete(data)) {
-    return(unchanged_tensor(.Call(C_anvil_concrete, data), dtype, shape, ambiguous, byrow))
+  if (is_tensor(data)) {
+    return(unchanged_tensor(data, dtype, shape, ambiguous, byrow))
   }
   if (byrow && is_r_data(data) && (length(shape) > 1L || length(dim(data)) > 1L)) {
     data <- fill_by_row(data, if (is.null(shape)) dim(data) else check_sizes(shape))
@@ -59,7 +61,7 @@ nv_tensor <- function(data, dtype = NULL, device = NULL, shape = NULL, ambiguous
 }
 
 new_tensor <- function(data, dtype, shape, ambiguous, check = FALSE) {
-  if (is_box(data)) {
+  if (is_value(data)) {
     hint <- "i Leave the call out, or use `nv_convert()` or `nv_reshape()`."
     abort_anvil("argument", "`data` is a tensor already, whose data are not known yet.", hint)
   }
@@ -72,15 +74,14 @@ new_tensor <- function(data, dtype, shape, ambiguous, check = FALSE) {
 nv_scalar <- function(data, dtype = NULL, device = NULL, ambiguous = NULL) {
   check_device(device)
   if (!is.null(ambiguous)) check_flag(ambiguous)
-  concrete <- .Call(C_anvil_concrete, data)
-  if (!is.null(concrete)) {
-    if (ndims(concrete) > 0L) {
+  if (is_tensor(data)) {
+    if (ndims(data) > 0L) {
       abort_anvil("shape", "`data` must be a scalar.", c(
-        sprintf("x Got shape %s.", shape2string(shape(concrete))),
-        if (length(concrete) == 1L) "i Use `nv_reshape(x, integer())`."
+        sprintf("x Got shape %s.", shape2string(shape(data))),
+        if (length(data) == 1L) "i Use `nv_reshape(x, integer())`."
       ))
     }
-    return(unchanged_tensor(concrete, dtype, NULL, ambiguous))
+    return(unchanged_tensor(data, dtype, NULL, ambiguous))
   }
   if (is_r_data(data) && length(data) != 1L) {
     got <- sprintf("x Got length %d.", length(data))
@@ -102,7 +103,7 @@ nv_matrix <- function(data, nrow = NULL, ncol = NULL, dtype = NULL, device = NUL
   if (!is.null(nrow)) nrow <- check_whole_number(nrow, "nrow", 0L)
   if (!is.null(ncol)) ncol <- check_whole_number(ncol, "ncol", 0L)
   if (!is_r_data(data)) {
-    if (is_concrete(data)) check_unchanged(matrix_sizes(data, "data"), nrow, ncol)
+    if (is_tensor(data)) check_unchanged(matrix_sizes(data, "data"), nrow, ncol)
     return(nv_tensor(data, dtype, device, NULL, ambiguous, byrow))
   }
   n <- length(data)
@@ -169,14 +170,10 @@ fill_by_row <- function(data, shape) {
 
 check_device <- function(device) {
   if (!is.null(device) && !(is.character(device) && device[1L] %in% c("cpu", "cpu:0")) && !inherits(device, "AnvilDevice")) {
-    abort_anvil("argument", "`device` must be \"cpu\", the only device there is.")
+    hint <- if (is_whole(device)) sprintf("i Sizes of dimensions are the argument `shape`: `shape = %s`.", describe_value(device))
+    abort_anvil("argument", "`device` must be \"cpu\", the only device there is.", hint)
   }
 }
-
-is_tensor <- function(x) inherits(x, "AnvilTensor")
-is_box <- function(x) inherits(x, "AnvilBox")
-# A tensor, or a debug box with data.
-is_concrete <- function(x) !is.null(.Call(C_anvil_concrete, x))
 
 # --- what a tensor is -----------------------------------------------------------
 
@@ -223,7 +220,7 @@ platform <- function(x) {
 
 no_device <- function(x) {
   if (!is_tensorish(x) && !inherits(x, c("AbstractTensor", "AnvilBuffer"))) wrong_argument("x", "a tensor", x)
-  if (is.null(.Call(C_anvil_concrete, x)) && !inherits(x, "AnvilBuffer")) {
+  if (!is_tensor(x) && !inherits(x, "AnvilBuffer")) {
     abort_anvil("argument", "The device of `x` is not accessible during tracing.", "i Types have no device, only data have.")
   }
 }
@@ -253,13 +250,4 @@ make_tag <- function(dtype, shape, ambiguous = FALSE) {
 shape2string <- function(shape, parenthesize = TRUE) {
   text <- paste(shape, collapse = ",")
   if (parenthesize) paste0("(", text, ")") else text
-}
-
-#' @export
-dim.AnvilTensor <- function(x) shape(x)
-
-#' @export
-length.AnvilTensor <- function(x) {
-  n <- prod(shape(x))
-  if (n <= .Machine$integer.max) as.integer(n) else n
 }

@@ -58,7 +58,7 @@ trace_graph <- function(f, args, mode = "toplevel", as_input = NULL, what = "A t
   .Call(C_anvil_finish, descriptor, check_outputs(flatten(out), what), fields)
 }
 
-is_input <- function(x) is_tensor(x) || is_box(x) || inherits(x, "AbstractTensor")
+is_input <- function(x) is_value(x) || inherits(x, "AbstractTensor")
 
 check_outputs <- function(outputs, what) {
   for (x in outputs) {

@@ -29,7 +29,8 @@ struct Names {       // objects that live as long as the package
   SEXP environment;  // its namespace
   SEXP tensor, buffer, graph_box, debug_box, graph, descriptor, graph_value, graph_literal, cache, executable;
   SEXP a_graph, a_descriptor, a_box, a_node, a_cache, an_executable;  // kinds of external pointers
-  SEXP data, type, box;                                               // attributes of tensors and debug boxes
+  SEXP data, type, handle;                                            // attributes of tensors
+  SEXP debug;                                                         // tag of those that debug mode made
   SEXP default_dtypes, check_nan, generic, operand, function, reference;
   SEXP parent_frame, sys_call;  // calls of these functions
 };
@@ -58,18 +59,19 @@ SEXP integers(const std::vector<int64_t>&, int64_t add = 0);
 
 // --- tensors (r_tensor.cpp, r_data.cpp, r_memory.cpp) -----------------------------------
 
-TensorType type_of(SEXP tag);                     // Error("argument") when it is none
-SEXP tag_of(const TensorType&);                   // may jump
-SEXP wrap_tensor(SEXP data, SEXP tag, SEXP cls);  // may jump
-SEXP allocate_data(const TensorType&);            // an R vector for its elements; in a guarded body; may throw
-void* writable(SEXP data);                        // the elements of such a vector
-SEXP tensor_tag(SEXP tensor);                     // Error("argument") when it has no valid type
-SEXP tensor_data(SEXP tensor);                    // checked against its type; Error("donated") when the data are gone
+TensorType type_of(SEXP tag);                                         // Error("argument") when it is none
+SEXP tag_of(const TensorType&);                                       // may jump
+SEXP wrap_tensor(SEXP data, SEXP tag, SEXP cls, bool debug = false);  // may jump
+SEXP allocate_data(const TensorType&);  // an R vector for its elements; in a guarded body; may throw
+void* writable(SEXP data);              // the elements of such a vector
+SEXP tensor_tag(SEXP tensor);           // of a tensor or debug box; Error("argument") when it is not valid
+SEXP tensor_data(SEXP tensor);          // checked against its type; Error("donated") when the data are gone
 void* data_of(SEXP tensor);
-Tensor borrow(SEXP tensor);       // valid while the R object lives
-Tensor hold(SEXP tensor);         // keeps it alive
-SEXP tensor_from(const Tensor&);  // the held object, or a copy of the data
-void invalidate(SEXP tensor);     // lets go of its data
+Tensor borrow(SEXP tensor);                           // valid while the R object lives
+Tensor hold(SEXP tensor);                             // keeps it alive
+SEXP tensor_from(const Tensor&, bool debug = false);  // the held object, or a copy of the data
+SEXP made_in_debug(SEXP tensor);                      // itself, or one of the same data that prints so
+void invalidate(SEXP tensor);                         // lets go of its data
 // R data as a tensor; `dtype` nullptr: the default of the R type. Converts while it copies.
 SEXP make_tensor(SEXP data, const DType* dtype, const Shape& shape, bool ambiguous, bool check);
 DType default_dtype(SEXP data);  // Error("dtype") when there is none
@@ -107,8 +109,6 @@ SEXP wrap_graph(GraphPtr, std::shared_ptr<Locations>, SEXP fields);
 bool tracing();
 SEXP abstract_of(const ValuePtr&);  // R's AbstractTensor, ConcreteTensor or LiteralTensor
 SEXP debug_result(const ValuePtr&, const Tensor*);
-SEXP concrete_of(SEXP debug_box);  // its AnvilTensor, or R_NilValue
-SEXP debug_tag(SEXP debug_box);    // its type
 
 // The operands of one call: boxed into the current descriptor, or, outside of a trace,
 // inputs of a graph that is evaluated at once and thrown away.

@@ -140,11 +140,10 @@ SEXP run(const Compiled& c, const std::vector<SEXP>& tensors, SEXP cls) {
       std::copy_n(t.as<char>(), bytes_of(t.type.dtype, t.type.shape), static_cast<char*>(memory(i)));
     }
   } else {
-    for (SEXP x : tensors) data_of(x);
+    std::vector<void*> buffers;
+    buffers.reserve(tensors.size() + c.constants.size() + c.computed.size());
+    for (SEXP x : tensors) buffers.push_back(data_of(x));
     if (!c.computed.empty()) {
-      std::vector<void*> buffers;
-      buffers.reserve(tensors.size() + c.constants.size() + c.computed.size());
-      for (SEXP x : tensors) buffers.push_back(data_of(x));
       for (const Tensor& t : c.constants) buffers.push_back(t.data.get());
       for (size_t i = 0; i < c.computed.size(); ++i) buffers.push_back(memory(i));
       runtime::run(c.native, buffers.data());

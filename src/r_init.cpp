@@ -42,10 +42,10 @@ const R_ExternalMethodDef external_routines[] = {ANVIL_EXTERNAL_ROUTINES(ANVIL_R
 
 static void initialise() {
   auto cls = [](std::vector<std::string> list) { return keep(strings(list)); };
-  names.tensor = cls({"AnvilTensor"});
+  names.tensor = cls({"AnvilTensor", "AnvilValue"});
   names.buffer = cls({"AnvilBuffer"});
-  names.graph_box = cls({"GraphBox", "AnvilBox"});
-  names.debug_box = cls({"DebugBox", "AnvilBox"});
+  names.graph_box = cls({"GraphBox", "AnvilValue"});
+  names.debug_box = cls({"DebugBox", "AnvilValue"});
   names.graph = cls({"AnvilGraph"});
   names.descriptor = cls({"GraphDescriptor"});
   names.graph_value = cls({"GraphValue", "GraphNode"});
@@ -60,7 +60,8 @@ static void initialise() {
   names.an_executable = Rf_install("anvil_executable");
   names.data = Rf_install("data");
   names.type = Rf_install("type");
-  names.box = Rf_install("box");
+  names.handle = Rf_install("handle");
+  names.debug = Rf_install("debug");
   names.operand = Rf_install("x");
   names.function = Rf_install("f");
   names.reference = Rf_install(".xData");

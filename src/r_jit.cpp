@@ -59,13 +59,13 @@ void check_static(SEXP x, const std::string& argument, int depth) {
   };
   if (depth == 0) throw Error("argument", "The static argument `" + argument + "` is nested too deeply.");
   const auto look_into = [&](SEXP part) { check_static(part, argument, depth - 1); };
+  if (Class c = class_of(x); c == Class::tensor || c == Class::buffer) {
+    tensor_data(x);  // not donated
+    return;
+  }
   switch (TYPEOF(x)) {
     case ENVSXP: throw refuse("an environment, or hold one", "i Pass the values, for example `as.list()` of it.");
     case EXTPTRSXP:
-      if (class_of(x) == Class::tensor || class_of(x) == Class::buffer) {
-        tensor_data(x);  // not donated
-        return;
-      }
       if (class_of(x) == Class::debug_box || is_kind(x, names.a_graph)) return;
       throw refuse("an external pointer, or hold one", "i Pass the values that it stands for.");
     case WEAKREFSXP: throw refuse("a weak reference, or hold one", "i Pass the values.");
@@ -243,12 +243,7 @@ class Arguments {
   void leaf_or_list(SEXP x) {
     switch (class_of(x)) {
       case Class::tensor: return add_tensor(x);
-      case Class::debug_box: {
-        SEXP tensor = concrete_of(x);
-        if (tensor != R_NilValue) return add_tensor(tensor);
-        abstract = true;
-        return;
-      }
+      case Class::debug_box: abstract = true; return;
       case Class::abstract: return wrong(x);
       default: break;
     }

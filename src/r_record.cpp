@@ -179,15 +179,11 @@ ValuePtr Recording::operand(SEXP x, const std::string& name) {
   switch (class_of(x)) {
     case Class::graph_box: return unboxed(x);
     case Class::tensor: return debug_ ? debug_->input(x) : captured_tensor(x);
-    case Class::debug_box: {
-      SEXP tensor = concrete_of(x);
-      if (tensor != R_NilValue) return debug_ ? debug_->input(tensor) : captured_tensor(tensor);
-      if (!debug_ && stack.front()->types_only) return unknown_value(x);
-      if (!debug_)
-        throw Error("trace", "A debug box without data cannot be used inside of a trace.",
-                    {"i Make it an argument of the traced function."});
-      return debug_->unknown(type_of(debug_tag(x)));
-    }
+    case Class::debug_box:
+      if (debug_) return debug_->unknown(type_of(tensor_tag(x)));
+      if (stack.front()->types_only) return unknown_value(x);
+      throw Error("trace", "A debug box without data cannot be used inside of a trace.",
+                  {"i Make it an argument of the traced function."});
     default: break;
   }
   if (is_literal(x)) return literal_of(x, name);

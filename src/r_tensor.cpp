@@ -2,8 +2,10 @@
 // attributes: `data`, an R vector without attributes that holds the elements in column-major
 // order (double for f64, integer for i32, raw bytes for every other dtype), and `type`,
 // c(dtype, ambiguous, sizes...). So R's collector owns the memory, a tensor can be saved, and
-// identical() compares types and data. Nothing else is believed: whoever reads a tensor
-// checks that its attributes fit each other.
+// identical() compares types and data. A bool scalar is an R logical, for `if`, `while` and
+// isTRUE(), with such a pointer as attribute `handle`. What print() calls a debug box has a tag
+// in its pointer, which identical() does not see. Nothing else is believed: whoever reads a
+// tensor checks that its parts fit each other.
 #include <algorithm>
 #include <cmath>
 
@@ -77,30 +79,53 @@ SEXP class_named(SEXP name) {
   throw Error("argument", "`class` must be \"AnvilTensor\" or \"AnvilBuffer\".");
 }
 
-SEXP wrap_tensor(SEXP data, SEXP tag, SEXP cls) {
-  SEXP x = PROTECT(R_MakeExternalPtr(nullptr, R_NilValue, R_NilValue));
-  Rf_setAttrib(x, names.data, data);
-  Rf_setAttrib(x, names.type, tag);
-  Rf_setAttrib(x, R_ClassSymbol, cls);
+static bool is_bool_scalar(const Tag& tag) { return tag.dtype() == DType::boolean && tag.rank() == 0; }
+
+static SEXP flag_with(SEXP handle, SEXP data) {  // may jump
+  SEXP x = PROTECT(Rf_allocVector(LGLSXP, 1));
+  LOGICAL(x)[0] = RAW_RO(data)[0] != 0;
+  Rf_setAttrib(x, names.handle, handle);
   UNPROTECT(1);
   return x;
 }
 
+SEXP wrap_tensor(SEXP data, SEXP tag, SEXP cls, bool debug) {
+  const bool flag = cls == names.tensor && is_bool_scalar(Tag(tag));
+  SEXP handle = PROTECT(R_MakeExternalPtr(nullptr, debug ? names.debug : R_NilValue, R_NilValue));
+  Rf_setAttrib(handle, names.data, data);
+  Rf_setAttrib(handle, names.type, tag);
+  SEXP x = PROTECT(flag ? flag_with(handle, data) : handle);
+  Rf_setAttrib(x, R_ClassSymbol, cls);
+  UNPROTECT(2);
+  return x;
+}
+
+// The pointer of a tensor: itself, but for a bool scalar.
+static SEXP handle_of(SEXP tensor) {
+  if (TYPEOF(tensor) != LGLSXP) return tensor;
+  SEXP handle = Rf_getAttrib(tensor, names.handle);
+  if (XLENGTH(tensor) != 1 || TYPEOF(handle) != EXTPTRSXP)
+    throw Error("argument", "This is not a tensor: it is a logical without a handle.");
+  return handle;
+}
+
 void* writable(SEXP data) { return const_cast<void*>(DATAPTR_RO(data)); }
 
-SEXP tensor_tag(SEXP tensor) { return Tag(Rf_getAttrib(tensor, names.type)).words; }
+SEXP tensor_tag(SEXP tensor) { return Tag(Rf_getAttrib(handle_of(tensor), names.type)).words; }
 
 SEXP tensor_data(SEXP tensor) {
-  SEXP data = Rf_getAttrib(tensor, names.data);
-  const Tag tag(Rf_getAttrib(tensor, names.type));
+  SEXP handle = handle_of(tensor);
+  SEXP data = Rf_getAttrib(handle, names.data);
+  const Tag tag(Rf_getAttrib(handle, names.type));
   if (data == R_NilValue)
     throw Error("donated", "This tensor was donated to a jitted function and its data are gone.",
                 {"i Leave the argument out of `donate`, or use the result of that call."});
   const int kind = vector_type(tag.dtype());
   double expected = kind == RAWSXP ? static_cast<double>(size_of(tag.dtype())) : 1;
   for (R_xlen_t d = 0; d < tag.rank(); ++d) expected *= tag.at(d + 2);
-  if (TYPEOF(data) != kind || static_cast<double>(XLENGTH(data)) != expected)
-    throw Error("argument", "This is not a tensor: its data do not fit its type.");
+  bool fits = TYPEOF(data) == kind && static_cast<double>(XLENGTH(data)) == expected;
+  if (fits && handle != tensor) fits = is_bool_scalar(tag) && LOGICAL_ELT(settled(tensor), 0) == RAW_ELT(data, 0);
+  if (!fits) throw Error("argument", "This is not a tensor: its data do not fit its type.");
   return data;
 }
 
@@ -134,24 +159,44 @@ static SEXP holder_of(const Tensor& t) {
   return release == nullptr ? R_NilValue : release->tensor.get();
 }
 
-SEXP tensor_from(const Tensor& t) {
+static bool in_debug(SEXP tensor) { return R_ExternalPtrTag(handle_of(tensor)) == names.debug; }
+
+SEXP made_in_debug(SEXP tensor) {
+  SEXP data = tensor_data(tensor);
+  if (in_debug(tensor)) return tensor;
+  return guarded([&] { return wrap_tensor(data, tensor_tag(tensor), names.tensor, true); });
+}
+
+SEXP tensor_from(const Tensor& t, bool debug) {
   SEXP holder = holder_of(t);
-  if (holder != R_NilValue && type_of(tensor_tag(holder)) == t.type) return holder;  // not that of a reshape
+  if (holder != R_NilValue && type_of(tensor_tag(holder)) == t.type)  // not that of a reshape
+    return debug ? made_in_debug(holder) : holder;
   Shield<SEXP> data(guarded([&] { return allocate_data(t.type); }));
   char* to = static_cast<char*>(writable(data));
   in_pieces(static_cast<int64_t>(bytes_of(t.type.dtype, t.type.shape)),
             [&](int64_t begin, int64_t end) { std::copy(t.as<char>() + begin, t.as<char>() + end, to + begin); });
   return guarded([&] {
     SEXP tag = PROTECT(tag_of(t.type));
-    SEXP x = wrap_tensor(data, tag, names.tensor);
+    SEXP x = wrap_tensor(data, tag, names.tensor, debug);
     UNPROTECT(1);
     return x;
   });
 }
 
+// Whether print() calls it a debug box.
+SEXP anvil_in_debug(SEXP x) {
+  return entry([&] {
+    const bool debug = class_of(x) == Class::tensor && in_debug(x);
+    return guarded([&] { return Rf_ScalarLogical(debug); });
+  });
+}
+
+// A donated bool scalar is NA, so that `if` does not take it.
 void invalidate(SEXP tensor) {
+  SEXP handle = handle_of(tensor);
   guarded([&] {
-    Rf_setAttrib(tensor, names.data, R_NilValue);
+    Rf_setAttrib(handle, names.data, R_NilValue);
+    if (handle != tensor) LOGICAL(tensor)[0] = NA_LOGICAL;
     return R_NilValue;
   });
 }

@@ -52,7 +52,7 @@ ValuePtr unknown_value(SEXP box) {
   ValuePtr& v = root.tensors[box];
   if (!v) {
     root.kept.emplace_back(box);
-    v = graph::make_value(Value::Kind::input, type_of(debug_tag(box)));
+    v = graph::make_value(Value::Kind::input, type_of(tensor_tag(box)));
   }
   return v;
 }
@@ -80,33 +80,15 @@ ValuePtr unboxed(SEXP box) {
   return v;
 }
 
-// --- boxes of debug mode -----------------------------------------------------------------
+// --- results of debug mode ---------------------------------------------------------------
 
-// A debug box is an external pointer without an address; its attribute `box` is its tensor,
-// or its type where it has no data.
-SEXP concrete_of(SEXP box) {
-  SEXP inside = Rf_getAttrib(box, names.box);
-  return class_of(inside) == Class::tensor ? inside : R_NilValue;
-}
-SEXP debug_tag(SEXP box) {
-  SEXP inside = Rf_getAttrib(box, names.box);
-  return class_of(inside) == Class::tensor ? tensor_tag(inside) : inside;
-}
-
-// A concrete scalar of dtype bool is a logical to R, so that `if` and `while` take it.
-static SEXP new_debug_box(SEXP tensor_or_tag) {
-  bool logical = false, value = false;
-  if (class_of(tensor_or_tag) == Class::tensor) {
-    Tensor t = borrow(tensor_or_tag);
-    logical = is_bool(t.type.dtype) && t.type.shape.empty();
-    if (logical) value = *t.as<bool>();
-  } else {
-    type_of(tensor_or_tag);
-  }
+// What is computed in debug mode is a tensor. Where there are no data, a debug box stands for
+// it: an external pointer without an address, like a tensor, with a `type` only.
+static SEXP new_debug_box(SEXP tag) {
+  type_of(tag);
   return guarded([&] {
-    SEXP box = PROTECT(logical ? Rf_allocVector(LGLSXP, 1) : R_MakeExternalPtr(nullptr, R_NilValue, R_NilValue));
-    if (logical) LOGICAL(box)[0] = value;
-    Rf_setAttrib(box, names.box, tensor_or_tag);
+    SEXP box = PROTECT(R_MakeExternalPtr(nullptr, R_NilValue, R_NilValue));
+    Rf_setAttrib(box, names.type, tag);
     Rf_setAttrib(box, R_ClassSymbol, names.debug_box);
     UNPROTECT(1);
     return box;
@@ -114,8 +96,9 @@ static SEXP new_debug_box(SEXP tensor_or_tag) {
 }
 
 SEXP debug_result(const ValuePtr& v, const Tensor* data) {
-  Shield<SEXP> inside(data == nullptr ? guarded([&] { return tag_of(v->type); }) : tensor_from(*data));
-  return new_debug_box(inside);
+  if (data != nullptr) return tensor_from(*data, true);
+  Shield<SEXP> tag(guarded([&] { return tag_of(v->type); }));
+  return new_debug_box(tag);
 }
 
 // --- the stack of descriptors ------------------------------------------------------------
@@ -200,8 +183,8 @@ SEXP anvil_input(SEXP x) {
     TensorType type;
     switch (class_of(x)) {
       case Class::graph_box: type = value_of(x)->type; break;
-      case Class::tensor: type = type_of(tensor_tag(x)); break;
-      case Class::debug_box: type = type_of(debug_tag(x)); break;
+      case Class::tensor:
+      case Class::debug_box: type = type_of(tensor_tag(x)); break;
       case Class::abstract: {
         Shield<SEXP> tag(call_r("abstract_tag", {x}));
         type = type_of(tag);
@@ -233,15 +216,9 @@ SEXP anvil_box_value(SEXP box) {
   return entry([&] { return abstract_of(value_of(box)); });
 }
 
-// x: an AnvilTensor, or a type as a tag
+// What debug mode gives: x is a tensor, or a type as a tag
 SEXP anvil_debug_box(SEXP x) {
-  return entry([&] { return new_debug_box(x); });
-}
-
-// The AnvilTensor behind a tensor or a debug box, or NULL.
-SEXP anvil_concrete(SEXP x) {
-  Class c = class_of(x);
-  return c == Class::tensor ? x : c == Class::debug_box ? concrete_of(x) : R_NilValue;
+  return entry([&] { return class_of(x) == Class::tensor ? made_in_debug(x) : new_debug_box(x); });
 }
 
 // c(dtype, ambiguous, sizes...) of a tensor or box, an R number or array; NULL for anything else
@@ -249,8 +226,8 @@ SEXP anvil_tag(SEXP x) {
   return entry([&]() -> SEXP {
     switch (class_of(x)) {
       case Class::tensor:
-      case Class::buffer: return tensor_tag(x);
-      case Class::debug_box: type_of(debug_tag(x)); return debug_tag(x);
+      case Class::buffer:
+      case Class::debug_box: return tensor_tag(x);
       case Class::graph_box: {
         const TensorType& type = value_of(x)->type;
         return guarded([&] { return tag_of(type); });

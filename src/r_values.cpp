@@ -17,7 +17,7 @@ Class class_of(SEXP x) {
     if (first == STRING_ELT(names.buffer, 0)) return Class::buffer;
     return Class::other;
   }
-  if (TYPEOF(x) == LGLSXP && first == STRING_ELT(names.debug_box, 0)) return Class::debug_box;
+  if (TYPEOF(x) == LGLSXP && first == STRING_ELT(names.tensor, 0)) return Class::tensor;
   if (TYPEOF(x) == VECSXP && Rf_inherits(x, "AbstractTensor")) return Class::abstract;
   return Class::other;
 }

@@ -36,11 +36,11 @@ as_numbers <- function(x) {
   if (is.list(x) && !is.object(x)) {
     return(as.double(unlist(lapply(x, as_numbers))))
   }
-  if (inherits(x, c("AnvilTensor", "AnvilBox"))) x <- as_array(x)
+  if (inherits(x, "AnvilTensor")) x <- as_array(x)
   as.double(x)
 }
 has_numbers <- function(x) {
-  if (is.list(x) && !is.object(x)) any(vapply(x, has_numbers, NA)) else is.numeric(x) || inherits(x, c("AnvilTensor", "AnvilBox"))
+  if (is.list(x) && !is.object(x)) any(vapply(x, has_numbers, NA)) else is.numeric(x) || inherits(x, "AnvilTensor")
 }
 
 # In this suite, expect_equal() is testthat's for types, shapes and names, and expect_close() for

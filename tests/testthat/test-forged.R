@@ -12,6 +12,7 @@ junk_and_calls <- '
   trace_fn(function(x) { box <<- x; descriptor <<- .current_descriptor(); x }, list(x))
   restored <- function(x) unserialize(serialize(x, NULL))
   as_class <- function(x, class) { x <- restored(x); attr(x, "class") <- class; x }
+  tensor_class <- class(x)
   foreign <- restored(cache) # an external pointer
   attributes(foreign) <- NULL
   tag <- c(10L, 0L, 3L)
@@ -22,10 +23,14 @@ junk_and_calls <- '
     nv_scalar(TRUE) & TRUE, graph, graph$inputs[[1L]], cache, executable, descriptor, box, tag, c(99L, 0L), c(10, 0, 1e18), c(10L, 0L, NA),
     restored(graph), restored(box), restored(executable), restored(descriptor), restored(graph$inputs[[1L]]),
     structure(list(1), class = c("GraphValue", "GraphNode")), structure(list(), class = "AnvilCache"),
-    structure(1, class = "AnvilTensor"), structure(list(), class = "AnvilGraph"), structure(TRUE, class = c("DebugBox", "AnvilBox")),
-    as_class(foreign, "AnvilTensor"), as_class(foreign, "AnvilGraph"), as_class(foreign, c("DebugBox", "AnvilBox")), as_class(foreign, c("GraphBox", "AnvilBox")),
-    as_class(x, c("GraphBox", "AnvilBox")), as_class(x, "GraphDescriptor"), as_class(x, "AnvilGraph"), as_class(x, "AnvilCache"),
-    as_class(graph, "AnvilTensor"), as_class(box, "AnvilTensor"), as_class(debug_box("f32", 2), "AnvilTensor"),
+    structure(1, class = "AnvilTensor"), structure(1, class = tensor_class), structure(list(), class = "AnvilGraph"), structure(TRUE, class = tensor_class), structure(NA, class = c("DebugBox", "AnvilValue")),
+    structure(c(TRUE, FALSE), handle = attr(nv_scalar(TRUE), "handle"), class = tensor_class),
+    structure(TRUE, handle = attr(nv_scalar(FALSE), "handle"), class = tensor_class),
+    structure(TRUE, handle = x, class = tensor_class), structure(TRUE, handle = "a", class = tensor_class),
+    as_class(attr(nv_scalar(TRUE), "handle"), tensor_class), nv_scalar(TRUE),
+    as_class(foreign, "AnvilGraph"), as_class(foreign, tensor_class), as_class(foreign, c("DebugBox", "AnvilValue")), as_class(foreign, c("GraphBox", "AnvilValue")),
+    as_class(x, c("GraphBox", "AnvilValue")), as_class(x, c("DebugBox", "AnvilValue")), as_class(x, "GraphDescriptor"), as_class(x, "AnvilGraph"), as_class(x, "AnvilCache"),
+    as_class(graph, tensor_class), as_class(box, tensor_class), as_class(debug_box("f32", 2), tensor_class),
     local({ y <- restored(x); attr(y, "data") <- c(1, 2); y }), local({ y <- restored(x); attr(y, "data") <- "a"; y }),
     local({ y <- restored(x); attr(y, "type") <- c(10L, 0L, 4L); y }), local({ y <- restored(x); attr(y, "type") <- NULL; y }),
     local({ y <- restored(x); attr(y, "data") <- NULL; y }), structure(list(), class = c("LeafNode", "TreeNode")), as.name("x"), expression(a)
@@ -37,7 +42,7 @@ junk_and_calls <- '
     anvil_tensor = list(c(1, 2), 10L, 2L, FALSE, FALSE), anvil_empty = list(tag), anvil_tag = list(x), anvil_as_array = list(x), anvil_as_raw = list(x, FALSE),
     anvil_from_raw = list(raw(24), tag, FALSE, "AnvilTensor"), anvil_rewrap = list(x, "AnvilBuffer"), anvil_format_data = list(x, 3, 30, 3), anvil_dtype_code = list("f32"),
     anvil_push = list(FALSE), anvil_pop = list(descriptor), anvil_current = list(), anvil_input = list(x), anvil_finish = list(descriptor, list(x), list()),
-    anvil_box_value = list(box), anvil_debug_box = list(x), anvil_concrete = list(x), anvil_promote = list(list(x, 1), TRUE), anvil_broadcast = list(list(x, 1)),
+    anvil_box_value = list(box), anvil_debug_box = list(x), anvil_in_debug = list(x), anvil_promote = list(list(x, 1), TRUE), anvil_broadcast = list(list(x, 1)),
     anvil_common_dtype = list(1L, 2L, FALSE, TRUE), anvil_default_dtypes = list(), anvil_inline = list(graph, list(x)),
     anvil_graph_text = list(graph, "AnvilGraph"), anvil_graph_field = list(graph, "calls"), anvil_graph_fields = list(graph), anvil_value_abstract = list(graph$inputs[[1L]]),
     anvil_gradient = list(graph, TRUE, FALSE, list()), anvil_simplify = list(graph, "optimize"), anvil_evaluate = list(graph, list(x)), anvil_stablehlo = list(graph, FALSE, list(NULL, NULL)),
@@ -97,7 +102,7 @@ test_that("what users do to objects that are not theirs is an error", {
     )
     sink(nullfile())
     for (i in seq_along(junk)) for (use in names(uses)) tryCatch(uses[[use]](junk[[i]]), error = function(e) {
-      ours <- is.object(junk[[i]]) && !(inherits(junk[[i]], "GraphDescriptor") && use %in% c("field", "aval", "calls")) && inherits(junk[[i]], c("AnvilTensor", "AnvilGraph", "AnvilCache", "AnvilBox", "GraphNode", "GraphDescriptor"))
+      ours <- is.object(junk[[i]]) && !(inherits(junk[[i]], "GraphDescriptor") && use %in% c("field", "aval", "calls")) && inherits(junk[[i]], c("AnvilValue", "AnvilGraph", "AnvilCache", "GraphNode", "GraphDescriptor"))
       if (ours && !inherits(e, "anvil_error")) note(use, 1, i, conditionMessage(e))
       if (inherits(e, "anvil_error_internal")) note(use, 1, i, conditionMessage(e))
     })

@@ -30,7 +30,7 @@ in_session <- function(packages) {
     "  stopifnot(abs(fixef(fit)[['Days']] - 10.467) < 1e-3)",
     "}",
     "invisible(deparse(as.call(list(quote(f), x, b))))",
-    "stopifnot(inherits(x, 'AnvilTensor'), inherits(b, 'AnvilBox'), !isS4(x), !isS4(b))",
+    "stopifnot(inherits(x, 'AnvilTensor'), inherits(b, 'AnvilTensor'), !isS4(x), !isS4(b))",
     "cat('all right')"
   )
   file <- withr::local_tempfile(fileext = ".R", lines = code)

@@ -1,0 +1,59 @@
+# Values: tensors, and the boxes that stand for one without data, which a trace does not have yet and
+# a debug box never has. Their class is all that R's generics know of them; here are the methods about
+# parts and equality. identical() needs none: a tensor has its type and data as attributes.
+
+is_value <- function(x) is.object(x) && inherits(x, "AnvilValue")
+is_tensor <- function(x) is.object(x) && inherits(x, "AnvilTensor")
+is_box <- function(x) is_value(x) && !is_tensor(x)
+
+#' @export
+dim.AnvilValue <- function(x) shape(x)
+
+#' @export
+length.AnvilValue <- function(x) {
+  n <- prod(shape(x))
+  if (n <= .Machine$integer.max) as.integer(n) else n
+}
+
+#' @export
+`$.AnvilValue` <- function(x, name) {
+  if (name != "tensor") {
+    abort_anvil("argument", sprintf("A tensor has no field `%s`.", name), field_hint(name))
+  }
+  .Call(C_anvil_rewrap, concrete(x), "AnvilBuffer")
+}
+
+field_hint <- function(name) {
+  if (name %in% c("shape", "dtype", "ndims", "device", "dim", "length")) sprintf("i Use `%s(x)`.", name) else "i `x$tensor` is its raw buffer."
+}
+
+#' @export
+`[[.AnvilValue` <- function(x, i, ...) {
+  if (is.character(i)) `$.AnvilValue`(x, i) else abort_anvil("argument", "`[[` is not defined for tensors.", "i Use `[`.")
+}
+
+# Types first: numbers are compared where they can be equal.
+#' @exportS3Method all.equal AnvilValue
+all.equal.AnvilValue <- function(target, current, ...) {
+  if (!is_value(current)) {
+    return(sprintf("`current` is no tensor, but <%s>", described_class(current)))
+  }
+  differ <- function(what, of) if (!identical(of(target), of(current))) sprintf("%s differ: %s, %s", what, format(of(target)), format(of(current)))
+  types <- c(
+    differ("dtypes", function(x) as.character(dtype(x))),
+    differ("shapes", function(x) shape2string(shape(x))),
+    differ("ambiguities", ambiguous)
+  )
+  if (is.null(types)) all.equal(as_array(target), as_array(current), ...) else types
+}
+
+# For waldo and testthat: tensors compare by their data and types, boxes by their types.
+#' @exportS3Method waldo::compare_proxy
+compare_proxy.AnvilValue <- function(x, path = "x") {
+  if (!is_tensor(x)) {
+    return(list(object = type_text(x), path = path))
+  }
+  data <- as_array(x)
+  if (ndims(x) == 1L) data <- as.vector(data)
+  list(object = list(data = data, shape = shape(x), dtype = as.character(dtype(x)), ambiguous = ambiguous(x)), path = path)
+}
