@@ -28,10 +28,18 @@ as_dtype_argument <- function(x, name = "dtype") {
     abort_anvil("dtype", sprintf("`%s` is not a dtype.", name), c(
       sprintf("x Got %s.", describe_value(x)),
       if (is.character(x) && length(x) == 1L && x %in% names(meant)) sprintf("i Did you mean \"%s\"?", meant[[x]]),
-      sprintf("i The dtypes are %s.", paste(names(dtype_codes), collapse = ", "))
+      dtype_list()
     ))
   }
   dtype_from_code(code)
+}
+
+# By kind and size.
+dtype_list <- function() {
+  kinds <- vapply(dtype_objects, function(x) class(x)[1L], "")
+  bytes <- vapply(dtype_sizes, function(x) x$bytes, 1L)
+  known <- names(dtype_codes)[order(match(kinds, unique(kinds)), bytes)]
+  sprintf("i The dtypes are %s and %s.", paste(known[-length(known)], collapse = ", "), known[length(known)])
 }
 
 #' @rdname as_dtype

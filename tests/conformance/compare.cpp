@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdio>
+#include <cstring>
 #include <limits>
 
 namespace anvil::conformance {
@@ -12,12 +13,13 @@ using graph::Tensor;
 
 // Floats in order, as integers: neighbours differ by one, both zeros are zero.
 static int64_t rank_of(double x, DType t) {
-  if (t == DType::f32) {
-    auto bits = std::bit_cast<int32_t>(static_cast<float>(x));
-    return bits < 0 ? -static_cast<int64_t>(bits & std::numeric_limits<int32_t>::max()) : bits;
-  }
-  auto bits = std::bit_cast<int64_t>(x);
-  return bits < 0 ? -(bits & std::numeric_limits<int64_t>::max()) : bits;
+  return visit(t, [x]<class T>() {
+    const T element = convert_number<T>(x);
+    uint64_t bits = 0;
+    std::memcpy(&bits, &element, sizeof element);
+    const uint64_t sign = uint64_t(1) << (8 * sizeof(T) - 1), size = bits & ~sign;
+    return bits & sign ? -static_cast<int64_t>(size) : static_cast<int64_t>(size);
+  });
 }
 
 static uint64_t ulps_between(double a, double e, DType t) {

@@ -119,7 +119,11 @@ static Tensor some_values(const graph::TensorType& type, size_t seed) {
 
 // Rounding of sums is relative to what is summed, which the largest result stands for.
 static Tolerance rounding(const Tensor& expected) {
-  double limit = expected.type.dtype == DType::f64 ? 1e-12 : 1e-5, largest = 1;
+  const DType t = expected.type.dtype;
+  double limit = t == DType::f64 ? 1e-12
+                 : is_small(t)   ? std::ldexp(4, -descriptor(t).mantissa_bits)
+                                 : 1e-5,
+         largest = 1;
   for (int64_t i = 0; i < elements(expected.type.shape); ++i) {
     double x = std::fabs(graph::element(expected, i).as<double>());
     if (std::isfinite(x)) largest = std::max(largest, x);

@@ -19,7 +19,7 @@ test_that("errors have classes and the user's own call", {
     nvl_reduce_sum(x, 1.5)
     nvl_reduce_sum(x, 1, drop = NA)
     nvl_fill(1:2, 2, "f32")
-    nvl_convert(x, "f16")
+    nvl_convert(x, "f8")
   })
 })
 

@@ -16,7 +16,7 @@ test_that("making tensors", {
     nv_tensor(NULL)
     nv_tensor(1:6, shape = c(2, 2))
     nv_tensor(1:3, dtype = "double")
-    nv_tensor(1:3, dtype = "f16")
+    nv_tensor(1:3, dtype = "f8")
     nv_scalar(1:3)
     nv_scalar(x)
     nv_matrix(x, 3)

@@ -54,7 +54,7 @@ test_that("shapes are checked", {
   expect_error(nv_tensor("a"), class = "anvil_error_argument")
   expect_error(nv_tensor(factor("a")), class = "anvil_error_argument")
   expect_error(nv_scalar(1:2), class = "anvil_error_shape")
-  expect_error(nv_tensor(1, "f16"), class = "anvil_error_dtype")
+  expect_error(nv_tensor(1, "f8"), class = "anvil_error_dtype")
   expect_identical(shape(nv_empty("i32", c(0, 1))), c(0L, 1L))
   expect_identical(as_array(nv_empty("f32", 2)), array(c(0, 0)))
   expect_identical(as_array(nv_tensor(numeric(0))), array(numeric(0)))

@@ -70,8 +70,8 @@ TEST(Attributes, ListsOldAndNew) {
 TEST(Attributes, WhatIsNotUnderstoodIsNotRefused) {
   for (const char* text :
        {"#mhlo.layout<\"{a}\">", "#sdy.sharding<@mesh, [{\"x\"}, {?}]>", "affine_map<(d0) -> (d0 + 1)>", "i64", "f32",
-        "tensor<?xf32>", "tensor<2xcomplex<f32>>", "!quant.uniform<i8:f32, 1.0>", "(tensor<f16>) -> tuple<i1>",
-        "dense<1.0> : tensor<2xf16>", "dense<(1.0, 2.0)> : tensor<complex<f32>>", "loc(\"x\")", "{k = [{}, \"}\"]}",
+        "tensor<?xf32>", "tensor<2xcomplex<f32>>", "!quant.uniform<i8:f32, 1.0>", "(tensor<f8>) -> tuple<i1>",
+        "dense<1.0> : tensor<2xf8>", "dense<(1.0, 2.0)> : tensor<complex<f32>>", "loc(\"x\")", "{k = [{}, \"}\"]}",
         "#stablehlo.result_accuracy<atol = 1.000000e-05, ulps = 3, mode = #stablehlo.result_accuracy_mode<TOLERANCE>>",
         "#stablehlo.bounds<?, 4>", "#unknown_alias", "vector<2xf32>", "opaque<\"a\", \"b\">"})
     EXPECT_EQ(with(text).attributes.count("a"), 1u) << text;

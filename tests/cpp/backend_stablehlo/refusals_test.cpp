@@ -51,7 +51,7 @@ TEST(Refusal, NamesTheTextAtFault) {
       {"%0 = \"stablehlo.add\"(%a, %b) : (tensor<f32>) -> tensor<f32>",
        "2:1 `stablehlo.add` has 2 operands but 1 operand type"},
       {"%0:2 = stablehlo.abs %a : tensor<f32>", "2:1 `stablehlo.abs` has 2 results but 1 result type"},
-      {"%0 = stablehlo.constant dense<1.0> : tensor<2xf16>", "2:47 the element type `f16`"},
+      {"%0 = stablehlo.constant dense<1.0> : tensor<2xf8>", "2:47 the element type `f8`"},
       {"%0 = stablehlo.constant dense_resource<x> : tensor<2xf32>", "2:25 `dense_resource<...>` is not supported"},
       {"%0 = stablehlo.constant 1 : i32", "2:25 `stablehlo.constant` needs a literal `dense<...> : tensor<...>`"},
       {"%0 = stablehlo.constant dense<1", "2:30 this bracket is not closed"},
