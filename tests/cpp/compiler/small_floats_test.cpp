@@ -1,6 +1,7 @@
 // Small floats in loop programs: converted where an element is read and where one is stored, so
 // that no tensor of theirs is copied to f32.
 #include "compiler/graphs.h"
+#include "compiler/traverse.h"
 #include "transform/reverse.h"
 #include "transform/simplify.h"
 
@@ -18,7 +19,7 @@ int64_t elements_of_copies(const graph::Graph& g) {
     const auto look = [&](const auto& self, const loops::Block& block) -> void {
       for (const loops::Stmt& s : block) {
         if (auto store = std::get_if<loops::Store>(&s.is)) stored[static_cast<size_t>(store->buffer)] = true;
-        loops::each_block(s, [&](const loops::Block& inner) { self(self, inner); });
+        compiler::each_block(s, [&](const loops::Block& inner) { self(self, inner); });
       }
     };
     look(look, p.body);
