@@ -380,7 +380,7 @@ void Lowerer::lower_call(const graph::Call& c) {
   switch (p.control) {
     case primitives::Control::none: break;
     case primitives::Control::branch: return lower_if(c);
-    case primitives::Control::loop: return lower_while(c, primitives::records(c));
+    case primitives::Control::loop: return lower_while(c);
     case primitives::Control::scan: return lower_tape_scan(c);
   }
   if (!p.lower) throw InternalError("primitive " + p.name + " has no loop rule");

@@ -2,7 +2,8 @@
 //
 //   %s, %d = while (%s0, %d0): (s, d) -> (f(s), g(s, d))      %s = while (%s0): (s) -> (f(s))
 //
-// with %d unused. How values flow is what the regions of the primitives say.
+// with %d unused, and what it records for nobody. How values flow is what the regions of the primitives
+// say.
 #include <algorithm>
 
 #include "base/interrupt.h"
@@ -82,10 +83,19 @@ void keep_only(const Places& keep, size_t first, std::vector<ValuePtr>& values) 
   });
 }
 
+using IsRead = std::function<bool(const ValuePtr&)>;
+
+void drop_dead_tapes(Call& call, const IsRead& is_read) {
+  Places keep;
+  for (size_t i = primitives::carried(call); i < call.outputs.size(); ++i) keep.push_back(is_read(call.outputs[i]));
+  if (std::find(keep.begin(), keep.end(), false) != keep.end()) primitives::keep_tapes(call, keep);
+}
+
 }  // namespace
 
-void drop_dead_carries(Call& call, const std::function<bool(const ValuePtr&)>& is_read) {
+void drop_dead_carries(Call& call, const IsRead& is_read) {
   if (!repeats(call)) return;
+  drop_dead_tapes(call, is_read);
   const Control control = primitives::control_of(call);
   const std::vector<Region> regions = primitives::primitive_of(call).regions(call);
   Needs needs;
@@ -107,10 +117,6 @@ void drop_dead_carries(Call& call, const std::function<bool(const ValuePtr&)>& i
   keep_only(keep, 0, call.outputs);
   for (const GraphPtr& g : subgraphs(call)) keep_only(keep, fields, g->inputs);
   keep_only(keep, 0, call.params.graph("body_graph")->outputs);
-  if (!primitives::records(call)) return;
-  std::vector<int64_t> recorded = call.params.ints("fields");
-  for (int64_t& f : recorded) f = std::count(keep.begin(), keep.begin() + f, true);
-  call.params.set("fields", std::move(recorded));
 }
 
 }  // namespace anvil::transform

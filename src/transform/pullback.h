@@ -1,6 +1,6 @@
 // One backward walk: which values a derivative flows through, the cotangents found so far,
-// and the rules of control flow. reverse.cpp has the walk, reverse_control.cpp the rules of
-// `if` and of the loops. Cotangents that are zero are never made: they are null.
+// and the rules of control flow. reverse.cpp has the walk, reverse_if.cpp and reverse_loop.cpp
+// the rules of branches and loops. Cotangents that are zero are never made: they are null.
 #pragma once
 #include <unordered_map>
 #include <unordered_set>
@@ -45,12 +45,6 @@ class Pullback {
 
  private:
   using Layout = std::vector<TensorType>;  // of the records of a tape
-  struct Loop;                             // a call of a loop primitive, seen as a tape_scan
-  struct Backward;                         // the body of the loop that carries cotangents back
-  struct Recorded {                        // a tape of carried elements at the start of each step
-    ValuePtr tape;
-    std::vector<size_t> elements;  // in the order of the fields
-  };
 
   void step(const Call&);
   void apply_rule(const Call&);
@@ -58,10 +52,15 @@ class Pullback {
   void reverse_if(const Call&);
   void reverse_loop(const Call&);
   ValueList active_captures(const Graph& inner) const;
+  struct Loop;      // a call of a loop primitive, seen as a tape_scan
+  struct Backward;  // the body of the loop that carries cotangents back
+  struct Record {   // a tape of what that body reads, and which of its inputs the fields are
+    ValuePtr tape;
+    ValueList fields;
+  };
   Backward backward_body(const Loop&, const std::vector<bool>& carries) const;
-  Recorded record_carries(const Loop&, std::vector<size_t> needed);
-  Recorded record_states(const Call&, std::vector<size_t> needed);
-  Recorded record_scan(const Loop&, const std::vector<size_t>& needed);
+  std::vector<Record> record(const Loop&, Backward&);
+  ValuePtr add_tape(const Call&, GraphPtr body, size_t fields);
   // `layout` tells what a tape of cotangents holds.
   void accumulate(const ValuePtr& value, const ValuePtr& cotangent, const Layout& layout = {});
   void replace(const ValuePtr& value, const ValuePtr& sum);  // by a sum that contains the one so far

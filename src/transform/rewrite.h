@@ -36,6 +36,7 @@ void append(std::vector<T>& to, const std::vector<T>& more) {
 using Values = std::unordered_set<const Value*>;
 // Everything that the calls and outputs of a graph read, inner graphs included.
 void collect_reads(const Graph&, Values& read);
+void list_constants(Graph&);  // lists what an inner graph takes from outside
 
 // Takes from a loop what it carries although neither a result that is read nor the loop's condition
 // needs it: dead_carries.cpp.
