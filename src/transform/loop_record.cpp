@@ -39,8 +39,8 @@ Values addresses(const ValueList& list) {
 }
 
 // The values of `body` from which, with what does not depend on `states`, all can be computed that
-// depends on `later` or leaves the body.
-ValueList values_to_record(const Graph& body, const ValueList& states, const Values& later, const Values& recorded) {
+// depends on `later` or leaves the body. Those that are recorded already cost next to nothing.
+ValueList cheapest(const Graph& body, const ValueList& states, const Values& later, const Values& recorded) {
   Values moving = addresses(states);
   add_dependent(body.calls, moving);
   Network network;
@@ -49,18 +49,17 @@ ValueList values_to_record(const Graph& body, const ValueList& states, const Val
   const auto node = [&](const ValuePtr& v) {
     if (auto known = nodes.find(v.get()); known != nodes.end()) return known->second;
     constexpr int64_t field = 1, byte = 16;
-    const bool tape = v->type.tape;
-    const int64_t size = elements(v->type.shape) * static_cast<int64_t>(size_of(v->type.dtype));
+    int64_t cost = recorded.count(v.get()) != 0 ? field : 2 * field + byte * size_in_bytes(v);
+    if (v->type.tape) cost = Network::unlimited;
     values.push_back(v);
-    return nodes[v.get()] = network.node(tape                      ? Network::unlimited
-                                         : recorded.count(v.get()) ? field
-                                                                   : 2 * field + byte * size);
+    return nodes[v.get()] = network.node(cost);
   };
+  const auto is_needed = [&](const ValuePtr& v) { return moving.count(v.get()) != 0 && later.count(v.get()) == 0; };
   for (const ValuePtr& v : states) network.source(node(v));
   for (const Call& c : body.calls) {
     const bool is_later = later.count(c.outputs[0].get()) != 0;
     for (const ValuePtr& v : reads(c)) {
-      if (moving.count(v.get()) == 0 || later.count(v.get()) != 0) continue;
+      if (!is_needed(v)) continue;
       if (is_later)
         network.sink(node(v));
       else
@@ -68,71 +67,73 @@ ValueList values_to_record(const Graph& body, const ValueList& states, const Val
     }
   }
   for (const ValuePtr& v : body.outputs)
-    if (moving.count(v.get()) != 0 && later.count(v.get()) == 0) network.sink(node(v));
+    if (is_needed(v)) network.sink(node(v));
   ValueList cut;
   for (size_t n : network.minimum_cut()) cut.push_back(values[n]);
   return cut;
 }
 
+bool contains(const ValueList& list, const ValuePtr& v) { return std::find(list.begin(), list.end(), v) != list.end(); }
+
 }  // namespace
 
-std::vector<Pullback::Record> Pullback::record(const Loop& loop, Backward& b) {
-  Graph& body = *b.body;
-  Graph step = body;  // the step, and what the way back makes of it alone
-  remove_dead_calls(body);
-  const auto end_of_carried = b.outputs.begin() + static_cast<std::ptrdiff_t>(loop.carried);
-  Values recorded = addresses({end_of_carried, b.outputs.end()});
-  ValueList inputs = b.from_behind();
-  for (const ValueList& slopes : b.new_fields) append(inputs, slopes);
-  Values later = addresses(inputs);
-  ValueList states = b.states;
-  std::erase_if(states, [&](const ValuePtr& v) {
-    return std::any_of(b.counters.begin(), b.counters.end(), [&](const auto& c) { return c.out == v; });
-  });
+Pullback::Step Pullback::forward_step(const Loop& loop, Backward& b) {
+  Step step{*b.body, {}};
+  remove_dead_calls(*b.body);
+  ValueList counted, states, behind = b.from_behind();
+  for (const auto& c : b.counters) counted.push_back(c.out);
+  for (const ValuePtr& v : b.states)
+    if (!contains(counted, v)) states.push_back(v);
+  for (const ValueList& slopes : b.new_fields) append(behind, slopes);
+  Values later = addresses(behind);
   for (const auto& c : b.counters) later.erase(c.in.get());
-  add_dependent(step.calls, later);
-  ValueList cut = values_to_record(body, states, later, recorded);
+  add_dependent(step.graph.calls, later);
+  const auto end_of_carried = b.outputs.begin() + static_cast<std::ptrdiff_t>(loop.carried);
+  step.needed = cheapest(*b.body, states, later, addresses({end_of_carried, b.outputs.end()}));
 
+  std::erase_if(step.graph.calls,
+                [&](const Call& c) { return later.count(c.outputs[0].get()) != 0 || contains(counted, c.outputs[0]); });
+  step.graph.inputs = b.fields;
+  append(step.graph.inputs, b.states);
+  step.graph.outputs = b.outputs;
+  return step;
+}
+
+// The tapes that hold what the way back needs: those that the loop records already, as far as they do,
+// and one more. A loop without operand tapes needs one in any case, for its length.
+std::vector<Pullback::Record> Pullback::record(const Loop& loop, Backward& b, Step step) {
   std::vector<Record> records;
-  const auto take = [&cut](const ValuePtr& v) {  // an input of the body in the place of a recorded value
-    auto found = std::find(cut.begin(), cut.end(), v);
-    if (found == cut.end()) return make_value(Value::Kind::input, v->type);
-    return *cut.erase(found), v;
-  };
-  ValueList replaced = cut;
-  auto field = end_of_carried;
+  ValueList missing = step.needed;
+  const bool without_length = !loop.is_scan();
+  auto field = b.outputs.begin() + static_cast<std::ptrdiff_t>(loop.carried);
   for (size_t t = 0; t < loop.new_counts.size(); ++t) {
-    const ValueList old(field, field + static_cast<std::ptrdiff_t>(loop.new_counts[t]));
+    const ValueList fields(field, field + static_cast<std::ptrdiff_t>(loop.new_counts[t]));
     field += static_cast<std::ptrdiff_t>(loop.new_counts[t]);
-    const bool read = std::any_of(old.begin(), old.end(),
-                                  [&](const ValuePtr& v) { return std::find(cut.begin(), cut.end(), v) != cut.end(); });
-    if (!read && !(cut.empty() && records.empty() && !loop.is_scan())) continue;
+    const bool is_read =
+        std::any_of(fields.begin(), fields.end(), [&](const ValuePtr& v) { return contains(missing, v); });
+    if (!is_read && !(without_length && records.empty() && missing.empty())) continue;
     records.push_back({loop.new_tape(t), {}});
-    for (const ValuePtr& v : old) records.back().fields.push_back(take(v));
+    for (const ValuePtr& v : fields) {
+      const bool taken = std::erase(missing, v) > 0;
+      records.back().fields.push_back(taken ? v : make_value(Value::Kind::input, v->type));
+    }
   }
-  if (!cut.empty() || (records.empty() && !loop.is_scan())) {
-    // The loop's new body: the step with the new record.
-    std::erase_if(step.calls, [&](const Call& c) {
-      return later.count(c.outputs[0].get()) != 0 ||
-             std::any_of(b.counters.begin(), b.counters.end(), [&](const auto& k) { return k.out == c.outputs[0]; });
-    });
-    step.inputs = b.fields;
-    append(step.inputs, b.states);
-    step.outputs = b.outputs;
-    append(step.outputs, cut);
+  if (!missing.empty() || (without_length && records.empty())) {
+    append(step.graph.outputs, missing);
     graph::Substitution fresh;
-    const GraphPtr forward = clone(step, fresh);
+    const GraphPtr forward = clone(step.graph, fresh);
     remove_dead_calls(*forward);
     list_constants(*forward);
-    records.push_back({add_tape(loop.call, forward, cut.size()), cut});
+    records.push_back({add_tape(loop.call, forward, missing.size()), missing});
   }
-  for (Call& c : body.calls)
+  // what is read is not made any more
+  for (Call& c : b.body->calls)
     for (ValuePtr& v : c.outputs)
-      if (std::find(replaced.begin(), replaced.end(), v) != replaced.end()) v = make_value(v->kind, v->type);
-  for (const ValuePtr& v : replaced) v->kind = Value::Kind::input;
-  remove_dead_calls(body);
+      if (contains(step.needed, v)) v = make_value(v->kind, v->type);
+  for (const ValuePtr& v : step.needed) v->kind = Value::Kind::input;
+  remove_dead_calls(*b.body);
   Values read;
-  collect_reads(body, read);
+  collect_reads(*b.body, read);
   std::erase_if(b.counters, [&](const auto& c) { return read.count(c.out.get()) == 0; });
   return records;
 }

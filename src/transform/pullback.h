@@ -1,6 +1,6 @@
 // One backward walk: which values a derivative flows through, the cotangents found so far,
-// and the rules of control flow. reverse.cpp has the walk, reverse_if.cpp and reverse_loop.cpp
-// the rules of branches and loops. Cotangents that are zero are never made: they are null.
+// and the rules of control flow. reverse.cpp has the walk, reverse_branch.cpp and
+// reverse_loop.cpp the rules of control flow. Cotangents that are zero are never made: they are null.
 #pragma once
 #include <unordered_map>
 #include <unordered_set>
@@ -49,17 +49,24 @@ class Pullback {
   void step(const Call&);
   void apply_rule(const Call&);
   void keep_zeros(const primitives::ReverseStep&, ValueList& results);
+  void reverse_checkpoint(const Call&);
   void reverse_if(const Call&);
+  // Another graph that computes the outputs of one of `call` again and then the sums of the cotangents of
+  // `targets`: the sum so far, itself, where nothing comes back, null where there is none.
+  GraphPtr recomputed(const Call&, const Graph& inner, const ValueList& targets) const;
   void reverse_loop(const Call&);
   ValueList active_captures(const Graph& inner) const;
   struct Loop;      // a call of a loop primitive, seen as a tape_scan
   struct Backward;  // the body of the loop that carries cotangents back
+  struct Step;      // what that body needs of a step forwards
   struct Record {   // a tape of what that body reads, and which of its inputs the fields are
     ValuePtr tape;
     ValueList fields;
   };
   Backward backward_body(const Loop&, const std::vector<bool>& carries) const;
-  std::vector<Record> record(const Loop&, Backward&);
+  void reverse_in_segments(const Call&, int64_t length);
+  static Step forward_step(const Loop&, Backward&);
+  std::vector<Record> record(const Loop&, Backward&, Step);
   ValuePtr add_tape(const Call&, GraphPtr body, size_t fields);
   // `layout` tells what a tape of cotangents holds.
   void accumulate(const ValuePtr& value, const ValuePtr& cotangent, const Layout& layout = {});

@@ -72,6 +72,7 @@ void Pullback::run() {
 void Pullback::step(const Call& call) {
   switch (primitives::control_of(call)) {
     case Control::none: return apply_rule(call);
+    case Control::once: return reverse_checkpoint(call);
     case Control::branch: return reverse_if(call);
     case Control::loop:
     case Control::scan: return reverse_loop(call);

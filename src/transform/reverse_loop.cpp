@@ -9,6 +9,7 @@
 
 #include "primitives/vocabulary/var.h"
 #include "transform/rewrite.h"
+#include "transform/segments.h"
 #include "transform/simplify.h"
 
 namespace anvil::transform {
@@ -25,6 +26,12 @@ std::vector<TensorType> float_fields(const ValueList& fields) {
   for (const ValuePtr& v : fields)
     if (is_float(v->type.dtype)) floats.push_back(v->type);
   return floats;
+}
+
+int64_t total_bytes(const ValueList& values) {
+  int64_t sum = 0;
+  for (const ValuePtr& v : values) sum += size_in_bytes(v);
+  return sum;
 }
 
 // Of a carried integer k with k + x or k - x as its next value, x the same at each step: what
@@ -132,7 +139,18 @@ Pullback::Backward Pullback::backward_body(const Loop& loop, const std::vector<b
   return b;
 }
 
+// The loop in segments takes the place of the loop; one that is not in `to_` is run once more, as it is
+// when it begins to record.
+void Pullback::reverse_in_segments(const Call& call, int64_t length) {
+  const Call cut = in_segments(call, length);
+  if (const auto found = loops_.find(call.outputs[0].get()); found != loops_.end()) to_.calls[found->second] = cut;
+  active_.propagate(std::vector<Call>{cut});
+  reverse_loop(cut);
+}
+
 void Pullback::reverse_loop(const Call& call) {
+  const bool can_be_cut = primitives::control_of(call) == primitives::Control::loop && !primitives::records(call);
+  if (const int64_t length = stated_length(call); can_be_cut && length > 0) return reverse_in_segments(call, length);
   const Loop loop(call);
   std::vector<bool> carries(loop.carried);
   for (size_t i = 0; i < loop.carried; ++i) carries[i] = cotangent(call.outputs[i]) && depends(loop.carry(i));
@@ -153,7 +171,10 @@ void Pullback::reverse_loop(const Call& call) {
     append(body.outputs, slopes);
     if (!slopes.empty()) new_counts.push_back(static_cast<int64_t>(slopes.size()));
   }
-  const std::vector<Record> records = record(loop, b);
+  Step step = forward_step(loop, b);
+  if (can_be_cut)
+    if (const int64_t length = segment_length(call, total_bytes(step.needed))) return reverse_in_segments(call, length);
+  const std::vector<Record> records = record(loop, b, std::move(step));
   auto end_of_carried = body.outputs.begin() + static_cast<std::ptrdiff_t>(b.carries.size() + b.captures.size());
   for (const auto& c : b.counters) end_of_carried = body.outputs.insert(end_of_carried, c.out) + 1;
 

@@ -43,4 +43,10 @@ struct Pullback::Backward {
   ValueList from_behind() const;
 };
 
+// A step forwards, with all that the body of the way back makes of it without what comes from behind.
+struct Pullback::Step {
+  Graph graph;       // inputs and outputs as the loop's body has them
+  ValueList needed;  // values of it from which the way back can be computed, of least size
+};
+
 }  // namespace anvil::transform

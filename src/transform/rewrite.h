@@ -42,6 +42,10 @@ void list_constants(Graph&);  // lists what an inner graph takes from outside
 // needs it: dead_carries.cpp.
 void drop_dead_carries(Call&, const std::function<bool(const ValuePtr&)>& is_read);
 
+inline int64_t size_in_bytes(const ValuePtr& v) {
+  return elements(v->type.shape) * static_cast<int64_t>(size_of(v->type.dtype));
+}
+
 // A call that does more than make its results.
 inline bool has_effect(const Call& call) { return primitives::primitive_of(call).effect; }
 

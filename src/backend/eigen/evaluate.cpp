@@ -108,6 +108,7 @@ class Evaluator {
       return kernel(call, operands, [this](const Graph& g, const Tensors& arguments) { return apply(g, arguments); });
     switch (primitives::control_of(call)) {
       case primitives::Control::none: break;
+      case primitives::Control::once: return run(*call.params.graph("body_graph"));
       case primitives::Control::branch:
         return run(*call.params.graph(*operands[0].as<bool>() ? "true_graph" : "false_graph"));
       case primitives::Control::loop: return loop(call, std::move(operands));

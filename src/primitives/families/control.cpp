@@ -96,8 +96,6 @@ Types infer_if(const Types& operands, const Params& params) {
   return results;
 }
 
-
-
 size_t total(const std::vector<int64_t>& counts) {
   return static_cast<size_t>(std::accumulate(counts.begin(), counts.end(), int64_t(0)));
 }
@@ -267,8 +265,10 @@ void register_control(Registry& r) {
                                   {"stablehlo.if", {}, special});
   branch.group = Group::boolean;
   r.add(std::move(branch));
-  r.add(make_control("while", Control::loop, {"..."}, {"cond_graph", "body_graph"}, infer_while,
-                     {"stablehlo.while", {}, special}));
+  Primitive loop = make_control("while", Control::loop, {"..."}, {"cond_graph", "body_graph"}, infer_while,
+                                {"stablehlo.while", {}, special});
+  loop.parameters.push_back({"checkpoint", ParamSpec::Kind::integer, true});
+  r.add(std::move(loop));
   Primitive record =
       make_control("while_record", Control::loop, {"..."}, {"cond_graph", "body_graph"}, infer_while_record, {});
   record.parameters.push_back({"new_field_counts", ParamSpec::Kind::sizes});

@@ -3,7 +3,9 @@
 // `if` [true_graph, false_graph] (pred): runs one of two graphs without inputs. `while`
 // [cond_graph, body_graph] (state...): the graphs' inputs are the state; body_graph gives
 // the next one, all of it computed before any of it is replaced. All of these graphs may
-// read values of the graphs around them.
+// read values of the graphs around them. `while` may have a parameter `checkpoint` for reverse mode:
+// the length of the segments of which only the first state is recorded, 0 for none; without it
+// there are some where the records would take too much memory.
 //
 // A tape is a list of records that grows while a loop runs; its handle, a scalar
 // value, stands for it. A record has a fixed layout, a list of tensor types: its bytes
@@ -39,7 +41,10 @@ void keep_tapes(graph::Call&, const std::vector<bool>& keep);
 // What a loop carries from one step to the next.
 inline size_t carried(const graph::Call& c) { return c.outputs.size() - new_field_counts(c).size(); }
 
+// `checkpoint` [body_graph] () runs its graph, which reads the values around it, once.
+//
 // Calls of these primitives, recorded into `to`.
+std::vector<ValuePtr> checkpoint(graph::Graph& to, graph::GraphPtr body);
 std::vector<ValuePtr> branch(graph::Graph& to, const ValuePtr& condition, graph::GraphPtr yes, graph::GraphPtr no);
 std::vector<ValuePtr> loop(graph::Graph& to, std::vector<ValuePtr> state, graph::GraphPtr condition,
                            graph::GraphPtr body);
