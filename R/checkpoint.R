@@ -29,6 +29,7 @@ nv_checkpoint <- function(f) {
 }
 
 checkpoint_call <- function(f, args) {
+  force(args) # what the arguments compute is not computed again
   if (!is_tracing()) {
     return(call_with(f, args))
   }

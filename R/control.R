@@ -130,9 +130,9 @@ segment_length <- function(checkpoint) {
   if (is.null(checkpoint)) {
     list()
   } else if (identical(checkpoint, Inf)) {
-    list(checkpoint = 0L)
+    list(segment = 0L)
   } else {
-    list(checkpoint = check_whole_number(checkpoint, "checkpoint", lower = 1L))
+    list(segment = check_whole_number(checkpoint, "checkpoint", lower = 1L))
   }
 }
 

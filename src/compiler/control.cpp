@@ -1,4 +1,4 @@
-// Control flow in loop programs. The state of a loop lives in buffers; the next state is
+// Loops in loop programs. The state of a loop lives in buffers; the next state is
 // written to others and moved there at the end of the body:
 //
 //   t1[] = 0                              the state
@@ -42,26 +42,6 @@ void Lowerer::close_region() {
 
 void Lowerer::runtime_call(const char* function, std::vector<BufferId> buffers, std::vector<Expr> numbers) {
   emit({loops::Call{function, std::move(buffers), std::move(numbers)}});
-}
-
-// ---- if -----------------------------------------------------------------------------------
-
-void Lowerer::lower_if(const graph::Call& c) {
-  loops::If branch;
-  branch.condition = load(c.inputs[0], {});
-  std::vector<BufferId> results;
-  for (const ValuePtr& v : c.outputs) results.push_back(result_buffer(v));
-  Block* outer = block_;
-  for (bool yes : {true, false}) {
-    const Graph& g = *c.params.graph(yes ? "true_graph" : "false_graph");
-    block_ = yes ? &branch.yes : &branch.no;
-    open_region(g, {});
-    lower_calls(g, results);
-    copy_outputs(g, results);
-    close_region();
-  }
-  block_ = outer;
-  emit({std::move(branch)});
 }
 
 // ---- while --------------------------------------------------------------------------------
@@ -159,9 +139,8 @@ void Lowerer::lower_while(const graph::Call& c) {
 void Lowerer::leave_loop(const graph::Call& c, const std::vector<BufferId>& state) {
   for (size_t k = 0; k < state.size(); ++k) {
     owners_[static_cast<size_t>(state[k])] = {regions_.back().id, -1};
-    bind(c.outputs[k], state[k]);
+    place(c.outputs[k], state[k]);  // whoever wants it elsewhere moves it, or lets this be the place
   }
-  for (size_t t = state.size(); t < c.outputs.size(); ++t) bind(c.outputs[t], buffer_of(c.outputs[t]));
 }
 
 // ---- tapes --------------------------------------------------------------------------------

@@ -118,12 +118,16 @@ class Lowerer final : public primitives::Lowering {
   Block partial_window(const Walk&);
   void store_updates(const Walk&);
 
+  // ---- branch.cpp ----
+  void lower_if(const graph::Call&);
+  ValuePtr changed_in_place(const graph::Call&, size_t k) const;
+  void lend(BufferId, const Graph&);
+
   // ---- control.cpp ----
   struct Loop {
     loops::While statement;
     std::vector<BufferId> state;
   };
-  void lower_if(const graph::Call&);
   void lower_while(const graph::Call&);
   void lower_tape_scan(const graph::Call&);
   void leave_loop(const graph::Call&, const std::vector<BufferId>& state);

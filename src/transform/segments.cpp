@@ -30,8 +30,8 @@ GraphPtr with_inputs(const std::vector<ValuePtr>& like) {
 
 // Makes of `loop` one that is not cut any more.
 void is_whole(Call& loop) {
-  std::erase_if(loop.params.items, [](const graph::Param& p) { return p.name == "checkpoint"; });
-  loop.params.items.push_back({"checkpoint", int64_t(0)});
+  std::erase_if(loop.params.items, [](const graph::Param& p) { return p.name == "segment"; });
+  loop.params.items.push_back({"segment", int64_t(0)});
 }
 
 }  // namespace
@@ -64,7 +64,7 @@ Call in_segments(const Call& loop, int64_t length) {
 }
 
 int64_t stated_length(const Call& loop) {
-  return loop.params.find("checkpoint") == nullptr ? -1 : loop.params.integer("checkpoint");
+  return loop.params.find("segment") == nullptr ? -1 : loop.params.integer("segment");
 }
 
 int64_t segment_length(const Call& loop, int64_t record_bytes) {

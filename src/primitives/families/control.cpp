@@ -267,7 +267,7 @@ void register_control(Registry& r) {
   r.add(std::move(branch));
   Primitive loop = make_control("while", Control::loop, {"..."}, {"cond_graph", "body_graph"}, infer_while,
                                 {"stablehlo.while", {}, special});
-  loop.parameters.push_back({"checkpoint", ParamSpec::Kind::integer, true});
+  loop.parameters.push_back({"segment", ParamSpec::Kind::integer, true});
   r.add(std::move(loop));
   Primitive record =
       make_control("while_record", Control::loop, {"..."}, {"cond_graph", "body_graph"}, infer_while_record, {});

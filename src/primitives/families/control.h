@@ -3,7 +3,7 @@
 // `if` [true_graph, false_graph] (pred): runs one of two graphs without inputs. `while`
 // [cond_graph, body_graph] (state...): the graphs' inputs are the state; body_graph gives
 // the next one, all of it computed before any of it is replaced. All of these graphs may
-// read values of the graphs around them. `while` may have a parameter `checkpoint` for reverse mode:
+// read values of the graphs around them. `while` may have a parameter `segment` for reverse mode:
 // the length of the segments of which only the first state is recorded, 0 for none; without it
 // there are some where the records would take too much memory.
 //

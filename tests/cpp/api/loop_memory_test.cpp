@@ -26,7 +26,7 @@ Vars repeat(Graph& g, int64_t steps, const Var& start, const std::function<Var(G
   body->outputs = {(i + position(*body, 1)).value, step(*body, i, s).value};
   auto r = primitives::record(g, primitives::registry().at("while"), {position(g, 0).value, start.value},
                               {{"cond_graph", condition}, {"body_graph", body}});
-  if (checkpoint > 0) g.calls.back().params.items.push_back({"checkpoint", checkpoint});
+  if (checkpoint > 0) g.calls.back().params.items.push_back({"segment", checkpoint});
   return {{&g, r[0]}, {&g, r[1]}};
 }
 

@@ -20,8 +20,9 @@ int64_t number_from(const char* name, int64_t otherwise) {
 
 std::vector<Tensor> arguments(uint64_t seed) {
   const auto at = static_cast<double>(seed % 100);
-  return {spread_values(DType::f64, {}, -0.8, 0.8, at), spread_values(DType::f64, {RandomLoops::length}, -1, 1, at + 1),
-          spread_values(DType::f64, {RandomLoops::length}, -1, 1, at + 2)};
+  const Shape arrays = {RandomLoops(seed).length};
+  return {spread_values(DType::f64, {}, -0.8, 0.8, at), spread_values(DType::f64, arrays, -1, 1, at + 1),
+          spread_values(DType::f64, arrays, -1, 1, at + 2)};
 }
 Program program_of(uint64_t seed) {
   return [seed](Graph& g, const std::vector<Var>& x) { return RandomLoops(seed)(g, x); };

@@ -15,9 +15,9 @@ class RandomLoops {
   using Var = primitives::Var;
   using Vars = std::vector<Var>;
   using Graph = graph::Graph;
-  static constexpr int64_t length = 5;  // of all arrays
+  const int64_t length;  // of all arrays; small ones are copied, others stay in place
 
-  explicit RandomLoops(uint64_t seed) : random_(seed) {}
+  explicit RandomLoops(uint64_t seed) : length(seed % 3 == 0 ? 20 : 5), random_(seed) {}
 
   // Of a scalar and two arrays, all f64: some more.
   Vars operator()(Graph& g, const Vars& x) {
@@ -139,7 +139,7 @@ class RandomLoops {
     std::vector<graph::ValuePtr> initial;
     for (const Var& v : start) initial.push_back(v.value);
     const Vars results = vars(g, primitives::loop(g, initial, condition, body));
-    if (chance(40)) g.calls.back().params.items.push_back({"checkpoint", below(4)});
+    if (chance(40)) g.calls.back().params.items.push_back({"segment", below(4)});
     return {results[0], results[1]};
   }
   // Into (-1, 1), so that nothing grows from step to step.

@@ -34,7 +34,7 @@ GraphPtr recursion(int64_t n, int64_t checkpoint = -1) {
           const Var y = in(b, x[0]) * element(s[1], s[0] - integer(b, 1)) + element(in(b, x[1]), s[0]);
           return Vars{s[0] + integer(b, 1), with(s[1], s[0], y)};
         });
-    if (checkpoint >= 0) g.calls.back().params.items.push_back({"checkpoint", checkpoint});
+    if (checkpoint >= 0) g.calls.back().params.items.push_back({"segment", checkpoint});
     return Vars{reduce_sum(r[1] * r[1], {0})};
   });
 }
@@ -70,7 +70,7 @@ GraphPtr iteration(int64_t steps, int64_t size, int64_t checkpoint = -1) {
         [&](Graph& b, const Vars& s) {
           return Vars{s[0] + integer(b, 1), sin(s[1] * broadcast_in_dim(in(b, x[0]), {size}, {}))};
         });
-    if (checkpoint >= 0) g.calls.back().params.items.push_back({"checkpoint", checkpoint});
+    if (checkpoint >= 0) g.calls.back().params.items.push_back({"segment", checkpoint});
     return Vars{reduce_sum(r[1], {0})};
   });
 }
