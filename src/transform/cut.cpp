@@ -66,7 +66,22 @@ int64_t Network::push_along_levels() {
   return flow;
 }
 
-std::vector<size_t> Network::minimum_cut() {
+// What is reached from one end over arcs that have room.
+std::vector<bool> Network::joined(size_t end, bool forwards) const {
+  std::vector<bool> found(leaving_.size(), false);
+  std::vector<size_t> reached = {end};
+  found[end] = true;
+  for (size_t i = 0; i < reached.size(); ++i)
+    for (size_t a : leaving_[reached[i]]) {
+      const size_t other = arcs_[a].to;
+      if (arcs_[forwards ? a : a ^ 1].room == 0 || found[other]) continue;
+      found[other] = true;
+      reached.push_back(other);
+    }
+  return found;
+}
+
+std::vector<size_t> Network::minimum_cut(bool next_to_sinks) {
   while (find_levels()) {
     next_.assign(leaving_.size(), 0);
     for (int64_t flow = 1; flow > 0;) {
@@ -75,21 +90,10 @@ std::vector<size_t> Network::minimum_cut() {
       if (flow >= unlimited) throw InternalError("a path of a network cannot be cut");
     }
   }
-  // what still reaches a sink lies behind the cut
-  std::vector<bool> behind(leaving_.size(), false);
-  std::vector<size_t> reached = {1};
-  behind[1] = true;
-  for (size_t i = 0; i < reached.size(); ++i)
-    for (size_t a : leaving_[reached[i]]) {
-      const size_t from = arcs_[a].to;
-      if (arcs_[a ^ 1].room > 0 && !behind[from]) {
-        behind[from] = true;
-        reached.push_back(from);
-      }
-    }
+  const std::vector<bool> side = joined(next_to_sinks ? 1 : 0, !next_to_sinks);
   std::vector<size_t> cut;
   for (size_t n = 0; exit(n) < leaving_.size(); ++n)
-    if (behind[exit(n)] && !behind[entry(n)]) cut.push_back(n);
+    if (side[entry(n)] != side[exit(n)] && side[next_to_sinks ? exit(n) : entry(n)]) cut.push_back(n);
   return cut;
 }
 

@@ -15,8 +15,9 @@ class Network {
   void edge(size_t from, size_t to);
   void source(size_t n) { connect(0, entry(n), unlimited); }
   void sink(size_t n) { connect(exit(n), 1, unlimited); }
-  // Of all cuts of least cost the one next to the sinks. Every path has to have a node that may be taken.
-  std::vector<size_t> minimum_cut();
+  // Of all cuts of least cost the one next to the sinks or to the sources. Every path has to have a node
+  // that may be taken.
+  std::vector<size_t> minimum_cut(bool next_to_sinks);
 
  private:
   // A node is an arc from its entry to its exit; 0 and 1 are what all sources and sinks are joined to.
@@ -29,6 +30,7 @@ class Network {
   void connect(size_t from, size_t to, int64_t room);
   bool find_levels();
   int64_t push_along_levels();
+  std::vector<bool> joined(size_t end, bool forwards) const;
 
   std::vector<Arc> arcs_;  // arc k ^ 1 is arc k backwards
   std::vector<std::vector<size_t>> leaving_ = std::vector<std::vector<size_t>>(2);

@@ -2,7 +2,7 @@
 //
 //   %s, %d = while (%s0, %d0): (s, d) -> (f(s), g(s, d))      %s = while (%s0): (s) -> (f(s))
 //
-// with %d unused, and what it records for nobody. How values flow is what the regions of the primitives
+// with %d unused, and what it records for nobody. So do results of branches. How values flow is what the regions of the primitives
 // say.
 #include <algorithm>
 
@@ -91,9 +91,19 @@ void drop_dead_tapes(Call& call, const IsRead& is_read) {
   if (std::find(keep.begin(), keep.end(), false) != keep.end()) primitives::keep_tapes(call, keep);
 }
 
+// Results of inner graphs that run at most once.
+void drop_dead_results(Call& call, const IsRead& is_read) {
+  Places keep;
+  for (const ValuePtr& v : call.outputs) keep.push_back(is_read(v));
+  if (std::find(keep.begin(), keep.end(), false) == keep.end()) return;
+  rewrite_subgraphs(call, [&](Graph& g) { keep_only(keep, 0, g.outputs); });
+  keep_only(keep, 0, call.outputs);
+}
+
 }  // namespace
 
 void drop_dead_carries(Call& call, const IsRead& is_read) {
+  if (primitives::control_of(call) != Control::none && !repeats(call)) return drop_dead_results(call, is_read);
   if (!repeats(call)) return;
   drop_dead_tapes(call, is_read);
   const Control control = primitives::control_of(call);

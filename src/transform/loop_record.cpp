@@ -10,73 +10,12 @@
 #include <algorithm>
 
 #include "primitives/vocabulary/var.h"
-#include "transform/cut.h"
+#include "transform/needed.h"
 #include "transform/reverse_loop.h"
 #include "transform/rewrite.h"
 #include "transform/simplify.h"
 
 namespace anvil::transform {
-namespace {
-
-ValueList reads(const Call& c) {
-  ValueList list = c.inputs;
-  for (const GraphPtr& inner : subgraphs(c)) append(list, captures(*inner));
-  return list;
-}
-
-// Grows by the results of the calls that read a value of the set.
-void add_dependent(const std::vector<Call>& calls, Values& set) {
-  for (const Call& c : calls) {
-    const ValueList list = reads(c);
-    if (std::any_of(list.begin(), list.end(), [&](const ValuePtr& v) { return set.count(v.get()) != 0; }))
-      for (const ValuePtr& v : c.outputs) set.insert(v.get());
-  }
-}
-Values addresses(const ValueList& list) {
-  Values set;
-  for (const ValuePtr& v : list) set.insert(v.get());
-  return set;
-}
-
-// The values of `body` from which, with what does not depend on `states`, all can be computed that
-// depends on `later` or leaves the body. Those that are recorded already cost next to nothing.
-ValueList cheapest(const Graph& body, const ValueList& states, const Values& later, const Values& recorded) {
-  Values moving = addresses(states);
-  add_dependent(body.calls, moving);
-  Network network;
-  std::unordered_map<const Value*, size_t> nodes;
-  ValueList values;
-  const auto node = [&](const ValuePtr& v) {
-    if (auto known = nodes.find(v.get()); known != nodes.end()) return known->second;
-    constexpr int64_t field = 1, byte = 16;
-    int64_t cost = recorded.count(v.get()) != 0 ? field : 2 * field + byte * size_in_bytes(v);
-    if (v->type.tape) cost = Network::unlimited;
-    values.push_back(v);
-    return nodes[v.get()] = network.node(cost);
-  };
-  const auto is_needed = [&](const ValuePtr& v) { return moving.count(v.get()) != 0 && later.count(v.get()) == 0; };
-  for (const ValuePtr& v : states) network.source(node(v));
-  for (const Call& c : body.calls) {
-    const bool is_later = later.count(c.outputs[0].get()) != 0;
-    for (const ValuePtr& v : reads(c)) {
-      if (!is_needed(v)) continue;
-      if (is_later)
-        network.sink(node(v));
-      else
-        for (const ValuePtr& made : c.outputs) network.edge(node(v), node(made));
-    }
-  }
-  for (const ValuePtr& v : body.outputs)
-    if (is_needed(v)) network.sink(node(v));
-  ValueList cut;
-  for (size_t n : network.minimum_cut()) cut.push_back(values[n]);
-  return cut;
-}
-
-bool contains(const ValueList& list, const ValuePtr& v) { return std::find(list.begin(), list.end(), v) != list.end(); }
-
-}  // namespace
-
 Pullback::Step Pullback::forward_step(const Loop& loop, Backward& b) {
   Step step{*b.body, {}};
   remove_dead_calls(*b.body);
@@ -89,7 +28,7 @@ Pullback::Step Pullback::forward_step(const Loop& loop, Backward& b) {
   for (const auto& c : b.counters) later.erase(c.in.get());
   add_dependent(step.graph.calls, later);
   const auto end_of_carried = b.outputs.begin() + static_cast<std::ptrdiff_t>(loop.carried);
-  step.needed = cheapest(*b.body, states, later, addresses({end_of_carried, b.outputs.end()}));
+  step.needed = cheapest(*b.body, states, later, Nearest::to_use, addresses({end_of_carried, b.outputs.end()}));
 
   std::erase_if(step.graph.calls,
                 [&](const Call& c) { return later.count(c.outputs[0].get()) != 0 || contains(counted, c.outputs[0]); });
@@ -140,8 +79,8 @@ std::vector<Pullback::Record> Pullback::record(const Loop& loop, Backward& b, St
 
 // The loop that stands in `to_` records one more tape; one that is not there is run once more.
 ValuePtr Pullback::add_tape(const Call& loop, GraphPtr body, size_t fields) {
-  const auto found = loops_.find(loop.outputs[0].get());
-  if (found != loops_.end()) return primitives::add_tape(to_.calls[found->second], std::move(body), fields);
+  const auto found = control_.find(loop.outputs[0].get());
+  if (found != control_.end()) return primitives::add_tape(to_.calls[found->second], std::move(body), fields);
   graph::Substitution fresh;
   graph::Params params = loop.params;
   for (graph::Param& p : params.items)

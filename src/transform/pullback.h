@@ -53,7 +53,12 @@ class Pullback {
   void reverse_if(const Call&);
   // Another graph that computes the outputs of one of `call` again and then the sums of the cotangents of
   // `targets`: the sum so far, itself, where nothing comes back, null where there is none.
-  GraphPtr recomputed(const Call&, const Graph& inner, const ValueList& targets) const;
+  struct Again {
+    GraphPtr back;
+    ValueList results;  // those of the call
+  };
+  Again recomputed(const Call&, const Graph& inner, const ValueList& targets) const;
+  void keep_of_branches(const Call&, std::vector<Again>&);
   void reverse_loop(const Call&);
   ValueList active_captures(const Graph& inner) const;
   struct Loop;      // a call of a loop primitive, seen as a tape_scan
@@ -80,7 +85,9 @@ class Pullback {
   std::unordered_map<const Value*, ValuePtr> cotangents_;
   // Cotangents with zeros for elements that were not taken, which stay zero whatever they meet.
   std::unordered_set<ValuePtr> selected_;
-  std::unordered_map<const Value*, size_t> loops_;  // the places in `to` of loops, by their first result
+  std::unordered_map<const Value*, size_t> control_;  // the places in `to` of control flow, by its first result
+  // In the body of a loop: what is not the same at each step, but for counters.
+  std::unordered_set<const Value*> moving_;
 };
 
 }  // namespace anvil::transform

@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "primitives/vocabulary/var.h"
-#include "transform/rewrite.h"
+#include "transform/needed.h"
 #include "transform/segments.h"
 #include "transform/simplify.h"
 
@@ -96,6 +96,9 @@ Pullback::Backward Pullback::backward_body(const Loop& loop, const std::vector<b
   b.outputs = inline_calls(loop.body, arguments, body);
   const std::vector<Call> calls = body.calls;
   Pullback inner(calls, targets, body);
+  inner.moving_ = addresses(b.states);
+  for (const auto& c : b.counters) inner.moving_.erase(c.out.get());
+  add_dependent(calls, inner.moving_);
   for (const ValuePtr& v : captured) {
     b.captures.push_back({v, new_input(v->type), nullptr});
     inner.seed(v, b.captures.back().in);
@@ -143,7 +146,7 @@ Pullback::Backward Pullback::backward_body(const Loop& loop, const std::vector<b
 // when it begins to record.
 void Pullback::reverse_in_segments(const Call& call, int64_t length) {
   const Call cut = in_segments(call, length);
-  if (const auto found = loops_.find(call.outputs[0].get()); found != loops_.end()) to_.calls[found->second] = cut;
+  if (const auto found = control_.find(call.outputs[0].get()); found != control_.end()) to_.calls[found->second] = cut;
   active_.propagate(std::vector<Call>{cut});
   reverse_loop(cut);
 }

@@ -50,6 +50,29 @@ TEST(LoopRecord, OfAnArrayThatIsWrittenElementByElementIsOneElement) {
   expect_gradient(f, arguments(9), 2);
 }
 
+// y[i] = y[i - 1] e[i] where e[i] is positive, else y[i - 1] y[i - 2]: in a branch, too, elements are recorded
+TEST(LoopRecord, OfArraysThatBranchesReadIsOneElement) {
+  const int64_t n = 9;
+  auto f = trace({f64_scalar, f64({n})}, [=](Graph& g, const Vars& x) {
+    Vars r = while_loop(
+        g, {integer(g, 2), x[1] * 0.5 + 1.0}, [n](Graph& b, const Vars& s) { return s[0] < integer(b, n); },
+        [&x](Graph& b, const Vars& s) {
+          const auto last = [&](Graph& inner, int64_t k) {
+            return element(in(inner, s[1]), in(inner, s[0]) - integer(inner, k));
+          };
+          const Var e = element(in(b, x[1]), s[0]);
+          const Var y = if_else(
+              b, e > 0.0, [&](Graph& yes) { return Vars{last(yes, 1) * in(yes, e) * in(yes, x[0])}; },
+              [&](Graph& no) { return Vars{last(no, 1) * last(no, 2)}; })[0];
+          return Vars{s[0] + integer(b, 1), with(s[1], s[0], y)};
+        });
+    return Vars{reduce_sum(r[1] * r[1], {0})};
+  });
+  const GraphPtr g = transform::gradient(*f, {true, true}, false);
+  for (const TensorType& t : record_of(*g)) EXPECT_EQ(elements(t.shape), 1) << text(t);
+  expect_gradient(f, arguments(n), 2);
+}
+
 TEST(LoopRecord, OfSegmentsIsTheirFirstState) {
   const auto plain = eigen::evaluate(*transform::gradient(*recursion(9), {true, true}, false), arguments(9));
   for (int64_t length : {1, 2, 3, 8, 100}) {
