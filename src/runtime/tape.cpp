@@ -46,7 +46,12 @@ char* Tape::place(int64_t record) const {
 char* Tape::append() {
   if (length_ == capacity()) {
     const int64_t bytes = (first_chunk_ << chunks_.size()) * record_bytes_;
-    chunks_.emplace_back(static_cast<size_t>(bytes));
+    try {
+      chunks_.emplace_back(static_cast<size_t>(bytes));
+    } catch (Error& e) {
+      e.details.push_back("i The derivative of a loop records its steps: `nv_while(checkpoint = )` records fewer.");
+      throw;
+    }
     count(bytes);
   }
   return place(length_++);

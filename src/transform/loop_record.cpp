@@ -79,8 +79,8 @@ std::vector<Pullback::Record> Pullback::record(const Loop& loop, Backward& b, St
 
 // The loop that stands in `to_` records one more tape; one that is not there is run once more.
 ValuePtr Pullback::add_tape(const Call& loop, GraphPtr body, size_t fields) {
-  const auto found = control_.find(loop.outputs[0].get());
-  if (found != control_.end()) return primitives::add_tape(to_.calls[found->second], std::move(body), fields);
+  const auto found = places_.find(loop.outputs[0].get());
+  if (found != places_.end()) return primitives::add_tape(to_.calls[found->second], std::move(body), fields);
   graph::Substitution fresh;
   graph::Params params = loop.params;
   for (graph::Param& p : params.items)

@@ -85,7 +85,7 @@ class Pullback {
   std::unordered_map<const Value*, ValuePtr> cotangents_;
   // Cotangents with zeros for elements that were not taken, which stay zero whatever they meet.
   std::unordered_set<ValuePtr> selected_;
-  std::unordered_map<const Value*, size_t> control_;  // the places in `to` of control flow, by its first result
+  std::unordered_map<const Value*, size_t> places_;  // the places in `to` of control flow, by its first result
   // In the body of a loop: what is not the same at each step, but for counters.
   std::unordered_set<const Value*> moving_;
 };

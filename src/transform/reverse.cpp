@@ -20,7 +20,7 @@ Pullback::Pullback(const std::vector<Call>& calls, const ValueList& targets, Gra
   active_.propagate(calls);
   for (size_t i = 0; i < to.calls.size(); ++i) {
     const Call& c = to.calls[i];
-    if (!c.outputs.empty() && primitives::control_of(c) != Control::none) control_[c.outputs[0].get()] = i;
+    if (!c.outputs.empty() && primitives::control_of(c) != Control::none) places_[c.outputs[0].get()] = i;
   }
 }
 

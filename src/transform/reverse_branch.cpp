@@ -59,8 +59,8 @@ void Pullback::reverse_checkpoint(const Call& call) {
 //
 // The other branch gives zeros in its place.
 void Pullback::keep_of_branches(const Call& call, std::vector<Again>& branches) {
-  const auto place = control_.find(call.outputs[0].get());
-  if (moving_.empty() || place == control_.end()) return;
+  const auto place = places_.find(call.outputs[0].get());
+  if (moving_.empty() || place == places_.end()) return;
   ValueList cotangents;
   for (const auto& [value, sum] : cotangents_)
     if (sum) cotangents.push_back(sum);

@@ -146,7 +146,7 @@ Pullback::Backward Pullback::backward_body(const Loop& loop, const std::vector<b
 // when it begins to record.
 void Pullback::reverse_in_segments(const Call& call, int64_t length) {
   const Call cut = in_segments(call, length);
-  if (const auto found = control_.find(call.outputs[0].get()); found != control_.end()) to_.calls[found->second] = cut;
+  if (const auto found = places_.find(call.outputs[0].get()); found != places_.end()) to_.calls[found->second] = cut;
   active_.propagate(std::vector<Call>{cut});
   reverse_loop(cut);
 }
