@@ -20,6 +20,7 @@
 #include "primitives/families/control.h"
 #include "primitives/vocabulary/var.h"
 #include "transform/rewrite.h"
+#include "transform/simplify.h"
 #include "transform/trip_count.h"
 
 namespace anvil::transform {
@@ -230,6 +231,11 @@ bool has_tapes(const Graph& g) {
 
 }  // namespace
 
-GraphPtr without_tapes(const Graph& g) { return has_tapes(g) ? Untaper().run(g) : std::make_shared<Graph>(g); }
+GraphPtr without_tapes(const Graph& g) {
+  if (!has_tapes(g)) return std::make_shared<Graph>(g);
+  GraphPtr plain = Untaper().run(g);
+  remove_dead_calls(*plain);  // of a step that runs again for one record the rest is read by nobody
+  return plain;
+}
 
 }  // namespace anvil::transform
