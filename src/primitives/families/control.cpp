@@ -115,8 +115,7 @@ Types infer_tape_scan(const Types& operands, const Params& params) {
     if (!right) throw InternalError(std::string("tape_scan: ") + what);
   };
   check(tapes >= 1 && tapes <= operands.size(), "the number of tapes is wrong");
-  for (size_t i = 0; i < tapes; ++i)
-    check(operands[i].tape, "an operand is no tape");
+  for (size_t i = 0; i < tapes; ++i) check(operands[i].tape, "an operand is no tape");
   Types results(operands.begin() + static_cast<std::ptrdiff_t>(tapes), operands.end());
   size_t first_carry = total(field_counts);
   check(params.ints("last_first").size() == tapes, "a tape has no direction");
