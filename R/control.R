@@ -13,6 +13,24 @@
 #' @param cond,body Functions of the state, whose elements they get as named
 #'   arguments. `cond` returns a `bool` scalar, `body` the next state, with the
 #'   structure and types of `init`.
+#' @param checkpoint How many steps apart the states are from which the derivative computes the steps between
+#'   again: a whole number; `Inf`, to record every step; or `NULL`, to let anvil choose. See below.
+#' @section Memory of derivatives:
+#' The derivative of a loop goes back through its steps, the last one first. At each step the loop records what
+#' the way back reads, and of the values from which that can be computed the smallest: of a vector that is read and
+#' changed element by element the element, not the vector; nothing that is the same at each step; no counters.
+#' The records take memory in proportion to the number of steps.
+#'
+#' With `checkpoint = k` only the state at every `k`-th step is recorded. On the way back the `k` steps after such
+#' a state are computed again and recorded, one such segment at a time. For `n` steps that is memory for `n / k`
+#' states and `k` records, least with `k` about the root of `n`, and the time of one more run of the loop at most.
+#' The gradient is the same. It does not pay where a state is much larger than a record.
+#'
+#' With `NULL`, every step is recorded, unless the number of steps is known when the function is compiled (a counter
+#' is compared with a number), the records would take more than 1 GB, and segments take less: then the length of
+#' the segments is chosen so that states and records take the same memory. Where the number of steps is
+#' not known, the memory for records grows until there is no more, which is an error of class `anvil_error_memory`.
+#' Without a derivative, and in debug mode, `checkpoint` changes nothing. See also [nv_checkpoint()].
 #' @return `nv_if()`: what the branch returns. `nv_while()`: the state at the end, a
 #'   named list.
 #' @export
@@ -27,6 +45,12 @@
 #'   })
 #' })
 #' g(nv_scalar(5L))
+#'
+#' # the slope of a loop that keeps 10 states and records 10 steps at a time
+#' h <- function(x) {
+#'   nv_while(list(i = 0L, x = x), \(i, x) i < 100L, \(i, x) list(i = i + 1L, x = sin(x)), checkpoint = 10)$x
+#' }
+#' jit(gradient(h))(nv_scalar(1))
 nv_if <- function(pred, true, false) {
   if (!is_tracing()) {
     if (is_literal(pred) || is_tensor(pred)) {
@@ -66,12 +90,13 @@ check_same_tree <- function(a, b, message, labels) {
 
 #' @rdname nv_if
 #' @export
-nv_while <- function(init, cond, body) {
+nv_while <- function(init, cond, body, checkpoint = NULL) {
   if (!is.function(cond)) abort_anvil("argument", "`cond` must be a function.", sprintf("x Got <%s>.", described_class(cond)))
   if (!is.function(body)) abort_anvil("argument", "`body` must be a function.", sprintf("x Got <%s>.", described_class(body)))
   if (!is_container(init) || is.null(names(init)) || !all(nzchar(names(init))) || anyDuplicated(names(init))) {
     abort_anvil("argument", "`init` must be a list with a name for every element.", "i `cond` and `body` get the elements as named arguments.")
   }
+  segment <- segment_length(checkpoint)
   check_takes(cond, names(init), "cond", "the elements of `init`")
   check_takes(body, names(init), "body", "the elements of `init`")
   tree <- build_tree(init)
@@ -96,8 +121,19 @@ nv_while <- function(init, cond, body) {
   body_graph <- trace_graph(body, init, mode = "state", what = "`body`")
   check_same_tree(tree, body_graph$out_tree, "`body` must have the same input and output structure.", c("`init`", "`body`"))
   check_state_types(tree, body_graph)
-  out <- record("while", state, list(cond_graph = cond_graph, body_graph = body_graph))
+  out <- record("while", state, c(list(cond_graph = cond_graph, body_graph = body_graph), segment))
   unflatten(tree, as_leaves(out))
+}
+
+# As a parameter of the primitive, where 0 stands for no segments; none for NULL.
+segment_length <- function(checkpoint) {
+  if (is.null(checkpoint)) {
+    list()
+  } else if (identical(checkpoint, Inf)) {
+    list(segment = 0L)
+  } else {
+    list(segment = check_whole_number(checkpoint, "checkpoint", lower = 1L))
+  }
 }
 
 check_state_types <- function(tree, graph) {

@@ -145,6 +145,10 @@ nvl_if <- nv_if
 #' @export
 nvl_while <- nv_while
 
+#' @rdname nv_checkpoint
+#' @export
+nvl_checkpoint <- nv_checkpoint
+
 #' Gather and scatter
 #'
 #' `nvl_gather()` takes slices of a tensor from places that another tensor lists;

@@ -114,6 +114,7 @@ Params params_from(const Primitive& p, SEXP list) {
   params.items.reserve(p.parameters.size());
   for (const ParamSpec& spec : p.parameters) {
     auto at = std::find(given.begin(), given.end(), spec.name);
+    if (at == given.end() && spec.optional) continue;
     if (at == given.end()) throw Error("argument", "Parameter `" + spec.name + "` of `" + p.name + "` is missing.");
     params.items.push_back(convert(spec, VECTOR_ELT(list, at - given.begin())));
   }

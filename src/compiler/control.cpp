@@ -1,4 +1,4 @@
-// Control flow in loop programs. The state of a loop lives in buffers; the next state is
+// Loops in loop programs. The state of a loop lives in buffers; the next state is
 // written to others and moved there at the end of the body:
 //
 //   t1[] = 0                              the state
@@ -35,30 +35,13 @@ void Lowerer::open_region(const Graph& g, const std::vector<BufferId>& inputs) {
   for (size_t k = 0; k < inputs.size(); ++k) place(g.inputs[k], inputs[k]);
 }
 
-void Lowerer::close_region() { regions_.pop_back(); }
+void Lowerer::close_region() {
+  for (BufferId tape : regions_.back().tapes) runtime_call("tape_free", {tape}, {});
+  regions_.pop_back();
+}
 
 void Lowerer::runtime_call(const char* function, std::vector<BufferId> buffers, std::vector<Expr> numbers) {
   emit({loops::Call{function, std::move(buffers), std::move(numbers)}});
-}
-
-// ---- if -----------------------------------------------------------------------------------
-
-void Lowerer::lower_if(const graph::Call& c) {
-  loops::If branch;
-  branch.condition = load(c.inputs[0], {});
-  std::vector<BufferId> results;
-  for (const ValuePtr& v : c.outputs) results.push_back(result_buffer(v));
-  Block* outer = block_;
-  for (bool yes : {true, false}) {
-    const Graph& g = *c.params.graph(yes ? "true_graph" : "false_graph");
-    block_ = yes ? &branch.yes : &branch.no;
-    open_region(g, {});
-    lower_calls(g, results);
-    copy_outputs(g, results);
-    close_region();
-  }
-  block_ = outer;
-  emit({std::move(branch)});
 }
 
 // ---- while --------------------------------------------------------------------------------
@@ -128,18 +111,10 @@ void Lowerer::replace_state(const Graph& body, const std::vector<BufferId>& stat
   }
 }
 
-void Lowerer::lower_while(const graph::Call& c, bool record) {
+void Lowerer::lower_while(const graph::Call& c) {
   const Graph &condition = *c.params.graph("cond_graph"), &body = *c.params.graph("body_graph");
   std::vector<BufferId> state = enter_state(c, c.inputs);
-  BufferId tape = -1;
-  std::vector<graph::TensorType> layout;
-  if (record) {
-    layout = primitives::record_layout(c, c.outputs.size() - 1);
-    tape = make_buffer(Buffer::Kind::temporary, c.outputs.back()->type);
-    int64_t size = 0;
-    for (const auto& type : layout) size += elements(type.shape) * static_cast<int64_t>(size_of(type.dtype));
-    runtime_call("tape_new", {tape}, {number(size)});
-  }
+  make_tapes(c);
   loops::While loop;
   Block* outer = std::exchange(block_, &loop.before);
   open_region(condition, state);
@@ -151,21 +126,21 @@ void Lowerer::lower_while(const graph::Call& c, bool record) {
   std::vector<BufferId> next = next_state(state);
   for (BufferId b : state) owners_[static_cast<size_t>(b)] = {next_region_ + 1, -1};
   open_region(body, state);
-  if (record) {
-    std::vector<BufferId> parts = {tape};
-    for (int64_t field : c.params.ints("fields")) parts.push_back(state[static_cast<size_t>(field)]);
-    runtime_call("tape_push", std::move(parts), record_numbers(layout));
-  }
   lower_calls(body, next);
+  push_records(c);
   replace_state(body, state, next);
   close_region();
   block_ = outer;
   emit({std::move(loop)});
+  leave_loop(c, state);
+}
+
+// The state at the end of a loop is the first of its results, its tapes are the others.
+void Lowerer::leave_loop(const graph::Call& c, const std::vector<BufferId>& state) {
   for (size_t k = 0; k < state.size(); ++k) {
     owners_[static_cast<size_t>(state[k])] = {regions_.back().id, -1};
-    bind(c.outputs[k], state[k]);
+    place(c.outputs[k], state[k]);  // whoever wants it elsewhere moves it, or lets this be the place
   }
-  if (record) bind(c.outputs.back(), tape);
 }
 
 // ---- tapes --------------------------------------------------------------------------------
@@ -177,20 +152,37 @@ std::vector<Expr> Lowerer::record_numbers(const std::vector<graph::TensorType>& 
   return numbers;
 }
 
+void Lowerer::make_tapes(const graph::Call& c) {
+  for (size_t t = primitives::carried(c); t < c.outputs.size(); ++t) {
+    BufferId tape = make_buffer(Buffer::Kind::temporary, c.outputs[t]->type);
+    int64_t size = 0;
+    for (const auto& type : primitives::record_layout(c, t))
+      size += elements(type.shape) * static_cast<int64_t>(size_of(type.dtype));
+    runtime_call("tape_new", {tape}, {number(size)});
+    regions_.back().tapes.push_back(tape);
+    place(c.outputs[t], tape);
+  }
+}
+
+// What the body of a loop gives after the next state.
+void Lowerer::push_records(const graph::Call& c) {
+  const Graph& body = *c.params.graph("body_graph");
+  size_t made = primitives::carried(c);
+  for (size_t t = made; t < c.outputs.size(); ++t) {
+    std::vector<graph::TensorType> layout = primitives::record_layout(c, t);
+    std::vector<BufferId> parts = {buffer_of(c.outputs[t])};
+    for (size_t k = 0; k < layout.size(); ++k) parts.push_back(buffer_of(body.outputs[made++]));
+    runtime_call("tape_push", std::move(parts), record_numbers(layout));
+  }
+}
+
 void Lowerer::lower_tape_scan(const graph::Call& c) {
   const Graph& body = *c.params.graph("body_graph");
   const auto &field_counts = c.params.ints("field_counts"), &last_first = c.params.ints("last_first");
   size_t tapes = last_first.size(), carried = c.inputs.size() - tapes;
   const graph::TensorType count_type{DType::i64, {}, false};
   std::vector<BufferId> state = enter_state(c, {c.inputs.begin() + static_cast<std::ptrdiff_t>(tapes), c.inputs.end()});
-  for (size_t t = carried; t < c.outputs.size(); ++t) {
-    BufferId tape = make_buffer(Buffer::Kind::temporary, c.outputs[t]->type);
-    int64_t size = 0;
-    std::vector<graph::TensorType> layout = primitives::record_layout(c, t);
-    for (const auto& type : layout) size += elements(type.shape) * static_cast<int64_t>(size_of(type.dtype));
-    runtime_call("tape_new", {tape}, {number(size)});
-    place(c.outputs[t], tape);
-  }
+  make_tapes(c);
   BufferId length = make_buffer(Buffer::Kind::temporary, count_type),
            counter = make_buffer(Buffer::Kind::temporary, count_type);
   BufferId total = make_buffer(Buffer::Kind::temporary, count_type);
@@ -223,23 +215,13 @@ void Lowerer::lower_tape_scan(const graph::Call& c) {
   }
   for (size_t k = 0; k < carried; ++k) place(body.inputs[fields + k], state[k]);
   lower_calls(body, next);
-  size_t made = carried;
-  for (size_t t = carried; t < c.outputs.size(); ++t) {
-    std::vector<graph::TensorType> layout = primitives::record_layout(c, t);
-    std::vector<BufferId> parts = {buffer_of(c.outputs[t])};
-    for (size_t k = 0; k < layout.size(); ++k) parts.push_back(buffer_of(body.outputs[made++]));
-    runtime_call("tape_push", std::move(parts), record_numbers(layout));
-  }
+  push_records(c);
   replace_state(body, state, next);
   emit({loops::Store{counter, {}, e.binary(Op::add, step, number(1))}});
   close_region();
   block_ = outer;
   emit({std::move(loop)});
-  for (size_t k = 0; k < carried; ++k) {
-    owners_[static_cast<size_t>(state[k])] = {regions_.back().id, -1};
-    bind(c.outputs[k], state[k]);
-  }
-  for (size_t t = carried; t < c.outputs.size(); ++t) bind(c.outputs[t], buffer_of(c.outputs[t]));
+  leave_loop(c, state);
 }
 
 }  // namespace anvil::compiler

@@ -8,12 +8,13 @@
 #include "compiler/passes.h"
 #include "compiler/traverse.h"
 #include "primitives/families/control.h"
+#include "primitives/vocabulary/composite.h"
 
 namespace anvil::compiler {
 
 using loops::Buffer;
 
-loops::Program lower(const Graph& g) { return Lowerer().run(g); }
+loops::Program lower(const Graph& g) { return Lowerer().run(*primitives::expand(g, primitives::Reader::lowering)); }
 
 loops::Program Lowerer::run(const Graph& g) {
   block_ = &program_.body;
@@ -378,9 +379,10 @@ void Lowerer::call(const char* function, const std::vector<ValuePtr>& results, c
 void Lowerer::lower_call(const graph::Call& c) {
   const primitives::Primitive& p = primitives::primitive_of(c);
   switch (p.control) {
-    case primitives::Control::none: break;
+    case primitives::Control::none:
+    case primitives::Control::once: break;
     case primitives::Control::branch: return lower_if(c);
-    case primitives::Control::loop: return lower_while(c, primitives::records(c));
+    case primitives::Control::loop: return lower_while(c);
     case primitives::Control::scan: return lower_tape_scan(c);
   }
   if (!p.lower) throw InternalError("primitive " + p.name + " has no loop rule");

@@ -67,6 +67,7 @@ class Lowerer final : public primitives::Lowering {
     std::unordered_map<const Value*, int> last_use;      // position of the last call that reads it
     std::unordered_map<const Value*, BufferId> targets;  // where a value of this graph shall be stored
     int position = 0;                                    // of the call that is lowered
+    std::vector<BufferId> tapes = {};                    // that end with it
   };
   // Who may write over a buffer (the region that made it) and when (after the last use).
   struct Ownership {
@@ -117,14 +118,21 @@ class Lowerer final : public primitives::Lowering {
   Block partial_window(const Walk&);
   void store_updates(const Walk&);
 
+  // ---- branch.cpp ----
+  void lower_if(const graph::Call&);
+  ValuePtr changed_in_place(const graph::Call&, size_t k) const;
+  void lend(BufferId, const Graph&);
+
   // ---- control.cpp ----
   struct Loop {
     loops::While statement;
     std::vector<BufferId> state;
   };
-  void lower_if(const graph::Call&);
-  void lower_while(const graph::Call&, bool record);
+  void lower_while(const graph::Call&);
   void lower_tape_scan(const graph::Call&);
+  void leave_loop(const graph::Call&, const std::vector<BufferId>& state);
+  void make_tapes(const graph::Call&);
+  void push_records(const graph::Call&);
   std::vector<BufferId> enter_state(const graph::Call&, const std::vector<ValuePtr>& initial);
   std::vector<BufferId> next_state(const std::vector<BufferId>& state);
   void open_region(const Graph&, const std::vector<BufferId>& inputs);

@@ -47,6 +47,11 @@ int32_t tape_length(Run* run, void* const* buffers, const int64_t*) {
   });
 }
 
+// buffers: handle.
+int32_t tape_free(Run* run, void* const* buffers, const int64_t*) {
+  return guarded(run, [&] { run->tapes.free(*static_cast<const uint64_t*>(buffers[0])); });
+}
+
 }  // namespace
 
 std::span<const NamedFunction> functions() {
@@ -63,6 +68,7 @@ std::span<const NamedFunction> functions() {
       {"tape_push", tape_push},
       {"tape_read", tape_read},
       {"tape_length", tape_length},
+      {"tape_free", tape_free},
   };
   return table;
 }

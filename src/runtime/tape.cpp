@@ -1,8 +1,10 @@
-// Chunk k of a tape holds first_chunk << k records.
+// Chunk k of a tape holds first_chunk << k records. Chunks are what is counted: their bytes are in use.
 #include "runtime/tape.h"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
+#include <utility>
 
 #include "base/error.h"
 
@@ -10,11 +12,31 @@ namespace anvil::runtime {
 
 namespace {
 constexpr int64_t first_bytes = 1024;
+
+std::atomic<int64_t> bytes_now = 0, bytes_most = 0;
+
+void count(int64_t bytes) {
+  const int64_t now = bytes_now += bytes;
+  for (int64_t most = bytes_most; now > most && !bytes_most.compare_exchange_weak(most, now);) {
+  }
 }
+}  // namespace
+
+TapeStatistics tape_statistics() { return {bytes_now, bytes_most}; }
+void reset_tape_statistics() { bytes_most = bytes_now.load(); }
 
 Tape::Tape(int64_t record_bytes)
     : record_bytes_(record_bytes),
       first_chunk_(std::max<int64_t>(1, first_bytes / std::max<int64_t>(1, record_bytes))) {}
+
+Tape::~Tape() { count(-capacity() * record_bytes_); }
+Tape::Tape(Tape&& o) noexcept
+    : record_bytes_(o.record_bytes_),
+      first_chunk_(o.first_chunk_),
+      length_(std::exchange(o.length_, 0)),
+      chunks_(std::exchange(o.chunks_, {})) {}
+
+int64_t Tape::capacity() const { return first_chunk_ * ((int64_t(1) << chunks_.size()) - 1); }
 
 char* Tape::place(int64_t record) const {
   const auto k = std::bit_width(static_cast<uint64_t>(record / first_chunk_ + 1)) - 1;
@@ -22,8 +44,16 @@ char* Tape::place(int64_t record) const {
 }
 
 char* Tape::append() {
-  const int64_t capacity = first_chunk_ * ((int64_t(1) << chunks_.size()) - 1);
-  if (length_ == capacity) chunks_.emplace_back(static_cast<size_t>((first_chunk_ << chunks_.size()) * record_bytes_));
+  if (length_ == capacity()) {
+    const int64_t bytes = (first_chunk_ << chunks_.size()) * record_bytes_;
+    try {
+      chunks_.emplace_back(static_cast<size_t>(bytes));
+    } catch (Error& e) {
+      e.details.push_back("i The derivative of a loop records its steps: `nv_while(checkpoint = )` records fewer.");
+      throw;
+    }
+    count(bytes);
+  }
   return place(length_++);
 }
 
@@ -39,8 +69,16 @@ uint64_t Tapes::add(int64_t record_bytes) {
 }
 
 Tape& Tapes::at(uint64_t handle) {
-  if (handle == 0 || handle > tapes_.size()) throw InternalError("there is no tape " + std::to_string(handle));
-  return tapes_[handle - 1];
+  if (handle == 0 || handle > tapes_.size() || !tapes_[handle - 1])
+    throw InternalError("there is no tape " + std::to_string(handle));
+  return *tapes_[handle - 1];
+}
+
+// Numbers of tapes that end in the order in which they began are given again.
+void Tapes::free(uint64_t handle) {
+  at(handle);
+  tapes_[handle - 1].reset();
+  while (!tapes_.empty() && !tapes_.back()) tapes_.pop_back();
 }
 
 }  // namespace anvil::runtime

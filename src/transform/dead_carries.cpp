@@ -2,7 +2,8 @@
 //
 //   %s, %d = while (%s0, %d0): (s, d) -> (f(s), g(s, d))      %s = while (%s0): (s) -> (f(s))
 //
-// with %d unused. How values flow is what the regions of the primitives say.
+// with %d unused, and what it records for nobody. So do results of branches. How values flow is what the regions of the primitives
+// say.
 #include <algorithm>
 
 #include "base/interrupt.h"
@@ -82,10 +83,29 @@ void keep_only(const Places& keep, size_t first, std::vector<ValuePtr>& values) 
   });
 }
 
+using IsRead = std::function<bool(const ValuePtr&)>;
+
+void drop_dead_tapes(Call& call, const IsRead& is_read) {
+  Places keep;
+  for (size_t i = primitives::carried(call); i < call.outputs.size(); ++i) keep.push_back(is_read(call.outputs[i]));
+  if (std::find(keep.begin(), keep.end(), false) != keep.end()) primitives::keep_tapes(call, keep);
+}
+
+// Results of inner graphs that run at most once.
+void drop_dead_results(Call& call, const IsRead& is_read) {
+  Places keep;
+  for (const ValuePtr& v : call.outputs) keep.push_back(is_read(v));
+  if (std::find(keep.begin(), keep.end(), false) == keep.end()) return;
+  rewrite_subgraphs(call, [&](Graph& g) { keep_only(keep, 0, g.outputs); });
+  keep_only(keep, 0, call.outputs);
+}
+
 }  // namespace
 
-void drop_dead_carries(Call& call, const std::function<bool(const ValuePtr&)>& is_read) {
+void drop_dead_carries(Call& call, const IsRead& is_read) {
+  if (primitives::control_of(call) != Control::none && !repeats(call)) return drop_dead_results(call, is_read);
   if (!repeats(call)) return;
+  drop_dead_tapes(call, is_read);
   const Control control = primitives::control_of(call);
   const std::vector<Region> regions = primitives::primitive_of(call).regions(call);
   Needs needs;
@@ -107,10 +127,6 @@ void drop_dead_carries(Call& call, const std::function<bool(const ValuePtr&)>& i
   keep_only(keep, 0, call.outputs);
   for (const GraphPtr& g : subgraphs(call)) keep_only(keep, fields, g->inputs);
   keep_only(keep, 0, call.params.graph("body_graph")->outputs);
-  if (!primitives::records(call)) return;
-  std::vector<int64_t> recorded = call.params.ints("fields");
-  for (int64_t& f : recorded) f = std::count(keep.begin(), keep.begin() + f, true);
-  call.params.set("fields", std::move(recorded));
 }
 
 }  // namespace anvil::transform

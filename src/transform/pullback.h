@@ -1,6 +1,6 @@
 // One backward walk: which values a derivative flows through, the cotangents found so far,
-// and the rules of control flow. reverse.cpp has the walk, reverse_control.cpp the rules of
-// `if` and of the loops. Cotangents that are zero are never made: they are null.
+// and the rules of control flow. reverse.cpp has the walk, reverse_branch.cpp and
+// reverse_loop.cpp the rules of control flow. Cotangents that are zero are never made: they are null.
 #pragma once
 #include <unordered_map>
 #include <unordered_set>
@@ -45,23 +45,34 @@ class Pullback {
 
  private:
   using Layout = std::vector<TensorType>;  // of the records of a tape
-  struct Loop;                             // a call of a loop primitive, seen as a tape_scan
-  struct Backward;                         // the body of the loop that carries cotangents back
-  struct Recorded {                        // a tape of carried elements at the start of each step
-    ValuePtr tape;
-    std::vector<size_t> elements;  // in the order of the fields
-  };
 
   void step(const Call&);
   void apply_rule(const Call&);
   void keep_zeros(const primitives::ReverseStep&, ValueList& results);
+  void reverse_checkpoint(const Call&);
   void reverse_if(const Call&);
+  // Another graph that computes the outputs of one of `call` again and then the sums of the cotangents of
+  // `targets`: the sum so far, itself, where nothing comes back, null where there is none.
+  struct Again {
+    GraphPtr back;
+    ValueList results;  // those of the call
+  };
+  Again recomputed(const Call&, const Graph& inner, const ValueList& targets) const;
+  void keep_of_branches(const Call&, std::vector<Again>&);
   void reverse_loop(const Call&);
   ValueList active_captures(const Graph& inner) const;
+  struct Loop;      // a call of a loop primitive, seen as a tape_scan
+  struct Backward;  // the body of the loop that carries cotangents back
+  struct Step;      // what that body needs of a step forwards
+  struct Record {   // a tape of what that body reads, and which of its inputs the fields are
+    ValuePtr tape;
+    ValueList fields;
+  };
   Backward backward_body(const Loop&, const std::vector<bool>& carries) const;
-  Recorded record_carries(const Loop&, std::vector<size_t> needed);
-  Recorded record_states(const Call&, std::vector<size_t> needed);
-  Recorded record_scan(const Loop&, const std::vector<size_t>& needed);
+  void reverse_in_segments(const Call&, int64_t length);
+  static Step forward_step(const Loop&, Backward&);
+  std::vector<Record> record(const Loop&, Backward&, Step);
+  ValuePtr add_tape(const Call&, GraphPtr body, size_t fields);
   // `layout` tells what a tape of cotangents holds.
   void accumulate(const ValuePtr& value, const ValuePtr& cotangent, const Layout& layout = {});
   void replace(const ValuePtr& value, const ValuePtr& sum);  // by a sum that contains the one so far
@@ -74,7 +85,9 @@ class Pullback {
   std::unordered_map<const Value*, ValuePtr> cotangents_;
   // Cotangents with zeros for elements that were not taken, which stay zero whatever they meet.
   std::unordered_set<ValuePtr> selected_;
-  std::unordered_map<const Value*, size_t> loops_;  // the places in `to` of loops, by their first result
+  std::unordered_map<const Value*, size_t> places_;  // the places in `to` of control flow, by its first result
+  // In the body of a loop: what is not the same at each step, but for counters.
+  std::unordered_set<const Value*> moving_;
 };
 
 }  // namespace anvil::transform

@@ -20,7 +20,7 @@ Pullback::Pullback(const std::vector<Call>& calls, const ValueList& targets, Gra
   active_.propagate(calls);
   for (size_t i = 0; i < to.calls.size(); ++i) {
     const Call& c = to.calls[i];
-    if (!c.outputs.empty() && primitives::repeats(c)) loops_[c.outputs[0].get()] = i;
+    if (!c.outputs.empty() && primitives::control_of(c) != Control::none) places_[c.outputs[0].get()] = i;
   }
 }
 
@@ -72,6 +72,7 @@ void Pullback::run() {
 void Pullback::step(const Call& call) {
   switch (primitives::control_of(call)) {
     case Control::none: return apply_rule(call);
+    case Control::once: return reverse_checkpoint(call);
     case Control::branch: return reverse_if(call);
     case Control::loop:
     case Control::scan: return reverse_loop(call);

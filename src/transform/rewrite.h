@@ -36,10 +36,15 @@ void append(std::vector<T>& to, const std::vector<T>& more) {
 using Values = std::unordered_set<const Value*>;
 // Everything that the calls and outputs of a graph read, inner graphs included.
 void collect_reads(const Graph&, Values& read);
+void list_constants(Graph&);  // lists what an inner graph takes from outside
 
 // Takes from a loop what it carries although neither a result that is read nor the loop's condition
 // needs it: dead_carries.cpp.
 void drop_dead_carries(Call&, const std::function<bool(const ValuePtr&)>& is_read);
+
+inline int64_t size_in_bytes(const ValuePtr& v) {
+  return elements(v->type.shape) * static_cast<int64_t>(size_of(v->type.dtype));
+}
 
 // A call that does more than make its results.
 inline bool has_effect(const Call& call) { return primitives::primitive_of(call).effect; }

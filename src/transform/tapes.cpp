@@ -1,13 +1,14 @@
 // Tapes as tensors or as repeated loops. A tape is known by its length and by what gives one
-// of its records. With `body` as the body of the loop that makes it:
+// of its records. Where the body gives the next %s and the field %f of a record:
 //
-//   %s, %tape = while_record [fields = 1] (%s0)      %s, %k = while (%s0, 0), the body counting %k
-//   ... a record of %tape at place %i                %r, .. = while (%s0, 0) as long as the count is < %i
+//   %s, %tape = while_record (%s0)                   %s, %k = while (%s0, 0), the body counting %k
+//   ... a record of %tape at place %i                %r, .. = while (%s0, 0) as long as the count is < %i,
+//                                                      then the body once more for its %f
 //
 // and, when it is known that the loop runs n times,
 //
-//   %s, %tape = while_record [fields = 1] (%s0)      %s, %k, %t = while (%s0, 0, zeros[.., n]), which also
-//                                                      writes %s into %t[.., %k]
+//   %s, %tape = while_record (%s0)                   %s, %k, %t = while (%s0, 0, zeros[.., n]), which also
+//                                                      writes %f into %t[.., %k]
 //   ... a record of %tape at place %i                %t[.., %i]
 #include "transform/tapes.h"
 
@@ -19,6 +20,8 @@
 #include "primitives/families/control.h"
 #include "primitives/vocabulary/var.h"
 #include "transform/rewrite.h"
+#include "transform/simplify.h"
+#include "transform/trip_count.h"
 
 namespace anvil::transform {
 
@@ -97,44 +100,6 @@ Tape tape_of(const ValuePtr& length, std::optional<int64_t> known, const ValueLi
           }};
 }
 
-// ---- how often a loop runs ----------------------------------------------------------------
-
-const Call* maker(const Graph& g, const ValuePtr& v) {
-  for (const Call& c : g.calls)
-    if (std::find(c.outputs.begin(), c.outputs.end(), v) != c.outputs.end()) return &c;
-  return nullptr;
-}
-std::optional<int64_t> number(const ValuePtr& v) {
-  if (!is_integer(v->type.dtype) || !v->type.shape.empty()) return std::nullopt;
-  if (v->kind == Value::Kind::constant) return graph::element(v->constant, 0).as<int64_t>();
-  if (v->kind != Value::Kind::literal) return std::nullopt;
-  return v->literal.rounded_to(v->type.dtype).as<int64_t>();
-}
-bool is(const Call& c, loops::Op op) { return primitives::primitive_of(c).op == op; }
-// For `k < end` or `k <= end` with k = k + step, all of them numbers of the text.
-std::optional<int64_t> iterations(const Call& c) {
-  const Graph &condition = *c.params.graph("cond_graph"), &body = *c.params.graph("body_graph");
-  const Call* test = maker(condition, condition.outputs[0]);
-  const bool below = test != nullptr && is(*test, loops::Op::lt);
-  if (test == nullptr || !(below || is(*test, loops::Op::le))) return std::nullopt;
-  auto counter = std::find(condition.inputs.begin(), condition.inputs.end(), test->inputs[0]);
-  auto end = number(test->inputs[1]);
-  if (counter == condition.inputs.end() || !end) return std::nullopt;
-  auto k = static_cast<size_t>(counter - condition.inputs.begin());
-  const Call* next = maker(body, body.outputs[k]);
-  auto start = number(c.inputs[k]);
-  if (!start || next == nullptr || !is(*next, loops::Op::add)) return std::nullopt;
-  auto step = next->inputs[0] == body.inputs[k]   ? number(next->inputs[1])
-              : next->inputs[1] == body.inputs[k] ? number(next->inputs[0])
-                                                  : std::nullopt;
-  constexpr int64_t most = int64_t(1) << 30;  // far from where any of these dtypes wraps but the small ones
-  if (!step || *step < 1 || *step > most || std::abs(*start) > most || std::abs(*end) > most) return std::nullopt;
-  int64_t last = *end + *step;
-  if (Scalar(last).rounded_to(c.inputs[k]->type.dtype).as<int64_t>() != last) return std::nullopt;
-  int64_t distance = *end - *start + (below ? 0 : 1);
-  return distance <= 0 ? 0 : (distance + *step - 1) / *step;
-}
-
 // ---- the rewriting ------------------------------------------------------------------------
 
 class Untaper {
@@ -156,110 +121,95 @@ class Untaper {
     for (graph::Param& p : c.params.items)
       if (auto* inner = std::get_if<GraphPtr>(&p.value)) *inner = run(**inner);
     substitute_all(map_, c.inputs);
-    if (primitives::records(c)) return while_record(to, c);
     if (primitives::control_of(c) == primitives::Control::scan) return tape_scan(to, c);
+    if (primitives::records(c)) return while_record(to, c);
     to.calls.push_back(std::move(c));
   }
   void bind(const ValueList& from, const ValueList& to) {
     for (size_t i = 0; i < to.size(); ++i) map_[from[i].get()] = to[i];
   }
 
+  // What a step gives from the carried values and the count of steps before: the next carried values,
+  // then the fields of new records.
+  using Outputs = std::function<ValueList(Graph&, const ValueList& counted)>;
+
   void while_record(Graph& to, const Call& c) {
-    size_t n = c.inputs.size();
-    std::optional<int64_t> known = iterations(c);
-    std::vector<TensorType> layout = primitives::record_layout(c, n);
-    std::vector<int64_t> fields = c.params.ints("fields");
-    GraphPtr condition = c.params.graph("cond_graph"), body = c.params.graph("body_graph");
-    auto advance = [n, body](Graph& g, const ValueList& state) {  // the state, then the count
-      ValueList next = inline_calls(*body, part(state, 0, n), g);
-      next.push_back((var(g, state[n]) + 1.0).value);
-      return next;
-    };
-    auto go_on = [n, condition](Graph& g, const ValueList& state) {
-      return inline_calls(*condition, part(state, 0, n), g).at(0);
-    };
-    ValueList counted = c.inputs;
-    counted.push_back(count(0));
-    if (!fits(layout, known)) {
-      ValueList end = loop(to, counted, go_on, advance);
-      bind(c.outputs, part(end, 0, n));
-      tapes_[c.outputs[n].get()] = {end[n], known, [=](Graph& g, const ValuePtr& place) {
-                                      ValueList there = loop(
-                                          g, counted,
-                                          [n, place](Graph& inner, const ValueList& state) {
-                                            return (var(inner, state[n]) < var(inner, place)).value;
-                                          },
-                                          advance);
-                                      ValueList record;
-                                      for (int64_t f : fields) record.push_back(there[static_cast<size_t>(f)]);
-                                      return record;
-                                    }};
-      return;
-    }
-    for (const TensorType& t : layout) counted.push_back(empty_records(t, *known));
-    ValueList end = loop(to, counted, go_on, [=](Graph& g, const ValueList& state) {
-      ValueList next = advance(g, state);
-      for (size_t k = 0; k < fields.size(); ++k)
-        next.push_back(written(g, state[n + 1 + k], state[static_cast<size_t>(fields[k])], state[n]));
-      return next;
-    });
-    bind(c.outputs, part(end, 0, n));
-    tapes_[c.outputs[n].get()] = tape_of(end[n], known, part(end, n + 1, fields.size()));
+    const size_t n = c.inputs.size();
+    const GraphPtr condition = c.params.graph("cond_graph"), body = c.params.graph("body_graph");
+    recording_loop(
+        to, c, c.inputs,
+        [n, condition](Graph& g, const ValueList& counted) {
+          return inline_calls(*condition, part(counted, 0, n), g).at(0);
+        },
+        [n, body](Graph& g, const ValueList& counted) { return inline_calls(*body, part(counted, 0, n), g); }, nullptr,
+        trip_count(c));
   }
 
   void tape_scan(Graph& to, const Call& c) {
-    const auto &directions = c.params.ints("last_first"), &new_counts = c.params.ints("new_field_counts");
+    const auto& directions = c.params.ints("last_first");
     std::vector<Tape> from;
     for (size_t i = 0; i < directions.size(); ++i) from.push_back(tapes_.at(c.inputs[i].get()));
-    ValueList carry = part(c.inputs, directions.size(), c.inputs.size() - directions.size());
-    size_t n = carry.size();
-    GraphPtr body = c.params.graph("body_graph");
+    const ValueList carry = part(c.inputs, directions.size(), c.inputs.size() - directions.size());
+    const size_t n = carry.size();
+    const GraphPtr body = c.params.graph("body_graph");
     const ValuePtr length = from[0].length;
-    std::optional<int64_t> known = from[0].known;
-    // all outputs of the body at a step: the next carry, then the fields of new records
-    auto outputs = [=](Graph& g, const ValueList& state) {
-      ValueList inputs;
-      for (size_t i = 0; i < from.size(); ++i) {
-        Var step = var(g, state[n]);
-        append(inputs, from[i].record(g, directions[i] ? (var(g, length) - 1.0 - step).value : step.value));
-      }
-      append(inputs, part(state, 0, n));
-      return inline_calls(*body, inputs, g);
-    };
-    auto until = [n](const ValuePtr& limit) {
-      return [n, limit](Graph& g, const ValueList& state) { return (var(g, state[n]) < var(g, limit)).value; };
-    };
-    auto advance = [n](Graph& g, const ValueList& state, const ValueList& made) {
+    recording_loop(
+        to, c, carry, below(n, length),
+        [=](Graph& g, const ValueList& counted) {
+          ValueList inputs;
+          for (size_t i = 0; i < from.size(); ++i) {
+            Var step = var(g, counted[n]);
+            append(inputs, from[i].record(g, directions[i] ? (var(g, length) - 1.0 - step).value : step.value));
+          }
+          append(inputs, part(counted, 0, n));
+          return inline_calls(*body, inputs, g);
+        },
+        length, from[0].known);
+  }
+
+  static Condition below(size_t n, const ValuePtr& limit) {
+    return [n, limit](Graph& g, const ValueList& counted) { return (var(g, counted[n]) < var(g, limit)).value; };
+  }
+
+  // A loop in the place of one that records. `length`: how often it runs, null where only its end tells.
+  void recording_loop(Graph& to, const Call& c, const ValueList& start, const Condition& go_on, const Outputs& outputs,
+                      ValuePtr length, std::optional<int64_t> known) {
+    const size_t n = start.size();
+    const std::vector<int64_t> counts = primitives::new_field_counts(c);
+    const ValueList& made_by_body = c.params.graph("body_graph")->outputs;
+    std::vector<TensorType> layout;
+    for (size_t k = n; k < made_by_body.size(); ++k) layout.push_back(made_by_body[k]->type);
+    const auto advance = [n](Graph& g, const ValueList& counted, const ValueList& made) {
       ValueList next = part(made, 0, n);
-      next.push_back((var(g, state[n]) + 1.0).value);
+      next.push_back((var(g, counted[n]) + 1.0).value);
       return next;
     };
-    ValueList counted = carry;
+    ValueList counted = start;
     counted.push_back(count(0));
-    std::vector<TensorType> layout;
-    for (size_t k = n; k < body->outputs.size(); ++k) layout.push_back(body->outputs[k]->type);
-    bool stored = fits(layout, known);
+    ValueList state = counted;
+    const bool stored = fits(layout, known);
     if (stored)
-      for (const TensorType& t : layout) counted.push_back(empty_records(t, *known));
-    ValueList end = loop(to, counted, until(length), [=](Graph& g, const ValueList& state) {
-      ValueList made = outputs(g, state), next = advance(g, state, made);
+      for (const TensorType& t : layout) state.push_back(empty_records(t, *known));
+    const ValueList end = loop(to, state, go_on, [=](Graph& g, const ValueList& now) {
+      ValueList made = outputs(g, now), next = advance(g, now, made);
       for (size_t k = 0; stored && k < layout.size(); ++k)
-        next.push_back(written(g, state[n + 1 + k], made[n + k], state[n]));
+        next.push_back(written(g, now[n + 1 + k], made[n + k], now[n]));
       return next;
     });
     bind(c.outputs, part(end, 0, n));
+    if (!length) length = end[n];
     size_t field = 0;
-    for (size_t t = 0; t < new_counts.size(); ++t) {
-      auto fields = static_cast<size_t>(new_counts[t]);
+    for (size_t t = 0; t < counts.size(); ++t) {
+      const auto fields = static_cast<size_t>(counts[t]);
       Tape& tape = tapes_[c.outputs[n + t].get()];
       if (stored)
         tape = tape_of(length, known, part(end, n + 1 + field, fields));
       else
         tape = {length, known, [=](Graph& g, const ValuePtr& place) {
-                  ValueList there =
-                      loop(g, part(counted, 0, n + 1), until(place), [=](Graph& inner, const ValueList& state) {
-                        return advance(inner, state, outputs(inner, state));
-                      });
+                  if (fields == 0) return ValueList();
+                  ValueList there = loop(g, counted, below(n, place), [=](Graph& inner, const ValueList& now) {
+                    return advance(inner, now, outputs(inner, now));
+                  });
                   return part(outputs(g, there), n + field, fields);
                 }};
       field += fields;
@@ -281,6 +231,11 @@ bool has_tapes(const Graph& g) {
 
 }  // namespace
 
-GraphPtr without_tapes(const Graph& g) { return has_tapes(g) ? Untaper().run(g) : std::make_shared<Graph>(g); }
+GraphPtr without_tapes(const Graph& g) {
+  if (!has_tapes(g)) return std::make_shared<Graph>(g);
+  GraphPtr plain = Untaper().run(g);
+  remove_dead_calls(*plain);  // of a step that runs again for one record the rest is read by nobody
+  return plain;
+}
 
 }  // namespace anvil::transform

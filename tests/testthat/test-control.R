@@ -86,3 +86,66 @@ test_that("a condition without a value is an error, not an endless loop", {
     jit(function(x) endless(function(i) NA))(nv_scalar(1))
   })
 })
+
+# y[i] = a y[i - 1] + e[i], in an array
+autoregression <- function(n, checkpoint = NULL) {
+  function(a, e) {
+    out <- nv_while(list(i = 1L, y = nv_fill(0, n, "f64")), \(i, y) i < n, function(i, y) {
+      j <- i + 1L
+      y[j] <- a * y[i] + e[j]
+      list(i = j, y = y)
+    }, checkpoint = checkpoint)
+    sum(out$y^2)
+  }
+}
+
+test_that("a recursion in an array has its gradient in time and memory of its length", {
+  n <- 200000L # whole arrays at each step would be 320 GB
+  set.seed(1)
+  e <- rnorm(n)
+  a <- 0.9
+  slopes <- jit(gradient(autoregression(n)))(nv_scalar(a, "f64"), nv_tensor(e, "f64"))
+  y <- as.vector(stats::filter(c(0, e[-1L]), a, method = "recursive"))
+  adjoint <- rev(as.vector(stats::filter(rev(2 * y), a, method = "recursive")))
+  expect_equal(as_array(slopes$a), sum(adjoint[-1L] * y[-n]), tolerance = 1e-10)
+  expect_equal(as.vector(as_array(slopes$e)), c(0, adjoint[-1L]), tolerance = 1e-10)
+})
+
+test_that("checkpoints change no gradient", {
+  e <- nv_tensor(sin(1:12), "f64")
+  a <- nv_scalar(0.7, "f64")
+  plain <- jit(gradient(autoregression(12L)))(a, e)
+  for (k in list(1, 3L, 5, 100, Inf)) {
+    expect_identical(lapply(jit(gradient(autoregression(12L, k)))(a, e), as_array), lapply(plain, as_array))
+  }
+  expect_equal(as_array(autoregression(12L, 4)(a, e)), as_array(autoregression(12L)(a, e)))
+  # nested, in a branch, and the slope of a slope
+  f <- function(checkpoint) {
+    function(x) {
+      nv_if(x > 0, nv_while(list(i = 0L, x = x), \(i, x) i < 6L, function(i, x) {
+        inner <- nv_while(list(j = 0L, z = x), \(j, z) j < 4L, \(j, z) list(j = j + 1L, z = sin(z) + x), checkpoint = checkpoint)
+        list(i = i + 1L, x = 0.5 * inner$z)
+      }, checkpoint = checkpoint)$x, x)
+    }
+  }
+  second <- function(f) jit(gradient(function(x) gradient(f)(x)$x))
+  x <- nv_scalar(0.4, "f64")
+  expect_equal(as_array(second(f(3))(x)$x), as_array(second(f(Inf))(x)$x), tolerance = 1e-12)
+  h <- 1e-4
+  at <- function(d) as_array(jit(gradient(f(2)))(nv_scalar(0.4 + d, "f64"))$x)
+  expect_equal(as_array(second(f(2))(x)$x), (at(h) - at(-h)) / (2 * h), tolerance = 1e-6)
+})
+
+test_that("a loop that is known to record much is cut by itself", {
+  skip_on_cran()
+  n <- 150000L # of 1000 doubles: 1.2 GB of records
+  f <- function(x) sum(nv_while(list(i = 0L, x = x), \(i, x) i < n, \(i, x) list(i = i + 1L, x = x * (1 - 1e-6 * x)))$x)
+  x <- nv_tensor(seq(0.1, 1, length.out = 1000), "f64")
+  left <- in_child(c(
+    sprintf("n <- %dL", n), paste("f <-", paste(deparse(f), collapse = "\n")),
+    'x <- nv_tensor(seq(0.1, 1, length.out = 1000), "f64")',
+    "range(as_array(jit(gradient(f))(x)$x))"
+  ), limit = 1.5e6)
+  # dy/dt = -1e-6 y^2: y = x / (1 + 1e-6 n x)
+  expect_equal(left, range(1 / (1 + 1e-6 * n * c(0.1, 1))^2), tolerance = 1e-4)
+})

@@ -108,11 +108,10 @@ class Evaluator {
       return kernel(call, operands, [this](const Graph& g, const Tensors& arguments) { return apply(g, arguments); });
     switch (primitives::control_of(call)) {
       case primitives::Control::none: break;
+      case primitives::Control::once: return run(*call.params.graph("body_graph"));
       case primitives::Control::branch:
         return run(*call.params.graph(*operands[0].as<bool>() ? "true_graph" : "false_graph"));
-      case primitives::Control::loop:
-        return primitives::records(call) ? while_record(call, std::move(operands))
-                                         : loop(call, std::move(operands), [](const Tensors&) {});
+      case primitives::Control::loop: return loop(call, std::move(operands));
       case primitives::Control::scan: return tape_scan(call, std::move(operands));
     }
     return elementwise(call, operands);
@@ -166,34 +165,20 @@ class Evaluator {
     return {out};
   }
 
-  template <class F>
-  Tensors loop(const Call& call, Tensors state, F at_start) {
+  Tensors loop(const Call& call, Tensors state) {
     const Graph &condition = *call.params.graph("cond_graph"), &body = *call.params.graph("body_graph");
-    while (*run(condition, state)[0].as<bool>()) {
-      at_start(state);
-      state = run(body, state);
-    }
+    const Tensors handles = new_tapes(call);
+    while (*run(condition, state)[0].as<bool>()) state = keep_records(call, handles, run(body, state));
+    state.insert(state.end(), handles.begin(), handles.end());
     return state;
-  }
-
-  Tensors while_record(const Call& call, Tensors operands) {
-    Tensor handle = new_tape();
-    Tensors results = loop(call, std::move(operands), [&](const Tensors& state) {
-      Tensors record;
-      for (int64_t field : call.params.ints("fields")) record.push_back(state[static_cast<size_t>(field)]);
-      tape(handle).push_back(std::move(record));
-    });
-    results.push_back(handle);
-    return results;
   }
 
   Tensors tape_scan(const Call& call, Tensors operands) {
     const Graph& body = *call.params.graph("body_graph");
-    const auto &last_first = call.params.ints("last_first"), &new_fields = call.params.ints("new_field_counts");
-    auto first_carry = operands.begin() + static_cast<std::ptrdiff_t>(last_first.size());
-    Tensors carry(first_carry, operands.end()), handles;
-    for (size_t i = 0; i < new_fields.size(); ++i) handles.push_back(new_tape());
-    size_t carried = carry.size(), steps = tape(operands[0]).size();
+    const auto& last_first = call.params.ints("last_first");
+    Tensors carry(operands.begin() + static_cast<std::ptrdiff_t>(last_first.size()), operands.end());
+    const Tensors handles = new_tapes(call);
+    const size_t steps = tape(operands[0]).size();
     for (size_t step = 0; step < steps; ++step) {
       Tensors inputs;
       for (size_t i = 0; i < last_first.size(); ++i) {
@@ -201,16 +186,23 @@ class Evaluator {
         inputs.insert(inputs.end(), record.begin(), record.end());
       }
       inputs.insert(inputs.end(), carry.begin(), carry.end());
-      Tensors outputs = run(body, inputs);
-      carry.assign(outputs.begin(), outputs.begin() + static_cast<std::ptrdiff_t>(carried));
-      auto field = outputs.begin() + static_cast<std::ptrdiff_t>(carried);
-      for (size_t i = 0; i < handles.size(); ++i) {
-        tape(handles[i]).emplace_back(field, field + new_fields[i]);
-        field += new_fields[i];
-      }
+      carry = keep_records(call, handles, run(body, inputs));
     }
     carry.insert(carry.end(), handles.begin(), handles.end());
     return carry;
+  }
+
+  // Of what a body gives, the records go onto the tapes; the rest is carried on.
+  Tensors keep_records(const Call& call, const Tensors& handles, Tensors outputs) {
+    const auto counts = primitives::new_field_counts(call);
+    const auto end = outputs.begin() + static_cast<std::ptrdiff_t>(primitives::carried(call));
+    auto field = end;
+    for (size_t i = 0; i < handles.size(); ++i) {
+      tape(handles[i]).emplace_back(field, field + counts[i]);
+      field += counts[i];
+    }
+    outputs.erase(end, outputs.end());
+    return outputs;
   }
 
   // A handle is the number of a tape; records share the tensors of the run.
@@ -218,6 +210,11 @@ class Evaluator {
   Tensor new_tape() {
     tapes_.emplace_back();
     return graph::full(graph::tape_type, tapes_.size() - 1);
+  }
+  Tensors new_tapes(const Call& call) {
+    Tensors handles;
+    for (size_t i = primitives::carried(call); i < call.outputs.size(); ++i) handles.push_back(new_tape());
+    return handles;
   }
   Tape& tape(const Tensor& handle) { return tapes_.at(*handle.as<uint64_t>()); }
 

@@ -15,8 +15,8 @@ using Types = std::vector<TensorType>;
 
 std::string counted(size_t n, const char* what) { return std::to_string(n) + " " + what + (n == 1 ? "" : "s"); }
 
-void check_state(const Types& state, const std::vector<ValuePtr>& next) {
-  if (next.size() != state.size())
+void check_state(const Types& state, const std::vector<ValuePtr>& next, size_t fields) {
+  if (next.size() != state.size() + fields)
     throw Error("argument", "`body` must have the same input and output structure.",
                 {"x The state has " + counted(state.size(), "element") + ", but `body` returns " +
                  counted(next.size(), "element") + "."});
@@ -60,16 +60,17 @@ void check_inputs(const char* graph_name, const Graph& g, const Types& expected)
                           text(g.inputs[i]->type) + ", the state is " + text(expected[i]));
 }
 
-Types infer_while(const Types& state, const Params& params) {
+Types infer_loop(const Types& state, const Params& params, size_t fields) {
   const Graph &condition = *params.graph("cond_graph"), &body = *params.graph("body_graph");
   if (state.empty())
     throw Error("argument", "`init` must have at least one element.", {"i A loop without a state can never end."});
   check_condition(condition, state);
   check_inputs("cond", condition, state);
   check_inputs("body", body, state);
-  check_state(state, body.outputs);
+  check_state(state, body.outputs, fields);
   return state;
 }
+Types infer_while(const Types& state, const Params& params) { return infer_loop(state, params, 0); }
 
 Types infer_if(const Types& operands, const Params& params) {
   if (!operands[0].shape.empty())
@@ -100,11 +101,9 @@ size_t total(const std::vector<int64_t>& counts) {
 }
 
 Types infer_while_record(const Types& state, const Params& params) {
-  Types results = infer_while(state, params);
-  for (int64_t field : params.ints("fields"))
-    if (field < 0 || static_cast<size_t>(field) >= state.size())
-      throw InternalError("while_record: there is no such state element");
-  results.push_back(graph::tape_type);
+  const auto& counts = params.ints("new_field_counts");
+  Types results = infer_loop(state, params, total(counts));
+  results.insert(results.end(), counts.size(), graph::tape_type);
   return results;
 }
 
@@ -145,26 +144,32 @@ std::vector<Region> branch_regions(const Call& c) {
   return {{c.params.graph("true_graph"), {}, {}, leave, {}}, {c.params.graph("false_graph"), {}, {}, leave, {}}};
 }
 
+// The fields of new tapes leave a body after what it carries.
+void leave_as_records(const Call& c, Region& body) {
+  size_t result = carried(c), made = result;
+  for (int64_t fields : new_field_counts(c)) {
+    for (int64_t i = 0; i < fields; ++i) body.leave.push_back({made++, result});
+    ++result;
+  }
+}
+
 std::vector<Region> loop_regions(const Call& c) {
-  const size_t n = c.inputs.size();
-  const auto state = side_by_side(n);
+  const auto state = side_by_side(c.inputs.size());
   Region test{c.params.graph("cond_graph"), state, state, {}, {}};
   Region body{c.params.graph("body_graph"), state, state, state, state};
-  if (records(c))
-    for (int64_t field : c.params.ints("fields")) body.pass.push_back({static_cast<size_t>(field), n});
+  leave_as_records(c, body);
   return {test, body};
 }
 
 std::vector<Region> scan_regions(const Call& c) {
-  const auto &counts = c.params.ints("field_counts"), &new_counts = c.params.ints("new_field_counts");
-  const size_t tapes = counts.size(), fields = total(counts), carried = c.inputs.size() - tapes;
-  Region body{c.params.graph("body_graph"), side_by_side(carried, tapes, fields), side_by_side(carried, 0, fields),
-              side_by_side(carried), side_by_side(carried, fields)};
-  size_t field = 0, made = carried;
+  const auto& counts = c.params.ints("field_counts");
+  const size_t tapes = counts.size(), fields = total(counts), n = carried(c);
+  Region body{c.params.graph("body_graph"), side_by_side(n, tapes, fields), side_by_side(n, 0, fields), side_by_side(n),
+              side_by_side(n, fields)};
+  size_t field = 0;
   for (size_t t = 0; t < tapes; ++t)
     for (int64_t i = 0; i < counts[t]; ++i) body.enter.push_back({t, field++});
-  for (size_t t = 0; t < new_counts.size(); ++t)
-    for (int64_t i = 0; i < new_counts[t]; ++i) body.leave.push_back({made++, carried + t});
+  leave_as_records(c, body);
   return {body};
 }
 
@@ -184,27 +189,59 @@ Primitive make_control(std::string name, Control control, std::vector<std::strin
 
 }  // namespace
 
-std::vector<TensorType> record_layout(const graph::Call& call, size_t output) {
+std::vector<int64_t> new_field_counts(const Call& c) {
+  return c.params.find("new_field_counts") == nullptr ? std::vector<int64_t>() : c.params.ints("new_field_counts");
+}
+
+std::vector<TensorType> record_layout(const Call& call, size_t output) {
+  const auto counts = new_field_counts(call);
+  size_t field = carried(call);
+  const size_t tape = output - field;
+  for (size_t t = 0; t < tape; ++t) field += static_cast<size_t>(counts.at(t));
   std::vector<TensorType> layout;
-  if (control_of(call) == Control::loop) {
-    for (int64_t field : call.params.ints("fields")) layout.push_back(call.inputs.at(static_cast<size_t>(field))->type);
-    return layout;
-  }
-  size_t carried = call.inputs.size() - call.params.ints("field_counts").size(), field = carried;
-  const auto& counts = call.params.ints("new_field_counts");
-  for (size_t t = 0; t < output - carried; ++t) field += static_cast<size_t>(counts.at(t));
-  for (int64_t i = 0; i < counts.at(output - carried); ++i)
+  for (int64_t i = 0; i < counts.at(tape); ++i)
     layout.push_back(call.params.graph("body_graph")->outputs.at(field++)->type);
   return layout;
 }
 
-bool records(const Call& c) { return control_of(c) == Control::loop && c.params.find("fields") != nullptr; }
-
-ValuePtr begin_recording(Call& c, std::vector<int64_t> fields) {
-  c.primitive = &registry().at("while_record");
-  c.params.items.push_back({"fields", std::move(fields), true});
+ValuePtr add_tape(Call& c, GraphPtr body, size_t fields) {
+  std::vector<int64_t> counts = new_field_counts(c);
+  if (counts.empty() && control_of(c) == Control::loop) {
+    c.primitive = &registry().at("while_record");
+    c.params.items.push_back({"new_field_counts", counts});
+  }
+  counts.push_back(static_cast<int64_t>(fields));
+  c.params.set("new_field_counts", std::move(counts));
+  c.params.set("body_graph", std::move(body));
   c.outputs.push_back(make_value(graph::Value::Kind::result, graph::tape_type));
   return c.outputs.back();
+}
+
+void keep_tapes(Call& c, const std::vector<bool>& keep) {
+  const auto counts = new_field_counts(c);
+  const size_t n = carried(c);
+  auto body = std::make_shared<Graph>(*c.params.graph("body_graph"));
+  const std::vector<ValuePtr> made = body->outputs, results = c.outputs;
+  body->outputs.resize(n);
+  c.outputs.resize(n);
+  std::vector<int64_t> kept;
+  size_t field = n;
+  for (size_t t = 0; t < counts.size(); ++t) {
+    const size_t end = field + static_cast<size_t>(counts[t]);
+    if (keep[t]) {
+      kept.push_back(counts[t]);
+      c.outputs.push_back(results[n + t]);
+      for (size_t k = field; k < end; ++k) body->outputs.push_back(made[k]);
+    }
+    field = end;
+  }
+  c.params.set("body_graph", body);
+  if (kept.empty() && control_of(c) == Control::loop) {
+    c.primitive = &registry().at("while");
+    std::erase_if(c.params.items, [](const graph::Param& p) { return p.name == "new_field_counts"; });
+  } else {
+    c.params.set("new_field_counts", std::move(kept));
+  }
 }
 
 std::vector<ValuePtr> branch(Graph& to, const ValuePtr& condition, GraphPtr yes, GraphPtr no) {
@@ -213,12 +250,6 @@ std::vector<ValuePtr> branch(Graph& to, const ValuePtr& condition, GraphPtr yes,
 std::vector<ValuePtr> loop(Graph& to, std::vector<ValuePtr> state, GraphPtr condition, GraphPtr body) {
   return record(to, registry().at("while"), std::move(state),
                 {{"cond_graph", std::move(condition)}, {"body_graph", std::move(body)}});
-}
-std::vector<ValuePtr> recording_loop(Graph& to, std::vector<ValuePtr> state, GraphPtr condition, GraphPtr body,
-                                     std::vector<int64_t> fields) {
-  return record(
-      to, registry().at("while_record"), std::move(state),
-      {{"cond_graph", std::move(condition)}, {"body_graph", std::move(body)}, {"fields", std::move(fields), true}});
 }
 std::vector<ValuePtr> scan_tapes(Graph& to, std::vector<ValuePtr> operands, Scan s) {
   return record(to, registry().at("tape_scan"), std::move(operands),
@@ -233,11 +264,13 @@ void register_control(Registry& r) {
                                   {"stablehlo.if", {}, special});
   branch.group = Group::boolean;
   r.add(std::move(branch));
-  r.add(make_control("while", Control::loop, {"..."}, {"cond_graph", "body_graph"}, infer_while,
-                     {"stablehlo.while", {}, special}));
+  Primitive loop = make_control("while", Control::loop, {"..."}, {"cond_graph", "body_graph"}, infer_while,
+                                {"stablehlo.while", {}, special});
+  loop.parameters.push_back({"segment", ParamSpec::Kind::integer, true});
+  r.add(std::move(loop));
   Primitive record =
       make_control("while_record", Control::loop, {"..."}, {"cond_graph", "body_graph"}, infer_while_record, {});
-  record.parameters.push_back({"fields", ParamSpec::Kind::axes});
+  record.parameters.push_back({"new_field_counts", ParamSpec::Kind::sizes});
   r.add(std::move(record));
   Primitive scan = make_control("tape_scan", Control::scan, {"..."}, {"body_graph"}, infer_tape_scan, {});
   for (const char* counts : {"field_counts", "last_first", "new_field_counts"})

@@ -3,16 +3,17 @@
 // `if` [true_graph, false_graph] (pred): runs one of two graphs without inputs. `while`
 // [cond_graph, body_graph] (state...): the graphs' inputs are the state; body_graph gives
 // the next one, all of it computed before any of it is replaced. All of these graphs may
-// read values of the graphs around them.
+// read values of the graphs around them. `while` may have a parameter `segment` for reverse mode:
+// the length of the segments of which only the first state is recorded, 0 for none; without it
+// there are some where the records would take too much memory.
 //
 // A tape is a list of records that grows while a loop runs; its handle, a scalar
 // value, stands for it. A record has a fixed layout, a list of tensor types: its bytes
 // are the dense bytes of its fields, one after the other. A record may have no fields.
 //
-// `while_record` [cond_graph, body_graph, fields] (state...) -> (state..., tape): `while`
-// that also pushes a record at the start of each iteration, before the body runs (so a
-// loop of N iterations gives N records): the state elements with the 0-based positions
-// `fields`, in that order.
+// `while_record` [cond_graph, body_graph, new_field_counts] (state...) -> (state..., tapes...):
+// `while` whose body gives, after the next state, the fields of one record for each tape,
+// `new_field_counts` of them. A loop of N iterations makes N records.
 //
 // `tape_scan` [body_graph, field_counts, last_first, new_field_counts] (tapes..., carry...)
 // -> (carry..., tapes...): one step per record of the operand tapes, which are all equally
@@ -30,24 +31,30 @@ namespace anvil::primitives {
 inline Control control_of(const graph::Call& c) { return primitive_of(c).control; }
 // Whether inner graphs run any number of times.
 inline bool repeats(const graph::Call& c) { return control_of(c) == Control::loop || control_of(c) == Control::scan; }
-// Whether a loop records a tape, its last result.
-bool records(const graph::Call&);
-// Makes a `while` a `while_record` of these state elements; gives the tape.
-ValuePtr begin_recording(graph::Call&, std::vector<int64_t> fields);
+// The numbers of fields of the tapes that a loop records, its last results.
+std::vector<int64_t> new_field_counts(const graph::Call&);
+inline bool records(const graph::Call& c) { return repeats(c) && !new_field_counts(c).empty(); }
+// Makes a loop record one more tape, whose fields are the last outputs of its new body; gives the tape.
+ValuePtr add_tape(graph::Call&, graph::GraphPtr body, size_t fields);
+// Makes a loop record those of its tapes only that `keep` says.
+void keep_tapes(graph::Call&, const std::vector<bool>& keep);
+// What a loop carries from one step to the next.
+inline size_t carried(const graph::Call& c) { return c.outputs.size() - new_field_counts(c).size(); }
 
+// `checkpoint` [body_graph] () runs its graph, which reads the values around it, once.
+//
 // Calls of these primitives, recorded into `to`.
+std::vector<ValuePtr> checkpoint(graph::Graph& to, graph::GraphPtr body);
 std::vector<ValuePtr> branch(graph::Graph& to, const ValuePtr& condition, graph::GraphPtr yes, graph::GraphPtr no);
 std::vector<ValuePtr> loop(graph::Graph& to, std::vector<ValuePtr> state, graph::GraphPtr condition,
                            graph::GraphPtr body);
-std::vector<ValuePtr> recording_loop(graph::Graph& to, std::vector<ValuePtr> state, graph::GraphPtr condition,
-                                     graph::GraphPtr body, std::vector<int64_t> fields);
 struct Scan {
   graph::GraphPtr body;
   std::vector<int64_t> field_counts, last_first, new_field_counts;
 };
 std::vector<ValuePtr> scan_tapes(graph::Graph& to, std::vector<ValuePtr> operands, Scan);
 
-// The types of the fields of the tape that is result `output` of a while_record or tape_scan.
+// The types of the fields of the tape that is result `output` of a loop.
 std::vector<TensorType> record_layout(const graph::Call&, size_t output);
 
 }  // namespace anvil::primitives

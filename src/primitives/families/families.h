@@ -21,5 +21,6 @@ void register_sort(Registry&);
 void register_linalg(Registry&);
 void register_random(Registry&);
 void register_control(Registry&);
+void register_checkpoint(Registry&);
 
 }  // namespace anvil::primitives

@@ -185,8 +185,9 @@ Primitive make_dynamic_update_slice() {
   p.infer = infer_update;
   p.reverse = [](ReverseStep& step) {
     Var g = cotangent(step), update = operand(step, 1);
-    if (step.required[0]) set(step, 0, dynamic_update_slice(g, zeros_like(update), starts(step, 2)));
+    // the part is read before it becomes zero, which then happens in place
     if (step.required[1]) set(step, 1, dynamic_slice(g, starts(step, 2), update.shape()));
+    if (step.required[0]) set(step, 0, dynamic_update_slice(g, zeros_like(update), starts(step, 2)));
   };
   p.hlo = {"stablehlo.dynamic_update_slice", {}};
   p.lower = lower_update;

@@ -22,6 +22,7 @@ Registry& registry() {
     register_linalg(r);
     register_random(r);
     register_control(r);
+    register_checkpoint(r);
     return r;
   }();
   return filled;

@@ -24,17 +24,14 @@ std::vector<TensorType> infer_composite(const std::vector<TensorType>& operands,
 
 std::vector<ValuePtr> expand_composite(Graph& to, const Call& call) {
   const Graph& definition = *call.params.graph("definition");
-  std::vector<ValuePtr> results = inline_calls(definition, call.inputs, to);
-  for (const ValuePtr& v : definition.constants)
-    if (v->kind == graph::Value::Kind::constant &&
-        std::find(to.constants.begin(), to.constants.end(), v) == to.constants.end())
-      to.constants.push_back(v);
-  return results;
+  add_constants(to, definition);
+  return inline_calls(definition, call.inputs, to);
 }
 
 bool expands(const Call& call, Reader reader) {
   const Primitive& p = primitive_of(call);
   if (!p.expand) return false;
+  if (p.control != Control::none && reader != Reader::text) return reader == Reader::lowering;
   auto flows = [](const ValuePtr& v) { return is_float(v->type.dtype); };
   switch (reader) {
     case Reader::backend: return !p.lower;
@@ -42,6 +39,7 @@ bool expands(const Call& call, Reader reader) {
       return !(p.reverse && (!p.reverses || p.reverses(call))) &&
              std::any_of(call.outputs.begin(), call.outputs.end(), flows);
     case Reader::text: return p.hlo.op.empty();
+    case Reader::lowering: return false;
   }
   return false;
 }
@@ -96,6 +94,13 @@ GraphPtr rewrite(const Graph& g, Expanded& expanded, Reader reader, const Wanted
 }
 
 }  // namespace
+
+void add_constants(Graph& to, const Graph& from) {
+  for (const ValuePtr& v : from.constants)
+    if (v->kind == graph::Value::Kind::constant &&
+        std::find(to.constants.begin(), to.constants.end(), v) == to.constants.end())
+      to.constants.push_back(v);
+}
 
 Primitive composite(std::string name, std::function<void(ReverseStep&)> reverse) {
   Primitive p;

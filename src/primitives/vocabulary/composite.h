@@ -10,10 +10,13 @@ namespace anvil::primitives {
 
 // `reverse` may be empty.
 Primitive composite(std::string name, std::function<void(ReverseStep&)> reverse);
+// The captured tensors of a graph that is put into another one become those of the other.
+void add_constants(graph::Graph& to, const graph::Graph& from);
 bool is_composite(const graph::Operation&);
 
-// What reads the expanded graph: it keeps the calls that it has a rule for.
-enum class Reader : uint8_t { backend, reverse, text };
+// What reads the expanded graph: it keeps the calls that it has a rule for. Control flow with an
+// expansion stays until calls are no longer merged.
+enum class Reader : uint8_t { backend, reverse, text, lowering };
 // The graph with expansions in the place of calls, inner graphs included; of those calls that
 // `wanted` chooses, when it is given. Other values are shared.
 using Wanted = std::function<bool(const graph::Call&)>;

@@ -39,6 +39,7 @@ struct ParamSpec {
   };
   std::string name;
   Kind kind;
+  bool optional = false;  // calls may be without it
 };
 
 // How the primitive reads in StableHLO, for the reader and the writer alike: an operator, and

@@ -84,6 +84,7 @@ struct Monoid {
 // ---- inner graphs -----------------------------------------------------------------------
 enum class Control : uint8_t {
   none,    // inner graphs, if any, are functions of scalars that the primitive applies
+  once,    // an inner graph without inputs; differentiated, it runs again on the way back
   branch,  // one of the inner graphs runs
   loop,    // a condition and a body, as long as the condition says so; may record a tape
   scan     // a body, once for each record of a tape

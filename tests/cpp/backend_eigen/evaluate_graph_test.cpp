@@ -1,5 +1,6 @@
 // Whole graphs: literals, control flow, tapes, interruption.
 #include "backend_eigen/tensors.h"
+#include "primitives/families/control.h"
 #include "support/interrupt_at.h"
 
 namespace anvil::eigen {
@@ -70,9 +71,9 @@ TEST(EvaluateGraph, TapesKeepTheStates) {
   using primitives::registry;
   Graph g = swapping_loop();
   graph::Call& loop = g.calls[0];
-  loop.primitive = &registry().at("while_record");
-  loop.params.items.push_back({"fields", Ints{1, 0}, true});
-  loop.outputs.push_back(make_value(graph::Value::Kind::result, graph::tape_type));
+  auto recording = std::make_shared<Graph>(*loop.params.graph("body_graph"));
+  recording->outputs.insert(recording->outputs.end(), {recording->inputs[1], recording->inputs[0]});
+  primitives::add_tape(loop, recording, 2);
   // carry = 10 carry + i, new records: (carry, a)
   auto body = std::make_shared<Graph>();
   for (int i = 0; i < 3; ++i) body->inputs.push_back(make_value(graph::Value::Kind::input, i32_scalar));

@@ -119,8 +119,8 @@ TEST(Tapes, HaveTheLayoutOfTheirRecords) {
   std::vector<TensorType> state = {f32_scalar, {DType::i32, {3}}};
   auto looped = record(g, registry().at("while_record"), initial,
                        {{"cond_graph", constant_graph(state, {bool_scalar})},
-                        {"body_graph", constant_graph(state, state)},
-                        {"fields", std::vector<int64_t>{1, 0}}});
+                        {"body_graph", constant_graph(state, {state[0], state[1], state[1], state[0]})},
+                        {"new_field_counts", std::vector<int64_t>{2}}});
   ASSERT_EQ(looped.size(), 3u);
   EXPECT_EQ(looped[2]->type, graph::tape_type);
   EXPECT_EQ(record_layout(g.calls[0], 2), (std::vector<TensorType>{{DType::i32, {3}}, f32_scalar}));

@@ -13,7 +13,8 @@ int results_of(const std::string& function, const std::vector<int64_t>& numbers)
   static const std::unordered_map<std::string, int> table = {
       {"gemm_f32", 1}, {"gemm_f64", 1},  {"cholesky_f32", 1},         {"cholesky_f64", 1},
       {"sort", -2},    {"top_k", 2},     {"triangular_solve_f32", 1}, {"triangular_solve_f64", 1},
-      {"tape_new", 1}, {"tape_push", 0}, {"tape_read", -3},           {"tape_length", 1}};
+      {"tape_new", 1}, {"tape_push", 0}, {"tape_read", -3},           {"tape_length", 1},
+      {"tape_free", 0}};
   auto it = table.find(function);
   if (it == table.end()) return -1;
   return it->second == -2   ? static_cast<int>(numbers.at(0))
@@ -89,6 +90,8 @@ bool LoopInterpreter::tape(const loops::Call& s, const std::vector<int64_t>& num
     }
   } else if (s.function == "tape_length") {
     set(s.buffers[0], {make_.constant(Scalar(static_cast<int64_t>(tapes_.at(handle(1)).size())), DType::i64)});
+  } else if (s.function == "tape_free") {
+    tapes_.erase(handle(0));
   } else {
     return false;
   }

@@ -112,7 +112,7 @@ TEST(DeadCarries, RecordedOnesKeepTheirPlace) {
   const graph::Call* loop = find_loop(*slope);
   ASSERT_TRUE(primitives::records(*loop));
   EXPECT_EQ(loop->inputs.size(), 2u);
-  EXPECT_EQ(loop->params.ints("fields"), std::vector<int64_t>{1});
+  EXPECT_EQ(primitives::record_layout(*loop, 2), std::vector<TensorType>{f64_scalar});
   EXPECT_EQ(numbers(eigen::evaluate(*slope, {tensor({}, {0.7})})[0]), before);
 }
 

@@ -1,0 +1,64 @@
+#include "transform/needed.h"
+
+#include "transform/cut.h"
+
+namespace anvil::transform {
+
+namespace {
+
+ValueList reads(const Call& c) {
+  ValueList list = c.inputs;
+  for (const GraphPtr& inner : subgraphs(c)) append(list, captures(*inner));
+  return list;
+}
+
+}  // namespace
+
+void add_dependent(const std::vector<Call>& calls, Values& set) {
+  for (const Call& c : calls) {
+    const ValueList list = reads(c);
+    if (std::any_of(list.begin(), list.end(), [&](const ValuePtr& v) { return set.count(v.get()) != 0; }))
+      for (const ValuePtr& v : c.outputs) set.insert(v.get());
+  }
+}
+Values addresses(const ValueList& list) {
+  Values set;
+  for (const ValuePtr& v : list) set.insert(v.get());
+  return set;
+}
+
+ValueList cheapest(const Graph& body, const ValueList& sources, const Values& later, Nearest nearest,
+                   const Values& recorded) {
+  Values moving = addresses(sources);
+  add_dependent(body.calls, moving);
+  Network network;
+  std::unordered_map<const Value*, size_t> nodes;
+  ValueList values;
+  const auto node = [&](const ValuePtr& v) {
+    if (auto known = nodes.find(v.get()); known != nodes.end()) return known->second;
+    constexpr int64_t field = 1, byte = 16;
+    int64_t cost = recorded.count(v.get()) != 0 ? field : 2 * field + byte * size_in_bytes(v);
+    if (v->type.tape) cost = Network::unlimited;
+    values.push_back(v);
+    return nodes[v.get()] = network.node(cost);
+  };
+  const auto is_needed = [&](const ValuePtr& v) { return moving.count(v.get()) != 0 && later.count(v.get()) == 0; };
+  for (const ValuePtr& v : sources) network.source(node(v));
+  for (const Call& c : body.calls) {
+    const bool is_later = later.count(c.outputs[0].get()) != 0;
+    for (const ValuePtr& v : reads(c)) {
+      if (!is_needed(v)) continue;
+      if (is_later)
+        network.sink(node(v));
+      else
+        for (const ValuePtr& made : c.outputs) network.edge(node(v), node(made));
+    }
+  }
+  for (const ValuePtr& v : body.outputs)
+    if (is_needed(v)) network.sink(node(v));
+  ValueList cut;
+  for (size_t n : network.minimum_cut(nearest == Nearest::to_use)) cut.push_back(values[n]);
+  return cut;
+}
+
+}  // namespace anvil::transform

@@ -1,0 +1,87 @@
+// What compiled gradients of loops record, in bytes.
+#include <gtest/gtest.h>
+
+#include "runtime/tape.h"
+#include "support/gradient_check.h"
+#include "support/run_compiled.h"
+
+namespace anvil::test {
+namespace {
+
+using graph::Graph;
+using Vars = std::vector<Var>;
+
+Var position(Graph& g, int64_t x) { return primitives::literal(g, Scalar(x), {DType::i32, {}, false}); }
+
+// while (i < steps) state = step(i, state), from i = 0.
+Vars repeat(Graph& g, int64_t steps, const Var& start, const std::function<Var(Graph&, Var, Var)>& step,
+            int64_t checkpoint = 0) {
+  auto condition = std::make_shared<Graph>(), body = std::make_shared<Graph>();
+  for (auto& inner : {condition, body}) {
+    input(*inner, {DType::i32, {}, false});
+    input(*inner, start.type());
+  }
+  const Var i{body.get(), body->inputs[0]}, s{body.get(), body->inputs[1]};
+  condition->outputs = {(Var{condition.get(), condition->inputs[0]} < position(*condition, steps)).value};
+  body->outputs = {(i + position(*body, 1)).value, step(*body, i, s).value};
+  auto r = primitives::record(g, primitives::registry().at("while"), {position(g, 0).value, start.value},
+                              {{"cond_graph", condition}, {"body_graph", body}});
+  if (checkpoint > 0) g.calls.back().params.items.push_back({"segment", checkpoint});
+  return {{&g, r[0]}, {&g, r[1]}};
+}
+
+// Runs the gradient, compiled; gives the most bytes that its tapes hold at a time.
+int64_t recorded(const Program& program, const std::vector<Tensor>& at, std::vector<Tensor>* slopes = nullptr) {
+  Graph g = build(program, at);
+  weigh(g, 1);
+  const auto gradient = transform::gradient(g, std::vector<bool>(at.size(), true), false);
+  const int64_t before = runtime::tape_statistics().now;
+  runtime::reset_tape_statistics();
+  auto results = run_compiled(*gradient, at);
+  if (slopes != nullptr) *slopes = results;
+  EXPECT_EQ(runtime::tape_statistics().now, before) << "tapes end with the run";
+  return runtime::tape_statistics().most - before;
+}
+
+constexpr int64_t steps = 2000, slack = 2;  // chunks double
+
+TEST(LoopMemory, AnArrayWrittenElementByElementTakesOneElementAStep) {
+  const Program program = [](Graph& g, const Vars& x) {
+    return Vars{repeat(g, steps, x[1], [&](Graph& b, Var i, Var y) {
+      const Var last = reshape(primitives::dynamic_slice(y, {i}, {1}), {});
+      const Var next = sin(Var{&b, x[0].value} * last);
+      return primitives::dynamic_update_slice(y, reshape(next, {1}), {i + position(b, 1)});
+    })[1]};
+  };
+  const int64_t bytes = recorded(program, {tensor(DType::f64, {}, {0.9}), spread_values(DType::f64, {steps + 1})});
+  EXPECT_LE(bytes, slack * 8 * steps);
+  EXPECT_GE(bytes, 8 * steps);
+}
+
+Program iteration(int64_t checkpoint) {
+  return [checkpoint](Graph& g, const Vars& x) {
+    return Vars{repeat(
+        g, steps, x[0], [](Graph&, Var, Var s) { return sin(s * 1.1); }, checkpoint)[1]};
+  };
+}
+
+TEST(LoopMemory, SegmentsTakeTheirStatesAndTheRecordsOfOne) {
+  const std::vector<Tensor> at = {spread_values(DType::f64, {100})};
+  std::vector<Tensor> plain, cut;
+  EXPECT_GE(recorded(iteration(0), at, &plain), 800 * steps);
+  EXPECT_LE(recorded(iteration(50), at, &cut), slack * (800 + 8) * (steps / 50 + 50) + 4096);
+  for (int64_t i = 0; i < 100; ++i) EXPECT_TRUE(element(plain[0], i) == element(cut[0], i)) << i;
+}
+
+// An inner loop records again at each step of the outer one, on tapes that end with the step.
+TEST(LoopMemory, InnerLoopsTakeTheRecordsOfOne) {
+  const Program program = [](Graph& g, const Vars& x) {
+    return Vars{repeat(g, 40, x[0], [](Graph& b, Var, Var s) {
+      return repeat(b, 50, s, [](Graph&, Var, Var t) { return sin(t * 1.1); })[1];
+    })[1]};
+  };
+  EXPECT_LE(recorded(program, {spread_values(DType::f64, {100})}), slack * 800 * (40 + 50) + 4096);
+}
+
+}  // namespace
+}  // namespace anvil::test

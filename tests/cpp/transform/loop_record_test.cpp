@@ -1,0 +1,191 @@
+// What loops record for the way back: nothing that is the same at each step, no counters, no arrays of
+// which single elements are read and written; first states of segments; and nothing that nobody reads.
+#include <gtest/gtest.h>
+
+#include "primitives/families/control.h"
+#include "transform/segments.h"
+#include "transform/simplify.h"
+#include "transform/tracing.h"
+
+namespace anvil::testing {
+namespace {
+
+using primitives::Control;
+
+const graph::Call* first(const Graph& g, Control control) {
+  for (const graph::Call& c : g.calls)
+    if (primitives::control_of(c) == control) return &c;
+  return nullptr;
+}
+std::vector<TensorType> record_of(const Graph& g) {
+  const graph::Call& loop = *first(g, Control::loop);
+  return primitives::record_layout(loop, loop.outputs.size() - 1);
+}
+Var element(Var array, Var at) { return reshape(primitives::dynamic_slice(array, {at}, {1}), {}); }
+Var with(Var array, Var at, Var x) { return primitives::dynamic_update_slice(array, reshape(x, {1}), {at}); }
+
+// y[i] = a y[i - 1] + e[i]; `checkpoint` as the parameter of the loop, -1 for none.
+GraphPtr recursion(int64_t n, int64_t checkpoint = -1) {
+  return trace({f64_scalar, f64({n})}, [=](Graph& g, const Vars& x) {
+    Vars r = while_loop(
+        g, {integer(g, 1), primitives::literal(g, 0.5, f64({n}))},
+        [n](Graph& b, const Vars& s) { return s[0] < integer(b, n); },
+        [&x](Graph& b, const Vars& s) {
+          const Var y = in(b, x[0]) * element(s[1], s[0] - integer(b, 1)) + element(in(b, x[1]), s[0]);
+          return Vars{s[0] + integer(b, 1), with(s[1], s[0], y)};
+        });
+    if (checkpoint >= 0) g.calls.back().params.items.push_back({"segment", checkpoint});
+    return Vars{reduce_sum(r[1] * r[1], {0})};
+  });
+}
+std::vector<Tensor> arguments(int64_t n) {
+  std::vector<double> e;
+  for (int64_t i = 0; i < n; ++i) e.push_back(std::sin(static_cast<double>(i) * 1.7));
+  return {tensor({}, {0.8}), tensor({n}, e)};
+}
+
+TEST(LoopRecord, OfAnArrayThatIsWrittenElementByElementIsOneElement) {
+  const GraphPtr f = recursion(9), g = transform::gradient(*f, {true, true}, false);
+  EXPECT_EQ(record_of(*g), std::vector<TensorType>{f64_scalar});
+  expect_gradient(f, arguments(9), 2);
+}
+
+// y[i] = y[i - 1] e[i] where e[i] is positive, else y[i - 1] y[i - 2]: in a branch, too, elements are recorded
+TEST(LoopRecord, OfArraysThatBranchesReadIsOneElement) {
+  const int64_t n = 9;
+  auto f = trace({f64_scalar, f64({n})}, [=](Graph& g, const Vars& x) {
+    Vars r = while_loop(
+        g, {integer(g, 2), x[1] * 0.5 + 1.0}, [n](Graph& b, const Vars& s) { return s[0] < integer(b, n); },
+        [&x](Graph& b, const Vars& s) {
+          const auto last = [&](Graph& inner, int64_t k) {
+            return element(in(inner, s[1]), in(inner, s[0]) - integer(inner, k));
+          };
+          const Var e = element(in(b, x[1]), s[0]);
+          const Var y = if_else(
+              b, e > 0.0, [&](Graph& yes) { return Vars{last(yes, 1) * in(yes, e) * in(yes, x[0])}; },
+              [&](Graph& no) { return Vars{last(no, 1) * last(no, 2)}; })[0];
+          return Vars{s[0] + integer(b, 1), with(s[1], s[0], y)};
+        });
+    return Vars{reduce_sum(r[1] * r[1], {0})};
+  });
+  const GraphPtr g = transform::gradient(*f, {true, true}, false);
+  for (const TensorType& t : record_of(*g)) EXPECT_EQ(elements(t.shape), 1) << text(t);
+  expect_gradient(f, arguments(n), 2);
+}
+
+TEST(LoopRecord, OfSegmentsIsTheirFirstState) {
+  const auto plain = eigen::evaluate(*transform::gradient(*recursion(9), {true, true}, false), arguments(9));
+  for (int64_t length : {1, 2, 3, 8, 100}) {
+    const GraphPtr g = transform::gradient(*recursion(9, length), {true, true}, false);
+    EXPECT_EQ(record_of(*g), (std::vector<TensorType>{{DType::i32, {}}, f64({9})}));
+    const auto found = eigen::evaluate(*g, arguments(9));
+    for (size_t i = 0; i < 2; ++i) EXPECT_EQ(numbers(found[i]), numbers(plain[i])) << length;
+  }
+  EXPECT_EQ(record_of(*transform::gradient(*recursion(9, 0), {true, true}, false)).size(), 1u);
+  expect_gradient(recursion(6, 2), arguments(6), 2);
+}
+
+// x = sin(w x) for `steps` steps; the record of a step is x.
+GraphPtr iteration(int64_t steps, int64_t size, int64_t checkpoint = -1) {
+  return trace({f64_scalar, f64({size})}, [=](Graph& g, const Vars& x) {
+    Vars r = while_loop(
+        g, {integer(g, 0), x[1]}, [=](Graph& b, const Vars& s) { return s[0] < integer(b, steps); },
+        [&](Graph& b, const Vars& s) {
+          return Vars{s[0] + integer(b, 1), sin(s[1] * broadcast_in_dim(in(b, x[0]), {size}, {}))};
+        });
+    if (checkpoint >= 0) g.calls.back().params.items.push_back({"segment", checkpoint});
+    return Vars{reduce_sum(r[1], {0})};
+  });
+}
+
+TEST(LoopRecord, SegmentsAreMadeWhereTheRecordsWouldTakeTooMuch) {
+  const auto in_segments = [](const GraphPtr& f) {
+    const GraphPtr g = transform::gradient(*f, {true, true}, false);
+    return first(*first(*g, Control::loop)->params.graph("body_graph"), Control::loop) != nullptr;
+  };
+  const auto steps = static_cast<int64_t>(transform::most_recorded / 800);
+  EXPECT_FALSE(in_segments(iteration(steps, 100)));
+  EXPECT_TRUE(in_segments(iteration(steps + 1, 100)));
+  EXPECT_FALSE(in_segments(iteration(steps + 1, 100, 0)));
+  EXPECT_TRUE(in_segments(iteration(10, 100, 3)));
+  EXPECT_FALSE(in_segments(recursion(static_cast<int64_t>(transform::most_recorded)))) << "states are larger";
+}
+
+TEST(LoopRecord, OfStatesAndResultsIsTheSmaller) {
+  // the way back reads a sum of 50 numbers, not the numbers
+  auto f = trace({f64_scalar, f64({50})}, [](Graph& g, const Vars& x) {
+    Vars r = while_loop(
+        g, {integer(g, 0), x[0], x[1]}, [](Graph& b, const Vars& s) { return s[0] < integer(b, 4); },
+        [](Graph& b, const Vars& s) {
+          return Vars{s[0] + integer(b, 1), sin(s[1] * reduce_sum(s[2], {0})), s[2] * 0.5};
+        });
+    return Vars{r[1]};
+  });
+  const GraphPtr g = transform::gradient(*f, {true, true}, false);
+  EXPECT_EQ(record_of(*g), (std::vector<TensorType>{f64_scalar, f64_scalar}));
+}
+
+// A second derivative reads what the first one has recorded.
+TEST(LoopRecord, IsReadAgainByLaterDerivatives) {
+  const GraphPtr g = transform::gradient(*iteration(5, 3), {true, true}, false);
+  auto sum = std::make_shared<Graph>(*g);
+  sum->outputs = {g->outputs[0]};
+  const GraphPtr h = transform::gradient(*sum, {true, true}, false);
+  EXPECT_EQ(std::count_if(h->calls.begin(), h->calls.end(),
+                          [](const graph::Call& c) { return primitives::control_of(c) == Control::loop; }),
+            1);
+}
+
+TEST(DeadLoops, DisappearAlsoAfterDifferentiation) {
+  auto f = trace({f64_scalar}, [](Graph& g, const Vars& x) {
+    const auto loop = [&](Var start) {
+      return while_loop(
+          g, {integer(g, 0), start}, [](Graph& b, const Vars& s) { return s[0] < integer(b, 4); },
+          [](Graph& b, const Vars& s) {
+            return Vars{s[0] + integer(b, 1), sin(s[1])};
+          })[1];
+    };
+    const Var kept = loop(x[0]), dead = loop(x[0] * 2.0);
+    loop(dead);
+    return Vars{kept * kept + dead * 0.0};
+  });
+  const auto loops = [](const Graph& g) {
+    return std::count_if(g.calls.begin(), g.calls.end(), [](const graph::Call& c) { return primitives::repeats(c); });
+  };
+  transform::remove_dead_calls(*f);
+  EXPECT_EQ(loops(*f), 2);
+  // of the gradient only the value is read: neither tapes nor ways back are left
+  GraphPtr g = transform::gradient(*f, {true}, true);
+  EXPECT_EQ(loops(*g), 4);
+  g->outputs.resize(1);
+  transform::remove_dead_calls(*g);
+  primitives::verify(*g);
+  EXPECT_EQ(loops(*g), 2);
+  for (const graph::Call& c : g->calls) EXPECT_FALSE(primitives::records(c));
+}
+
+TEST(Checkpoint, RecomputesWithinCallsOfItsOwn) {
+  auto f = trace({f64({4})}, [](Graph& g, const Vars& x) {
+    Var y = x[0];
+    for (int k = 0; k < 3; ++k) {
+      auto body = std::make_shared<Graph>();
+      body->outputs = {exp(sin(in(*body, y))).value};
+      y = {&g, primitives::checkpoint(g, body)[0]};
+    }
+    return Vars{reduce_sum(y, {0})};
+  });
+  GraphPtr g = transform::gradient(*f, {true}, false);
+  transform::optimize(*g);
+  int outside = 0, inside = 0;
+  for (const graph::Call& c : g->calls) {
+    outside += c.primitive->name == "sine" || c.primitive->name == "exponential";
+    for (const GraphPtr& inner : subgraphs(c))
+      for (const graph::Call& d : inner->calls) inside += d.primitive->name == "sine";
+  }
+  EXPECT_EQ(outside, 0);
+  EXPECT_EQ(inside, 5) << "forwards the last one is needed no more";
+  expect_gradient(f, {tensor({4}, {0.1, 0.5, -0.3, 1})}, 3);
+}
+
+}  // namespace
+}  // namespace anvil::testing
