@@ -248,6 +248,10 @@ SEXP anvil_reverse(SEXP name, SEXP inputs, SEXP outputs, SEXP grads, SEXP rest) 
       bool all = TYPEOF(required) != LGLSXP || static_cast<R_xlen_t>(i) >= XLENGTH(required);
       step.required.push_back(all || LOGICAL_ELT(required, static_cast<R_xlen_t>(i)) == TRUE);
     }
+    if (p.augment) {
+      std::vector<ValuePtr> made = p.augment(recording.graph(), call);
+      step.residuals.assign(made.begin() + static_cast<std::ptrdiff_t>(call.outputs.size()), made.end());
+    }
     if (p.reverse)
       p.reverse(step);
     else if (!p.zero_derivative)

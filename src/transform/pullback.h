@@ -35,8 +35,8 @@ class Activity {
 
 class Pullback {
  public:
-  // Derivatives of `calls` with respect to `targets`, recorded in `to`. Loops among `calls`
-  // that stand in `to` as well begin to record there what the way back reads.
+  // Derivatives of `calls` with respect to `targets`, recorded in `to`. Those of `calls` that stand in
+  // `to` as well begin to keep there what the way back reads: loops record, others are augmented.
   Pullback(const std::vector<Call>& calls, const ValueList& targets, Graph& to);
   bool depends(const ValuePtr& v) const { return active_.contains(v); }
   void seed(const ValuePtr& output, const ValuePtr& cotangent);
@@ -48,6 +48,8 @@ class Pullback {
 
   void step(const Call&);
   void apply_rule(const Call&);
+  ValueList augment(const Call&);
+  void put_augmented();
   void keep_zeros(const primitives::ReverseStep&, ValueList& results);
   void reverse_checkpoint(const Call&);
   void reverse_if(const Call&);
@@ -85,7 +87,9 @@ class Pullback {
   std::unordered_map<const Value*, ValuePtr> cotangents_;
   // Cotangents with zeros for elements that were not taken, which stay zero whatever they meet.
   std::unordered_set<ValuePtr> selected_;
-  std::unordered_map<const Value*, size_t> places_;  // the places in `to` of control flow, by its first result
+  // The places in `to` of control flow and of calls that can be augmented, by their first result.
+  std::unordered_map<const Value*, size_t> places_;
+  std::unordered_map<size_t, std::vector<Call>> augmented_;  // what comes to stand in these places
   // In the body of a loop: what is not the same at each step, but for counters.
   std::unordered_set<const Value*> moving_;
 };

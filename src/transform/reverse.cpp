@@ -7,6 +7,7 @@
 #include "primitives/vocabulary/composite.h"
 #include "primitives/vocabulary/var.h"
 #include "transform/pullback.h"
+#include "transform/rewrite.h"
 #include "transform/simplify.h"
 
 namespace anvil::transform {
@@ -20,7 +21,8 @@ Pullback::Pullback(const std::vector<Call>& calls, const ValueList& targets, Gra
   active_.propagate(calls);
   for (size_t i = 0; i < to.calls.size(); ++i) {
     const Call& c = to.calls[i];
-    if (!c.outputs.empty() && primitives::control_of(c) != Control::none) places_[c.outputs[0].get()] = i;
+    const bool keeps = primitives::control_of(c) != Control::none || primitive_of(c).augment;
+    if (!c.outputs.empty() && keeps) places_[c.outputs[0].get()] = i;
   }
 }
 
@@ -67,6 +69,7 @@ void Pullback::run() {
     for (size_t i = before; i < to_.calls.size(); ++i)
       if (to_.calls[i].location < 0) to_.calls[i].location = call->location;
   }
+  put_augmented();
 }
 
 void Pullback::step(const Call& call) {
@@ -106,6 +109,43 @@ void Pullback::keep_zeros(const primitives::ReverseStep& step, ValueList& result
   }
 }
 
+// The residuals of a call. Where it stands in `to_`, the call that gives them takes its place and makes
+// its results; where it does not, it is made once more.
+ValueList Pullback::augment(const Call& call) {
+  const auto& p = primitive_of(call);
+  if (!p.augment) return {};
+  const auto place = places_.find(call.outputs[0].get());
+  Graph part;
+  ValueList made = p.augment(place == places_.end() ? to_ : part, call);
+  if (place != places_.end()) {
+    graph::Substitution own;
+    for (size_t i = 0; i < call.outputs.size(); ++i) own[made[i].get()] = call.outputs[i];
+    for (Call& c : part.calls) {
+      substitute_all(own, c.inputs);
+      substitute_all(own, c.outputs);
+      if (c.location < 0) c.location = call.location;
+    }
+    augmented_[place->second] = std::move(part.calls);
+  }
+  made.erase(made.begin(), made.begin() + static_cast<std::ptrdiff_t>(call.outputs.size()));
+  return made;
+}
+
+void Pullback::put_augmented() {
+  if (augmented_.empty()) return;
+  std::vector<Call> calls;
+  for (size_t i = 0; i < to_.calls.size(); ++i) {
+    auto instead = augmented_.find(i);
+    if (instead == augmented_.end())
+      calls.push_back(std::move(to_.calls[i]));
+    else
+      std::move(instead->second.begin(), instead->second.end(), std::back_inserter(calls));
+  }
+  to_.calls = std::move(calls);
+  augmented_.clear();
+  places_.clear();
+}
+
 void Pullback::apply_rule(const Call& call) {
   const auto& primitive = primitive_of(call);
   if (!primitive.reverse)
@@ -118,6 +158,7 @@ void Pullback::apply_rule(const Call& call) {
     step.sums.push_back(cotangent(v));
   }
   step.taken.resize(call.inputs.size());
+  step.residuals = augment(call);
   primitive.reverse(step);
   keep_zeros(step, step.results);
   for (size_t i = 0; i < call.inputs.size(); ++i)

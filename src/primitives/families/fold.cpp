@@ -198,15 +198,35 @@ std::vector<ValuePtr> expand_reduce(Graph& to, const Call& c) {
   return values(combined(to, body, initial, x));
 }
 
-// Every element is combined with the one 1, 2, 4, ... before it.
+// a[0], b[0], a[1], b[1], ...; the first of each pair may have one more element.
+Vars interleaved(const Vars& a, const Vars& b, size_t dim) {
+  const int64_t pairs = b[0].shape()[dim], rest = a[0].shape()[dim] - pairs;
+  Shape apart = b[0].shape(), whole = apart;
+  apart.insert(apart.begin() + static_cast<std::ptrdiff_t>(dim), 1);
+  whole[dim] = 2 * pairs;
+  Vars list;
+  const Vars first = along(a, dim, 0, pairs);
+  for (size_t k = 0; k < a.size(); ++k) {
+    Var left = reshape(first[k], apart), right = reshape(b[k], apart);
+    list.push_back(reshape(concatenate({left, right}, static_cast<int64_t>(dim)), whole));
+  }
+  return rest == 0 ? list : joined(list, along(a, dim, pairs, pairs + 1), dim);
+}
+
+// All running combinations of x, in linear work: those of neighbouring pairs are every second one, and
+// each of the others is the one before it with one more element.
+Vars scanned(Graph& to, const Graph& body, const Vars& x, size_t d) {
+  const int64_t n = x[0].shape()[d], paired = n / 2 * 2;
+  if (n < 2) return x;
+  Vars second = scanned(to, body, combined(to, body, along(x, d, 0, paired, 2), along(x, d, 1, paired, 2)), d);
+  Vars first = along(x, d, 0, 1);
+  if (n > 2) first = joined(first, combined(to, body, along(second, d, 0, (n - 1) / 2), along(x, d, 2, n, 2)), d);
+  return interleaved(first, second, d);
+}
 std::vector<ValuePtr> expand_cumulative(Graph& to, const Call& c) {
   Given given(c);
   const Graph& body = *c.params.graph("body");
-  Vars x = vars(to, given.tensors);
-  auto d = static_cast<size_t>(c.params.integer("dim"));
-  int64_t n = given.shape()[d];
-  for (int64_t by = 1; by < n; by *= 2)
-    x = joined(along(x, d, 0, by), combined(to, body, along(x, d, 0, n - by), along(x, d, by, n)), d);
+  Vars x = scanned(to, body, vars(to, given.tensors), static_cast<size_t>(c.params.integer("dim")));
   return values(combined(to, body, spread(vars(to, given.initial), given.shape()), x));
 }
 
@@ -219,7 +239,7 @@ void register_fold(Registry& r) {
   reduce.lower = lower_reduce;
   reduce.expand = expand_reduce;
   reduce.reverse = reverse_reduce;
-  reduce.reverses = reverses_fold;
+  reduce.reverses = reverses_reduce;
   reduce.selects = true;
   reduce.hlo = {"stablehlo.reduce", {}, special};
   r.add(std::move(reduce));
@@ -229,7 +249,7 @@ void register_fold(Registry& r) {
   cumulative.lower = lower_cumulative;
   cumulative.expand = expand_cumulative;
   cumulative.reverse = reverse_cumulative;
-  cumulative.reverses = reverses_fold;
+  cumulative.reverses = reverses_cumulative;
   cumulative.selects = true;
   cumulative.hlo = {"stablehlo.reduce_window", {}, special};
   r.add(std::move(cumulative));

@@ -16,9 +16,11 @@ std::vector<Var> fold(const std::vector<Var>& operands, const std::vector<Var>& 
 // number of tensors.
 size_t check_fold(const char* primitive, const std::vector<TensorType>& operands, const graph::Graph& body);
 
-// Derivatives of reduce and cumulative by a sum, a maximum or a minimum; others have those of
-// their expansion. Elements that equal an extreme, the initial value among them, share equally.
-bool reverses_fold(const graph::Call&);
+// Derivatives of reduce and cumulative by a sum, a maximum or a minimum, of cumulative by a product;
+// others have those of their expansion. Elements that equal the extreme of a reduction, the initial
+// value among them, share equally; of a running one the last so far has it all.
+bool reverses_reduce(const graph::Call&);
+bool reverses_cumulative(const graph::Call&);
 void reverse_reduce(ReverseStep&);
 void reverse_cumulative(ReverseStep&);
 

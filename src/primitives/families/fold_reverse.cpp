@@ -1,4 +1,4 @@
-// Derivatives of reductions by a region that is a sum, a maximum or a minimum.
+// Derivatives of reductions by a region that is a sum, a product, a maximum or a minimum.
 #include "primitives/families/fold.h"
 #include "primitives/vocabulary/region.h"
 #include "primitives/vocabulary/structured.h"
@@ -6,93 +6,134 @@
 namespace anvil::primitives {
 
 using graph::Call;
+using loops::Op;
 using Vars = std::vector<Var>;
 
 namespace {
 
-bool is_sum(const ReverseStep& step) { return single_operation(*step.call.params.graph("body")) == loops::Op::add; }
+std::optional<Op> operation(const Call& c) { return single_operation(*c.params.graph("body")); }
 Var sum_of_all(Var x) { return x.shape().empty() ? x : reduce_sum(x, all_axes(x.shape().size())); }
 Var one_if(Var condition, Var like) { return convert(condition, like.dtype()); }
 Var only_where(Var condition, Var x) { return select(condition, x, zeros_like(x)); }
 
-// Of the elements along a dimension, all but the first or all but the last.
-Var cut(Var x, size_t dim, int64_t first, int64_t end) {
+// Of the elements along a dimension, those from `first` to before `end`.
+Var cut(Var x, int64_t dim, int64_t first, int64_t end) {
   Ints starts(x.shape().size(), 0), limits = x.shape();
-  starts[dim] = first, limits[dim] = end;
+  starts[static_cast<size_t>(dim)] = first, limits[static_cast<size_t>(dim)] = end;
   return slice(x, starts, limits, Ints(starts.size(), 1));
 }
+// Each element's neighbour before it (by = -1) or after it (1) along `dim`; at the edge it is `beyond`.
+Var neighbours(Var x, int64_t dim, int by, Var beyond) {
+  Shape edge = x.shape();
+  int64_t& n = edge[static_cast<size_t>(dim)];
+  Var inner = by < 0 ? cut(x, dim, 0, n - 1) : cut(x, dim, 1, n);
+  n = 1;
+  Var border = broadcast_in_dim(beyond, edge, {});
+  return concatenate(by < 0 ? Vars{border, inner} : Vars{inner, border}, dim);
+}
 
-// Running sums along `dim` that begin anew where `begins` says so.
-Var sums_of_runs(Var begins, Var x, int64_t dim) {
+// The cumulative along `dim` of two tensors, from the numbers `initial`, by a region that combines
+// (a, b) so far with (c, d); its second result.
+template <class Combine>
+Var running(Var x, Var y, std::pair<Scalar, Scalar> initial, int64_t dim, Combine&& combine) {
   auto body = std::make_shared<graph::Graph>();
   Vars v;
-  for (DType t : {DType::boolean, x.dtype(), DType::boolean, x.dtype()}) {
+  for (DType t : {x.dtype(), y.dtype(), x.dtype(), y.dtype()}) {
     body->inputs.push_back(graph::make_value(graph::Value::Kind::input, {t, {}}));
     v.push_back({body.get(), body->inputs.back()});
   }
-  Var any = v[0] | v[2], sum = v[1] + v[3];
-  body->outputs = {any.value, select(v[2], v[3], sum).value};
+  const auto [first, second] = combine(v[0], v[1], v[2], v[3]);
+  body->outputs = {first.value, second.value};
   graph::Graph& g = *x.graph;
-  ValuePtr none = literal(g, false, {DType::boolean, {}}).value, zero = literal(g, 0, {x.dtype(), {}}).value;
-  return {&g, record(g, registry().at("cumulative"), {begins.value, x.value, none, zero},
+  Var from_x = literal(g, initial.first, {x.dtype(), {}}), from_y = literal(g, initial.second, {y.dtype(), {}});
+  return {&g, record(g, registry().at("cumulative"), {x.value, y.value, from_x.value, from_y.value},
                      {{"dim", dim, true}, {"body", body}})[1]};
+}
+// Running sums along `dim` that begin anew where `begins` says so.
+Var sums_of_runs(Var begins, Var x, int64_t dim) {
+  return running(begins, x, {false, 0}, dim, [](Var begun, Var sum, Var begin, Var next) {
+    Var any = begun | begin, longer = sum + next;
+    return std::pair{any, select(begin, next, longer)};
+  });
+}
+// b[j] = x[j] + a[j] * b[j - 1], with b[0] = x[0]: the maps b -> x + a * b, one after the other.
+Var linear_recurrence(Var a, Var x, int64_t dim) {
+  return running(a, x, {1, 0}, dim, [](Var slope, Var value, Var next_slope, Var next) {
+    Var both = slope * next_slope;
+    return std::pair{both, next + next_slope * value};
+  });
+}
+
+// With the sum of all that comes back to the product before each element, s[j] = g[j] + x[j + 1] * s[j + 1],
+// the element has s[j] times that product. No division: exact at zeros, and for every order.
+void reverse_running_product(ReverseStep& step) {
+  Var x = operand(step, 0), initial = operand(step, 1), y = result(step), g = cotangent(step);
+  const int64_t dim = step.call.params.integer("dim");
+  Var one = literal(step.graph, 1, {x.dtype(), {}}), next = neighbours(x, dim, 1, one);
+  Var s = reverse(linear_recurrence(reverse(next, {dim}), reverse(g, {dim}), dim), {dim});
+  if (step.required[0]) set(step, 0, s * neighbours(y, dim, -1, initial));
+  if (step.required[1]) set(step, 1, sum_of_all(cut(s, dim, 0, 1) * cut(x, dim, 0, 1)));
+}
+
+// A running extreme is the last element so far that equals it, or the initial value when none does; a
+// NaN is nobody.
+void reverse_running_extreme(ReverseStep& step) {
+  Var x = operand(step, 0), y = result(step);
+  const int64_t dim = step.call.params.integer("dim");
+  Var is_number = y == y, g = only_where(is_number, cotangent(step)), by_x = x == y;
+  if (step.required[0]) {
+    Var last = neighbours(by_x, dim, 1, literal(step.graph, true, {DType::boolean, {}}));
+    Var sums = sums_of_runs(reverse(last, {dim}), reverse(g, {dim}), dim);
+    set(step, 0, only_where(by_x, reverse(sums, {dim})));
+  }
+  if (step.required[1]) {
+    Var found = cumsum(convert(by_x, DType::i64), dim);
+    set(step, 1, sum_of_all(only_where(found == 0.0, g)));
+  }
 }
 
 }  // namespace
 
-bool reverses_fold(const Call& c) {
-  using loops::Op;
-  const auto op = single_operation(*c.params.graph("body"));
+bool reverses_reduce(const Call& c) {
+  const auto op = operation(c);
   return c.outputs.size() == 1 && (op == Op::add || op == Op::maximum || op == Op::minimum);
 }
+bool reverses_cumulative(const Call& c) {
+  return reverses_reduce(c) || (c.outputs.size() == 1 && operation(c) == Op::mul);
+}
 
+// An initial value that is neutral shares with no element: it is that of reduce_max and reduce_min.
 void reverse_reduce(ReverseStep& step) {
   Var x = operand(step, 0), initial = operand(step, 1), y = result(step), g = cotangent(step);
   const Ints& dims = step.call.params.ints("dims");
   auto spread = [&, kept = other_axes(x.shape().size(), dims)](Var v) {
     return dims.empty() ? v : broadcast_in_dim(v, x.shape(), kept);
   };
-  if (is_sum(step)) {
+  const Op op = *operation(step.call);
+  if (op == Op::add) {
     if (step.required[0]) set(step, 0, spread(g));
     if (step.required[1]) set(step, 1, sum_of_all(g));
     return;
   }
-  Var by_x = x == spread(y), by_initial = broadcast_to_like(initial, y) == y;
-  Var count = one_if(by_initial, y), of_x = one_if(by_x, y);
-  count = count + (dims.empty() ? of_x : reduce_sum(of_x, dims));
+  Var by_x = x == spread(y), of_x = one_if(by_x, y);
+  Var count = dims.empty() ? of_x : reduce_sum(of_x, dims);
+  Var shares = y != literal(y, find_monoid(op)->start(y.dtype())), alone = count == 0.0;
+  Var by_initial = (broadcast_to_like(initial, y) == y) & (shares | alone);
+  count = count + one_if(by_initial, y);
   Var share = g / maximum(count, literal(count, 1));
   if (step.required[0]) set(step, 0, only_where(by_x, spread(share)));
   if (step.required[1]) set(step, 1, sum_of_all(only_where(by_initial, share)));
 }
 
-// A running extreme stays the same over a run of elements. Within it the elements that are the
-// extreme, so far, share the cotangent of each of its places.
 void reverse_cumulative(ReverseStep& step) {
-  Var x = operand(step, 0), initial = operand(step, 1), y = result(step), g = cotangent(step);
-  int64_t dim = step.call.params.integer("dim");
-  auto d = static_cast<size_t>(dim);
-  auto from_end = [&](Var v) { return reverse(v, {dim}); };
-  if (elements(x.shape()) == 0) return;
-  if (is_sum(step)) {
-    if (step.required[0]) set(step, 0, from_end(cumsum(from_end(g), dim)));
-    if (step.required[1]) set(step, 1, sum_of_all(g));
-    return;
-  }
-  int64_t n = x.shape()[d];
-  Shape edge = x.shape();
-  edge[d] = 1;
-  Var border = literal(step.graph, true, {DType::boolean, edge});
-  Var before = cut(y, d, 0, n - 1), after = cut(y, d, 1, n), changes = before != after;
-  Var begins = concatenate({border, changes}, dim), ends = concatenate({changes, border}, dim);
-  Var by_x = x == y, by_initial = broadcast_to_like(initial, y) == y;
-  Var count = sums_of_runs(begins, one_if(by_x, y), dim);
-  count = count + one_if(by_initial, y);
-  Var share = g / maximum(count, literal(count, 1));
-  if (step.required[0]) {
-    Var last_first = from_end(ends);
-    set(step, 0, only_where(by_x, from_end(sums_of_runs(last_first, from_end(share), dim))));
-  }
-  if (step.required[1]) set(step, 1, sum_of_all(only_where(by_initial, share)));
+  const int64_t dim = step.call.params.integer("dim");
+  Var g = cotangent(step);
+  if (elements(g.shape()) == 0) return;
+  const Op op = *operation(step.call);
+  if (op == Op::mul) return reverse_running_product(step);
+  if (op != Op::add) return reverse_running_extreme(step);
+  if (step.required[0]) set(step, 0, reverse(cumsum(reverse(g, {dim}), dim), {dim}));
+  if (step.required[1]) set(step, 1, sum_of_all(g));
 }
 
 }  // namespace anvil::primitives

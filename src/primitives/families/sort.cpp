@@ -58,27 +58,25 @@ Var shared_by_equals(Var y, Var g, int64_t dim) {
   return select(y == y, g, zeros_like(g));
 }
 
-// Sorted with the other operands, indices say where each element came from. The order of equal
-// first keys is a kink of the first operand, and of no other: those are carried along.
+// Sorted with the other operands, the places along `dim` say where each element came from.
+std::vector<ValuePtr> sort_with_places(graph::Graph& g, const graph::Call& c) {
+  const Shape& shape = c.inputs[0]->type.shape;
+  const int64_t dim = c.params.integer("dim");
+  const bool small = shape[static_cast<size_t>(dim)] <= std::numeric_limits<int32_t>::max();
+  std::vector<ValuePtr> operands = c.inputs;
+  operands.push_back(iota(g, dim, small ? DType::i32 : DType::i64, shape).value);
+  return record(g, primitive_of(c), operands, c.params);
+}
+
+// The order of equal first keys is a kink of the first operand, and of no other: those are carried along.
 void reverse_sort(ReverseStep& step) {
-  const Params& params = step.call.params;
-  int64_t dim = params.integer("dim");
-  std::vector<Var> operands;
-  bool any = false;
-  for (size_t i = 0; i < step.call.inputs.size(); ++i) {
-    operands.push_back(operand(step, i));
-    any = any || (step.required[i] && flows(step, i));
-  }
-  if (!any) return;
-  const Shape shape = operands[0].shape();
+  const int64_t dim = step.call.params.integer("dim");
+  const Shape& shape = step.call.inputs[0]->type.shape;
   if (elements(shape) == 0) return;
-  bool small = shape[static_cast<size_t>(dim)] <= std::numeric_limits<int32_t>::max();
-  operands.push_back(iota(step.graph, dim, small ? DType::i32 : DType::i64, shape));
-  Var indices = sort(operands, dim, params.flag("descending"), params.integer("num_keys")).back();
   for (size_t i = 0; i < step.required.size(); ++i) {
     if (!step.required[i] || !flows(step, i)) continue;
     Var g = cotangent(step, i);
-    set(step, i, put_back(i == 0 ? shared_by_equals(result(step, 0), g, dim) : g, indices, dim, shape));
+    set(step, i, put_back(i == 0 ? shared_by_equals(result(step, 0), g, dim) : g, residual(step), dim, shape));
   }
 }
 
@@ -109,6 +107,7 @@ Primitive make_sort() {
       {{"dim", Kind::axis}, {"descending", Kind::flag}, {"is_stable", Kind::flag}, {"num_keys", Kind::integer}});
   p.as_stored = true;
   p.infer = infer_sort;
+  p.augment = sort_with_places;
   p.reverse = reverse_sort;
   p.hlo = {"stablehlo.sort", {}, special};
   p.lower = lower_sort;

@@ -106,6 +106,9 @@ struct Primitive : graph::Operation {
   std::function<std::vector<TensorType>(const std::vector<TensorType>& operands, const Params&)> infer;
   // Cotangents of the operands, made of primitives. Empty: see zero_derivative.
   std::function<void(ReverseStep&)> reverse;
+  // The call once more, with residuals: records calls that give its results and then what the reverse
+  // rule reads besides. In a gradient they stand in the place of the call. Empty: there is nothing to keep.
+  std::function<std::vector<ValuePtr>(graph::Graph&, const graph::Call&)> augment;
   bool zero_derivative = false;  // derivative zero or none (integers, comparisons, fill): a stated property
   // Of a primitive that is made of others: its call as calls of those, recorded into the
   // graph. Whatever runs a graph expands it first (composite.h); the rules below that such a
@@ -136,6 +139,7 @@ struct ReverseStep {
   // changes few elements of one takes it (sum_so_far) and gives it back with its own part.
   std::vector<ValuePtr> sums = {};
   std::vector<bool> taken = {};
+  std::vector<ValuePtr> residuals = {};  // of the primitive's `augment`
 };
 
 class Registry {

@@ -170,6 +170,7 @@ Var cotangent(ReverseStep& step, size_t i) {
   const ValuePtr& g = step.cotangents.at(i);
   return {&step.graph, g ? g : graph::make_literal(0, step.call.outputs.at(i)->type)};
 }
+Var residual(ReverseStep& step, size_t i) { return {&step.graph, step.residuals.at(i)}; }
 bool flows(const ReverseStep& step, size_t i) { return step.cotangents.at(i) != nullptr; }
 void set(ReverseStep& step, size_t i, Var x) {
   if (step.required.at(i)) step.results.at(i) = x.value;

@@ -96,6 +96,7 @@ Var operand(ReverseStep&, size_t i);
 Var result(ReverseStep&, size_t i = 0);
 Var cotangent(ReverseStep&, size_t i = 0);    // zeros where there is none
 bool flows(const ReverseStep&, size_t i);     // whether there is one
+Var residual(ReverseStep&, size_t i = 0);     // what the augmented call gave besides
 void set(ReverseStep&, size_t operand, Var);  // keeps it only when required
 // The sum of the operand's cotangents from other calls, which what is set then has to contain;
 // nothing where there is none.

@@ -85,6 +85,19 @@ TEST(Kinks, ReductionsByARegionShareEqually) {
             (std::vector<Numbers>{{.25, 0, .25, .25}, {.25}}));
 }
 
+TEST(Kinks, NeutralInitialValuesShareWithNobody) {
+  for (Spelling s : {Spelling::literal, Spelling::constant}) {
+    EXPECT_EQ(gradient(reduce_by("maximum", -inf, s), {-inf, -inf}), (Numbers{.5, .5}));
+    EXPECT_EQ(gradient(reduce_by("minimum", inf, s), {inf, inf}), (Numbers{.5, .5}));
+    EXPECT_EQ(gradient(window_by("maximum", 2, -inf, s), {-inf, -inf}), (Numbers{.5, .5}));
+  }
+  Program by_both = [](graph::Graph&, const Vars& x) {
+    return call("reduce", {x[0], x[1]}, {{"dims", Ints{0}, true}, {"body", operation("maximum", DType::f64)}});
+  };
+  EXPECT_EQ(gradients(by_both, {vector({-inf}), tensor(DType::f64, {}, {-inf})}), (std::vector<Numbers>{{1}, {0}}));
+  EXPECT_EQ(gradients(by_both, {vector({}), tensor(DType::f64, {}, {-inf})}), (std::vector<Numbers>{{}, {1}}));
+}
+
 TEST(Kinks, ReductionsHaveHigherDerivatives) {
   // x^2 before, so that the second derivative sees the shares; the NaN stays where it is
   Program f = [](graph::Graph&, const Vars& x) {
@@ -112,13 +125,13 @@ TEST(Kinks, WindowsShareEquallyHoweverTheirStartIsSpelt) {
   }
 }
 
-TEST(Kinks, RunningExtremesShareEqually) {
-  // places: 1 alone; 3; 3 | 3; 3 | 3; 3 | 3 | 3
-  Numbers d = gradient(running("maximum", -inf), {1, 3, 3, 2, 3}),
-          expected = {1, 1 + .5 + .5 + 1. / 3, .5 + .5 + 1. / 3, 0, 1. / 3};
-  for (size_t k = 0; k < 5; ++k) EXPECT_NEAR(d[k], expected[k], 1e-15) << k;
+// The one exception: the last of equal elements so far has it all, as where its position is recorded.
+TEST(Kinks, RunningExtremesAreTheLastSoFar) {
+  EXPECT_EQ(gradient(running("maximum", -inf), {1, 3, 3, 2, 3}), (Numbers{1, 1, 2, 0, 1}));
   EXPECT_EQ(gradient(running("minimum", inf), {2, 1, 3}), (Numbers{1, 2, 0}));
-  EXPECT_EQ(gradient(running("maximum", 2), {1, 2, 2}), (Numbers{0, .5 + 1. / 3, 1. / 3}));
+  EXPECT_EQ(gradient(running("maximum", 2), {1, 2, 2}), (Numbers{0, 1, 1}));
+  EXPECT_EQ(gradient(running("maximum", -inf), {-inf, -inf}), (Numbers{1, 1}));
+  EXPECT_EQ(gradient(running("maximum", -inf), {nan, 2}), (Numbers{0, 0}));
   EXPECT_EQ(gradient(running("maximum", -inf), {1, nan, 3}), (Numbers{1, 0, 0}));
   EXPECT_EQ(gradient(running("add", 5), {1, 2, 3}), (Numbers{3, 2, 1}));
   EXPECT_EQ(gradient(running("maximum", -inf), {4}), (Numbers{1}));
