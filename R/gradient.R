@@ -8,6 +8,14 @@
 #'
 #' `transform_gradient()` does the same to a graph.
 #'
+#' @section Kinks:
+#' Where several elements are the result at once, as in a maximum of equal elements, they share the
+#' derivative equally, and where the result is `NaN` since an operand is, nobody gets any: in [nv_max()] and [nv_min()], in
+#' reductions and windows by them, [nv_clamp()], [nv_sort()], [nv_top_k()] and scatters. [nv_abs()] has
+#' derivative 0 at 0 and at `NaN`. Of a running maximum or minimum the last of equal elements so far has it all. What
+#' [nv_ifelse()] did not choose gets zero, whatever its own derivative is. `vignette("internals")` says
+#' more.
+#'
 #' @param f A function that returns one float scalar.
 #' @param wrt Names of arguments, or their positions; `NULL` for all. These arguments
 #'   must be float tensors or nested lists of them.
@@ -45,6 +53,7 @@ gradient_call <- function(spec, args) {
   as_input <- vapply(leaves, is_input, NA)
   check_wrt(in_tree, leaves, wrt)
   graph <- trace_graph(spec$f, args, as_input = as_input)
+  if (!.Call(C_anvil_keeps_record)) graph <- .Call(C_anvil_simplify, graph, "simplify")
   wrt_tree <- if (is.null(spec$wrt)) in_tree else filter_list_node(in_tree, spec$wrt)
   out_tree <- if (spec$with_value) value_tree(graph$out_tree, wrt_tree) else wrt_tree
   graph <- .Call(C_anvil_gradient, graph, wrt[as_input], spec$with_value, list(in_tree = in_tree, out_tree = out_tree, is_static = !as_input))

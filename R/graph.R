@@ -14,7 +14,7 @@
 #' @param passes Names of passes: `"inline_scalars"` makes captured tensors with one
 #'   element literals, `"unused_constants"` drops constants that nothing reads,
 #'   `"dead_calls"` drops calls that nothing reads, `"equal_calls"` merges equal
-#'   calls, `"optimize"` does what [jit()] does before it compiles.
+#'   calls, `"simplify"` does all of these and exact algebra, `"optimize"` what [jit()] does before it compiles.
 #' @param inputs A list of tensors, one for each input.
 #' @return `simplify_graph()`: a graph. `evaluate_graph()`: a list of tensors, the
 #'   outputs, evaluated call by call by Eigen. `subgraphs()`: a named list of graphs.
@@ -100,7 +100,7 @@ subgraphs <- function(call) {
 #' @rdname AnvilGraph
 #' @export
 simplify_graph <- function(graph, passes = c("inline_scalars", "unused_constants")) {
-  known <- c("inline_scalars", "unused_constants", "dead_calls", "equal_calls", "optimize")
+  known <- c("inline_scalars", "unused_constants", "dead_calls", "equal_calls", "simplify", "optimize")
   if (!is.null(passes) && !(is.character(passes) && all(passes %in% known))) {
     wrong_argument("passes", sprintf("some of %s", paste0("\"", known, "\"", collapse = ", ")), passes)
   }

@@ -14,7 +14,11 @@
 nv_inspect <- function(f, level = c("graph", "stablehlo", "loops", "stages", "llvm", "asm"), ...) {
   level <- if (missing(level)) "graph" else check_choice(level, eval(formals()$level))
   check_function(f)
-  graph <- if (inherits(f, "AnvilImported") && ...length() == 0L) as_graph(f) else trace_fn(f, list(...))
+  graph <- if (inherits(f, "AnvilImported") && ...length() == 0L) {
+    as_graph(f)
+  } else {
+    trace_arguments(f, list(...), if (level %in% c("graph", "stablehlo")) "record" else "program")
+  }
   text <- switch(level,
     graph = format(graph),
     stablehlo = repr(stablehlo(graph)[[1L]]),

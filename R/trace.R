@@ -13,14 +13,16 @@
 #' @examples
 #' f <- function(x, y) x * y + 1
 #' trace_fn(f, list(x = nv_aten("f32", 2), y = nv_aten("f32", 2)))
-trace_fn <- function(f, args = list()) {
+trace_fn <- function(f, args = list()) trace_arguments(f, args, "record")
+
+trace_arguments <- function(f, args, mode) {
   check_function(f)
   if (!is_container(args)) {
     abort_anvil("argument", "`args` must be a list.", sprintf("x Got <%s>.", described_class(args)))
   }
   args <- match_arguments(f, args)
   check_takes(f, names(args) %||% rep("", length(args)), "f", "the elements of `args`")
-  warn_frozen_random(trace_graph(f, args))
+  warn_frozen_random(trace_graph(f, args, mode = mode))
 }
 
 # What R draws while a function is traced is the same number at every call of the program.
@@ -40,17 +42,19 @@ warn_frozen_random <- function(graph) {
   graph
 }
 
-# mode "toplevel": tensors become inputs, everything else is passed on.
+# mode "program": tensors become inputs, everything else is passed on; "record": likewise, and what
+# `f` records stays as it was made.
 # mode "state": every leaf becomes an input (loops and branches).
 # as_input: which leaves become inputs, where the caller knows.
 # what: how an error calls the function.
-trace_graph <- function(f, args, mode = "toplevel", as_input = NULL, what = "A traced function") {
+trace_graph <- function(f, args, mode = "program", as_input = NULL, what = "A traced function") {
   in_tree <- build_tree(args)
   leaves <- flatten(args)
   if (is.null(as_input)) {
     as_input <- if (mode == "state") rep(TRUE, length(leaves)) else vapply(leaves, is_input, NA)
   }
-  descriptor <- .Call(C_anvil_push, mode == "state" && !is_tracing())
+  purpose <- if (mode != "state") mode else if (is_tracing()) "program" else "types"
+  descriptor <- .Call(C_anvil_push, purpose)
   on.exit(.Call(C_anvil_pop, descriptor))
   leaves[as_input] <- lapply(leaves[as_input], function(x) .Call(C_anvil_input, x))
   out <- trace_call(f, unflatten(in_tree, leaves))

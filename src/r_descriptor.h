@@ -13,13 +13,17 @@
 
 namespace anvil::r {
 
+// What an outermost trace is for: to be compiled or evaluated; to be looked at as it was made; or only
+// for the types of its results.
+enum class Purpose : uint8_t { program, record, types };
+
 struct Descriptor {
   GraphPtr graph = std::make_shared<Graph>();
   Descriptor* parent = nullptr;
   SEXP handle = R_NilValue;  // the R object that owns this
   Kept own_handle;           // while it is live
   bool live = true;
-  bool types_only = false;  // outermost: nothing of it will be run
+  Purpose purpose = Purpose::program;
   std::shared_ptr<Locations> locations;
   std::deque<ValuePtr> boxes;                  // addresses stay
   std::unordered_set<const Value*> listed;     // among the graph's constants
@@ -31,7 +35,7 @@ extern std::vector<Descriptor*> stack;
 // A descriptor for a scope; it and what an error left behind inside of it end with the scope.
 class Scope {
  public:
-  explicit Scope(bool types_only);
+  explicit Scope(Purpose);
   ~Scope();
   Scope(const Scope&) = delete;
   Scope& operator=(const Scope&) = delete;

@@ -117,7 +117,7 @@ SEXP anvil_gradient(SEXP graph, SEXP wrt, SEXP with_value, SEXP fields) {
   });
 }
 
-// passes: names among inline_scalars, unused_constants, dead_calls, equal_calls, optimize
+// passes: names among inline_scalars, unused_constants, dead_calls, equal_calls, simplify, optimize
 SEXP anvil_simplify(SEXP graph, SEXP passes) {
   return entry([&] {
     const GraphHolder& holder = graph_of(graph);
@@ -132,11 +132,13 @@ SEXP anvil_simplify(SEXP graph, SEXP passes) {
         transform::remove_dead_calls(*g);
       else if (pass == "equal_calls")
         transform::merge_equal_calls(*g);
+      else if (pass == "simplify")
+        transform::simplify(*g);
       else if (pass == "optimize")
         transform::optimize(*g);
       else
         throw Error("argument", "There is no pass named `" + pass + "`.",
-                    {"i The passes are inline_scalars, unused_constants, dead_calls, equal_calls and optimize."});
+                    {"i The passes are inline_scalars, unused_constants, dead_calls, equal_calls, simplify and optimize."});
     }
     return wrap_graph(g, holder.locations, R_ExternalPtrProtected(graph));
   });

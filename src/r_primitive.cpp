@@ -204,7 +204,7 @@ SEXP anvil_primitive_info(SEXP name) {
       SET_VECTOR_ELT(list, 7, Rf_ScalarLogical(p->zero_derivative));
       SET_VECTOR_ELT(list, 8, string(p->hlo.op));
       SET_VECTOR_ELT(list, 9, string(control ? "control" : acts[static_cast<size_t>(p->acts)]));
-      SET_VECTOR_ELT(list, 10, string(p->zero_derivative ? "" : reverse));
+      SET_VECTOR_ELT(list, 10, string(p->zero_derivative ? "zero" : reverse));
       SET_VECTOR_ELT(list, 11, string(loops));
       SET_VECTOR_ELT(list, 12, string(evaluated));
       UNPROTECT(1);

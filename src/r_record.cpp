@@ -181,7 +181,7 @@ ValuePtr Recording::operand(SEXP x, const std::string& name) {
     case Class::tensor: return debug_ ? debug_->input(x) : captured_tensor(x);
     case Class::debug_box:
       if (debug_) return debug_->unknown(type_of(tensor_tag(x)));
-      if (stack.front()->types_only) return unknown_value(x);
+      if (stack.front()->purpose == Purpose::types) return unknown_value(x);
       throw Error("trace", "A debug box without data cannot be used inside of a trace.",
                   {"i Make it an argument of the traced function."});
     default: break;

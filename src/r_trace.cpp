@@ -103,11 +103,11 @@ SEXP debug_result(const ValuePtr& v, const Tensor* data) {
 
 // --- the stack of descriptors ------------------------------------------------------------
 
-static Descriptor* push(bool types_only) {
+static Descriptor* push(Purpose purpose) {
   stack.reserve(stack.size() + 1);
   auto made = std::make_unique<Descriptor>();
   Descriptor* d = made.get();
-  d->types_only = types_only;
+  d->purpose = purpose;
   d->parent = stack.empty() ? nullptr : stack.back();
   d->locations = d->parent ? d->parent->locations : std::make_shared<Locations>();
   Shield<SEXP> handle(
@@ -132,11 +132,22 @@ static void pop(Descriptor* d) {
   }
 }
 
-Scope::Scope(bool types_only) : descriptor_(push(types_only)), handle_(descriptor_->own_handle) {}
+Scope::Scope(Purpose purpose) : descriptor_(push(purpose)), handle_(descriptor_->own_handle) {}
 Scope::~Scope() { pop(descriptor_); }
 
-SEXP anvil_push(SEXP types_only) {
-  return entry([&] { return push(flag_of(types_only, "types_only"))->handle; });
+SEXP anvil_push(SEXP purpose) {
+  return entry([&] {
+    const std::string text = text_of(purpose, "purpose");
+    return push(text == "types" ? Purpose::types : text == "record" ? Purpose::record : Purpose::program)->handle;
+  });
+}
+
+// Whether the outermost trace shall show what was recorded as it was made.
+SEXP anvil_keeps_record() {
+  return entry([&] {
+    const bool keeps = tracing() && stack.front()->purpose == Purpose::record;
+    return guarded([&] { return Rf_ScalarLogical(keeps); });
+  });
 }
 
 SEXP anvil_pop(SEXP handle) {
@@ -148,7 +159,7 @@ SEXP anvil_pop(SEXP handle) {
 
 std::vector<ValuePtr> run_rule_in_trace(SEXP rule, primitives::ReverseStep& step,
                                         const std::shared_ptr<Locations>& locations) {
-  Scope scope(false);
+  Scope scope(Purpose::program);
   Descriptor& d = scope.descriptor();
   auto boxes = [&](const std::vector<ValuePtr>& values) { return new_boxes(d, values); };
   std::vector<ValuePtr> cotangents;  // a rule in R gets zeros where there are none

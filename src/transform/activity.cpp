@@ -4,8 +4,9 @@
 
 namespace anvil::transform {
 
-Activity::Activity(const ValueList& sources) {
+Activity::Activity(const ValueList& sources, const std::vector<Call>& calls) {
   for (const ValuePtr& v : sources) mark(v);
+  propagate(calls);
 }
 
 void Activity::mark(const ValuePtr& v) {

@@ -22,7 +22,7 @@ using ValueList = std::vector<ValuePtr>;
 // The values that depend on some given ones in a differentiable way, inner graphs included.
 class Activity {
  public:
-  explicit Activity(const ValueList& sources);
+  Activity(const ValueList& sources, const std::vector<Call>&);
   void propagate(const std::vector<Call>&);
   bool contains(const ValuePtr& v) const { return values_.count(v.get()) != 0; }
 
@@ -37,7 +37,9 @@ class Pullback {
  public:
   // Derivatives of `calls` with respect to `targets`, recorded in `to`. Those of `calls` that stand in
   // `to` as well begin to keep there what the way back reads: loops record, others are augmented.
-  Pullback(const std::vector<Call>& calls, const ValueList& targets, Graph& to);
+  Pullback(const std::vector<Call>& calls, const ValueList& targets, Graph& to)
+      : Pullback(calls, Activity(targets, calls), to) {}
+  Pullback(const std::vector<Call>& calls, Activity, Graph& to);
   bool depends(const ValuePtr& v) const { return active_.contains(v); }
   void seed(const ValuePtr& output, const ValuePtr& cotangent);
   void run();

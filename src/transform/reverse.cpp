@@ -16,9 +16,8 @@ using primitives::Control;
 using primitives::primitive_of;
 using primitives::Var;
 
-Pullback::Pullback(const std::vector<Call>& calls, const ValueList& targets, Graph& to)
-    : calls_(calls), to_(to), active_(targets) {
-  active_.propagate(calls);
+Pullback::Pullback(const std::vector<Call>& calls, Activity active, Graph& to)
+    : calls_(calls), to_(to), active_(std::move(active)) {
   for (size_t i = 0; i < to.calls.size(); ++i) {
     const Call& c = to.calls[i];
     const bool keeps = primitives::control_of(c) != Control::none || primitive_of(c).augment;
@@ -202,17 +201,20 @@ GraphPtr gradient(const Graph& graph, const std::vector<bool>& wrt, bool with_va
                   {"x Got " + std::string(name(graph.inputs[i]->type.dtype)) + "."});
     targets.push_back(graph.inputs[i]);
   }
-  Activity active(targets);
-  active.propagate(graph.calls);
+  Activity active(targets, graph.calls);
   const auto is_active = [&active](const Call& c) {
     return std::any_of(c.outputs.begin(), c.outputs.end(), [&](const ValuePtr& v) { return active.contains(v); });
   };
-  GraphPtr to = primitives::expand(graph, primitives::Reader::reverse, is_active);
+  auto to = std::make_shared<Graph>(graph);
+  if (primitives::expands(graph, primitives::Reader::reverse, is_active)) {
+    to = primitives::expand(graph, primitives::Reader::reverse, is_active);
+    active.propagate(to->calls);
+  }
   capture_invariants(*to);
   const std::vector<Call> forward = to->calls;
   const ValuePtr output = to->outputs[0];
   to->outputs.clear();
-  Pullback pullback(forward, targets, *to);
+  Pullback pullback(forward, std::move(active), *to);
   if (pullback.depends(output)) {
     ValuePtr seed = graph::make_constant(full(output->type, 1));
     to->constants.push_back(seed);

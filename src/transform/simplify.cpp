@@ -102,6 +102,14 @@ void remove_dead_calls(Graph& g) {
   keep_live(g, read);
 }
 
+void simplify(Graph& g) {
+  inline_scalar_constants(g);
+  simplify_algebra(g);
+  merge_equal_calls(g);
+  remove_dead_calls(g);
+  remove_unused_constants(g);
+}
+
 void optimize(Graph& g) {
   inline_scalar_constants(g);
   simplify_algebra(g);

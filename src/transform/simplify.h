@@ -23,6 +23,7 @@ void mirror_values(graph::Graph&);
 // What a while loop carries unchanged is read where it comes from instead: reverse mode then
 // records it at no iteration.
 void capture_invariants(graph::Graph&);
+void simplify(graph::Graph&);  // before differentiation: the first five
 void optimize(graph::Graph&);  // all but the last, for the compiler
 
 }  // namespace anvil::transform

@@ -76,3 +76,41 @@ test_that("mistakes are explained", {
     transform_gradient(trace_fn(function(x) sum(x), list(x = x)), "z")
   })
 })
+
+test_that("a gradient does not depend on how a constant was spelt", {
+  x <- nv_tensor(c(-Inf, 1, 1, 0, -Inf), dtype = "f64")
+  captured <- nv_scalar(-Inf, dtype = "f64")
+  spellings <- list(
+    function() nv_scalar(-Inf, dtype = "f64"), function() captured, function() -nv_scalar(Inf, dtype = "f64"),
+    function() nv_convert(nv_scalar(-Inf, dtype = "f32"), "f64"), function() nv_reshape(nv_tensor(-Inf, dtype = "f64"), integer())
+  )
+  larger <- function(a, b) nv_max(a, b)
+  functions <- list(
+    function(start) function(x) nvl_reduce(x, start(), dims = 1L, larger),
+    function(start) function(x) nvl_reduce(nv_min(x, -1), start(), dims = 1L, larger),
+    function(start) function(x) sum(nvl_cumulative(x, start(), dim = 1L, larger)),
+    function(start) function(x) sum(nvl_reduce_window(x, start(), 2L, 1L, 1L, 1L, 0L, 0L, larger)),
+    function(start) function(x) sum(nv_max(x, start()))
+  )
+  for (f in functions) {
+    gradients <- lapply(spellings, function(start) {
+      list(as_array(jit(gradient(f(start)))(x)$x), as_array(gradient(f(start))(x)$x))
+    })
+    expect_length(unique(unlist(gradients, recursive = FALSE)), 1L)
+  }
+})
+
+test_that("programs are simplified before they are differentiated, records are kept as made", {
+  f <- function(x) sum((x * x) * (x * x) + nv_transpose(nv_transpose(x)))
+  args <- list(x = nv_aten("f32", c(2L, 3L)))
+  calls <- function(graph) length(graph$calls)
+  expect_identical(calls(trace_fn(gradient(f), args)), calls(transform_gradient(trace_fn(f, args))))
+  expect_lt(calls(trace_arguments(gradient(f), args, "program")), calls(trace_fn(gradient(f), args)))
+  m <- nv_tensor(matrix(c(1, 2, 3, 4, 5, 6), 2L))
+  expect_equal(jit(gradient(f))(m)$x, jit(function(m) 4 * m^3 + 1)(m))
+  # results that need no computation
+  constant <- function(x) nv_scalar(2) * 1
+  expect_equal(as_array(jit(value_and_gradient(constant))(nv_scalar(1))$value), 2)
+  expect_equal(as_array(value_and_gradient(constant)(nv_scalar(1))$grad$x), 0)
+  expect_equal(as_array(value_and_gradient(function(x) x * 1)(nv_scalar(3))$grad$x), 1)
+})

@@ -56,6 +56,12 @@ Var share_of_greater(Var a, Var b, Var g) {
   return select(wins, g, select(ties, g * 0.5, zeros_like(g)));
 }
 
+// |x| is the greater one of x and -x.
+Var share_of_size(Var x, Var g) {
+  Var above = x > 0.0, below = x < 0.0;
+  return select(above, g, select(below, -g, zeros_like(g)));
+}
+
 // The derivative of a^b by a is b a^(b-1), which is 0 for a = b = 0: there the exponent -1
 // would make it NaN. Where 1 / a overflows a^(b-1) may, too, and b a^b / a is what it should
 // be. Where b is known, so are the outer conditions, and nothing is left of them for b >= 1.
@@ -227,7 +233,7 @@ void register_arithmetic(Registry& r) {
   r.add(simplified(linear_in(Operands::all(), unary("negate", "negate", numeric,
                [](auto x) { return -x; }, [](Var, Var, Var g) { return -g; })), undone));
   r.add(unary("abs", "abs", signed_or_float, [](auto x) { return abs(x); },
-              [](Var x, Var, Var g) { return g * sign(x); }));
+              [](Var x, Var, Var g) { return share_of_size(x, g); }));
   r.add(unary("sign", "sign", signed_or_float, [](auto x) { return sign(x); }, flat));
 }
 

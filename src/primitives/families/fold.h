@@ -11,6 +11,12 @@ namespace anvil::primitives {
 std::vector<Var> fold(const std::vector<Var>& operands, const std::vector<Var>& initial, std::vector<int64_t> dims,
                       const graph::GraphPtr& body);
 
+// Running combinations along `dim` by the primitive that joins two elements, which begin anew where
+// `begins` says so.
+Var combined_runs(const char* joins, Var begins, Var x, int64_t dim);
+// Each element's neighbour before it (by = -1) or after it (1) along `dim`; at the edge the scalar `beyond`.
+Var neighbours(Var x, int64_t dim, int by, Var beyond);
+
 // Error("argument" | "dtype" | "shape") unless `operands` are tensors of one shape and as many
 // scalars of their dtypes, and `body` combines scalars of these dtypes with others. Gives the
 // number of tensors.

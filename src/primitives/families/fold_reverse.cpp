@@ -22,16 +22,6 @@ Var cut(Var x, int64_t dim, int64_t first, int64_t end) {
   starts[static_cast<size_t>(dim)] = first, limits[static_cast<size_t>(dim)] = end;
   return slice(x, starts, limits, Ints(starts.size(), 1));
 }
-// Each element's neighbour before it (by = -1) or after it (1) along `dim`; at the edge it is `beyond`.
-Var neighbours(Var x, int64_t dim, int by, Var beyond) {
-  Shape edge = x.shape();
-  int64_t& n = edge[static_cast<size_t>(dim)];
-  Var inner = by < 0 ? cut(x, dim, 0, n - 1) : cut(x, dim, 1, n);
-  n = 1;
-  Var border = broadcast_in_dim(beyond, edge, {});
-  return concatenate(by < 0 ? Vars{border, inner} : Vars{inner, border}, dim);
-}
-
 // The cumulative along `dim` of two tensors, from the numbers `initial`, by a region that combines
 // (a, b) so far with (c, d); its second result.
 template <class Combine>
@@ -49,13 +39,26 @@ Var running(Var x, Var y, std::pair<Scalar, Scalar> initial, int64_t dim, Combin
   return {&g, record(g, registry().at("cumulative"), {x.value, y.value, from_x.value, from_y.value},
                      {{"dim", dim, true}, {"body", body}})[1]};
 }
-// Running sums along `dim` that begin anew where `begins` says so.
-Var sums_of_runs(Var begins, Var x, int64_t dim) {
-  return running(begins, x, {false, 0}, dim, [](Var begun, Var sum, Var begin, Var next) {
-    Var any = begun | begin, longer = sum + next;
+}  // namespace
+
+Var neighbours(Var x, int64_t dim, int by, Var beyond) {
+  Shape edge = x.shape();
+  int64_t& n = edge[static_cast<size_t>(dim)];
+  Var inner = by < 0 ? cut(x, dim, 0, n - 1) : cut(x, dim, 1, n);
+  n = 1;
+  Var border = broadcast_in_dim(beyond, edge, {});
+  return concatenate(by < 0 ? Vars{border, inner} : Vars{inner, border}, dim);
+}
+
+Var combined_runs(const char* joins, Var begins, Var x, int64_t dim) {
+  return running(begins, x, {false, 0}, dim, [joins](Var begun, Var so_far, Var begin, Var next) {
+    Var any = begun | begin, longer = record(joins, {so_far, next});
     return std::pair{any, select(begin, next, longer)};
   });
 }
+
+namespace {
+
 // b[j] = x[j] + a[j] * b[j - 1], with b[0] = x[0]: the maps b -> x + a * b, one after the other.
 Var linear_recurrence(Var a, Var x, int64_t dim) {
   return running(a, x, {1, 0}, dim, [](Var slope, Var value, Var next_slope, Var next) {
@@ -83,7 +86,7 @@ void reverse_running_extreme(ReverseStep& step) {
   Var is_number = y == y, g = only_where(is_number, cotangent(step)), by_x = x == y;
   if (step.required[0]) {
     Var last = neighbours(by_x, dim, 1, literal(step.graph, true, {DType::boolean, {}}));
-    Var sums = sums_of_runs(reverse(last, {dim}), reverse(g, {dim}), dim);
+    Var sums = combined_runs("add", reverse(last, {dim}), reverse(g, {dim}), dim);
     set(step, 0, only_where(by_x, reverse(sums, {dim})));
   }
   if (step.required[1]) {

@@ -251,6 +251,8 @@ void register_gather(Registry& r) {
   scatter.as_stored = true;
   scatter.indices = Operands::middle();
   scatter.infer = infer_scatter;
+  scatter.expand = expand_scatter;
+  scatter.reverses = reverses_scatter;
   scatter.reverse = reverse_scatter;
   scatter.lower = lower_scatter;
   scatter.hlo = {"stablehlo.scatter", {}, special};

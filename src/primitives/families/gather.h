@@ -81,7 +81,34 @@ struct Layout {
 // Of a scatter with this many operands: n inputs, the indices, n updates.
 inline size_t inputs_of_scatter(size_t operands) { return (operands - 1) / 2; }
 
+// The elements of x, which is like the input of a scatter, at the places of its updates; 0 where those
+// are outside. Around x there is room for one window on each side.
+class Reader {
+ public:
+  Reader(graph::Graph&, const graph::Call& scatter);
+  Var operator()(Var x) const;
+
+ private:
+  IndexDims dims_;
+  Shape update_, sizes_;
+  Ints margin_;
+  Var indices_;
+};
+
+// The elements of a scatter's updates by the places that they change: `order` lists them so that those
+// of one place stand side by side, in the order in which they come.
+struct Targets {
+  Targets(graph::Graph&, const graph::Call& scatter);
+  Var in_order(Var update) const;  // as a vector
+  Var products_of_others(Var update) const;
+  Var inside;                // like an update: whether it changes a place at all
+  Var place, order, begins;  // vectors: place by place, its number, and whether another place begins
+};
+
 void reverse_gather(ReverseStep&);
+// By the region's combination; other regions are differentiated through the expansion, round by round.
+bool reverses_scatter(const graph::Call&);
 void reverse_scatter(ReverseStep&);
+std::vector<ValuePtr> expand_scatter(graph::Graph&, const graph::Call&);
 
 }  // namespace anvil::primitives

@@ -31,40 +31,34 @@ Var clamped(Var indices, const IndexDims& d, const Ints& low, const Ints& high) 
   return record("clamp", {per_component(indices, d, least), indices, per_component(indices, d, most)});
 }
 
-// The elements of x, which is like the input of the scatter, at the places of its updates; 0
-// where those are outside. Around x there is room for one window on each side.
-class Reader {
- public:
-  Reader(const ReverseStep& step, size_t n)
-      : dims_(index_dims(step.call.params, of_scatter)), update_(step.call.inputs[n + 1]->type.shape) {
-    const Shape &input = step.call.inputs[0]->type.shape, &indices = step.call.inputs[n]->type.shape;
-    sizes_ = Layout(dims_, input, indices).window_sizes(update_, input.size());
-    margin_.assign(input.size(), 0);
-    for (size_t k = 0; k < input.size(); ++k) sizes_[k] = std::min(sizes_[k], std::max<int64_t>(input[k], 1));
-    Ints low, high, moved;
-    for (int64_t axis : dims_.map) {
-      auto k = static_cast<size_t>(axis);
-      margin_[k] = sizes_[k];
-      low.push_back(-sizes_[k]);
-      high.push_back(input[k]);
-      moved.push_back(sizes_[k]);
-    }
-    Var at = clamped({&step.graph, step.call.inputs[n]}, dims_, low, high);
-    indices_ = convert(at, DType::i64);
-    indices_ = indices_ + per_component(indices_, dims_, {moved.begin(), moved.end()});
-  }
-  Var operator()(Var x) const {
-    if (elements(x.shape()) == 0) return literal(*x.graph, 0, {x.dtype(), update_});
-    Var zero = literal(*x.graph, 0, {x.dtype(), {}});
-    return gather(pad(x, zero, margin_, margin_, Ints(margin_.size(), 0)), indices_, sizes_, dims_);
-  }
+}  // namespace
 
- private:
-  IndexDims dims_;
-  Shape update_, sizes_;
-  Ints margin_;
-  Var indices_;
-};
+Reader::Reader(Graph& graph, const Call& c)
+    : dims_(index_dims(c.params, of_scatter)), update_(c.inputs.back()->type.shape) {
+  const size_t n = inputs_of_scatter(c.inputs.size());
+  const Shape &input = c.inputs[0]->type.shape, &indices = c.inputs[n]->type.shape;
+  sizes_ = Layout(dims_, input, indices).window_sizes(update_, input.size());
+  margin_.assign(input.size(), 0);
+  for (size_t k = 0; k < input.size(); ++k) sizes_[k] = std::min(sizes_[k], std::max<int64_t>(input[k], 1));
+  Ints low, high, moved;
+  for (int64_t axis : dims_.map) {
+    auto k = static_cast<size_t>(axis);
+    margin_[k] = sizes_[k];
+    low.push_back(-sizes_[k]);
+    high.push_back(input[k]);
+    moved.push_back(sizes_[k]);
+  }
+  indices_ = convert(clamped({&graph, c.inputs[n]}, dims_, low, high), DType::i64);
+  indices_ = indices_ + per_component(indices_, dims_, {moved.begin(), moved.end()});
+}
+
+Var Reader::operator()(Var x) const {
+  if (elements(x.shape()) == 0) return literal(*x.graph, 0, {x.dtype(), update_});
+  Var zero = literal(*x.graph, 0, {x.dtype(), {}});
+  return gather(pad(x, zero, margin_, margin_, Ints(margin_.size(), 0)), indices_, sizes_, dims_);
+}
+
+namespace {
 
 // What a region does to element k: the primitive that combines the old element with the
 // update, "replace", "keep", or "" when it is something else.
@@ -104,7 +98,7 @@ struct Part {
         unique(s.call.params.flag("unique_indices")),
         by_x(s.required[which]),
         by_u(s.required[inputs + 1 + which]),
-        read(s, inputs) {}
+        read(s.graph, s.call) {}
   Var scattered(Var onto, Var update, const char* combiner) const {
     return scatter(onto, indices, update, dims, combiner, unique);
   }
@@ -130,16 +124,14 @@ void reverse_replace(const Part& p) {
   p.update(select(p.read(last) == number, g, zeros_like(g)));
 }
 
-// y = x * u1 * u2 ...: for each update the product of the others. It is the product of those
-// that are not zero, divided by the update, unless others are zero.
+// y = x * u1 * u2 ...: for each update the product of the others.
 void reverse_mul(const Part& p) {
   if (p.by_x) p.input(p.scattered(p.g, p.u, "mul"));
   if (!p.by_u) return;
-  if (p.unique) return p.update(p.read(p.g * p.x));
-  Var zero = p.u == 0.0, nonzero = select(zero, literal(p.u, 1), p.u), none = zeros_like(p.u);
-  Var product = p.read(p.scattered(p.g * p.x, nonzero, "mul"));
-  Var zeros = p.read(p.scattered(zeros_like(p.x), convert(zero, p.x.dtype()), "add"));
-  p.update(select(zero, select(zeros == 1.0, product, none), select(zeros == 0.0, product / nonzero, none)));
+  Var g = p.read(p.g * p.x);
+  if (p.unique || elements(g.shape()) == 0 || elements(p.x.shape()) == 0) return p.update(g);
+  Targets targets(p.step.graph, p.step.call);
+  p.update(select(targets.inside, g * targets.products_of_others(p.u), zeros_like(g)));
 }
 
 // Those that equal the extreme share its cotangent; when it is NaN, nobody does.
@@ -159,12 +151,18 @@ void reverse_part(const Part& p) {
   if (how == "mul") return reverse_mul(p);
   if (how == "maximum" || how == "minimum") return reverse_extreme(p);
   if (how == "keep") return p.input(p.g);
-  throw Error("gradient", "`scatter` has no derivative for this `update_computation`.",
-              {"i It may be the addition, subtraction, product, maximum or minimum of the old element and the update, "
-               "or one of the two."});
+  throw Error("gradient", "The derivative of this `scatter` is that of its expansion.");
 }
 
 }  // namespace
+
+bool reverses_scatter(const Call& c) {
+  const size_t n = inputs_of_scatter(c.inputs.size());
+  for (size_t k = 0; k < n; ++k)
+    if (is_float(c.inputs[k]->type.dtype) && combination(*c.params.graph("update_computation"), k, n).empty())
+      return false;
+  return true;
+}
 
 void reverse_gather(ReverseStep& step) {
   if (!step.required[0]) return;

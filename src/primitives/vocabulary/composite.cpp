@@ -44,15 +44,6 @@ bool expands(const Call& call, Reader reader) {
   return false;
 }
 
-bool any_expands(const Graph& g, Reader reader, const Wanted& wanted) {
-  return std::any_of(g.calls.begin(), g.calls.end(), [&](const Call& c) {
-    if (expands(c, reader) && (!wanted || wanted(c))) return true;
-    for (const GraphPtr& inner : subgraphs(c))
-      if (any_expands(*inner, reader, wanted)) return true;
-    return false;
-  });
-}
-
 // What stands for the results of calls that were expanded. Those live as long as the map
 // does, which knows them by address.
 struct Expanded {
@@ -116,8 +107,17 @@ Primitive composite(std::string name, std::function<void(ReverseStep&)> reverse)
 
 bool is_composite(const graph::Operation& o) { return static_cast<const Primitive&>(o).family == "composite"; }
 
+bool expands(const Graph& g, Reader reader, const Wanted& wanted) {
+  return std::any_of(g.calls.begin(), g.calls.end(), [&](const Call& c) {
+    if (expands(c, reader) && (!wanted || wanted(c))) return true;
+    for (const GraphPtr& inner : subgraphs(c))
+      if (expands(*inner, reader, wanted)) return true;
+    return false;
+  });
+}
+
 GraphPtr expand(const Graph& g, Reader reader, const Wanted& wanted) {
-  if (!any_expands(g, reader, wanted)) return std::make_shared<Graph>(g);
+  if (!expands(g, reader, wanted)) return std::make_shared<Graph>(g);
   Expanded expanded;
   return rewrite(g, expanded, reader, wanted);
 }

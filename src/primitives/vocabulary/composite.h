@@ -20,6 +20,7 @@ enum class Reader : uint8_t { backend, reverse, text, lowering };
 // The graph with expansions in the place of calls, inner graphs included; of those calls that
 // `wanted` chooses, when it is given. Other values are shared.
 using Wanted = std::function<bool(const graph::Call&)>;
+bool expands(const graph::Graph&, Reader, const Wanted& wanted = {});  // whether there is such a call
 graph::GraphPtr expand(const graph::Graph&, Reader, const Wanted& wanted = {});
 
 }  // namespace anvil::primitives

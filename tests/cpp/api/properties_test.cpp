@@ -132,6 +132,31 @@ TEST(Properties, MovedElementsComeFromOperands) {
             });
 }
 
+// An augmented call gives the results of the call, then others.
+TEST(Properties, AugmentedCallsGiveTheSameResults) {
+  std::set<std::string> seen;
+  each_call([](const Primitive& p) { return static_cast<bool>(p.augment); },
+            [&](const Call& c, std::mt19937_64& random) {
+              const Tensors x = drawn_operands(c, random), expected = results(c, x);
+              Call again = c;
+              Graph g;
+              for (graph::ValuePtr& v : again.inputs)
+                g.inputs.push_back(v = graph::make_value(Value::Kind::input, v->type));
+              g.outputs = primitive_of(c).augment(g, again);
+              primitives::verify(g);
+              ASSERT_GT(g.outputs.size(), c.outputs.size());
+              const Tensors got = eigen::evaluate(g, x);
+              for (size_t k = 0; k < expected.size(); ++k)
+                for (int64_t i = 0; i < elements(expected[k].type.shape); ++i)
+                  ASSERT_EQ(element(got[k], i), element(expected[k], i));
+              seen.insert(c.primitive->name);
+            });
+  for (const Primitive* p : primitives::registry().all())
+    if (p->augment) {
+      EXPECT_TRUE(seen.count(p->name)) << p->name << " was never drawn";
+    }
+}
+
 TEST(Properties, PerElementMeansThatThereIsAFormula) {
   for (const Primitive* p : primitives::registry().all()) {
     SCOPED_TRACE(p->name);

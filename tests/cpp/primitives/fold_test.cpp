@@ -94,6 +94,23 @@ TEST(Fold, Gradients) {
   }
 }
 
+// Exact where factors are zero, one or several, and infinite ones among them leave no NaN before them.
+TEST(Fold, RunningProductsOfZeros) {
+  Program p = [](graph::Graph&, const Vars& x) {
+    return call("cumulative", {x[0], x[1]}, {{"dim", int64_t(0), true}, {"body", operation("mul", DType::f64)}});
+  };
+  auto vector = [](const std::vector<double>& v) { return tensor(DType::f64, {static_cast<int64_t>(v.size())}, v); };
+  for (const auto& x : std::vector<std::vector<double>>{{2, 0, 3, 4, .5}, {0, 2, 0, 3}, {0}, {1.5}, {}, {0, 0, 0}})
+    for (double start : {1.0, 0.0, -2.0}) expect_gradients(p, {vector(x), tensor(DType::f64, {}, {start})}, 2);
+  expect_gradients(p, {spread_values(DType::f64, {4, 3}, 0.5, 1.5), tensor(DType::f64, {}, {1})}, 3, 2e-5);
+}
+
+// Long ones of every length, to the last place.
+TEST(Fold, RunningCombinationsOfAnyLength) {
+  for (int64_t n = 0; n < 18; ++n)
+    expect_gradients(cumulative_by(log_sum_exp(DType::f64), 1, -1), {spread_values(DType::f64, {2, n})}, 1);
+}
+
 TEST(Fold, GradientReachesInitialValues) {
   Program p = [](graph::Graph&, const Vars& x) {
     return call("reduce", {x[0], x[1]}, {{"dims", Ints{0}, true}, {"body", log_sum_exp(DType::f64)}});

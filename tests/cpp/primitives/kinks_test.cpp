@@ -69,6 +69,46 @@ Program largest(int64_t k) {
   return [=](graph::Graph&, const Vars& x) { return Vars{call("top_k", {x[0]}, {{"k", k}})[0]}; };
 }
 
+TEST(Kinks, ElementsShareEqually) {
+  auto both = [](const char* name) {
+    return [=](graph::Graph&, const Vars& x) { return Vars{record(name, {x[0], x[1]})}; };
+  };
+  EXPECT_EQ(gradients(both("maximum"), {vector({1, 2, 3, nan, 1}), vector({2, 2, 2, 1, nan})}),
+            (std::vector<Numbers>{{0, .5, 1, 0, 0}, {1, .5, 0, 0, 0}}));
+  EXPECT_EQ(gradients(both("minimum"), {vector({1, 2, 3, nan, -0.0}), vector({2, 2, 2, 1, 0})}),
+            (std::vector<Numbers>{{1, .5, 0, 0, .5}, {0, .5, 1, 0, .5}}));
+  Program rectified = [](graph::Graph&, const Vars& x) { return Vars{maximum(x[0], literal(x[0], 0))}; };
+  EXPECT_EQ(gradient(rectified, {-1, 0, 2, nan}), (Numbers{0, .5, 1, 0}));
+  // the greater one of x and -x
+  Program size = [](graph::Graph&, const Vars& x) { return Vars{abs(x[0])}; };
+  Program greater = [](graph::Graph&, const Vars& x) { return Vars{maximum(x[0], -x[0])}; };
+  EXPECT_EQ(gradient(size, {-2, -0.0, 0, 3, -inf, nan}), (Numbers{-1, 0, 0, 1, -1, 0}));
+  EXPECT_EQ(gradient(greater, {-2, -0.0, 0, 3, -inf, nan}), (Numbers{-1, 0, 0, 1, -1, 0}));
+}
+
+TEST(Kinks, BoundsShareEqually) {
+  Program clamped = [](graph::Graph&, const Vars& x) { return Vars{record("clamp", {x[0], x[1], x[2]})}; };
+  Program composed = [](graph::Graph&, const Vars& x) { return Vars{minimum(maximum(x[1], x[0]), x[2])}; };
+  const std::vector<Tensor> apart = {vector({0, 0, 0, 0, 0, nan}), vector({-1, 0, .5, 1, nan, 0}),
+                                     vector({1, 1, 1, 1, 1, 1})};
+  for (const Program& p : {clamped, composed})
+    EXPECT_EQ(gradients(p, apart),
+              (std::vector<Numbers>{{1, .5, 0, 0, 0, 0}, {0, .5, 1, .5, 0, 0}, {0, 0, 0, .5, 0, 0}}));
+  // all three are the result, or the upper bound alone
+  EXPECT_EQ(gradients(clamped, {vector({1, 2}), vector({1, 0}), vector({1, 1})}),
+            (std::vector<Numbers>{{1. / 3, 0}, {1. / 3, 0}, {1. / 3, 1}}));
+}
+
+TEST(Kinks, ReductionsShareEqually) {
+  Program largest_of = [](graph::Graph&, const Vars& x) { return Vars{reduce_max(x[0], {0})}; };
+  Program smallest_of = [](graph::Graph&, const Vars& x) {
+    return Vars{record("reduce_min", {x[0]}, {{"dims", Ints{0}, true}, {"drop", true}})};
+  };
+  EXPECT_EQ(gradient(largest_of, {2, 1, 2, 0}), (Numbers{.5, 0, .5, 0}));
+  EXPECT_EQ(gradient(smallest_of, {0, 1, -0.0, 2}), (Numbers{.5, 0, .5, 0}));
+  EXPECT_EQ(gradient(largest_of, {2, nan, 2}), (Numbers{0, 0, 0}));
+}
+
 TEST(Kinks, ReductionsByARegionShareEqually) {
   for (Spelling s : {Spelling::literal, Spelling::constant}) {
     EXPECT_EQ(gradient(reduce_by("maximum", -inf, s), {2, 1, 2, 2, 2, 0}), (Numbers{.25, 0, .25, .25, .25, 0}));

@@ -7,6 +7,9 @@
 namespace anvil::testing {
 namespace {
 
+using primitives::reduce_sum;
+using primitives::sort;
+
 const TensorType f32_scalar{DType::f32, {}};
 
 TEST(Gradient, PrintsForwardAndBackwardCalls) {
@@ -26,6 +29,63 @@ TEST(Gradient, PrintsForwardAndBackwardCalls) {
             "    %2: f32[]\n"
             "    %3: f32[]");
   EXPECT_EQ(f->calls.size(), 1u) << "the forward graph is left alone";
+}
+
+int calls_of(const Graph& g, const char* primitive) {
+  int found = 0;
+  for (const graph::Call& c : g.calls) {
+    found += c.primitive->name == primitive;
+    for (const GraphPtr& inner : subgraphs(c)) found += calls_of(*inner, primitive);
+  }
+  return found;
+}
+
+// A sort is augmented by the places that its elements came from: there is one, of the forward pass.
+TEST(Gradient, AugmentsForwardCalls) {
+  auto f = trace({f64({4}), f64({4})}, [](Graph&, const Vars& x) {
+    auto y = sort({x[0], x[1]}, 0);
+    return Vars{reduce_sum(y[0] * y[1] * y[0], {0})};
+  });
+  auto g = transform::gradient(*f, {true, true}, true);
+  primitives::verify(*g);
+  EXPECT_EQ(calls_of(*g, "sort"), 1);
+  EXPECT_EQ(g->outputs[0], f->outputs[0]);
+  EXPECT_EQ(calls_of(*transform::gradient(*f, {true, true}, false), "sort"), 1);
+  expect_gradient(f, {tensor({4}, {3, 1, 2, -1}), tensor({4}, {1, 2, 3, 4})}, 3);
+  EXPECT_EQ(f->calls.front().inputs.size(), 2u) << "the forward graph is left alone";
+}
+
+// In a branch and in a loop the calls on the way back are copies, which are augmented themselves.
+TEST(Gradient, AugmentsCallsOfInnerGraphs) {
+  auto f = trace({f64({3})}, [](Graph& g, const Vars& x) {
+    Var w = Var{&g, x[0].value};
+    auto y = if_else(
+        g, reduce_sum(w, {0}) > 0.0, [&](Graph& b) { return Vars{sort({in(b, w)}, 0)[0] * in(b, w)}; },
+        [&](Graph& b) { return Vars{in(b, w)}; });
+    auto z = while_loop(
+        g, {integer(g, 0), y[0]}, [](Graph&, const Vars& s) { return s[0] < 2.0; },
+        [&](Graph& b, const Vars& s) {
+          return Vars{s[0] + 1.0, sort({s[1]}, 0)[0] * in(b, w)};
+        });
+    return Vars{reduce_sum(z[1], {0})};
+  });
+  auto g = transform::gradient(*f, {true}, false);
+  primitives::verify(*g);
+  EXPECT_EQ(calls_of(*g, "sort"), 4);  // forward and back, of each
+  expect_gradient(f, {tensor({3}, {2, 1.5, 0.3})}, 2);
+}
+
+// Calls that do not stand in the graph where the way back is recorded are made there once more.
+TEST(Gradient, AugmentsCallsThatStandElsewhere) {
+  auto f = trace({f64({3})}, [](Graph&, const Vars& x) { return Vars{sort({x[0]}, 0)[0]}; });
+  Graph back;
+  back.inputs = {f->inputs[0], f->outputs[0]};
+  ValuePtr weights = graph::make_constant(tensor({3}, {1, 10, 100}));
+  back.constants = {weights};
+  back.outputs = transform::pull_back(f->calls, f->outputs, {weights}, f->inputs, back);
+  primitives::verify(back);
+  auto d = eigen::evaluate(back, {tensor({3}, {3, 1, 2}), tensor({3}, {1, 2, 3})});
+  EXPECT_EQ(numbers(d[0]), (std::vector<double>{100, 1, 10}));
 }
 
 TEST(Gradient, OnlyWalksFromRequiredInputs) {

@@ -1,0 +1,110 @@
+// The updates of a scatter in the order of their places, and the scatter as rounds: in each, every
+// place takes its next update, as long as one of them has one. That is as general as scatters are;
+// reverse mode differentiates it where the region is none of those with a rule.
+#include "primitives/families/control.h"
+#include "primitives/families/fold.h"
+#include "primitives/families/gather.h"
+#include "primitives/vocabulary/region.h"
+
+namespace anvil::primitives {
+
+using graph::Call;
+using graph::Graph;
+using graph::GraphPtr;
+
+namespace {
+
+// Of a vector, by one index for each element.
+const IndexDims by_element{{}, {0}, {}, {}, {0}, 1};
+Var elements_at(Var vector, Var at) { return gather(vector, at, {1}, by_element); }
+
+Ints backwards(size_t rank) {
+  Ints axes = all_axes(rank);
+  std::reverse(axes.begin(), axes.end());
+  return axes;
+}
+// The elements in row-major order, in which updates come.
+Var flat(Var x) { return reshape(transpose(x, backwards(x.shape().size())), {elements(x.shape())}); }
+Var unflat(Var vector, Shape shape) {
+  std::reverse(shape.begin(), shape.end());
+  return transpose(reshape(vector, shape), backwards(shape.size()));
+}
+Var scalar(Graph& g, Scalar x, DType t) { return literal(g, x, {t, {}}); }
+
+GraphPtr inner_graph(const std::vector<TensorType>& state) {
+  auto g = std::make_shared<Graph>();
+  for (const TensorType& t : state) g->inputs.push_back(graph::make_value(graph::Value::Kind::input, t));
+  return g;
+}
+
+}  // namespace
+
+Targets::Targets(Graph& g, const Call& c) {
+  const Shape &input = c.inputs[0]->type.shape, &update = c.inputs.back()->type.shape;
+  Var number = reshape(iota(g, 0, DType::i64, {elements(input)}, 1), input);
+  Var target = Reader(g, c)(number) - 1.0;
+  inside = target >= 0.0;
+  auto sorted = sort({flat(target), iota(g, 0, DType::i64, {elements(update)})}, 0);
+  place = sorted[0];
+  order = sorted[1];
+  begins = place != neighbours(place, 0, -1, scalar(g, -2, DType::i64));
+}
+
+Var Targets::in_order(Var update) const { return elements_at(flat(update), order); }
+
+// What comes before an update of its place, times what comes after it. No division, so zeros are exact.
+Var Targets::products_of_others(Var update) const {
+  Graph& g = *update.graph;
+  Var u = in_order(update), one = scalar(g, 1, u.dtype()), yes = scalar(g, true, DType::boolean);
+  Var ends = neighbours(begins, 0, 1, yes);
+  Var through = combined_runs("mul", begins, u, 0);
+  Var from_end = reverse(combined_runs("mul", reverse(ends, {0}), reverse(u, {0}), 0), {0});
+  Var before = select(begins, literal(u, 1), neighbours(through, 0, -1, one));
+  Var after = select(ends, literal(u, 1), neighbours(from_end, 0, 1, one));
+  return unflat(scatter(zeros_like(u), order, before * after, by_element, "", true), update.shape());
+}
+
+std::vector<ValuePtr> expand_scatter(Graph& to, const Call& c) {
+  const size_t n = inputs_of_scatter(c.inputs.size());
+  const Shape& shape = c.inputs[0]->type.shape;
+  const int64_t size = elements(shape), count = elements(c.inputs.back()->type.shape);
+  std::vector<ValuePtr> inputs(c.inputs.begin(), c.inputs.begin() + static_cast<std::ptrdiff_t>(n));
+  if (size == 0 || count == 0) return inputs;
+  Targets targets(to, c);
+  std::vector<Var> updates;
+  for (size_t k = 0; k < n; ++k) updates.push_back(targets.in_order({&to, c.inputs[n + 1 + k]}));
+
+  // its number among the updates of its place
+  Var position = iota(to, 0, DType::i64, {count});
+  Var begin = select(targets.begins, position, zeros_like(position));
+  Var turn = position - combined_runs("maximum", targets.begins, begin, 0);
+  Var changes = targets.place >= 0.0, last = select(changes, turn, literal(turn, -1));
+  std::vector<ValuePtr> state = {scalar(to, 0, DType::i64).value, reduce_max(last, {0}).value};
+  for (const ValuePtr& v : inputs) state.push_back(reshape({&to, v}, {size}).value);
+  std::vector<TensorType> types;
+  for (const ValuePtr& v : state) types.push_back({v->type.dtype, v->type.shape});
+
+  GraphPtr condition = inner_graph(types), body = inner_graph(types);
+  auto in = [](const GraphPtr& g, Var v) { return Var{g.get(), v.value}; };
+  auto input = [](const GraphPtr& g, size_t k) { return Var{g.get(), g->inputs[k]}; };
+  condition->outputs = {(input(condition, 0) <= input(condition, 1)).value};
+  Var round = input(body, 0), place = in(body, targets.place);
+  Var now = in(body, changes) & (in(body, turn) == broadcast_to_like(round, place));
+  Var at = select(now, place, literal(place, size));
+  std::vector<Var> arguments;
+  for (size_t k = 0; k < n; ++k) arguments.push_back(elements_at(input(body, 2 + k), place));
+  for (const Var& u : updates) arguments.push_back(in(body, u));
+  const std::vector<Var> made = lift(*body, *c.params.graph("update_computation"), arguments, {count});
+  body->outputs = {(round + 1.0).value, body->inputs[1]};
+  for (size_t k = 0; k < n; ++k) {
+    Var next = select(now, made[k], arguments[k]);  // nothing comes back from others, infinite as they may be
+    body->outputs.push_back(scatter(input(body, 2 + k), at, next, by_element, "", true).value);
+  }
+  for (const GraphPtr& g : {condition, body}) g->constants = captures(*g);
+  std::vector<ValuePtr> results = loop(to, state, condition, body);
+  results.erase(results.begin(), results.begin() + 2);
+  for (ValuePtr& v : results) v = reshape({&to, v}, shape).value;
+  return results;
+}
+
+}  // namespace anvil::primitives
