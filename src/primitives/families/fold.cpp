@@ -218,9 +218,13 @@ Vars interleaved(const Vars& a, const Vars& b, size_t dim) {
 Vars scanned(Graph& to, const Graph& body, const Vars& x, size_t d) {
   const int64_t n = x[0].shape()[d], paired = n / 2 * 2;
   if (n < 2) return x;
-  Vars second = scanned(to, body, combined(to, body, along(x, d, 0, paired, 2), along(x, d, 1, paired, 2)), d);
+  const Vars left = along(x, d, 0, paired, 2), right = along(x, d, 1, paired, 2);
+  const Vars second = scanned(to, body, combined(to, body, left, right), d);
   Vars first = along(x, d, 0, 1);
-  if (n > 2) first = joined(first, combined(to, body, along(second, d, 0, (n - 1) / 2), along(x, d, 2, n, 2)), d);
+  if (n > 2) {
+    const Vars before = along(second, d, 0, (n - 1) / 2), next = along(x, d, 2, n, 2);
+    first = joined(first, combined(to, body, before, next), d);
+  }
   return interleaved(first, second, d);
 }
 std::vector<ValuePtr> expand_cumulative(Graph& to, const Call& c) {

@@ -73,9 +73,12 @@ void reverse_running_product(ReverseStep& step) {
   Var x = operand(step, 0), initial = operand(step, 1), y = result(step), g = cotangent(step);
   const int64_t dim = step.call.params.integer("dim");
   Var one = literal(step.graph, 1, {x.dtype(), {}}), next = neighbours(x, dim, 1, one);
-  Var s = reverse(linear_recurrence(reverse(next, {dim}), reverse(g, {dim}), dim), {dim});
+  Var factors = reverse(next, {dim}), summands = reverse(g, {dim});
+  Var s = reverse(linear_recurrence(factors, summands, dim), {dim});
   if (step.required[0]) set(step, 0, s * neighbours(y, dim, -1, initial));
-  if (step.required[1]) set(step, 1, sum_of_all(cut(s, dim, 0, 1) * cut(x, dim, 0, 1)));
+  if (!step.required[1]) return;
+  Var first = cut(s, dim, 0, 1);
+  set(step, 1, sum_of_all(first * cut(x, dim, 0, 1)));
 }
 
 // A running extreme is the last element so far that equals it, or the initial value when none does; a
@@ -86,8 +89,8 @@ void reverse_running_extreme(ReverseStep& step) {
   Var is_number = y == y, g = only_where(is_number, cotangent(step)), by_x = x == y;
   if (step.required[0]) {
     Var last = neighbours(by_x, dim, 1, literal(step.graph, true, {DType::boolean, {}}));
-    Var sums = combined_runs("add", reverse(last, {dim}), reverse(g, {dim}), dim);
-    set(step, 0, only_where(by_x, reverse(sums, {dim})));
+    Var begins = reverse(last, {dim}), summands = reverse(g, {dim});
+    set(step, 0, only_where(by_x, reverse(combined_runs("add", begins, summands, dim), {dim})));
   }
   if (step.required[1]) {
     Var found = cumsum(convert(by_x, DType::i64), dim);
@@ -121,7 +124,7 @@ void reverse_reduce(ReverseStep& step) {
   Var by_x = x == spread(y), of_x = one_if(by_x, y);
   Var count = dims.empty() ? of_x : reduce_sum(of_x, dims);
   Var shares = y != literal(y, find_monoid(op)->start(y.dtype())), alone = count == 0.0;
-  Var by_initial = (broadcast_to_like(initial, y) == y) & (shares | alone);
+  Var is_initial = broadcast_to_like(initial, y) == y, by_initial = is_initial & (shares | alone);
   count = count + one_if(by_initial, y);
   Var share = g / maximum(count, literal(count, 1));
   if (step.required[0]) set(step, 0, only_where(by_x, spread(share)));

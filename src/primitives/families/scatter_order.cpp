@@ -44,7 +44,8 @@ Targets::Targets(Graph& g, const Call& c) {
   Var number = reshape(iota(g, 0, DType::i64, {elements(input)}, 1), input);
   Var target = Reader(g, c)(number) - 1.0;
   inside = target >= 0.0;
-  auto sorted = sort({flat(target), iota(g, 0, DType::i64, {elements(update)})}, 0);
+  Var unsorted = flat(target), number_of_update = iota(g, 0, DType::i64, {elements(update)});
+  auto sorted = sort({unsorted, number_of_update}, 0);
   place = sorted[0];
   order = sorted[1];
   begins = place != neighbours(place, 0, -1, scalar(g, -2, DType::i64));
@@ -58,7 +59,8 @@ Var Targets::products_of_others(Var update) const {
   Var u = in_order(update), one = scalar(g, 1, u.dtype()), yes = scalar(g, true, DType::boolean);
   Var ends = neighbours(begins, 0, 1, yes);
   Var through = combined_runs("mul", begins, u, 0);
-  Var from_end = reverse(combined_runs("mul", reverse(ends, {0}), reverse(u, {0}), 0), {0});
+  Var ends_first = reverse(ends, {0}), last_first = reverse(u, {0});
+  Var from_end = reverse(combined_runs("mul", ends_first, last_first, 0), {0});
   Var before = select(begins, literal(u, 1), neighbours(through, 0, -1, one));
   Var after = select(ends, literal(u, 1), neighbours(from_end, 0, 1, one));
   return unflat(scatter(zeros_like(u), order, before * after, by_element, "", true), update.shape());
