@@ -236,6 +236,6 @@ test_that("the table of primitives has no gaps", {
   table <- anvil:::primitive_table()
   expect_gt(nrow(table), 100L)
   internal <- c("checkpoint", "while_record", "tape_scan", "windows", "sum_windows") # text has their expansions
-  for (column in c("loops", "evaluated")) expect_identical(table$primitive[!nzchar(table[[column]])], character())
+  for (column in c("reverse", "loops", "evaluated")) expect_identical(table$primitive[!nzchar(table[[column]])], character())
   expect_identical(setdiff(table$primitive[!nzchar(table$StableHLO)], internal), character())
 })
