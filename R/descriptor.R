@@ -26,7 +26,7 @@ local_descriptor <- function(envir = parent.frame()) {
   if (!any(vapply(sys.frames(), identical, NA, envir))) {
     abort_anvil("argument", "`envir` must be the frame of a function that is running.", "i The descriptor is current until that function ends.")
   }
-  descriptor <- .Call(C_anvil_push, FALSE)
+  descriptor <- .Call(C_anvil_push, "program")
   defer(.Call(C_anvil_pop, descriptor), envir)
   invisible(descriptor)
 }

@@ -8,7 +8,9 @@
 #' computes. Optionally, `p[["backward"]]` is its derivative, a function
 #' `(inputs, outputs, grads, <parameters>, .required)` that returns a list with one
 #' gradient, or `NULL`, per input; without it, the derivative goes through the
-#' forward rule. After `register_primitive()`, `p(operands..., parameters...)`
+#' forward rule. What the backward rule shall not compute again, `p[["augment"]]` keeps: a function
+#' `(inputs, <parameters>)` that in a gradient stands for the forward rule and returns
+#' `list(outputs = , residuals = )`; the backward rule then gets `residuals`, a list of tensors, after `grads`. After `register_primitive()`, `p(operands..., parameters...)`
 #' records a call, and compiled code, debug mode, gradients and StableHLO work.
 #'
 #' @param name The name; for `prim()` either spelling (`"div"` or `"divide"`), or
@@ -82,7 +84,7 @@ AnvilPrimitive <- function(name, subgraphs = character()) {
   structure(self, class = "AnvilPrimitive")
 }
 
-primitive_rules <- c("forward", "backward", "stablehlo")
+primitive_rules <- c("forward", "backward", "augment", "stablehlo")
 
 #' @export
 `$.AnvilPrimitive` <- function(x, name) {
@@ -179,25 +181,42 @@ register_primitive <- function(name, primitive, overwrite = FALSE) {
   if (is.null(primitive[["forward"]])) {
     abort_anvil("argument", sprintf("`%s` has no rule \"forward\".", name), "i It says what the primitive computes, in terms of other functions.")
   }
-  rule <- if (!is.null(primitive[["backward"]])) {
-    function(inputs, outputs, grads, params, required) {
-      params$definition <- NULL
-      args <- c(list(inputs = inputs, outputs = outputs, grads = grads), params, list(.required = required))
-      call_with(primitive[["backward"]], args, paste0("backward_", name))
+  if (is.null(primitive[["backward"]]) && !is.null(primitive[["augment"]])) {
+    abort_anvil("argument", sprintf("`%s` has a rule \"augment\" without a rule \"backward\".", name), "i The latter gets what the former keeps.")
+  }
+  call_rule <- function(rule, args, params, last = list()) {
+    params$definition <- NULL
+    call_with(primitive[[rule]], c(args, params, last), paste0(rule, "_", name))
+  }
+  augment <- if (!is.null(primitive[["augment"]])) function(inputs, params) call_rule("augment", list(inputs = inputs), params)
+  backward <- if (!is.null(primitive[["backward"]])) {
+    function(inputs, outputs, grads, residuals, params, required) {
+      kept <- if (!is.null(augment)) list(residuals = residuals)
+      call_rule("backward", c(list(inputs = inputs, outputs = outputs, grads = grads), kept), params, list(.required = required))
     }
   }
-  .Call(C_anvil_register, name, rule, overwrite)
+  .Call(C_anvil_register, name, backward, augment, overwrite)
   assign(name, primitive, envir = own_primitives)
   invisible(primitive)
 }
 
 # Called by the core at gradient time; gives a list with one box, or NULL, per input.
-call_backward_rule <- function(rule, inputs, outputs, grads, params, required) {
-  out <- rule(inputs, outputs, grads, params, required)
+call_backward_rule <- function(rule, inputs, outputs, grads, residuals, params, required) {
+  out <- rule(inputs, outputs, grads, residuals, params, required)
   if (!is.list(out)) {
     abort_anvil("gradient", "A backward rule must return a list with one gradient, or NULL, per input.", sprintf("x Got <%s>.", described_class(out)))
   }
   out
+}
+
+# Likewise: the boxes of `count` outputs, then of the residuals.
+call_augment_rule <- function(rule, inputs, params, count) {
+  out <- rule(inputs, params)
+  outputs <- if (is.list(out) && setequal(names(out), c("outputs", "residuals"))) flatten(out$outputs)
+  if (length(outputs) != count) {
+    abort_anvil("gradient", "An augment rule must return `list(outputs = , residuals = )`.", sprintf("x There must be %d output%s.", count, if (count == 1L) "" else "s"))
+  }
+  c(outputs, flatten(out$residuals))
 }
 
 # A call of a primitive: tensors among the arguments are its operands.

@@ -141,8 +141,9 @@ std::vector<Tensor> evaluate_graph(const Graph&, const std::vector<Tensor>& inpu
 const Primitive& primitive_named(SEXP name);
 Params params_from(const Primitive&, SEXP list);
 SEXP params_to(const graph::Call&, const std::shared_ptr<Locations>&);
-// An R rule (inputs, outputs, grads, params, required) run on boxes of the step's values;
-// its calls are recorded in the step's graph.
-std::vector<ValuePtr> run_rule_in_trace(SEXP rule, primitives::ReverseStep&, const std::shared_ptr<Locations>&);
+// R rules run on boxes: of a step's values, recording into its graph; and of a call's inputs, giving its
+// results and residuals.
+std::vector<ValuePtr> run_backward_rule(SEXP rule, primitives::ReverseStep&);
+std::vector<ValuePtr> run_augment_rule(SEXP rule, graph::Graph& to, const graph::Call&);
 
 }  // namespace anvil::r

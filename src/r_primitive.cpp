@@ -278,11 +278,8 @@ SEXP anvil_reverse(SEXP name, SEXP inputs, SEXP outputs, SEXP grads, SEXP rest) 
 
 namespace {
 
-// Runs an R rule at gradient time: boxes for the values of the step, in a descriptor whose
-// graph is spliced into the step's graph afterwards.
-void run_r_rule(const Kept& rule, primitives::ReverseStep& step) {
-  auto locations = std::make_shared<Locations>();
-  std::vector<ValuePtr> results = run_rule_in_trace(rule.get(), step, locations);
+void reverse_by_rule(const Kept& rule, primitives::ReverseStep& step) {
+  std::vector<ValuePtr> results = run_backward_rule(rule.get(), step);
   if (results.size() != step.call.inputs.size())
     throw Error(
         "gradient",
@@ -300,18 +297,32 @@ void run_r_rule(const Kept& rule, primitives::ReverseStep& step) {
   }
 }
 
+std::vector<ValuePtr> augment_by_rule(const Kept& rule, Graph& to, const graph::Call& call) {
+  std::vector<ValuePtr> results = run_augment_rule(rule.get(), to, call);
+  for (size_t i = 0; i < call.outputs.size(); ++i)
+    if (!graph::same_type(results.at(i)->type, call.outputs[i]->type))
+      throw Error("gradient",
+                  "The augment rule of `" + call.primitive->name + "` must return the outputs of the forward rule.",
+                  {"x Output " + std::to_string(i + 1) + " is " + graph::text(results[i]->type) +
+                   ", that of forward is " + graph::text(call.outputs[i]->type) + "."});
+  return results;
+}
+
 }  // namespace
 
-// rule: a function(inputs, outputs, grads, params, required), or NULL
-SEXP anvil_register(SEXP name, SEXP rule, SEXP overwrite) {
+// backward: a function(inputs, outputs, grads, residuals, params, required), or NULL; augment: a
+// function(inputs, params), or NULL
+SEXP anvil_register(SEXP name, SEXP backward, SEXP augment, SEXP overwrite) {
   return entry([&] {
     const std::string text = text_of(name, "name");
+    for (SEXP rule : {backward, augment})
+      if (rule != R_NilValue && !Rf_isFunction(rule)) throw wrong_argument("rule", "a function", rule);
     std::function<void(primitives::ReverseStep&)> reverse;
-    if (rule != R_NilValue) {
-      if (!Rf_isFunction(rule)) throw wrong_argument("rule", "a function", rule);
-      reverse = [kept = Kept(rule)](primitives::ReverseStep& step) { run_r_rule(kept, step); };
-    }
+    if (backward != R_NilValue)
+      reverse = [kept = Kept(backward)](primitives::ReverseStep& step) { reverse_by_rule(kept, step); };
     Primitive p = primitives::composite(text, std::move(reverse));
+    if (augment != R_NilValue)
+      p.augment = [kept = Kept(augment)](Graph& to, const graph::Call& c) { return augment_by_rule(kept, to, c); };
     const Primitive* taken = primitives::registry().find(text);
     if (taken != nullptr && !primitives::is_composite(*taken))
       throw Error("argument", "`" + text + "` is a primitive of the package and cannot be replaced.");

@@ -21,7 +21,7 @@
   X(anvil_stablehlo, 3) X(anvil_read_stablehlo, 2) X(anvil_graph_lives, 1)                    \
   X(anvil_inspect, 2) X(anvil_stages, 1)                                                      \
   /* primitives */                                                                            \
-  X(anvil_primitives, 0) X(anvil_primitive_info, 1) X(anvil_reverse, 5) X(anvil_register, 3)  \
+  X(anvil_primitives, 0) X(anvil_primitive_info, 1) X(anvil_reverse, 5) X(anvil_register, 4)  \
   /* jit */                                                                                   \
   X(anvil_cache, 1) X(anvil_cache_info, 1) X(anvil_jit_call, 2) X(anvil_compile, 1)           \
   X(anvil_execute, 2) X(anvil_llvm, 1)

@@ -157,32 +157,47 @@ SEXP anvil_pop(SEXP handle) {
   });
 }
 
-std::vector<ValuePtr> run_rule_in_trace(SEXP rule, primitives::ReverseStep& step,
-                                        const std::shared_ptr<Locations>& locations) {
+// What `call` lists, boxes or NULL, for boxes of a descriptor of its own, whose graph is spliced into `to`.
+template <class F>
+static std::vector<ValuePtr> run_in_trace(graph::Graph& to, const char* what, F&& call) {
   Scope scope(Purpose::program);
   Descriptor& d = scope.descriptor();
-  auto boxes = [&](const std::vector<ValuePtr>& values) { return new_boxes(d, values); };
-  std::vector<ValuePtr> cotangents;  // a rule in R gets zeros where there are none
-  for (size_t i = 0; i < step.cotangents.size(); ++i) cotangents.push_back(primitives::cotangent(step, i).value);
-  Shield<SEXP> inputs(boxes(step.call.inputs)), outputs(boxes(step.call.outputs)), grads(boxes(cotangents));
-  Shield<SEXP> params(params_to(step.call, locations));
-  Shield<SEXP> required(guarded([&] {
-    SEXP x = Rf_allocVector(LGLSXP, static_cast<R_xlen_t>(step.required.size()));
-    for (size_t i = 0; i < step.required.size(); ++i) LOGICAL(x)[i] = step.required[i];
-    return x;
-  }));
-  Shield<SEXP> found(call_r("call_backward_rule", {rule, inputs, outputs, grads, params, required}));
-  list_of(found, "the result of the backward rule");
+  Shield<SEXP> found(call(d));
+  list_of(found, "the result of a rule");
   std::vector<ValuePtr> results;
   Recording recording;
   for (R_xlen_t i = 0; i < XLENGTH(found); ++i) {
     SEXP x = VECTOR_ELT(found, i);
-    results.push_back(x == R_NilValue ? nullptr : recording.operand(x, "gradient"));
+    results.push_back(x == R_NilValue ? nullptr : recording.operand(x, what));
   }
-  for (graph::Call& c : d.graph->calls) step.graph.calls.push_back(std::move(c));
+  for (graph::Call& c : d.graph->calls) to.calls.push_back(std::move(c));
   for (const ValuePtr& v : d.graph->constants)
-    if (v->kind == Value::Kind::constant) step.graph.constants.push_back(v);
+    if (v->kind == Value::Kind::constant) to.constants.push_back(v);
   return results;
+}
+
+std::vector<ValuePtr> run_backward_rule(SEXP rule, primitives::ReverseStep& step) {
+  return run_in_trace(step.graph, "gradient", [&](Descriptor& d) -> SEXP {
+    auto boxes = [&](const std::vector<ValuePtr>& values) { return new_boxes(d, values); };
+    std::vector<ValuePtr> cotangents;  // a rule in R gets zeros where there are none
+    for (size_t i = 0; i < step.cotangents.size(); ++i) cotangents.push_back(primitives::cotangent(step, i).value);
+    Shield<SEXP> inputs(boxes(step.call.inputs)), outputs(boxes(step.call.outputs)), grads(boxes(cotangents));
+    Shield<SEXP> residuals(boxes(step.residuals)), params(params_to(step.call, std::make_shared<Locations>()));
+    Shield<SEXP> required(guarded([&] {
+      SEXP x = Rf_allocVector(LGLSXP, static_cast<R_xlen_t>(step.required.size()));
+      for (size_t i = 0; i < step.required.size(); ++i) LOGICAL(x)[i] = step.required[i];
+      return x;
+    }));
+    return call_r("call_backward_rule", {rule, inputs, outputs, grads, residuals, params, required});
+  });
+}
+
+std::vector<ValuePtr> run_augment_rule(SEXP rule, graph::Graph& to, const graph::Call& call) {
+  return run_in_trace(to, "outputs", [&](Descriptor& d) -> SEXP {
+    Shield<SEXP> inputs(new_boxes(d, call.inputs)), params(params_to(call, std::make_shared<Locations>()));
+    Shield<SEXP> count(guarded([&] { return Rf_ScalarInteger(static_cast<int>(call.outputs.size())); }));
+    return call_r("call_augment_rule", {rule, inputs, params, count});
+  });
 }
 
 SEXP anvil_current() { return stack.empty() ? R_NilValue : stack.back()->handle; }

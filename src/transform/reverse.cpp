@@ -108,6 +108,12 @@ void Pullback::keep_zeros(const primitives::ReverseStep& step, ValueList& result
   }
 }
 
+static bool makes(const Graph& g, const ValuePtr& v) {
+  return std::any_of(g.calls.begin(), g.calls.end(), [&](const Call& c) {
+    return std::find(c.outputs.begin(), c.outputs.end(), v) != c.outputs.end();
+  });
+}
+
 // The residuals of a call. Where it stands in `to_`, the call that gives them takes its place and makes
 // its results; where it does not, it is made once more.
 ValueList Pullback::augment(const Call& call) {
@@ -118,7 +124,13 @@ ValueList Pullback::augment(const Call& call) {
   ValueList made = p.augment(place == places_.end() ? to_ : part, call);
   if (place != places_.end()) {
     graph::Substitution own;
-    for (size_t i = 0; i < call.outputs.size(); ++i) own[made[i].get()] = call.outputs[i];
+    for (size_t i = 0; i < call.outputs.size(); ++i) {
+      if (!makes(part, made[i]) || own.count(made[i].get()) != 0 || made[i]->type != call.outputs[i]->type)
+        made[i] = primitives::convert(Var{&part, made[i]}, call.outputs[i]->type.dtype, call.outputs[i]->type.ambiguous)
+                      .value;
+      own[made[i].get()] = call.outputs[i];
+    }
+    append(to_.constants, part.constants);
     for (Call& c : part.calls) {
       substitute_all(own, c.inputs);
       substitute_all(own, c.outputs);

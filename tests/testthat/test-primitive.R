@@ -77,3 +77,60 @@ test_that("bad rules and names are refused", {
   q[["forward"]] <- function(a, b) a
   expect_error(register_primitive("mul", q, overwrite = TRUE), class = "anvil_error_argument")
 })
+
+test_that("a rule keeps what the backward rule reads", {
+  p <- AnvilPrimitive("test_swish")
+  p[["forward"]] <- function(operand, scale) operand * nv_logistic(operand * scale)
+  p[["augment"]] <- function(inputs, scale) {
+    gate <- nv_logistic(inputs[[1L]] * scale)
+    list(outputs = inputs[[1L]] * gate, residuals = list(gate = gate))
+  }
+  p[["backward"]] <- function(inputs, outputs, grads, residuals, scale, .required) {
+    expect_length(residuals, 1L)
+    gate <- residuals[[1L]]
+    list(grads[[1L]] * (gate + outputs[[1L]] * (1 - gate) * scale))
+  }
+  swish <- register_primitive("test_swish", p, overwrite = TRUE)
+  f <- function(x) sum(swish(x, scale = 2) * nv_tensor(c(1, 3), dtype = "f64"))
+  g <- function(x) sum(x * nv_logistic(x * 2) * nv_tensor(c(1, 3), dtype = "f64"))
+  x <- nv_tensor(c(-0.5, 1.5), dtype = "f64")
+  expect_equal(jit(gradient(f))(x), jit(gradient(g))(x))
+  expect_equal(gradient(f)(x), gradient(g)(x))
+  second <- function(f) gradient(function(x) sum(gradient(f)(x)$x^2))
+  expect_equal(jit(second(f))(x), jit(second(g))(x))
+  in_loop <- function(f) {
+    function(x) sum(nv_while(list(i = 0L, x = x), function(i, x) i < 3L, function(i, x) list(i = i + 1L, x = f(x)))$x)
+  }
+  expect_equal(
+    jit(gradient(in_loop(function(x) swish(x, scale = 2))))(x), jit(gradient(in_loop(function(x) x * nv_logistic(x * 2))))(x)
+  )
+  # the gate is computed once
+  names <- vapply(trace_fn(gradient(f), list(x = x))$calls, function(call) call$primitive$name, "")
+  expect_identical(sum(names == "logistic"), 1L)
+  expect_false("test_swish" %in% names)
+
+  # outputs that are inputs, and each other
+  q <- AnvilPrimitive("test_twice")
+  q[["forward"]] <- function(operand) list(operand, operand)
+  q[["augment"]] <- function(inputs) list(outputs = list(inputs[[1L]], inputs[[1L]]), residuals = list())
+  q[["backward"]] <- function(inputs, outputs, grads, residuals, .required) list(grads[[1L]] + 2 * grads[[2L]])
+  twice <- register_primitive("test_twice", q, overwrite = TRUE)
+  h <- function(x) {
+    y <- twice(x)
+    sum(y[[1L]] * 3 + y[[2L]] * y[[2L]])
+  }
+  expect_equal(as_array(jit(gradient(h))(x)$x), array(3 + 4 * c(-0.5, 1.5)))
+})
+
+test_that("bad augment rules are refused", {
+  p <- AnvilPrimitive("test_augment")
+  p[["forward"]] <- function(operand) operand * 2
+  p[["augment"]] <- function(inputs) inputs[[1L]] * 2
+  expect_snapshot(error = TRUE, register_primitive("test_augment", p))
+  p[["backward"]] <- function(inputs, outputs, grads, residuals, .required) list(grads[[1L]] * 2)
+  double <- register_primitive("test_augment", p, overwrite = TRUE)
+  expect_snapshot(error = TRUE, jit(gradient(function(x) double(x)))(nv_scalar(1)))
+  p[["augment"]] <- function(inputs) list(outputs = sum(inputs[[1L]]), residuals = list())
+  double <- register_primitive("test_augment", p, overwrite = TRUE)
+  expect_snapshot(error = TRUE, jit(gradient(function(x) sum(double(x))))(nv_tensor(c(1, 2))))
+})
