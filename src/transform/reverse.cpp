@@ -7,7 +7,6 @@
 #include "primitives/vocabulary/composite.h"
 #include "primitives/vocabulary/var.h"
 #include "transform/pullback.h"
-#include "transform/rewrite.h"
 #include "transform/simplify.h"
 
 namespace anvil::transform {
@@ -106,55 +105,6 @@ void Pullback::keep_zeros(const primitives::ReverseStep& step, ValueList& result
       selected_.insert(results[i]);
     }
   }
-}
-
-static bool makes(const Graph& g, const ValuePtr& v) {
-  return std::any_of(g.calls.begin(), g.calls.end(), [&](const Call& c) {
-    return std::find(c.outputs.begin(), c.outputs.end(), v) != c.outputs.end();
-  });
-}
-
-// The residuals of a call. Where it stands in `to_`, the call that gives them takes its place and makes
-// its results; where it does not, it is made once more.
-ValueList Pullback::augment(const Call& call) {
-  const auto& p = primitive_of(call);
-  if (!p.augment) return {};
-  const auto place = places_.find(call.outputs[0].get());
-  Graph part;
-  ValueList made = p.augment(place == places_.end() ? to_ : part, call);
-  if (place != places_.end()) {
-    graph::Substitution own;
-    for (size_t i = 0; i < call.outputs.size(); ++i) {
-      if (!makes(part, made[i]) || own.count(made[i].get()) != 0 || made[i]->type != call.outputs[i]->type)
-        made[i] = primitives::convert(Var{&part, made[i]}, call.outputs[i]->type.dtype, call.outputs[i]->type.ambiguous)
-                      .value;
-      own[made[i].get()] = call.outputs[i];
-    }
-    append(to_.constants, part.constants);
-    for (Call& c : part.calls) {
-      substitute_all(own, c.inputs);
-      substitute_all(own, c.outputs);
-      if (c.location < 0) c.location = call.location;
-    }
-    augmented_[place->second] = std::move(part.calls);
-  }
-  made.erase(made.begin(), made.begin() + static_cast<std::ptrdiff_t>(call.outputs.size()));
-  return made;
-}
-
-void Pullback::put_augmented() {
-  if (augmented_.empty()) return;
-  std::vector<Call> calls;
-  for (size_t i = 0; i < to_.calls.size(); ++i) {
-    auto instead = augmented_.find(i);
-    if (instead == augmented_.end())
-      calls.push_back(std::move(to_.calls[i]));
-    else
-      std::move(instead->second.begin(), instead->second.end(), std::back_inserter(calls));
-  }
-  to_.calls = std::move(calls);
-  augmented_.clear();
-  places_.clear();
 }
 
 void Pullback::apply_rule(const Call& call) {

@@ -109,6 +109,21 @@ test_that("a rule keeps what the backward rule reads", {
   expect_identical(sum(names == "logistic"), 1L)
   expect_false("test_swish" %in% names)
 
+  # residuals that are outputs, read in inner graphs
+  r <- AnvilPrimitive("test_root")
+  r[["forward"]] <- function(operand) nv_sqrt(operand)
+  r[["augment"]] <- function(inputs) {
+    y <- nv_sqrt(inputs[[1L]])
+    list(outputs = y, residuals = list(y, nv_if(sum(y) > 0, y + y, y)))
+  }
+  r[["backward"]] <- function(inputs, outputs, grads, residuals, .required) {
+    list(grads[[1L]] * residuals[[1L]] / (residuals[[2L]] * outputs[[1L]]))
+  }
+  root <- register_primitive("test_root", r, overwrite = TRUE)
+  x2 <- nv_tensor(c(4, 9), dtype = "f64")
+  expect_equal(as_array(jit(value_and_gradient(function(x) sum(root(x))))(x2)$value), 5)
+  expect_equal(as_array(jit(gradient(function(x) sum(root(x))))(x2)$x), array(c(1 / 4, 1 / 6)))
+
   # outputs that are inputs, and each other
   q <- AnvilPrimitive("test_twice")
   q[["forward"]] <- function(operand) list(operand, operand)

@@ -1,0 +1,81 @@
+// Forward calls that keep more than their results, for reverse rules: where a call stands in the graph of
+// a gradient, the calls that also give its residuals take its place and make its results.
+//
+//   %y = sort(%x)      %i = iota()
+//                      %y, %p = sort(%x, %i)      with %p, the places that the elements came from
+#include <algorithm>
+
+#include "primitives/vocabulary/var.h"
+#include "transform/pullback.h"
+#include "transform/rewrite.h"
+
+namespace anvil::transform {
+
+using primitives::primitive_of;
+using primitives::Var;
+
+namespace {
+
+bool makes_value(const Graph& g, const ValuePtr& v) {
+  return std::any_of(g.calls.begin(), g.calls.end(), [&](const Call& c) {
+    return std::find(c.outputs.begin(), c.outputs.end(), v) != c.outputs.end();
+  });
+}
+
+void substitute_in(std::vector<Call>& calls, const graph::Substitution& map) {
+  for (Call& c : calls) {
+    substitute_all(map, c.inputs);
+    substitute_all(map, c.outputs);
+    rewrite_subgraphs(c, [&](Graph& inner) {
+      substitute_in(inner.calls, map);
+      substitute_all(map, inner.outputs);
+      substitute_all(map, inner.constants);
+    });
+  }
+}
+
+}  // namespace
+
+// The residuals of a call. Where it stands in `to_`, the call that gives them takes its place and makes
+// its results; where it does not, it is made once more.
+ValueList Pullback::augment(const Call& call) {
+  const auto& p = primitive_of(call);
+  if (!p.augment) return {};
+  const auto place = places_.find(call.outputs[0].get());
+  Graph part;
+  ValueList made = p.augment(place == places_.end() ? to_ : part, call);
+  if (place != places_.end()) {
+    graph::Substitution own;
+    for (size_t i = 0; i < call.outputs.size(); ++i) {
+      const TensorType& type = call.outputs[i]->type;
+      if (!makes_value(part, made[i]) || own.count(made[i].get()) != 0 || made[i]->type != type)
+        made[i] = primitives::convert(Var{&part, made[i]}, type.dtype, type.ambiguous).value;
+      own[made[i].get()] = call.outputs[i];
+    }
+    substitute_in(part.calls, own);
+    substitute_all(own, made);
+    for (Call& c : part.calls)
+      if (c.location < 0) c.location = call.location;
+    append(to_.constants, part.constants);
+    augmented_[place->second] = std::move(part.calls);
+  }
+  made.erase(made.begin(), made.begin() + static_cast<std::ptrdiff_t>(call.outputs.size()));
+  return made;
+}
+
+void Pullback::put_augmented() {
+  if (augmented_.empty()) return;
+  std::vector<Call> calls;
+  for (size_t i = 0; i < to_.calls.size(); ++i) {
+    auto instead = augmented_.find(i);
+    if (instead == augmented_.end())
+      calls.push_back(std::move(to_.calls[i]));
+    else
+      std::move(instead->second.begin(), instead->second.end(), std::back_inserter(calls));
+  }
+  to_.calls = std::move(calls);
+  augmented_.clear();
+  places_.clear();
+}
+
+}  // namespace anvil::transform
