@@ -166,8 +166,9 @@ nvl_checkpoint <- nv_checkpoint
 #'
 #' `update_computation` is a function of two scalars, the old element and the update; it is
 #' traced. Updates of one place follow each other in row-major order of the indices: without
-#' a function the last one stays. The derivative is known for the sum, the difference, the
-#' product, the maximum and the minimum of the two, and for either of them.
+#' a function the last one stays. Derivatives are fast for the sum, the difference, the product,
+#' the maximum and the minimum of the two, and for either of them; those of other functions take one
+#' pass for each update of the place that has most.
 #'
 #' @param operand,input,update A tensor; `nvl_scatter()` also takes lists of inputs and of as
 #'   many updates, and then a function of the old elements and the updates that returns a list.
