@@ -83,9 +83,9 @@ inline size_t inputs_of_scatter(size_t operands) { return (operands - 1) / 2; }
 
 // The elements of x, which is like the input of a scatter, at the places of its updates; 0 where those
 // are outside. Around x there is room for one window on each side.
-class Reader {
+class UpdateReader {
  public:
-  Reader(graph::Graph&, const graph::Call& scatter);
+  UpdateReader(graph::Graph&, const graph::Call& scatter);
   Var operator()(Var x) const;
 
  private:

@@ -33,7 +33,7 @@ Var clamped(Var indices, const IndexDims& d, const Ints& low, const Ints& high) 
 
 }  // namespace
 
-Reader::Reader(Graph& graph, const Call& c)
+UpdateReader::UpdateReader(Graph& graph, const Call& c)
     : dims_(index_dims(c.params, of_scatter)), update_(c.inputs.back()->type.shape) {
   const size_t n = inputs_of_scatter(c.inputs.size());
   const Shape &input = c.inputs[0]->type.shape, &indices = c.inputs[n]->type.shape;
@@ -52,7 +52,7 @@ Reader::Reader(Graph& graph, const Call& c)
   indices_ = indices_ + per_component(indices_, dims_, {moved.begin(), moved.end()});
 }
 
-Var Reader::operator()(Var x) const {
+Var UpdateReader::operator()(Var x) const {
   if (elements(x.shape()) == 0) return literal(*x.graph, 0, {x.dtype(), update_});
   Var zero = literal(*x.graph, 0, {x.dtype(), {}});
   return gather(pad(x, zero, margin_, margin_, Ints(margin_.size(), 0)), indices_, sizes_, dims_);
@@ -83,7 +83,7 @@ struct Part {
   Var x, indices, u, y, g;
   IndexDims dims;
   bool unique, by_x, by_u;
-  Reader read;
+  UpdateReader read;
 
   Part(ReverseStep& s, size_t which, size_t inputs)
       : step(s),

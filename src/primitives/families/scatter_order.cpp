@@ -18,18 +18,18 @@ namespace {
 const IndexDims by_element{{}, {0}, {}, {}, {0}, 1};
 Var elements_at(Var vector, Var at) { return gather(vector, at, {1}, by_element); }
 
-Ints backwards(size_t rank) {
+Ints reversed_axes(size_t rank) {
   Ints axes = all_axes(rank);
   std::reverse(axes.begin(), axes.end());
   return axes;
 }
 // The elements in row-major order, in which updates come.
-Var flat(Var x) { return reshape(transpose(x, backwards(x.shape().size())), {elements(x.shape())}); }
-Var unflat(Var vector, Shape shape) {
+Var row_major(Var x) { return reshape(transpose(x, reversed_axes(x.shape().size())), {elements(x.shape())}); }
+Var from_row_major(Var vector, Shape shape) {
   std::reverse(shape.begin(), shape.end());
-  return transpose(reshape(vector, shape), backwards(shape.size()));
+  return transpose(reshape(vector, shape), reversed_axes(shape.size()));
 }
-Var scalar(Graph& g, Scalar x, DType t) { return literal(g, x, {t, {}}); }
+Var scalar_of(Graph& g, Scalar x, DType t) { return literal(g, x, {t, {}}); }
 
 GraphPtr inner_graph(const std::vector<TensorType>& state) {
   auto g = std::make_shared<Graph>();
@@ -42,28 +42,28 @@ GraphPtr inner_graph(const std::vector<TensorType>& state) {
 Targets::Targets(Graph& g, const Call& c) {
   const Shape &input = c.inputs[0]->type.shape, &update = c.inputs.back()->type.shape;
   Var number = reshape(iota(g, 0, DType::i64, {elements(input)}, 1), input);
-  Var target = Reader(g, c)(number) - 1.0;
+  Var target = UpdateReader(g, c)(number) - 1.0;
   inside = target >= 0.0;
-  Var unsorted = flat(target), number_of_update = iota(g, 0, DType::i64, {elements(update)});
+  Var unsorted = row_major(target), number_of_update = iota(g, 0, DType::i64, {elements(update)});
   auto sorted = sort({unsorted, number_of_update}, 0);
   place = sorted[0];
   order = sorted[1];
-  begins = place != neighbours(place, 0, -1, scalar(g, -2, DType::i64));
+  begins = place != neighbours(place, 0, -1, scalar_of(g, -2, DType::i64));
 }
 
-Var Targets::in_order(Var update) const { return elements_at(flat(update), order); }
+Var Targets::in_order(Var update) const { return elements_at(row_major(update), order); }
 
 // What comes before an update of its place, times what comes after it. No division, so zeros are exact.
 Var Targets::products_of_others(Var update) const {
   Graph& g = *update.graph;
-  Var u = in_order(update), one = scalar(g, 1, u.dtype()), yes = scalar(g, true, DType::boolean);
+  Var u = in_order(update), one = scalar_of(g, 1, u.dtype()), yes = scalar_of(g, true, DType::boolean);
   Var ends = neighbours(begins, 0, 1, yes);
   Var through = combined_runs("mul", begins, u, 0);
   Var ends_first = reverse(ends, {0}), last_first = reverse(u, {0});
   Var from_end = reverse(combined_runs("mul", ends_first, last_first, 0), {0});
   Var before = select(begins, literal(u, 1), neighbours(through, 0, -1, one));
   Var after = select(ends, literal(u, 1), neighbours(from_end, 0, 1, one));
-  return unflat(scatter(zeros_like(u), order, before * after, by_element, "", true), update.shape());
+  return from_row_major(scatter(zeros_like(u), order, before * after, by_element, "", true), update.shape());
 }
 
 std::vector<ValuePtr> expand_scatter(Graph& to, const Call& c) {
@@ -81,7 +81,7 @@ std::vector<ValuePtr> expand_scatter(Graph& to, const Call& c) {
   Var begin = select(targets.begins, position, zeros_like(position));
   Var turn = position - combined_runs("maximum", targets.begins, begin, 0);
   Var changes = targets.place >= 0.0, last = select(changes, turn, literal(turn, -1));
-  std::vector<ValuePtr> state = {scalar(to, 0, DType::i64).value, reduce_max(last, {0}).value};
+  std::vector<ValuePtr> state = {scalar_of(to, 0, DType::i64).value, reduce_max(last, {0}).value};
   for (const ValuePtr& v : inputs) state.push_back(reshape({&to, v}, {size}).value);
   std::vector<TensorType> types;
   for (const ValuePtr& v : state) types.push_back({v->type.dtype, v->type.shape});
