@@ -14,6 +14,7 @@
 #include "primitives/families/control.h"
 #include "primitives/families/monoid.h"
 #include "primitives/vocabulary/simplification.h"
+#include "support/agreement.h"
 #include "support/random_program.h"
 
 namespace anvil::test {
@@ -82,12 +83,16 @@ void expect_linear(const Call& c, const primitives::Operands& chosen, std::mt199
   for (size_t k = 0; k < a.size(); ++k)
     if (chosen.contains(k, a.size())) b[k] = drawn(a[k].type, random), both[k] = combined(a[k], b[k]);
   const Tensors fa = results(c, a), fb = results(c, b), f = results(c, both);
+  double rounding = 1e-5;
+  for (const Tensors& list : {a, f})
+    for (const Tensor& t : list)
+      if (is_small(t.type.dtype)) rounding = std::max(rounding, 32 * test::unit_roundoff(t.type.dtype));
   for (size_t r = 0; r < f.size(); ++r) {
     const Tensor expected = combined(fa[r], fb[r]);
     for (int64_t i = 0; i < elements(f[r].type.shape); ++i) {
       const double x = element(f[r], i).as<double>(), y = element(expected, i).as<double>();
       if (!std::isfinite(y)) continue;  // a divisor of 0
-      const double bound = 1e-5 * (std::abs(element(fa[r], i).as<double>()) + std::abs(y) + 1);
+      const double bound = rounding * (std::abs(element(fa[r], i).as<double>()) + std::abs(y) + 1);
       ASSERT_NEAR(x, y, bound) << "element " << i;
     }
   }
