@@ -1,7 +1,8 @@
 // The tree of a StableHLO text to a graph. The importer keeps the scopes, checks types and
 // inlines functions where they are called; what an operation means is said by one rule for
-// each, in import_<family>.cpp, found by the operation's name. Plain elementwise operators
-// need no rule: they come from the registry's table.
+// each, found by the operation's name: in import_<family>.cpp, or in decompositions/ when it
+// is no one primitive of ours. Plain elementwise operators need no rule: they come from the
+// registry's table.
 #pragma once
 #include <functional>
 #include <unordered_map>

@@ -1,7 +1,7 @@
 // Value numbering (Alpern, Wegman and Zadeck, Detecting equality of variables in programs,
 // 1988) of straight-line code: calls are looked up by their primitive, parameters and the
 // numbers of their operands.
-#include "backend/stablehlo/numbering.h"
+#include "backend/stablehlo/decompositions/numbering.h"
 
 #include <algorithm>
 #include <bit>

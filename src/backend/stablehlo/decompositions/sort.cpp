@@ -1,7 +1,7 @@
 // Sorting and selection.
 #include <limits>
 
-#include "backend/stablehlo/comparator.h"
+#include "backend/stablehlo/decompositions/comparator.h"
 #include "primitives/vocabulary/region.h"
 #include "transform/simplify.h"
 

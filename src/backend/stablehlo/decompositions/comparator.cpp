@@ -1,13 +1,13 @@
 // Keys are found in the graph of a comparator, not in its text: `left` and `right` must be
 // the same calls on the left and on the right inputs. Values are looked at in the order of
 // their calls and nothing is followed twice: text may nest as it likes.
-#include "backend/stablehlo/comparator.h"
+#include "backend/stablehlo/decompositions/comparator.h"
 
 #include <algorithm>
 #include <deque>
 #include <set>
 
-#include "backend/stablehlo/numbering.h"
+#include "backend/stablehlo/decompositions/numbering.h"
 
 namespace anvil::stablehlo {
 namespace {

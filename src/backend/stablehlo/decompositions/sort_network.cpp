@@ -2,7 +2,7 @@
 // two, and each element takes the smaller or the larger of the two. What is sorted is the
 // position, carried along, which also settles ties; the operands then follow by sorts of ours,
 // so that derivatives do not go through the network.
-#include "backend/stablehlo/comparator.h"
+#include "backend/stablehlo/decompositions/comparator.h"
 #include "primitives/vocabulary/region.h"
 
 namespace anvil::stablehlo {
@@ -89,7 +89,7 @@ class Network {
 Vars sort_by_network(Importer& in, const Graph& comparator, const Vars& operands, int64_t dim) {
   if (operands[0].shape()[static_cast<size_t>(dim)] <= 1 || elements(operands[0].shape()) == 0) return operands;
   Var order = Network(in, comparator, operands, dim).order();
-  Var rank = sort({order, iota(in.graph(), dim, DType::i64, order.shape())}, dim)[1];
+  Var rank = primitives::sort({order, iota(in.graph(), dim, DType::i64, order.shape())}, dim)[1];
   Vars columns = {rank};
   columns.insert(columns.end(), operands.begin(), operands.end());
   Vars sorted = sort(columns, dim);

@@ -1,7 +1,7 @@
 // Products of tensors.
 #include <algorithm>
 
-#include "backend/stablehlo/product.h"
+#include "backend/stablehlo/decompositions/product.h"
 
 namespace anvil::stablehlo {
 

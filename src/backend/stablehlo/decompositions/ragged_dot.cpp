@@ -4,7 +4,7 @@
 // Elements after the last group give 0.
 #include <algorithm>
 
-#include "backend/stablehlo/product.h"
+#include "backend/stablehlo/decompositions/product.h"
 #include "primitives/vocabulary/infer.h"
 
 namespace anvil::stablehlo {
