@@ -242,7 +242,7 @@ SEXP anvil_dtypes() {
     std::vector<std::string> known, kinds;
     std::vector<int> exponent, mantissa, bytes;
     constexpr const char* kind_names[] = {"BooleanType", "IntegerType", "UnsignedType", "FloatType"};
-    for (const Descriptor& d : descriptors) {
+    for (const anvil::Descriptor& d : descriptors) {
       known.emplace_back(d.name);
       kinds.emplace_back(kind_names[static_cast<size_t>(d.kind)]);
       bytes.push_back(static_cast<int>(d.bytes));

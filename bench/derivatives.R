@@ -1,0 +1,40 @@
+# What derivatives cost: of the recursion y[i] = a y[i - 1] + e[i] in a carried array, by number of
+# steps, with the largest memory of the process; of sort, cumulative products and sums of a million
+# numbers. Medians in milliseconds, with the gradient's and the value's time apart.
+suppressPackageStartupMessages(library(anvil))
+median_ms <- function(f, times = 5L) {
+  f()
+  round(1000 * stats::median(replicate(times, system.time(f())[["elapsed"]])), 1)
+}
+recursion <- function(n) {
+  function(a, e) {
+    last <- nv_while(list(i = nv_scalar(2L), y = e), \(i, y) i <= n, \(i, y) {
+      y[i] <- a * y[i - 1L] + y[i]
+      list(i = i + 1L, y = y)
+    })
+    sum(last$y^2)
+  }
+}
+peak_mb <- function() {
+  status <- if (file.exists("/proc/self/status")) readLines("/proc/self/status")
+  as.numeric(gsub("[^0-9]", "", grep("^VmHWM", status, value = TRUE))) / 1024
+}
+set.seed(1)
+for (n in c(1e4L, 1e5L, 1e6L)) {
+  a <- nv_scalar(0.9, "f64")
+  e <- nv_tensor(rnorm(n), "f64")
+  value <- jit(recursion(n))
+  slope <- jit(gradient(recursion(n)))
+  cat(sprintf("recursion, %7d steps: value %6.1f ms, gradient %6.1f ms, largest memory %.0f MB\n", n, median_ms(\() value(a, e)), median_ms(\() slope(a, e)), peak_mb()))
+}
+x <- nv_tensor(runif(1e6, 0.9, 1.1), "f64")
+w <- nv_tensor(rnorm(1e6), "f64")
+of <- list(
+  sort = function(x) sum(nv_sort(x) * w), cumsum = function(x) sum(nv_cumsum(x, 1L) * w),
+  product = function(x) nv_reduce_prod(x, 1L), small = function(x) sum(tanh(nv_convert(x, "bf16")))
+)
+for (name in names(of)) {
+  value <- jit(of[[name]])
+  slope <- jit(gradient(of[[name]]))
+  cat(sprintf("%-8s of 1e6: value %6.1f ms, gradient %6.1f ms\n", name, median_ms(\() value(x)), median_ms(\() slope(x))))
+}
