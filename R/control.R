@@ -48,7 +48,8 @@
 #'
 #' # the slope of a loop that keeps 10 states and records 10 steps at a time
 #' h <- function(x) {
-#'   nv_while(list(i = 0L, x = x), \(i, x) i < 100L, \(i, x) list(i = i + 1L, x = sin(x)), checkpoint = 10)$x
+#'   step <- \(i, x) list(i = i + 1L, x = sin(x))
+#'   nv_while(list(i = 0L, x = x), \(i, x) i < 100L, step, checkpoint = 10)$x
 #' }
 #' jit(gradient(h))(nv_scalar(1))
 nv_if <- function(pred, true, false) {
