@@ -2,8 +2,8 @@
 //
 //   %s, %d = while (%s0, %d0): (s, d) -> (f(s), g(s, d))      %s = while (%s0): (s) -> (f(s))
 //
-// with %d unused, and what it records for nobody. So do results of branches. How values flow is what the regions of the primitives
-// say.
+// with %d unused; what a loop records for nobody, and results of branches, likewise. How values flow
+// is what the regions of the primitives say.
 #include <algorithm>
 
 #include "base/interrupt.h"

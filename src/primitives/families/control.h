@@ -42,7 +42,6 @@ void keep_tapes(graph::Call&, const std::vector<bool>& keep);
 inline size_t carried(const graph::Call& c) { return c.outputs.size() - new_field_counts(c).size(); }
 
 // `checkpoint` [body_graph] () runs its graph, which reads the values around it, once.
-//
 // Calls of these primitives, recorded into `to`.
 std::vector<ValuePtr> checkpoint(graph::Graph& to, graph::GraphPtr body);
 std::vector<ValuePtr> branch(graph::Graph& to, const ValuePtr& condition, graph::GraphPtr yes, graph::GraphPtr no);
