@@ -28,8 +28,10 @@
 #'
 #' With `NULL`, every step is recorded, unless the number of steps is known when the function is compiled (a counter
 #' is compared with a number), the records would take more than 1 GB, and segments take less: then the length of
-#' the segments is chosen so that states and records take the same memory. Where the number of steps is
-#' not known, the memory for records grows until there is no more, which is an error of class `anvil_error_memory`.
+#' the segments is chosen so that states and records take the same memory. Where the number of steps is not known,
+#' as many steps are recorded as take 1 GB, and those after them in segments of as many. That is left out for
+#' loops in loops, and where 1 GB is the records of more than a million steps: then the memory for records grows
+#' until there is no more, which is an error of class `anvil_error_memory`.
 #' Without a derivative, and in debug mode, `checkpoint` changes nothing. See also [nv_checkpoint()].
 #' @return `nv_if()`: what the branch returns. `nv_while()`: the state at the end, a
 #'   named list.

@@ -108,6 +108,7 @@ match_arguments <- function(f, args) {
 
 # f(args), with short names in the place of the values, so that calls stay readable.
 call_with <- function(f, args, label = "f") {
+  args <- as.list(args)
   n <- length(args)
   labels <- names(args) %||% rep("", n)
   symbols <- ifelse(nzchar(labels), labels, paste0("arg", seq_len(n)))

@@ -100,7 +100,17 @@ constexpr bool is_unsigned_integer(DType t) { return descriptor(t).kind == Descr
 constexpr bool is_integer(DType t) { return is_signed_integer(t) || is_unsigned_integer(t); }
 constexpr bool is_numeric(DType t) { return is_float(t) || is_integer(t); }
 
-// The same with what is computed with; and that of floats.
+// Of floats: visit() with their types.
+template <class F>
+auto visit_real(DType t, F&& f) {
+  return visit(t, [&]<class T>() {
+    if constexpr (is_real_number<T>)
+      return f.template operator()<T>();
+    else
+      return f.template operator()<double>();
+  });
+}
+// visit() with what is computed with; and that of floats.
 template <class F>
 auto visit_computed(DType t, F&& f) {
   return visit(t, [&]<class T>() { return f.template operator()<Compute<T>>(); });

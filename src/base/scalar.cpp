@@ -35,13 +35,7 @@ static std::string real_text(double x) {
 
 std::string Scalar::text(DType t) const {
   if (is_bool(t)) return as<bool>() ? "TRUE" : "FALSE";
-  if (is_float(t))
-    return visit(t, [this]<class T>() {
-      if constexpr (is_real_number<T>)
-        return real_text<T>(as<double>());
-      else
-        return std::string();
-    });
+  if (is_float(t)) return visit_real(t, [this]<class T>() { return real_text<T>(as<double>()); });
   if (t == DType::ui64) return std::to_string(as<uint64_t>());
   return std::to_string(as<int64_t>());
 }

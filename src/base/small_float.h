@@ -78,18 +78,17 @@ inline constexpr bool is_real_number = std::is_floating_point_v<T> || is_small_f
 template <class T>
 using Compute = std::conditional_t<is_small_float<T>, float, T>;
 
+// The unsigned integer of as many bytes.
+template <class T>
+using Unsigned = std::conditional_t<
+    sizeof(T) == 1, uint8_t,
+    std::conditional_t<sizeof(T) == 2, uint16_t, std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>>;
+
 }  // namespace anvil
 
 template <int e, int m>
 class std::numeric_limits<anvil::SmallFloat<e, m>> {
-  using Number = anvil::SmallFloat<e, m>;
-
  public:
   static constexpr bool is_specialized = true, is_signed = true, is_integer = false, has_infinity = true;
   static constexpr int digits = m + 1;
-  static constexpr Number infinity() { return std::numeric_limits<float>::infinity(); }
-  static constexpr Number quiet_NaN() { return std::numeric_limits<float>::quiet_NaN(); }
-  static constexpr Number min() {
-    return std::bit_cast<float>((129u - (1u << (e - 1))) << 23);
-  }  // the least normal one
 };

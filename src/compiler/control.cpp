@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "base/memory.h"
 #include "compiler/lower.h"
 #include "primitives/families/control.h"
 
@@ -147,8 +148,7 @@ void Lowerer::leave_loop(const graph::Call& c, const std::vector<BufferId>& stat
 
 std::vector<Expr> Lowerer::record_numbers(const std::vector<graph::TensorType>& layout) {
   std::vector<Expr> numbers = {number(static_cast<int64_t>(layout.size()))};
-  for (const auto& type : layout)
-    numbers.push_back(number(elements(type.shape) * static_cast<int64_t>(size_of(type.dtype))));
+  for (const auto& type : layout) numbers.push_back(number(static_cast<int64_t>(bytes_of(type.dtype, type.shape))));
   return numbers;
 }
 
@@ -157,7 +157,7 @@ void Lowerer::make_tapes(const graph::Call& c) {
     BufferId tape = make_buffer(Buffer::Kind::temporary, c.outputs[t]->type);
     int64_t size = 0;
     for (const auto& type : primitives::record_layout(c, t))
-      size += elements(type.shape) * static_cast<int64_t>(size_of(type.dtype));
+      size += static_cast<int64_t>(bytes_of(type.dtype, type.shape));
     runtime_call("tape_new", {tape}, {number(size)});
     regions_.back().tapes.push_back(tape);
     place(c.outputs[t], tape);

@@ -6,7 +6,8 @@
 //
 // It moves when all its uses are one read in one statement that happens at most once per
 // element, or when it is light (a few additions, no function), or, whatever the number of
-// reads, when it only moves data (slices, broadcasts, transposes, constants).
+// reads, when it only moves data (slices, broadcasts, transposes, constants). What is read more
+// than once as a smaller dtype is converted where it is made, so that the larger is never stored.
 #include <algorithm>
 
 #include "base/interrupt.h"
@@ -141,6 +142,15 @@ class Inliner {
     return c;
   }
 
+  // Whether the elements of a temporary that nobody else reads become smaller.
+  bool narrows(Expr value) {
+    if (value->op != Op::convert || value->args[0]->op != Op::load) return false;
+    const Expr wide = value->args[0];
+    const auto& buffer = program_.buffers[static_cast<size_t>(wide->buffer)];
+    return size_of(value->dtype) < size_of(wide->dtype) && buffer.kind == loops::Buffer::Kind::temporary &&
+           facts(wide->buffer).uses.size() == 1;
+  }
+
   // Nothing that the expression reads changes between the producer and a use.
   bool unchanged(Expr value, int producer, const Use& use) {
     int last = use.statement;  // the statement around the use that stands beside the producer
@@ -174,6 +184,9 @@ class Inliner {
     if (shape.empty() && !moves_data) return false;  // a number: becomes a local
     auto size = static_cast<double>(elements(shape));
     const Use& first = f.uses[0];
+    double visits = 0;
+    for (const Use& u : f.uses) visits += u.visits;
+    if (visits > size && narrows(store.value)) return false;
     for (const Use& u : f.uses) {
       bool beside = statements_[static_cast<size_t>(u.statement)].parent == statements_[static_cast<size_t>(id)].parent;
       bool one = u.statement == first.statement && u.load == first.load;

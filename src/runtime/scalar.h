@@ -119,17 +119,13 @@ constexpr T power(T a, T b) {
     return result;
   }
 }
-namespace detail {
-template <Float T>
-using BitsOf = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
-}
 // The maximum and minimum of IEEE 754: NaN when an operand is NaN, -0 is less than 0. Of equal
 // operands the bits differ in the sign of zero only.
 template <class T>
 constexpr T maximum(T a, T b) {
   if constexpr (Float<T>) {
     if (a != a) return a;
-    if (a == b) return std::bit_cast<T>(std::bit_cast<detail::BitsOf<T>>(a) & std::bit_cast<detail::BitsOf<T>>(b));
+    if (a == b) return std::bit_cast<T>(std::bit_cast<Unsigned<T>>(a) & std::bit_cast<Unsigned<T>>(b));
   }
   return a > b ? a : b;
 }
@@ -137,7 +133,7 @@ template <class T>
 constexpr T minimum(T a, T b) {
   if constexpr (Float<T>) {
     if (a != a) return a;
-    if (a == b) return std::bit_cast<T>(std::bit_cast<detail::BitsOf<T>>(a) | std::bit_cast<detail::BitsOf<T>>(b));
+    if (a == b) return std::bit_cast<T>(std::bit_cast<Unsigned<T>>(a) | std::bit_cast<Unsigned<T>>(b));
   }
   return a < b ? a : b;
 }

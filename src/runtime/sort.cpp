@@ -23,41 +23,27 @@ namespace {
 
 // ---- ranks ------------------------------------------------------------------------------
 
-template <size_t bytes>
-struct BitsOf;
-template <>
-struct BitsOf<1> {
-  using type = uint8_t;
-};
-template <>
-struct BitsOf<2> {
-  using type = uint16_t;
-};
-template <>
-struct BitsOf<4> {
-  using type = uint32_t;
-};
-template <>
-struct BitsOf<8> {
-  using type = uint64_t;
-};
 template <class T>
-using Rank = typename BitsOf<sizeof(T)>::type;
+using Rank = Unsigned<T>;
 template <class T>
 constexpr Rank<T> top_bit = Rank<T>(Rank<T>(1) << (8 * sizeof(T) - 1));
 
-// In total order for floats; rank_value() takes it back.
+// In total order for floats; rank_value() takes it back. Both without a branch: signs come in no order.
+template <class T>
+constexpr Rank<T> ones_if_signed(Rank<T> bits) {
+  return Rank<T>(std::make_signed_t<Rank<T>>(bits) >> (8 * sizeof(T) - 1));
+}
 template <class T>
 Rank<T> total_rank(T x) {
   auto bits = std::bit_cast<Rank<T>>(x);
-  if constexpr (is_real_number<T>) return bits & top_bit<T> ? Rank<T>(~bits) : Rank<T>(bits | top_bit<T>);
+  if constexpr (is_real_number<T>) return Rank<T>(bits ^ (ones_if_signed<T>(bits) | top_bit<T>));
   if constexpr (std::signed_integral<T>) return Rank<T>(bits ^ top_bit<T>);
   return bits;
 }
 template <class T>
 T rank_value(Rank<T> r) {
   if constexpr (is_real_number<T>)
-    r = r & top_bit<T> ? Rank<T>(r ^ top_bit<T>) : Rank<T>(~r);
+    r = Rank<T>(r ^ (ones_if_signed<T>(Rank<T>(~r)) | top_bit<T>));
   else if constexpr (std::signed_integral<T>)
     r = Rank<T>(r ^ top_bit<T>);
   return std::bit_cast<T>(r);
@@ -103,9 +89,11 @@ template <int digits, class Entry>
 Entry* radix_sort(Entry* a, Entry* b, int64_t n) {
   std::array<std::array<int64_t, buckets>, digits> counts{};
   const auto digit = [](const Entry& e, int d) { return static_cast<size_t>(e.key() >> (digit_bits * d)) % buckets; };
+  const auto count = [&]<int... d>(const Entry& e, std::integer_sequence<int, d...>) {
+    (++counts[static_cast<size_t>(d)][digit(e, d)], ...);
+  };
   in_pieces(n, digits, [&](int64_t first, int64_t end) {
-    for (int64_t i = first; i < end; ++i)
-      for (int d = 0; d < digits; ++d) ++counts[static_cast<size_t>(d)][digit(a[i], d)];
+    for (int64_t i = first; i < end; ++i) count(a[i], std::make_integer_sequence<int, digits>());
   });
   for (int d = 0; d < digits; ++d) {
     auto& place = counts[static_cast<size_t>(d)];

@@ -82,7 +82,7 @@ class Algebra {
 
   graph::Substitution map_;
   std::unordered_map<const Value*, const Call*> makers_;  // of the graph that is visited and those around it
-  const primitives::Simplification::Maker maker_ = [this](const ValuePtr& v) -> const Call* {
+  const primitives::Maker maker_ = [this](const ValuePtr& v) -> const Call* {
     auto it = makers_.find(v.get());
     return it != makers_.end() ? it->second : nullptr;
   };

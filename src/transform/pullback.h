@@ -74,6 +74,7 @@ class Pullback {
   };
   Backward backward_body(const Loop&, const std::vector<bool>& carries) const;
   void reverse_in_segments(const Call&, int64_t length);
+  void reverse_split(const Call&, int64_t length);
   static Step forward_step(const Loop&, Backward&);
   std::vector<Record> record(const Loop&, Backward&, Step);
   ValuePtr add_tape(const Call&, GraphPtr body, size_t fields);

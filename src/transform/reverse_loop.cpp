@@ -151,6 +151,23 @@ void Pullback::reverse_in_segments(const Call& call, int64_t length) {
   reverse_loop(cut);
 }
 
+// A loop whose number of steps is not known: its first steps are recorded, and there may be no others.
+void Pullback::reverse_split(const Call& call, int64_t length) {
+  const auto [first, rest] = split(call, length);
+  const size_t place = places_.at(call.outputs[0].get());
+  to_.calls[place] = first;
+  to_.calls.insert(to_.calls.begin() + static_cast<std::ptrdiff_t>(place) + 1, rest);
+  for (auto& [value, at] : places_) at += at > place ? 1 : 0;
+  std::unordered_map<size_t, std::vector<Call>> augmented;
+  for (auto& [at, calls] : augmented_) augmented[at + (at > place ? 1 : 0)] = std::move(calls);
+  augmented_ = std::move(augmented);
+  places_[first.outputs[0].get()] = place;
+  places_[rest.outputs[0].get()] = place + 1;
+  active_.propagate(std::vector<Call>{first, rest});
+  reverse_loop(rest);
+  reverse_loop(first);
+}
+
 void Pullback::reverse_loop(const Call& call) {
   const bool can_be_cut = primitives::control_of(call) == primitives::Control::loop && !primitives::records(call);
   if (const int64_t length = stated_length(call); can_be_cut && length > 0) return reverse_in_segments(call, length);
@@ -175,8 +192,12 @@ void Pullback::reverse_loop(const Call& call) {
     if (!slopes.empty()) new_counts.push_back(static_cast<int64_t>(slopes.size()));
   }
   Step step = forward_step(loop, b);
-  if (can_be_cut)
-    if (const int64_t length = segment_length(call, total_bytes(step.needed))) return reverse_in_segments(call, length);
+  if (can_be_cut) {
+    const int64_t bytes = total_bytes(step.needed);
+    const bool outermost = moving_.empty() && places_.count(call.outputs[0].get()) != 0;
+    if (const int64_t length = segment_length(call, bytes)) return reverse_in_segments(call, length);
+    if (const int64_t length = recorded_steps(call, bytes); length > 0 && outermost) return reverse_split(call, length);
+  }
   const std::vector<Record> records = record(loop, b, std::move(step));
   auto end_of_carried = body.outputs.begin() + static_cast<std::ptrdiff_t>(b.carries.size() + b.captures.size());
   for (const auto& c : b.counters) end_of_carried = body.outputs.insert(end_of_carried, c.out) + 1;

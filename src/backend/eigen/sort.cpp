@@ -20,7 +20,7 @@ bool below(T a, T b) {
 template <class T>
 bool totally_below(T a, T b) {
   if constexpr (is_real_number<T>) {
-    using Bits = std::conditional_t<sizeof(T) == 2, uint16_t, std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>;
+    using Bits = Unsigned<T>;
     auto x = std::bit_cast<Bits>(a), y = std::bit_cast<Bits>(b);
     constexpr auto sign = static_cast<Bits>(Bits(1) << (8 * sizeof(T) - 1));
     bool a_negative = x & sign, b_negative = y & sign;

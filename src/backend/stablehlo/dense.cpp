@@ -15,11 +15,6 @@ namespace {
 
 constexpr int64_t largest_splat = int64_t(1) << 26;  // bytes
 
-template <class T>
-using Bits = std::conditional_t<
-    sizeof(T) == 1, uint8_t,
-    std::conditional_t<sizeof(T) == 2, uint16_t, std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>>;
-
 constexpr std::array<int8_t, 256> hex_digits = [] {
   std::array<int8_t, 256> digits{};
   digits.fill(-1);
@@ -172,7 +167,7 @@ class DenseReader {
       }
       if constexpr (!is_small_float<T>)
         if (!hex) return parse_real(s, x);
-      Bits<T> bits = 0;
+      Unsigned<T> bits = 0;
       auto r = std::from_chars(s.data() + 2, s.data() + s.size(), bits, 16);
       x = std::bit_cast<T>(bits);
       return r.ec == std::errc() && r.ptr == s.data() + s.size() && s.size() - 2 <= 2 * sizeof(T);
@@ -183,9 +178,9 @@ class DenseReader {
                                 : std::from_chars(s.data() + negative, s.data() + s.size(), u);
       if (r.ec != std::errc() || r.ptr != s.data() + s.size()) return false;
       auto top = static_cast<uint64_t>(std::numeric_limits<T>::max());
-      x = static_cast<T>(negative ? Bits<T>(0) - static_cast<Bits<T>>(u) : static_cast<Bits<T>>(u));
+      x = static_cast<T>(negative ? Unsigned<T>(0) - static_cast<Unsigned<T>>(u) : static_cast<Unsigned<T>>(u));
       if (negative) return u == 0 || (std::is_signed_v<T> && u <= top + 1);
-      return u <= (hex ? uint64_t(std::numeric_limits<Bits<T>>::max()) : top);
+      return u <= (hex ? uint64_t(std::numeric_limits<Unsigned<T>>::max()) : top);
     }
   }
 
@@ -214,9 +209,9 @@ class DenseReader {
   // The i-th number, whose bytes stand in little-endian order.
   template <class T>
   static T value(std::string_view hex, size_t i) {
-    Bits<T> bits = 0;
+    Unsigned<T> bits = 0;
     for (size_t k = 0; k < sizeof(T); ++k)
-      bits |= static_cast<Bits<T>>(Bits<T>(byte(hex, i * sizeof(T) + k)) << (8 * k));
+      bits |= static_cast<Unsigned<T>>(Unsigned<T>(byte(hex, i * sizeof(T) + k)) << (8 * k));
     return std::bit_cast<T>(bits);
   }
   // Up to 8 booleans may be packed into a byte, where 0x01 is the first of them.

@@ -182,7 +182,7 @@ std::vector<ValuePtr> Importer::results(const Operation& op, const Vars& inputs)
     refuse(op.at, "the operation `" + name + "` is not supported");
   if (!op.words.empty()) refuse(op.words[0].at, "`" + op.name + "` has no such part");
   try {
-    return joined(*this, rule->second(*this, op, inputs));
+    return rule->second(*this, op, inputs);
   } catch (const Error& e) {
     if (e.kind == "shape" || e.kind == "dtype" || e.kind == "argument")
       refuse(op.at, "`" + op.name + "`: " + e.what(), e.details);
@@ -242,11 +242,20 @@ ValuePtr Importer::constant(const Operation& op, const std::function<graph::Tens
   return made;
 }
 
+const graph::Call* recent(const Graph& g, const ValuePtr& v, size_t window) {
+  const auto end = g.calls.rbegin() + static_cast<std::ptrdiff_t>(std::min(window, g.calls.size()));
+  const auto call = std::find_if(g.calls.rbegin(), end, [&](const graph::Call& c) {
+    return std::find(c.outputs.begin(), c.outputs.end(), v) != c.outputs.end();
+  });
+  return call != end ? &*call : nullptr;
+}
+
 Program read_program(std::string_view text, std::string_view entry, const Rules& extra) {
   Program program;
   citing(text, [&] {
     Module module = parse(text);
     program = Importer(module, extra).run(entry);
+    transform::absorb_readers(*program.graph);     // a program that was written and read prints as before
     transform::remove_dead_calls(*program.graph);  // what the rules took back
     transform::remove_unused_constants(*program.graph);
   });

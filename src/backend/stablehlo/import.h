@@ -126,10 +126,6 @@ void add_batch_norm_rules(Rules&);
 void add_random_rules(Rules&);
 void add_control_rules(Rules&);
 
-// The results of the latest operation, or of the one call that it and those before it are:
-// import_idioms.cpp.
-std::vector<ValuePtr> joined(Importer&, std::vector<ValuePtr> results);
-
 // The call that made a value, if it is among the latest.
 const graph::Call* recent(const Graph&, const ValuePtr&, size_t window = 8);
 

@@ -1,6 +1,7 @@
 // Factorisations and triangular systems. The last two dimensions are the matrix, the ones
 // before count matrices that are treated side by side.
 #include "primitives/families/families.h"
+#include "primitives/vocabulary/simplification.h"
 #include "primitives/vocabulary/structured.h"
 
 namespace anvil::primitives {
@@ -51,6 +52,26 @@ void reverse_cholesky(ReverseStep& step) {
   set(step, 0, select(once, both, select(read, both * 2.0, zeros_like(both))));
 }
 
+// A select of zeros for the triangle that StableHLO leaves open: in our factor they are there.
+bool mask_triangle(graph::Call& cholesky, const graph::Call& reader, const Maker& maker) {
+  if (primitive_of(reader).name != "select" || reader.inputs[1] != cholesky.outputs[0]) return false;
+  const auto zero = splat(reader.inputs[2]);
+  const graph::Call* mask = maker(reader.inputs[0]);
+  if (!zero || !(*zero == Scalar(0.0)) || mask == nullptr) return false;
+  if (primitive_of(*mask).op != (cholesky.params.flag("lower") ? loops::Op::ge : loops::Op::le)) return false;
+  const auto counts = [&maker](const ValuePtr& v, size_t dim) {  // 0, 1, ... without passing its dtype's largest number
+    const graph::Call* iota = maker(v);
+    if (iota == nullptr || primitive_of(*iota).name != "iota" || iota->params.integer("start") != 0) return false;
+    const DType t = v->type.dtype;
+    const int64_t n = v->type.shape.at(dim);
+    const bool fits = is_float(t) ? n <= int64_t(1) << descriptor(t).mantissa_bits
+                                  : t == DType::ui64 || n <= highest(t).as<int64_t>();
+    return fits && iota->params.integer("dim") == static_cast<int64_t>(dim);
+  };
+  const size_t rank = reader.outputs[0]->type.shape.size();
+  return counts(mask->inputs[0], rank - 2) && counts(mask->inputs[1], rank - 1);
+}
+
 Primitive make_cholesky() {
   Primitive p = make_primitive("linalg", "cholesky", {"operand"}, {{"lower", Kind::flag}});
   p.key = "chol";
@@ -61,6 +82,7 @@ Primitive make_cholesky() {
   };
   p.reverse = reverse_cholesky;
   p.hlo = {"stablehlo.cholesky", {{"lower", "lower", Attribute::boolean, "", 0}}};
+  p.absorb = mask_triangle;
   p.lower = [](Lowering& l, const graph::Call& c) {
     const TensorType& t = c.inputs[0]->type;
     l.call(compute_type(t.dtype) == DType::f32 ? "cholesky_f32" : "cholesky_f64", {c.outputs[0]}, {c.inputs[0]},

@@ -75,12 +75,22 @@ Expr bits_at(Lowering& l, const ValuePtr& state, const runtime::BitLayout& layou
   return e.bitcast(e.convert(word, unsigned_of_size(size_of(dtype))), dtype);
 }
 
+// Random bits as another dtype of their size.
+bool draw_as(graph::Call& bits, const graph::Call& reader, const Maker&) {
+  const DType drawn = bits.outputs[1]->type.dtype, to = reader.outputs[0]->type.dtype;
+  if (primitive_of(reader).name != "bitcast_convert" || reader.inputs[0] != bits.outputs[1]) return false;
+  if (!is_unsigned_integer(drawn) || size_of(to) != size_of(drawn)) return false;
+  bits.params.set("dtype", to);
+  return true;
+}
+
 Primitive make_rng_bit_generator() {
   Primitive p = make_primitive("random", "rng_bit_generator", {"initial_state"},
                                {{"rng_algorithm", Kind::string}, {"dtype", Kind::dtype}, {"shape", Kind::shape}});
   p.infer = infer_random;
   p.zero_derivative = true;
   p.hlo = {"stablehlo.rng_bit_generator", {}, special};
+  p.absorb = draw_as;
   p.lower = [](Lowering& l, const graph::Call& c) {
     ValuePtr state = c.inputs[0];
     const TensorType& type = c.outputs[1]->type;

@@ -130,8 +130,19 @@ Primitive make_cumsum() {
 
 std::span<const Monoid> monoids() { return table; }
 
+// A reshape that gives the reduced dimensions back, as ones.
+bool keep_dimensions(graph::Call& reduction, const graph::Call& reader, const Maker&) {
+  if (primitive_of(reader).axes != Axes::regrouped || !reduction.params.flag("drop")) return false;
+  Shape kept = reduction.inputs[0]->type.shape;
+  for (int64_t d : reduction.params.ints("dims")) kept[static_cast<size_t>(d)] = 1;
+  if (kept != reader.outputs[0]->type.shape) return false;
+  reduction.params.set("drop", false);
+  return true;
+}
+
 Primitive reduction(const Monoid& m) {
   Primitive p = make_primitive("reduce", m.reduction, {"operand"}, {{"dims", Kind::axes}, {"drop", Kind::flag}});
+  p.absorb = keep_dimensions;
   p.group = m.group;
   p.acts = Acts::reduces;
   p.axes = Axes::reduced;

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "primitives/families/families.h"
+#include "primitives/vocabulary/simplification.h"
 #include "primitives/vocabulary/structured.h"
 
 namespace anvil::primitives {
@@ -35,6 +36,19 @@ Primitive make_fill() {
   return p;
 }
 
+// iota + start, where no number in between is rounded.
+bool start_iota(graph::Call& iota, const graph::Call& reader, const Maker&) {
+  if (primitive_of(reader).op != loops::Op::add || iota.params.integer("start") != 0) return false;
+  const TensorType& type = iota.outputs[0]->type;
+  const auto start = splat(reader.inputs[reader.inputs[0] == iota.outputs[0] ? 1 : 0]);
+  if (!start) return false;
+  const int64_t first = start->as<int64_t>(), size = type.shape.at(static_cast<size_t>(iota.params.integer("dim")));
+  const int64_t room = (int64_t(1) << (is_float(type.dtype) ? descriptor(type.dtype).mantissa_bits + 1 : 53)) - size;
+  if (!(*start == Scalar(first).rounded_to(type.dtype)) || first > room || first < -room) return false;
+  iota.params.set("start", first);
+  return true;
+}
+
 Primitive make_iota() {
   std::vector<ParamSpec> parameters = {{"dim", Kind::axis},
                                        {"dtype", Kind::dtype},
@@ -57,6 +71,7 @@ Primitive make_iota() {
   p.axes = Axes::spread;
   p.view = true;
   p.hlo = {"stablehlo.iota", {{"iota_dimension", "dim", Attribute::i64, "dim"}}, special};
+  p.absorb = start_iota;
   p.lower = [](Lowering& l, const graph::Call& c) {
     const TensorType& type = c.outputs[0]->type;
     auto dim = static_cast<size_t>(c.params.integer("dim"));

@@ -65,6 +65,8 @@ struct Domain {
   double low = -10, high = 10;
 };
 
+using Maker = std::function<const graph::Call*(const ValuePtr&)>;  // the call that made a value; null: none near
+
 class Lowering;        // primitives/vocabulary/lowering.h
 class Simplification;  // primitives/vocabulary/simplification.h
 struct ReverseStep;
@@ -120,6 +122,9 @@ struct Primitive : graph::Operation {
   HloForm hlo;
   // A value that is the result already, or null; may make the call a cheaper one of the same value.
   std::function<ValuePtr(Simplification&)> simplify;
+  // Of a call `made` and `reader`, the only one that reads its result: whether both are one call, which this
+  // makes of `made` by its parameters. Text that has no such parameter says it by two operators.
+  std::function<bool(graph::Call& made, const graph::Call& reader, const Maker&)> absorb;
   // Loops of one call. Empty for control flow, which the compiler lowers itself.
   std::function<void(Lowering&, const graph::Call&)> lower;
   // Elementwise primitives: all elements at once, operands of one shape, for the Eigen

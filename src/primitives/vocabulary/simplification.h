@@ -13,7 +13,6 @@ std::optional<Scalar> splat(const ValuePtr&);
 
 class Simplification {
  public:
-  using Maker = std::function<const graph::Call*(const ValuePtr&)>;
   Simplification(graph::Call& of, const Maker& maker) : call(of), maker_(maker) {}
   graph::Call& call;
   const ValuePtr& operand(size_t k) const { return call.inputs[k]; }

@@ -65,6 +65,16 @@ TEST(Inline, LightProducersAreComputedAgain) {
       << after(*b.g, "inline");
 }
 
+TEST(Inline, ConversionsToLessStayWhereTheirOperandIsMade) {
+  Builder b;
+  Var x = b.input(DType::f64, {4, 30}), sums = reduce_sum(x, {0});
+  Var small = broadcast_in_dim(convert(sums, DType::f32), {9, 30}, {1}), y = b.input(DType::f32, {9, 30});
+  b.output(y * small);
+  std::string text = after(*b.g, "contract");
+  EXPECT_NE(text.find("let t2 = f32("), std::string::npos) << text;
+  EXPECT_EQ(text.find("t1[i]"), std::string::npos) << text;
+}
+
 TEST(Inline, AProductDoesNotRepeatItsOperands) {
   Builder b;
   Var x = b.input(DType::f32, {16, 16}), y = b.input(DType::f32, {16, 16});

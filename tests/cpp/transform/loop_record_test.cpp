@@ -111,6 +111,45 @@ TEST(LoopRecord, SegmentsAreMadeWhereTheRecordsWouldTakeTooMuch) {
   EXPECT_FALSE(in_segments(recursion(static_cast<int64_t>(transform::most_recorded)))) << "states are larger";
 }
 
+// x = sin(w x) until the sum of its squares is below `least`.
+GraphPtr contraction(int64_t size, double least) {
+  return trace({f64_scalar, f64({size})}, [=](Graph& g, const Vars& x) {
+    Vars r = while_loop(
+        g, {x[1]}, [=](Graph&, const Vars& s) { return reduce_sum(s[0] * s[0], {0}) > least; },
+        [&](Graph& b, const Vars& s) { return Vars{sin(s[0] * broadcast_in_dim(in(b, x[0]), {size}, {}))}; });
+    return Vars{reduce_sum(r[0], {0})};
+  });
+}
+
+TEST(LoopRecord, OfUnknownLengthItsFirstStepsAreALoopOfTheirOwn) {
+  const auto loops = [](int64_t size) {
+    const GraphPtr g = transform::gradient(*contraction(size, 0.1), {true, true}, false);
+    return std::count_if(g->calls.begin(), g->calls.end(),
+                         [](const graph::Call& c) { return primitives::control_of(c) == Control::loop; });
+  };
+  const auto size = static_cast<int64_t>(transform::most_recorded) / transform::most_waited_for / 8;
+  EXPECT_EQ(loops(size - 1), 1);
+  EXPECT_EQ(loops(size + 1), 2);
+  expect_gradient(contraction(size + 1, 0.1), arguments(size + 1), 1);
+}
+
+TEST(LoopRecord, SplitLoopsHaveTheSameGradient) {
+  const GraphPtr f = contraction(9, 0.1);
+  const auto at = arguments(9);
+  const auto value = eigen::evaluate(*f, at),
+             plain = eigen::evaluate(*transform::gradient(*f, {true, true}, false), at);
+  for (int64_t length : {1, 2, 3, 100}) {
+    Graph g = *f;
+    const auto [start, rest] = transform::split(g.calls.at(0), length);
+    g.calls[0] = rest;
+    g.calls.insert(g.calls.begin(), start);
+    primitives::verify(g);
+    EXPECT_EQ(numbers(eigen::evaluate(g, at)[0]), numbers(value[0])) << length;
+    const auto found = eigen::evaluate(*transform::gradient(g, {true, true}, false), at);
+    for (size_t i = 0; i < 2; ++i) EXPECT_EQ(numbers(found[i]), numbers(plain[i])) << length;
+  }
+}
+
 TEST(LoopRecord, OfStatesAndResultsIsTheSmaller) {
   // the way back reads a sum of 50 numbers, not the numbers
   auto f = trace({f64_scalar, f64({50})}, [](Graph& g, const Vars& x) {
