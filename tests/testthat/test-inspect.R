@@ -19,3 +19,7 @@ test_that("the installation reports on itself", {
   # the code generator is there, and found, unless the package was built without it
   expect_identical(report$jit, !built_without_llvm(), label = report$llvm)
 })
+
+test_that("a jitted function that is inspected without its arguments says what R says", {
+  expect_error(nv_inspect(jit(function(x) x + 1), "loops"), "`x` is missing", class = "anvil_error_argument")
+})
