@@ -64,9 +64,11 @@ primitive_table <- function() {
   infos <- lapply(.Call(C_anvil_primitives), function(key) .Call(C_anvil_primitive_info, key))
   infos <- Filter(function(info) info$family != "composite", infos)
   column <- function(field) vapply(infos, function(info) info[[field]], "")
+  hlo <- column("hlo")
+  hlo[!nzchar(hlo) & column("evaluated") == "expansion"] <- "expansion"
   data.frame(
     primitive = column("key"), acts = column("acts"), reverse = column("reverse"), loops = column("loops"),
-    evaluated = column("evaluated"), StableHLO = column("hlo")
+    evaluated = column("evaluated"), StableHLO = hlo
   )
 }
 

@@ -235,7 +235,7 @@ test_that("every primitive has a strict function, every function a help page wit
 test_that("the table of primitives has no gaps", {
   table <- anvil:::primitive_table()
   expect_gt(nrow(table), 100L)
-  internal <- c("checkpoint", "while_record", "tape_scan", "windows", "sum_windows") # text has their expansions
+  internal <- c("checkpoint", "while_record", "tape_scan", "windows", "sum_windows") # text has others in their place
   for (column in c("reverse", "loops", "evaluated")) expect_identical(table$primitive[!nzchar(table[[column]])], character())
   expect_identical(setdiff(table$primitive[!nzchar(table$StableHLO)], internal), character())
 })

@@ -123,9 +123,7 @@ Types infer_top_k(const Types& t, const Params& params) {
   if (k < 0 || k > shape.back())
     throw Error("argument", "`k` must not be larger than the last dimension of `operand`.",
                 {"x Got " + std::to_string(k) + ", but that dimension has size " + std::to_string(shape.back()) + "."});
-  if (shape.back() > std::numeric_limits<int32_t>::max())
-    throw Error("shape", "The last dimension of `operand` must have indices of dtype i32.",
-                {"x Got size " + std::to_string(shape.back()) + "."});
+  check_counts_in_i32("The last dimension of `operand`", shape.back());
   Shape some = shape;
   some.back() = k;
   return {{t[0].dtype, some, t[0].ambiguous}, {DType::i32, some}};

@@ -2,6 +2,7 @@
 #include "primitives/vocabulary/infer.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "base/error.h"
@@ -40,6 +41,11 @@ void check_axes(const char* argument, const Ints& axes, int64_t rank, const char
   if (std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end()) return;
   throw Error("argument", quoted(argument) + " contains duplicate dimension indices.",
               {"x Got [" + one_based(axes) + "]. Each dimension index must appear only once."});
+}
+
+void check_counts_in_i32(const std::string& what, int64_t size) {
+  if (size > std::numeric_limits<int32_t>::max())
+    throw Error("shape", what + " must have indices of dtype i32.", {"x Got size " + std::to_string(size) + "."});
 }
 
 void check_permutation(const char* argument, const Ints& permutation, int64_t rank, const char* of) {

@@ -20,6 +20,7 @@ void check_permutation(const char* argument, const Ints& permutation, int64_t ra
 void check_length(const char* argument, const Ints& values, int64_t rank, const char* of = "operand");
 void check_shape(const Shape& shape, const char* argument = "shape");  // no negative sizes
 void check_has_shape(const char* argument, const TensorType&, const Shape& shape);
+void check_counts_in_i32(const std::string& what, int64_t size);  // of a dimension whose indices are results
 void check_has_dtype(const char* argument, const TensorType&, DType);
 void check_same_dtype(const char* a_name, const TensorType& a, const char* b_name, const TensorType& b);
 
