@@ -113,6 +113,14 @@ nvl_reduce_all <- function(operand, dims, drop = TRUE) record("reduce_all", list
 
 #' @rdname nvl_structure
 #' @export
+nvl_argmax <- function(operand, dim, drop = TRUE) record("argmax", list(operand), list(dim = dim, drop = drop))
+
+#' @rdname nvl_structure
+#' @export
+nvl_argmin <- function(operand, dim, drop = TRUE) record("argmin", list(operand), list(dim = dim, drop = drop))
+
+#' @rdname nvl_structure
+#' @export
 nvl_cumsum <- function(operand, dim) record("cumsum", list(operand), list(dim = dim))
 
 #' @rdname nvl_structure

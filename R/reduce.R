@@ -96,6 +96,42 @@ nv_var <- function(operand, dims = NULL, drop = TRUE, correction = 1L) {
 #' @export
 nv_sd <- function(operand, dims = NULL, drop = TRUE, correction = 1L) nv_sqrt(nv_var(operand, dims, drop, correction))
 
+#' Positions of extremes
+#'
+#' The position of the first of the largest or smallest elements along a dimension. With `with_values` also the
+#' elements themselves, which carry derivatives. Where there is a `NaN`, it is the extreme, as it is for
+#' [nv_max()]; base R's [which.max()] leaves it out.
+#'
+#' @param operand A tensor with at least one dimension, which is not empty along `dim`.
+#' @param dim The dimension, by default the last one.
+#' @param drop Whether the result has no dimension `dim` any more; otherwise its size is 1.
+#' @param with_values Whether to give the elements, too.
+#' @return An `i32` tensor of positions, which count from 1; `with_values` a list of `values` and `indices`.
+#' @export
+#' @examples
+#' m <- nv_tensor(rbind(c(3, 1, 4), c(1, 5, 9)))
+#' nv_argmax(m)
+#' nv_argmin(m, dim = 1)
+#' nv_argmax(m, with_values = TRUE)
+nv_argmax <- function(operand, dim = NULL, drop = TRUE, with_values = FALSE) {
+  extreme("argmax", nv_reduce_max, operand, dim, drop, with_values)
+}
+
+#' @rdname nv_argmax
+#' @export
+nv_argmin <- function(operand, dim = NULL, drop = TRUE, with_values = FALSE) {
+  extreme("argmin", nv_reduce_min, operand, dim, drop, with_values)
+}
+
+extreme <- function(primitive, reduction, operand, dim, drop, with_values) {
+  check_flag(drop, "drop")
+  check_flag(with_values, "with_values")
+  operand <- as_number(operand)
+  dim <- sort_dim(operand, dim)
+  indices <- record(primitive, list(operand), list(dim = dim, drop = drop))
+  if (with_values) list(values = reduction(operand, dim, drop), indices = indices) else indices
+}
+
 #' Cumulative sums
 #'
 #' R's `cumsum()` calls `nv_cumsum()` for tensors. Integers wrap around; `bool` is counted in `i32`.

@@ -122,3 +122,28 @@ test_that("mistakes are explained", {
 test_that("a range is that of all operands", {
   expect_equal(flat(range(f64(c(3, 1)), 7)), c(1, 7))
 })
+
+test_that("positions of extremes are those of base R", {
+  m <- rbind(c(3, 1, 4, 4), c(1, 9, 9, -2))
+  for (dim in 1:2) {
+    expect_identical(c(as_array(nv_argmax(nv_tensor(m), dim))), apply(m, 3 - dim, which.max))
+    expect_identical(c(as_array(jit(function(x) nv_argmin(x, dim))(nv_tensor(m)))), apply(m, 3 - dim, which.min))
+  }
+  expect_identical(shape(nv_argmax(nv_tensor(m), 1, drop = FALSE)), c(1L, 4L))
+  found <- jit(function(x) nv_argmax(x, with_values = TRUE))(nv_tensor(m))
+  expect_identical(lapply(found, function(x) c(as_array(x))), list(values = c(4, 9), indices = c(3L, 2L)))
+  expect_identical(c(as_array(nv_argmax(nv_tensor(c(1, NaN, 3, NaN))))), 2L)
+  expect_identical(c(as_array(nv_argmax(nv_tensor(rep(-Inf, 3))))), 1L)
+  expect_identical(c(as_array(nv_argmin(nv_tensor(c(TRUE, FALSE))))), 2L)
+  expect_snapshot(error = TRUE, nv_argmax(nv_scalar(1)))
+  expect_snapshot(error = TRUE, nv_argmax(nv_tensor(matrix(0, 0, 2)), 1))
+})
+
+test_that("an extreme's value carries its derivative, its position none", {
+  f <- function(x) {
+    found <- nv_argmax(x, with_values = TRUE)
+    sum(found$values * nv_convert(found$indices, "f64"))
+  }
+  x <- nv_tensor(rbind(c(3, 1, 4), c(1, 9, 2)), dtype = "f64")
+  expect_identical(as_array(jit(gradient(f))(x)$x), rbind(c(0, 0, 3), c(0, 2, 0)))
+})

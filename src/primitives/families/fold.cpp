@@ -234,9 +234,58 @@ std::vector<ValuePtr> expand_cumulative(Graph& to, const Call& c) {
   return values(combined(to, body, spread(vars(to, given.initial), given.shape()), x));
 }
 
+// ---- argmax and argmin --------------------------------------------------------------------
+// The place of the first of the largest elements along `dim`; a NaN is larger than all of them, as for reduce_max.
+
+Types infer_extreme(const Types& t, const Params& params) {
+  Shape shape = t[0].shape;
+  check_axis("dim", params.integer("dim"), static_cast<int64_t>(shape.size()));
+  const auto dim = static_cast<size_t>(params.integer("dim"));
+  if (shape[dim] == 0)
+    throw Error(
+        "shape", "There is no extreme along an empty dimension.",
+        {"x `operand` has shape " + in_parentheses(t[0].shape) + ", `dim` is " + std::to_string(dim + 1) + "."});
+  check_counts_in_i32("The dimension `dim` of `operand`", shape[dim]);
+  shape[dim] = 1;
+  if (params.flag("drop")) shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(dim));
+  return {{DType::i32, shape}};
+}
+
+// (v, i) or (w, j), whichever is further; of equal ones the first.
+GraphPtr further(const Monoid& m, DType t) {
+  auto body = std::make_shared<Graph>();
+  for (const DType dtype : {t, DType::i32, t, DType::i32})
+    body->inputs.push_back(graph::make_value(graph::Value::Kind::input, {dtype, {}, false}));
+  const Vars x = vars(*body, body->inputs);
+  const Var v = x[0], i = x[1], w = x[2], j = x[3];
+  const Var left = (m.op == Op::maximum ? v > w : v < w) | (v != v), first = (v == w) & (i < j);
+  body->outputs = {select(left, v, w).value, select(left | first, i, j).value};
+  return body;
+}
+
+std::vector<ValuePtr> expand_extreme(const Monoid& m, Graph& to, const Call& c) {
+  const Var x{&to, c.inputs[0]};
+  const int64_t dim = c.params.integer("dim");
+  const Vars start = {literal(to, m.start(x.dtype()), {x.dtype(), {}}), literal(to, Scalar(0), {DType::i32, {}})};
+  const Vars found = fold({x, iota(to, dim, DType::i32, x.shape())}, start, {dim}, further(m, x.dtype()));
+  return {c.params.flag("drop") ? found[1].value : reshape(found[1], c.outputs[0]->type.shape).value};
+}
+
+Primitive extreme(const char* name, Op op) {
+  Primitive p = make_primitive("reduce", name, {"operand"}, {{"dim", Kind::axis}, {"drop", Kind::flag}});
+  p.group = Group::numeric;
+  p.infer = infer_extreme;
+  p.index_results = {0};
+  p.zero_derivative = true;
+  p.expand = [op](Graph& to, const Call& c) { return expand_extreme(*find_monoid(op), to, c); };
+  return p;
+}
+
 }  // namespace
 
 void register_fold(Registry& r) {
+  r.add(extreme("argmax", Op::maximum));
+  r.add(extreme("argmin", Op::minimum));
   Primitive reduce = make_primitive("reduce", "reduce", {"..."}, {{"dims", Kind::axes}, {"body", Kind::graph}});
   reduce.as_stored = true;
   reduce.infer = infer_reduce;

@@ -90,6 +90,15 @@ inline void RandomProgram::add_structured(Rules& t) {
     for (auto& v : r) p.keep({&p.graph, v});
     return true;
   };
+  for (const char* extreme : {"argmax", "argmin"})
+    t[extreme] = [extreme](P& p) {
+      Var x = p.any();
+      if (x.shape().empty() || !is_numeric(x.dtype())) return false;
+      const int64_t dim = p.below(static_cast<int>(x.shape().size()));
+      if (x.shape()[static_cast<size_t>(dim)] == 0) return false;
+      p.keep(primitives::record(extreme, {p.order_key(x)}, {{"dim", dim}, {"drop", p.chance(50)}}));
+      return true;
+    };
   t["cholesky"] = [](P& p) {
     Var x = p.any();
     if (!is_float(x.dtype()) || x.shape().size() != 2 || x.shape()[0] == 0 || x.shape()[0] > 8) return false;
