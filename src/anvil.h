@@ -11,5 +11,6 @@
 #include "primitives/vocabulary/primitive.h"
 #include "primitives/vocabulary/promotion.h"
 #include "runtime/executable.h"
+#include "transform/forward.h"
 #include "transform/reverse.h"
 #include "transform/simplify.h"

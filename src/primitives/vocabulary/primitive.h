@@ -68,6 +68,7 @@ struct Domain {
 class Lowering;        // primitives/vocabulary/lowering.h
 class Simplification;  // primitives/vocabulary/simplification.h
 struct ReverseStep;
+struct ForwardStep;
 
 struct Primitive : graph::Operation {
   std::string key;                    // R's name: nvl_<key>, prim("<key>")
@@ -109,6 +110,9 @@ struct Primitive : graph::Operation {
   // The call once more, with residuals: records calls that give its results and then what the reverse
   // rule reads besides. In a gradient they stand in the place of the call. Empty: there is nothing to keep.
   std::function<std::vector<ValuePtr>(graph::Graph&, const graph::Call&)> augment;
+  // Tangents of the results, where what they are does not follow well enough from the properties above or from
+  // `reverse`; false where it does not cover the call. Nearly all primitives need none (transform/forward.h).
+  std::function<bool(ForwardStep&)> forward;
   bool zero_derivative = false;  // derivative zero or none (integers, comparisons, fill): a stated property
   // Of a primitive that is made of others: its call as calls of those, recorded into the
   // graph. Whatever runs a graph expands it first (composite.h); the rules below that such a
@@ -140,6 +144,14 @@ struct ReverseStep {
   std::vector<ValuePtr> sums = {};
   std::vector<bool> taken = {};
   std::vector<ValuePtr> residuals = {};  // of the primitive's `augment`
+};
+
+// The same of forward mode, where at least one operand has a tangent.
+struct ForwardStep {
+  graph::Graph& graph;
+  const graph::Call& call;
+  std::vector<ValuePtr> tangents;  // one per operand; null: zero
+  std::vector<ValuePtr> results;   // one per result, null where zero
 };
 
 class Registry {
