@@ -12,5 +12,6 @@
 #include "primitives/vocabulary/promotion.h"
 #include "runtime/executable.h"
 #include "transform/forward.h"
+#include "transform/jacobian.h"
 #include "transform/reverse.h"
 #include "transform/simplify.h"

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "base/interrupt.h"
-#include "primitives/vocabulary/composite.h"
 #include "primitives/vocabulary/var.h"
 #include "transform/simplify.h"
 
@@ -63,11 +62,11 @@ bool Activity::reaches(const Call& c) const {
 
 // ---- graphs made ready ----------------------------------------------------------------------
 
-Differentiable differentiable(const Graph& graph, const ValueList& sources) {
+Differentiable differentiable(const Graph& graph, const ValueList& sources, primitives::Reader mode) {
   Differentiable d{std::make_shared<Graph>(graph), Activity(sources, graph.calls)};
   const auto is_active = [&d](const Call& c) { return d.active.reaches(c); };
-  if (primitives::expands(graph, primitives::Reader::reverse, is_active)) {
-    d.graph = primitives::expand(graph, primitives::Reader::reverse, is_active);
+  if (primitives::expands(graph, mode, is_active)) {
+    d.graph = primitives::expand(graph, mode, is_active);
     d.active.propagate(d.graph->calls);
   }
   capture_invariants(*d.graph);

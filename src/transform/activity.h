@@ -4,7 +4,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "primitives/vocabulary/primitive.h"
+#include "primitives/vocabulary/composite.h"
 
 namespace anvil::transform {
 
@@ -32,12 +32,12 @@ class Activity {
 };
 
 // A copy of a graph, in which those calls are expanded that a derivative by `sources` flows through and that
-// have no rule. Loops read what they would carry unchanged where it comes from. Other values are shared.
+// have no rule for this mode. Loops read what they would carry unchanged where it comes from. Other values are shared.
 struct Differentiable {
   GraphPtr graph;
   Activity active;
 };
-Differentiable differentiable(const Graph&, const ValueList& sources);
+Differentiable differentiable(const Graph&, const ValueList& sources, primitives::Reader mode);
 
 // The inputs that are marked; Error("gradient") where one is no float.
 ValueList marked_inputs(const Graph&, const std::vector<bool>& wrt);

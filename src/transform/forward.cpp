@@ -11,6 +11,7 @@
 #include "transform/augment.h"
 #include "transform/pushforward.h"
 #include "transform/rewrite.h"
+#include "transform/simplify.h"
 
 namespace anvil::transform {
 
@@ -180,7 +181,7 @@ void Pushforward::apply_rule(const Call& call, Graph& to) {
 
 GraphPtr jvp(const Graph& graph, const std::vector<bool>& wrt) {
   const ValueList sources = marked_inputs(graph, wrt);
-  Differentiable d = differentiable(graph, sources);
+  Differentiable d = differentiable(graph, sources, primitives::Reader::forward);
   Pushforward forward(std::move(d.active));
   auto to = std::make_shared<Graph>();
   to->inputs = graph.inputs;
@@ -194,6 +195,38 @@ GraphPtr jvp(const Graph& graph, const std::vector<bool>& wrt) {
   for (const ValuePtr& v : d.graph->outputs)
     if (is_float(v->type.dtype)) to->outputs.push_back(as_result(forward.tangent(v), v->type, *to));
   return to;
+}
+
+ValueList tangents_of(const Call& call, const ValueList& tangents, Graph& to) {
+  Graph alone;
+  ValueList sources;
+  alone.calls = {call};
+  alone.outputs = call.outputs;
+  for (size_t k = 0; k < call.inputs.size(); ++k) {
+    alone.inputs.push_back(make_value(Value::Kind::input, call.inputs[k]->type));
+    if (tangents[k]) sources.push_back(alone.inputs.back());
+  }
+  alone.calls[0].inputs = alone.inputs;
+  Differentiable d = differentiable(alone, sources, primitives::Reader::forward);
+  Pushforward forward(std::move(d.active));
+  for (size_t k = 0; k < tangents.size(); ++k)
+    if (tangents[k]) forward.seed(alone.inputs[k], tangents[k]);
+  Graph part;
+  part.inputs = alone.inputs;
+  forward.run(d.graph->calls, part);
+  std::erase_if(part.calls, [&call](const Call& c) { return c.outputs == call.outputs; });
+  ValueList results;
+  for (const ValuePtr& v : d.graph->outputs) {
+    results.push_back(forward.tangent(v));
+    if (results.back()) part.outputs.push_back(results.back());
+  }
+  remove_dead_calls(part);
+  append(to.constants, part.constants);
+  const ValueList made = inline_calls(part, call.inputs, to);
+  auto next = made.begin();
+  for (ValuePtr& v : results)
+    if (v) v = *next++;
+  return results;
 }
 
 std::string forward_rule(const Primitive& p) {

@@ -16,6 +16,10 @@ namespace anvil::transform {
 // constants are those of `graph` (shared, not copied).
 graph::GraphPtr jvp(const graph::Graph& graph, const std::vector<bool>& wrt);
 
+// The tangents of the results of one call, recorded into `to`, where the results are; null is zero.
+std::vector<graph::ValuePtr> tangents_of(const graph::Call&, const std::vector<graph::ValuePtr>& tangents_of_operands,
+                                         graph::Graph& to);
+
 // Where the tangents of a primitive's results come from: "regions", "rule", "linear", "per element",
 // "transposed" (its reverse rule), "expansion" or "zero".
 std::string forward_rule(const primitives::Primitive&);

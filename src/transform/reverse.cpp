@@ -141,18 +141,18 @@ void check_output(const Graph& g) {
                 {"x Got dtype " + std::string(name(type.dtype)) + "."});
 }
 
-// The graph, then what carries cotangents back from those outputs for which `seed` gives one.
+// The graph, then what carries cotangents back from those outputs for which `seed` gives one; others have zero.
 using Seed = std::function<ValuePtr(size_t output, Graph& to)>;
 GraphPtr with_cotangents(const Graph& graph, const std::vector<bool>& wrt, bool with_value, const Seed& seed) {
   const ValueList targets = marked_inputs(graph, wrt);
-  Differentiable d = differentiable(graph, targets);
+  Differentiable d = differentiable(graph, targets, primitives::Reader::reverse);
   const GraphPtr to = d.graph;
   const std::vector<Call> forward = to->calls;
   const ValueList outputs = to->outputs;
   to->outputs.clear();
   Pullback pullback(forward, std::move(d.active), *to);
   for (size_t k = 0; k < outputs.size(); ++k)
-    if (pullback.depends(outputs[k])) pullback.seed(outputs[k], seed(k, *to));
+    if (const ValuePtr g = pullback.depends(outputs[k]) ? seed(k, *to) : nullptr) pullback.seed(outputs[k], g);
   pullback.run();
   if (with_value) to->outputs = outputs;
   for (const ValuePtr& v : targets) to->outputs.push_back(as_result(pullback.cotangent(v), v->type, *to));
@@ -170,10 +170,16 @@ GraphPtr gradient(const Graph& graph, const std::vector<bool>& wrt, bool with_va
   });
 }
 
-GraphPtr vjp(const Graph& graph, const std::vector<bool>& wrt) {
+GraphPtr vjp(const Graph& graph, const std::vector<bool>& wrt, const std::vector<bool>& from) {
   ValueList cotangents;
-  for (const ValuePtr& v : graph.outputs)
-    cotangents.push_back(is_float(v->type.dtype) ? make_value(Value::Kind::input, v->type) : nullptr);
+  for (size_t k = 0; k < graph.outputs.size(); ++k) {
+    const TensorType& type = graph.outputs[k]->type;
+    const bool given = from.empty() ? is_float(type.dtype) : from.at(k);
+    if (given && !is_float(type.dtype))
+      throw Error("gradient", "Only float outputs have cotangents.",
+                  {"x Got dtype " + std::string(name(type.dtype)) + "."});
+    cotangents.push_back(given ? make_value(Value::Kind::input, type) : nullptr);
+  }
   const GraphPtr to = with_cotangents(graph, wrt, true, [&](size_t k, Graph&) { return cotangents[k]; });
   for (const ValuePtr& v : cotangents)
     if (v) to->inputs.push_back(v);

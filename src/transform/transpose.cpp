@@ -52,7 +52,7 @@ void transpose_reverse(ForwardStep& step, const ValueList& residuals) {
     rule.outputs.push_back(found[i]);
     tangents.push_back(step.tangents[i]);
   }
-  const GraphPtr part = differentiable(rule, targets).graph;
+  const GraphPtr part = differentiable(rule, targets, primitives::Reader::reverse).graph;
   ValueList results = pull_back(part->calls, part->outputs, tangents, targets, *part);
   part->outputs.clear();
   for (const ValuePtr& v : results)

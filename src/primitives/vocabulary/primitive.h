@@ -118,8 +118,8 @@ struct Primitive : graph::Operation {
   // graph. Whatever runs a graph expands it first (composite.h); the rules below that such a
   // primitive lacks are those of its expansion.
   std::function<std::vector<ValuePtr>(graph::Graph&, const graph::Call&)> expand;
-  // Where the reverse rule of such a primitive covers some calls only: whether this one. The others
-  // are differentiated through their expansions.
+  // Where the derivatives of such a primitive cover some calls only: whether this one. The others are
+  // differentiated through their expansions.
   std::function<bool(const graph::Call&)> reverses;
   HloForm hlo;
   // A value that is the result already, or null; may make the call a cheaper one of the same value.

@@ -83,9 +83,9 @@ void expect_modes_agree_to_order(int order, const Graph& g, const std::vector<Te
   if (order == 1 || ::testing::Test::HasFailure()) return;
   std::vector<bool> wrt;
   for (const Tensor& x : at) wrt.push_back(is_float(x.type.dtype));
-  for (auto mode : {transform::jvp, transform::vjp}) {
-    SCOPED_TRACE(mode == transform::jvp ? "of jvp" : "of vjp");
-    const auto derivative = mode(g, wrt);
+  for (const bool forward : {true, false}) {
+    SCOPED_TRACE(forward ? "of jvp" : "of vjp");
+    const auto derivative = forward ? transform::jvp(g, wrt) : transform::vjp(g, wrt);
     std::vector<Tensor> further = at;
     for (size_t k = at.size(); k < derivative->inputs.size(); ++k)
       further.push_back(direction(derivative->inputs[k]->type, k));
