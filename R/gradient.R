@@ -34,30 +34,54 @@ gradient <- function(f, wrt = NULL) gradient_function(f, wrt, with_value = FALSE
 value_and_gradient <- function(f, wrt = NULL) gradient_function(f, wrt, with_value = TRUE)
 
 gradient_function <- function(f, wrt, with_value) {
-  check_function(f)
-  formals <- formals(args(f))
-  if (!is.null(wrt)) wrt <- check_names(wrt, formals, "wrt")
-  spec <- list(f = f, wrt = wrt, with_value = with_value)
+  spec <- derivative_spec(f, wrt)
+  spec$with_value <- with_value
+  derivative_function(spec, quote(gradient_call))
+}
+
+gradient_call <- function(spec, args) {
+  given <- differentiated_arguments(spec, args)
+  graph <- trace_differentiated(spec, given)
+  out_tree <- if (spec$with_value) value_tree(graph$out_tree, given$wrt_tree) else given$wrt_tree
+  fields <- list(in_tree = given$in_tree, out_tree = out_tree, is_static = !given$as_input)
+  graph <- .Call(C_anvil_gradient, graph, given$wrt[given$as_input], spec$with_value, fields)
+  unflatten(out_tree, .Call(C_anvil_inline, graph, given$leaves[given$as_input]))
+}
+
+# --- what all derivatives of functions begin with ------------------------------------------
+
+# A function and the names of the arguments to differentiate by, or NULL for all.
+derivative_spec <- function(f, wrt) {
+  check_function(f, "f")
+  list(f = f, wrt = if (!is.null(wrt)) check_names(wrt, formals(args(f)), "wrt"))
+}
+
+# A function with the formals of the one to differentiate, which calls `call(spec, args)`.
+derivative_function <- function(spec, call) {
+  formals <- formals(args(spec$f))
   wrapper <- function() NULL
   formals(wrapper) <- formals
-  body(wrapper) <- bquote(gradient_call(.anvil_gradient, .(arguments_call(formals))))
-  environment(wrapper) <- list2env(list(.anvil_gradient = spec), parent = topenv())
+  body(wrapper) <- bquote(.(call)(.anvil_derivative, .(arguments_call(formals))))
+  environment(wrapper) <- list2env(list(.anvil_derivative = spec), parent = topenv())
   attr(wrapper, "srcref") <- NULL
   wrapper
 }
 
-gradient_call <- function(spec, args) {
+# The arguments' tree and leaves: which of them are inputs, which to differentiate by, and their tree.
+differentiated_arguments <- function(spec, args) {
   in_tree <- build_tree(args)
   leaves <- flatten(args)
   wrt <- if (is.null(spec$wrt)) rep(TRUE, length(leaves)) else flat_mask(in_tree, spec$wrt)
-  as_input <- vapply(leaves, is_input, NA)
   check_wrt(in_tree, leaves, wrt)
-  graph <- trace_graph(spec$f, args, as_input = as_input)
-  if (!.Call(C_anvil_keeps_record)) graph <- .Call(C_anvil_simplify, graph, "simplify")
-  wrt_tree <- if (is.null(spec$wrt)) in_tree else filter_list_node(in_tree, spec$wrt)
-  out_tree <- if (spec$with_value) value_tree(graph$out_tree, wrt_tree) else wrt_tree
-  graph <- .Call(C_anvil_gradient, graph, wrt[as_input], spec$with_value, list(in_tree = in_tree, out_tree = out_tree, is_static = !as_input))
-  unflatten(out_tree, .Call(C_anvil_inline, graph, leaves[as_input]))
+  list(
+    args = args, in_tree = in_tree, leaves = leaves, wrt = wrt, as_input = vapply(leaves, is_input, NA),
+    wrt_tree = if (is.null(spec$wrt)) in_tree else filter_list_node(in_tree, spec$wrt)
+  )
+}
+
+trace_differentiated <- function(spec, given) {
+  graph <- trace_graph(spec$f, given$args, as_input = given$as_input)
+  if (.Call(C_anvil_keeps_record)) graph else .Call(C_anvil_simplify, graph, "simplify")
 }
 
 # The tree of list(value = , grad = ) from the trees of both.

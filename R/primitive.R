@@ -1,7 +1,7 @@
 #' Primitives and their rules
 #'
 #' `prim()` finds a primitive by its name. Its `$rules` hold R functions: `"backward"`
-#' makes the gradients of its inputs, `"stablehlo"` its StableHLO form.
+#' makes the gradients of its inputs, `"jvp"` the tangents of its outputs, `"stablehlo"` its StableHLO form.
 #'
 #' `AnvilPrimitive()` makes a primitive of your own, in terms of others:
 #' `p[["forward"]]` is a function of the operands and parameters that says what it
@@ -10,7 +10,10 @@
 #' gradient, or `NULL`, per input; without it, the derivative goes through the
 #' forward rule. What the backward rule shall not compute again, `p[["augment"]]` keeps: a function
 #' `(inputs, <parameters>)` that in a gradient stands for the forward rule and returns
-#' `list(outputs = , residuals = )`; the backward rule then gets `residuals`, a list of tensors, after `grads`. After `register_primitive()`, `p(operands..., parameters...)`
+#' `list(outputs = , residuals = )`; the backward rule then gets `residuals`, a list of tensors, after `grads`.
+#' Forward mode ([jvp()]) takes the transpose of the backward rule, which has to be linear in `grads`, or else goes
+#' through the forward rule; a rule of its own is `p[["jvp"]]`, a function `(inputs, outputs, tangents, <parameters>)`
+#' that returns a list with one tangent, or `NULL`, per output; `tangents` has zeros where nothing flows. After `register_primitive()`, `p(operands..., parameters...)`
 #' records a call, and compiled code, debug mode, gradients and StableHLO work.
 #'
 #' @param name The name; for `prim()` either spelling (`"div"` or `"divide"`), or
@@ -52,6 +55,7 @@ prim <- function(name = NULL) {
     p <- AnvilPrimitive(info$name, info$graphs)
     rules <- list()
     if (info$backward) rules$backward <- backward_rule(info)
+    if (nzchar(info$jvp)) rules$jvp <- jvp_rule(info)
     if (nzchar(info$hlo)) rules$stablehlo <- stablehlo_rule(info)
     assign("rules", rules, envir = environment(p))
     assign(info$key, p, envir = core_primitives)
@@ -67,7 +71,7 @@ primitive_table <- function() {
   hlo <- column("hlo")
   hlo[!nzchar(hlo) & column("evaluated") == "expansion"] <- "expansion"
   data.frame(
-    primitive = column("key"), acts = column("acts"), reverse = column("reverse"), loops = column("loops"),
+    primitive = column("key"), acts = column("acts"), reverse = column("reverse"), jvp = column("jvp"), loops = column("loops"),
     evaluated = column("evaluated"), StableHLO = hlo
   )
 }
@@ -86,7 +90,7 @@ AnvilPrimitive <- function(name, subgraphs = character()) {
   structure(self, class = "AnvilPrimitive")
 }
 
-primitive_rules <- c("forward", "backward", "augment", "stablehlo")
+primitive_rules <- c("forward", "backward", "augment", "jvp", "stablehlo")
 
 #' @export
 `$.AnvilPrimitive` <- function(x, name) {
@@ -149,6 +153,13 @@ reverse_rule <- function(name, inputs, outputs, grads, params, .required) {
   .Call(C_anvil_reverse, name, inputs, outputs, grads, list(params, .required))
 }
 
+jvp_rule <- function(info) {
+  params <- c(info$parameters, info$graphs)
+  make_function(c("inputs", "outputs", "tangents", params), bquote(tangents_rule(.(info$key), inputs, outputs, tangents, .(named_list_call(params)))))
+}
+
+tangents_rule <- function(name, inputs, outputs, tangents, params) .Call(C_anvil_forward, name, inputs, outputs, tangents, params)
+
 stablehlo_rule <- function(info) {
   arguments <- c(info$operands, info$parameters, info$graphs)
   operands <- as.call(c(quote(list), lapply(info$operands, as.name)))
@@ -197,7 +208,10 @@ register_primitive <- function(name, primitive, overwrite = FALSE) {
       call_rule("backward", c(list(inputs = inputs, outputs = outputs, grads = grads), kept), params, list(.required = required))
     }
   }
-  .Call(C_anvil_register, name, backward, augment, overwrite)
+  jvp <- if (!is.null(primitive[["jvp"]])) {
+    function(inputs, outputs, tangents, params) call_rule("jvp", list(inputs = inputs, outputs = outputs, tangents = tangents), params)
+  }
+  .Call(C_anvil_register, name, list(backward, augment, jvp), overwrite)
   assign(name, primitive, envir = own_primitives)
   invisible(primitive)
 }
@@ -207,6 +221,15 @@ call_backward_rule <- function(rule, inputs, outputs, grads, residuals, params, 
   out <- rule(inputs, outputs, grads, residuals, params, required)
   if (!is.list(out)) {
     abort_anvil("gradient", "A backward rule must return a list with one gradient, or NULL, per input.", sprintf("x Got <%s>.", described_class(out)))
+  }
+  out
+}
+
+# Likewise in forward mode: one box, or NULL, per output.
+call_jvp_rule <- function(rule, inputs, outputs, tangents, params) {
+  out <- rule(inputs, outputs, tangents, params)
+  if (!is.list(out)) {
+    abort_anvil("gradient", "A jvp rule must return a list with one tangent, or NULL, per output.", sprintf("x Got <%s>.", described_class(out)))
   }
   out
 }

@@ -17,12 +17,17 @@ trace_fn <- function(f, args = list()) trace_arguments(f, args, "record")
 
 trace_arguments <- function(f, args, mode) {
   check_function(f)
+  warn_frozen_random(trace_graph(f, arguments_of(f, args), mode = mode))
+}
+
+# A list of arguments with the names of the formals that they are for.
+arguments_of <- function(f, args) {
   if (!is_container(args)) {
     abort_anvil("argument", "`args` must be a list.", sprintf("x Got <%s>.", described_class(args)))
   }
   args <- match_arguments(f, args)
   check_takes(f, names(args) %||% rep("", length(args)), "f", "the elements of `args`")
-  warn_frozen_random(trace_graph(f, args, mode = mode))
+  args
 }
 
 # What R draws while a function is traced is the same number at every call of the program.

@@ -130,14 +130,17 @@ path_of_leaf <- function(tree, i, root) {
     return(if (tree$i == i) root)
   }
   for (k in seq_along(tree$nodes)) {
-    name <- tree$names[k] %||% ""
-    here <- if (is.na(name) || !nzchar(name)) paste0("[[", k, "]]") else paste0("$", name)
-    path <- path_of_leaf(tree$nodes[[k]], i, paste0(root, here))
+    path <- path_of_leaf(tree$nodes[[k]], i, path_of_node(tree, k, root))
     if (!is.null(path)) {
       return(path)
     }
   }
   NULL
+}
+
+path_of_node <- function(tree, k, root) {
+  name <- tree$names[k] %||% ""
+  paste0(root, if (is.na(name) || !nzchar(name)) paste0("[[", k, "]]") else paste0("$", name))
 }
 
 #' @rdname build_tree

@@ -11,5 +11,7 @@
 #include "primitives/vocabulary/primitive.h"
 #include "primitives/vocabulary/promotion.h"
 #include "runtime/executable.h"
+#include "transform/forward.h"
+#include "transform/jacobian.h"
 #include "transform/reverse.h"
 #include "transform/simplify.h"

@@ -144,6 +144,7 @@ SEXP params_to(const graph::Call&, const std::shared_ptr<Locations>&);
 // R rules run on boxes: of a step's values, recording into its graph; and of a call's inputs, giving its
 // results and residuals.
 std::vector<ValuePtr> run_backward_rule(SEXP rule, primitives::ReverseStep&);
+std::vector<ValuePtr> run_jvp_rule(SEXP rule, primitives::ForwardStep&);
 std::vector<ValuePtr> run_augment_rule(SEXP rule, graph::Graph& to, const graph::Call&);
 
 }  // namespace anvil::r

@@ -96,16 +96,13 @@ SEXP anvil_graph_fields(SEXP graph) {
   });
 }
 
-SEXP anvil_gradient(SEXP graph, SEXP wrt, SEXP with_value, SEXP fields) {
+// A derivative of a graph. What cannot be differentiated names the user's call that made it.
+template <class F>
+static SEXP derivative(SEXP graph, SEXP fields, F&& transformed) {
   return entry([&] {
     const GraphHolder& holder = graph_of(graph);
-    if (TYPEOF(wrt) != LGLSXP || static_cast<size_t>(XLENGTH(wrt)) != holder.graph->inputs.size())
-      throw Error("argument", "`wrt` must hold one flag for each input of the graph.");
-    std::vector<bool> marked;
-    for (R_xlen_t i = 0; i < XLENGTH(settled(wrt)); ++i) marked.push_back(LOGICAL_ELT(wrt, i) == TRUE);
-    const bool value = flag_of(with_value, "with_value");
     try {
-      return wrap_graph(transform::gradient(*holder.graph, marked, value), holder.locations, fields);
+      return wrap_graph(transformed(*holder.graph), holder.locations, fields);
     } catch (const Error& e) {
       SEXP call = holder.locations ? holder.locations->at(e.location) : R_NilValue;
       if (call == R_NilValue) throw;
@@ -115,6 +112,33 @@ SEXP anvil_gradient(SEXP graph, SEXP wrt, SEXP with_value, SEXP fields) {
       throw Error(e.kind, e.what(), details);
     }
   });
+}
+// One flag for each of some values.
+static std::vector<bool> flags_for(const std::vector<ValuePtr>& values, SEXP flags, const char* argument) {
+  if (TYPEOF(flags) != LGLSXP || static_cast<size_t>(XLENGTH(flags)) != values.size())
+    throw Error("argument",
+                "`" + std::string(argument) + "` must hold one flag for each of these values of the graph.");
+  std::vector<bool> marked;
+  for (R_xlen_t i = 0; i < XLENGTH(settled(flags)); ++i) marked.push_back(LOGICAL_ELT(flags, i) == TRUE);
+  return marked;
+}
+
+SEXP anvil_gradient(SEXP graph, SEXP wrt, SEXP with_value, SEXP fields) {
+  return derivative(graph, fields, [&](const Graph& g) {
+    return transform::gradient(g, flags_for(g.inputs, wrt, "wrt"), flag_of(with_value, "with_value"));
+  });
+}
+SEXP anvil_jvp(SEXP graph, SEXP wrt, SEXP fields) {
+  return derivative(graph, fields, [&](const Graph& g) { return transform::jvp(g, flags_for(g.inputs, wrt, "wrt")); });
+}
+SEXP anvil_vjp(SEXP graph, SEXP wrt, SEXP from, SEXP fields) {
+  return derivative(graph, fields, [&](const Graph& g) {
+    return transform::vjp(g, flags_for(g.inputs, wrt, "wrt"), flags_for(g.outputs, from, "from"));
+  });
+}
+SEXP anvil_jacobian(SEXP graph, SEXP wrt, SEXP fields) {
+  return derivative(graph, fields,
+                    [&](const Graph& g) { return transform::jacobian(g, flags_for(g.inputs, wrt, "wrt")); });
 }
 
 // passes: names among inline_scalars, unused_constants, dead_calls, equal_calls, simplify, optimize
@@ -137,8 +161,9 @@ SEXP anvil_simplify(SEXP graph, SEXP passes) {
       else if (pass == "optimize")
         transform::optimize(*g);
       else
-        throw Error("argument", "There is no pass named `" + pass + "`.",
-                    {"i The passes are inline_scalars, unused_constants, dead_calls, equal_calls, simplify and optimize."});
+        throw Error(
+            "argument", "There is no pass named `" + pass + "`.",
+            {"i The passes are inline_scalars, unused_constants, dead_calls, equal_calls, simplify and optimize."});
     }
     return wrap_graph(g, holder.locations, R_ExternalPtrProtected(graph));
   });

@@ -1,5 +1,4 @@
-// Primitives and their parameters between R and the core: 1-based there, 0-based here; the
-// rules as R functions, and primitives whose rules are R functions.
+// Primitives and their parameters between R and the core: 1-based there, 0-based here.
 #include <algorithm>
 #include <cmath>
 #include <unordered_map>
@@ -174,7 +173,7 @@ SEXP anvil_primitives() {
   });
 }
 
-// NULL, or list(key, name, family, operands, parameters, graphs, differentiable)
+// NULL, or a list of what the registry says of a primitive
 SEXP anvil_primitive_info(SEXP name) {
   return entry([&]() -> SEXP {
     const Primitive* p = primitives::registry().find(text_of(name, "name"));
@@ -185,14 +184,15 @@ SEXP anvil_primitive_info(SEXP name) {
     const char* acts[] = {"other", "per element", "moves", "reduces", "contracts"};
     const char* expanded = p->expand ? "expansion" : "";
     const char* reverse = control || p->reverse ? "rule" : expanded;
+    const std::string forward = transform::forward_rule(*p);
     const char* loops = control || p->lower ? "rule" : expanded;
     const char* evaluated = p->elementwise ? "formula"
                             : control || p->monoid || eigen::find_kernel(p->name) || eigen::find_region_kernel(p->name)
                                 ? "kernel"
                                 : expanded;
     return guarded([&] {
-      static const char* fields[] = {"key",  "name", "family", "operands", "parameters", "graphs",    "backward",
-                                     "zero", "hlo",  "acts",   "reverse",  "loops",      "evaluated", ""};
+      static const char* fields[] = {"key", "name", "family",  "operands", "parameters", "graphs", "backward", "zero",
+                                     "hlo", "acts", "reverse", "loops",    "evaluated",  "jvp",    ""};
       SEXP list = PROTECT(Rf_mkNamed(VECSXP, fields));
       SET_VECTOR_ELT(list, 0, string(p->key));
       SET_VECTOR_ELT(list, 1, string(p->name));
@@ -207,130 +207,10 @@ SEXP anvil_primitive_info(SEXP name) {
       SET_VECTOR_ELT(list, 10, string(p->zero_derivative ? "zero" : reverse));
       SET_VECTOR_ELT(list, 11, string(loops));
       SET_VECTOR_ELT(list, 12, string(evaluated));
+      SET_VECTOR_ELT(list, 13, string(forward));
       UNPROTECT(1);
       return list;
     });
-  });
-}
-
-// Outputs and cotangents must be those of such a call.
-static void check_step(const primitives::ReverseStep& step) {
-  Graph scratch;
-  const auto expected =
-      primitives::record(scratch, primitives::primitive_of(step.call), step.call.inputs, step.call.params);
-  auto check = [&](const std::vector<ValuePtr>& values, const char* argument) {
-    bool same = values.size() == expected.size();
-    for (size_t i = 0; same && i < values.size(); ++i) same = graph::same_type(values[i]->type, expected[i]->type);
-    if (same) return;
-    std::string types;
-    for (const ValuePtr& v : expected) types += (types.empty() ? "" : ", ") + graph::text(v->type);
-    throw Error("argument", "`" + std::string(argument) + "` must have the types of the results of `" +
-                                step.call.primitive->name + "`: " + types + ".");
-  };
-  check(step.call.outputs, "outputs");
-  check(step.cotangents, "grads");
-}
-
-// The reverse rule on boxes: a list with one gradient, or NULL, per input.
-SEXP anvil_reverse(SEXP name, SEXP inputs, SEXP outputs, SEXP grads, SEXP rest) {
-  return entry([&] {
-    const Primitive& p = primitive_named(name);
-    if (XLENGTH(list_of(rest, "rest")) != 2) throw Error("argument", "`rest` must hold the parameters and `required`.");
-    SEXP required = VECTOR_ELT(rest, 1);
-    Recording recording;
-    graph::Call call{&p, recording.operands(inputs, "inputs"), params_from(p, VECTOR_ELT(rest, 0)),
-                     recording.operands(outputs, "outputs"), -1};
-    primitives::ReverseStep step{
-        recording.graph(), call, recording.operands(grads, "grads"), {}, std::vector<ValuePtr>(call.inputs.size())};
-    check_step(step);
-    settled(required);
-    for (size_t i = 0; i < call.inputs.size(); ++i) {
-      bool all = TYPEOF(required) != LGLSXP || static_cast<R_xlen_t>(i) >= XLENGTH(required);
-      step.required.push_back(all || LOGICAL_ELT(required, static_cast<R_xlen_t>(i)) == TRUE);
-    }
-    if (p.augment) {
-      std::vector<ValuePtr> made = p.augment(recording.graph(), call);
-      step.residuals.assign(made.begin() + static_cast<std::ptrdiff_t>(call.outputs.size()), made.end());
-    }
-    if (p.reverse)
-      p.reverse(step);
-    else if (!p.zero_derivative)
-      throw Error("gradient", "No reverse rule for primitive " + p.name + ".",
-                  {"x Cannot compute gradient through this primitive."});
-    std::vector<ValuePtr> found;
-    for (const ValuePtr& v : step.results)
-      if (v) found.push_back(v);
-    Shield<SEXP> boxes(found.empty() ? R_NilValue : recording.finish(found));
-    return guarded([&] {
-      SEXP list = PROTECT(Rf_allocVector(VECSXP, static_cast<R_xlen_t>(step.results.size())));
-      R_xlen_t next = 0;
-      for (size_t i = 0; i < step.results.size(); ++i)
-        if (step.results[i])
-          SET_VECTOR_ELT(list, static_cast<R_xlen_t>(i),
-                         found.size() == 1 ? static_cast<SEXP>(boxes) : VECTOR_ELT(boxes, next++));
-      UNPROTECT(1);
-      return list;
-    });
-  });
-}
-
-// --- primitives defined in R -----------------------------------------------------------------
-
-namespace {
-
-void reverse_by_rule(const Kept& rule, primitives::ReverseStep& step) {
-  std::vector<ValuePtr> results = run_backward_rule(rule.get(), step);
-  if (results.size() != step.call.inputs.size())
-    throw Error(
-        "gradient",
-        "The backward rule of `" + step.call.primitive->name + "` must return a list with one entry per input.",
-        {"x Got " + std::to_string(results.size()) + " for " + std::to_string(step.call.inputs.size()) + " inputs."});
-  for (size_t i = 0; i < results.size(); ++i) {
-    if (!step.required[i] || !results[i]) continue;
-    if (!graph::same_type(results[i]->type, step.call.inputs[i]->type))
-      throw Error(
-          "gradient",
-          "The backward rule of `" + step.call.primitive->name + "` must return gradients of the inputs' types.",
-          {"x Entry " + std::to_string(i + 1) + " is " + graph::text(results[i]->type) + ", the input is " +
-           graph::text(step.call.inputs[i]->type) + "."});
-    step.results[i] = results[i];
-  }
-}
-
-std::vector<ValuePtr> augment_by_rule(const Kept& rule, Graph& to, const graph::Call& call) {
-  std::vector<ValuePtr> results = run_augment_rule(rule.get(), to, call);
-  for (size_t i = 0; i < call.outputs.size(); ++i)
-    if (!graph::same_type(results.at(i)->type, call.outputs[i]->type))
-      throw Error("gradient",
-                  "The augment rule of `" + call.primitive->name + "` must return the outputs of the forward rule.",
-                  {"x Output " + std::to_string(i + 1) + " is " + graph::text(results[i]->type) +
-                   ", that of forward is " + graph::text(call.outputs[i]->type) + "."});
-  return results;
-}
-
-}  // namespace
-
-// backward: a function(inputs, outputs, grads, residuals, params, required), or NULL; augment: a
-// function(inputs, params), or NULL
-SEXP anvil_register(SEXP name, SEXP backward, SEXP augment, SEXP overwrite) {
-  return entry([&] {
-    const std::string text = text_of(name, "name");
-    for (SEXP rule : {backward, augment})
-      if (rule != R_NilValue && !Rf_isFunction(rule)) throw wrong_argument("rule", "a function", rule);
-    std::function<void(primitives::ReverseStep&)> reverse;
-    if (backward != R_NilValue)
-      reverse = [kept = Kept(backward)](primitives::ReverseStep& step) { reverse_by_rule(kept, step); };
-    Primitive p = primitives::composite(text, std::move(reverse));
-    if (augment != R_NilValue)
-      p.augment = [kept = Kept(augment)](Graph& to, const graph::Call& c) { return augment_by_rule(kept, to, c); };
-    const Primitive* taken = primitives::registry().find(text);
-    if (taken != nullptr && !primitives::is_composite(*taken))
-      throw Error("argument", "`" + text + "` is a primitive of the package and cannot be replaced.");
-    if (flag_of(overwrite, "overwrite"))
-      primitives::registry().replace(std::move(p));
-    else
-      primitives::registry().add(std::move(p));
-    return R_NilValue;
   });
 }
 

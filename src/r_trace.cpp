@@ -192,6 +192,16 @@ std::vector<ValuePtr> run_backward_rule(SEXP rule, primitives::ReverseStep& step
   });
 }
 
+std::vector<ValuePtr> run_jvp_rule(SEXP rule, primitives::ForwardStep& step) {
+  return run_in_trace(step.graph, "tangent", [&](Descriptor& d) -> SEXP {
+    std::vector<ValuePtr> tangents;  // likewise
+    for (size_t i = 0; i < step.tangents.size(); ++i) tangents.push_back(primitives::tangent(step, i).value);
+    Shield<SEXP> inputs(new_boxes(d, step.call.inputs)), outputs(new_boxes(d, step.call.outputs));
+    Shield<SEXP> moved(new_boxes(d, tangents)), params(params_to(step.call, std::make_shared<Locations>()));
+    return call_r("call_jvp_rule", {rule, inputs, outputs, moved, params});
+  });
+}
+
 std::vector<ValuePtr> run_augment_rule(SEXP rule, graph::Graph& to, const graph::Call& call) {
   return run_in_trace(to, "outputs", [&](Descriptor& d) -> SEXP {
     Shield<SEXP> inputs(new_boxes(d, call.inputs)), params(params_to(call, std::make_shared<Locations>()));

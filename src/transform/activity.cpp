@@ -1,6 +1,11 @@
-// Which values a derivative flows through, forwards from the targets.
+// Which values a derivative flows through, forwards from the sources.
+#include "transform/activity.h"
+
+#include <algorithm>
+
 #include "base/interrupt.h"
-#include "transform/pullback.h"
+#include "primitives/vocabulary/var.h"
+#include "transform/simplify.h"
 
 namespace anvil::transform {
 
@@ -49,6 +54,42 @@ void Activity::propagate_regions(const Call& call, const std::vector<primitives:
     flow(r.leave, r.graph->outputs, call.outputs);
     flow(r.pass, r.graph->inputs, call.outputs);
   }
+}
+
+bool Activity::reaches(const Call& c) const {
+  return std::any_of(c.outputs.begin(), c.outputs.end(), [this](const ValuePtr& v) { return contains(v); });
+}
+
+// ---- graphs made ready ----------------------------------------------------------------------
+
+Differentiable differentiable(const Graph& graph, const ValueList& sources, primitives::Reader mode) {
+  Differentiable d{std::make_shared<Graph>(graph), Activity(sources, graph.calls)};
+  const auto is_active = [&d](const Call& c) { return d.active.reaches(c); };
+  if (primitives::expands(graph, mode, is_active)) {
+    d.graph = primitives::expand(graph, mode, is_active);
+    d.active.propagate(d.graph->calls);
+  }
+  capture_invariants(*d.graph);
+  return d;
+}
+
+ValueList marked_inputs(const Graph& graph, const std::vector<bool>& wrt) {
+  ValueList marked;
+  for (size_t i = 0; i < graph.inputs.size(); ++i) {
+    if (!wrt.at(i)) continue;
+    if (!is_float(graph.inputs[i]->type.dtype))
+      throw Error("gradient", "Can only compute gradient with respect to float tensors.",
+                  {"x Got " + std::string(name(graph.inputs[i]->type.dtype)) + "."});
+    marked.push_back(graph.inputs[i]);
+  }
+  return marked;
+}
+
+ValuePtr as_result(const ValuePtr& derivative, const TensorType& type, Graph& to) {
+  if (!derivative) return primitives::fill(to, 0, type).value;
+  if (derivative->type == type) return derivative;
+  if (derivative->kind == Value::Kind::literal) return graph::make_literal(derivative->literal, type);
+  return primitives::convert(primitives::Var{&to, derivative}, type.dtype, type.ambiguous).value;
 }
 
 }  // namespace anvil::transform

@@ -1,8 +1,10 @@
-// Forward calls that keep more than their results, for reverse rules: where a call stands in the graph of
-// a gradient, the calls that also give its residuals take its place and make its results.
+// Where a call stands in the graph of a derivative, the calls that also give its residuals take its place and
+// make its results.
 //
 //   %y = sort(%x)      %i = iota()
 //                      %y, %p = sort(%x, %i)      with %p, the places that the elements came from
+#include "transform/augment.h"
+
 #include <algorithm>
 
 #include "primitives/vocabulary/var.h"
@@ -36,31 +38,39 @@ void substitute_in(std::vector<Call>& calls, const graph::Substitution& map) {
 
 }  // namespace
 
-// The residuals of a call. Where it stands in `to_`, the call that gives them takes its place and makes
-// its results; where it does not, it is made once more.
+Augmented augmented(const Call& call) {
+  Graph part;
+  ValueList made = primitive_of(call).augment(part, call);
+  graph::Substitution own;
+  for (size_t i = 0; i < call.outputs.size(); ++i) {
+    const TensorType& type = call.outputs[i]->type;
+    if (!makes_value(part, made[i]) || own.count(made[i].get()) != 0 || made[i]->type != type)
+      made[i] = primitives::convert(Var{&part, made[i]}, type.dtype, type.ambiguous).value;
+    own[made[i].get()] = call.outputs[i];
+  }
+  substitute_in(part.calls, own);
+  substitute_all(own, made);
+  for (Call& c : part.calls)
+    if (c.location < 0) c.location = call.location;
+  made.erase(made.begin(), made.begin() + static_cast<std::ptrdiff_t>(call.outputs.size()));
+  return {std::move(part.calls), std::move(part.constants), std::move(made)};
+}
+
+// The residuals of a call. Where it stands in `to_`, the call that gives them takes its place; where it
+// does not, it is made once more.
 ValueList Pullback::augment(const Call& call) {
   const auto& p = primitive_of(call);
   if (!p.augment) return {};
   const auto place = places_.find(call.outputs[0].get());
-  Graph part;
-  ValueList made = p.augment(place == places_.end() ? to_ : part, call);
-  if (place != places_.end()) {
-    graph::Substitution own;
-    for (size_t i = 0; i < call.outputs.size(); ++i) {
-      const TensorType& type = call.outputs[i]->type;
-      if (!makes_value(part, made[i]) || own.count(made[i].get()) != 0 || made[i]->type != type)
-        made[i] = primitives::convert(Var{&part, made[i]}, type.dtype, type.ambiguous).value;
-      own[made[i].get()] = call.outputs[i];
-    }
-    substitute_in(part.calls, own);
-    substitute_all(own, made);
-    for (Call& c : part.calls)
-      if (c.location < 0) c.location = call.location;
-    append(to_.constants, part.constants);
-    augmented_[place->second] = std::move(part.calls);
+  if (place == places_.end()) {
+    ValueList made = p.augment(to_, call);
+    made.erase(made.begin(), made.begin() + static_cast<std::ptrdiff_t>(call.outputs.size()));
+    return made;
   }
-  made.erase(made.begin(), made.begin() + static_cast<std::ptrdiff_t>(call.outputs.size()));
-  return made;
+  Augmented a = augmented(call);
+  append(to_.constants, a.constants);
+  augmented_[place->second] = std::move(a.calls);
+  return a.residuals;
 }
 
 void Pullback::put_augmented() {

@@ -1,5 +1,4 @@
-// One backward walk: which values a derivative flows through, the cotangents found so far,
-// and the rules of control flow. reverse.cpp has the walk, reverse_branch.cpp and
+// One backward walk: the cotangents found so far, and the rules of control flow. reverse.cpp has the walk, reverse_branch.cpp and
 // reverse_loop.cpp the rules of control flow. Cotangents that are zero are never made: they are null.
 #pragma once
 #include <unordered_map>
@@ -7,31 +6,11 @@
 #include <vector>
 
 #include "primitives/families/control.h"
-#include "primitives/vocabulary/primitive.h"
+#include "transform/activity.h"
 
 namespace anvil::transform {
 
-using graph::Call;
-using graph::Graph;
-using graph::GraphPtr;
-using graph::TensorType;
-using graph::Value;
-using graph::ValuePtr;
-using ValueList = std::vector<ValuePtr>;
-
-// The values that depend on some given ones in a differentiable way, inner graphs included.
-class Activity {
- public:
-  Activity(const ValueList& sources, const std::vector<Call>&);
-  void propagate(const std::vector<Call>&);
-  bool contains(const ValuePtr& v) const { return values_.count(v.get()) != 0; }
-
- private:
-  void propagate(const Call&);
-  void propagate_regions(const Call&, const std::vector<primitives::Region>&);
-  void mark(const ValuePtr&);
-  std::unordered_set<const Value*> values_;
-};
+struct Loop;  // loop.h
 
 class Pullback {
  public:
@@ -65,7 +44,6 @@ class Pullback {
   void keep_of_branches(const Call&, std::vector<Again>&);
   void reverse_loop(const Call&);
   ValueList active_captures(const Graph& inner) const;
-  struct Loop;      // a call of a loop primitive, seen as a tape_scan
   struct Backward;  // the body of the loop that carries cotangents back
   struct Step;      // what that body needs of a step forwards
   struct Record {   // a tape of what that body reads, and which of its inputs the fields are

@@ -1,13 +1,11 @@
 // Reverse mode: the backward walk over the calls of one scope.
 #include "transform/reverse.h"
 
-#include <algorithm>
+#include <functional>
 
 #include "base/interrupt.h"
-#include "primitives/vocabulary/composite.h"
 #include "primitives/vocabulary/var.h"
 #include "transform/pullback.h"
-#include "transform/simplify.h"
 
 namespace anvil::transform {
 
@@ -143,48 +141,48 @@ void check_output(const Graph& g) {
                 {"x Got dtype " + std::string(name(type.dtype)) + "."});
 }
 
-// A cotangent as a result: of exactly the input's type, ambiguity included.
-ValuePtr finish(const ValuePtr& cotangent, const TensorType& type, Graph& to) {
-  if (!cotangent) return primitives::fill(to, 0, type).value;
-  if (cotangent->type == type) return cotangent;
-  if (cotangent->kind == Value::Kind::literal) return graph::make_literal(cotangent->literal, type);
-  return primitives::convert(Var{&to, cotangent}, type.dtype, type.ambiguous).value;
+// The graph, then what carries cotangents back from those outputs for which `seed` gives one; others have zero.
+using Seed = std::function<ValuePtr(size_t output, Graph& to)>;
+GraphPtr with_cotangents(const Graph& graph, const std::vector<bool>& wrt, bool with_value, const Seed& seed) {
+  const ValueList targets = marked_inputs(graph, wrt);
+  Differentiable d = differentiable(graph, targets, primitives::Reader::reverse);
+  const GraphPtr to = d.graph;
+  const std::vector<Call> forward = to->calls;
+  const ValueList outputs = to->outputs;
+  to->outputs.clear();
+  Pullback pullback(forward, std::move(d.active), *to);
+  for (size_t k = 0; k < outputs.size(); ++k)
+    if (const ValuePtr g = pullback.depends(outputs[k]) ? seed(k, *to) : nullptr) pullback.seed(outputs[k], g);
+  pullback.run();
+  if (with_value) to->outputs = outputs;
+  for (const ValuePtr& v : targets) to->outputs.push_back(as_result(pullback.cotangent(v), v->type, *to));
+  return to;
 }
 
 }  // namespace
 
 GraphPtr gradient(const Graph& graph, const std::vector<bool>& wrt, bool with_value) {
   check_output(graph);
-  ValueList targets;
-  for (size_t i = 0; i < graph.inputs.size(); ++i) {
-    if (!wrt.at(i)) continue;
-    if (!is_float(graph.inputs[i]->type.dtype))
-      throw Error("gradient", "Can only compute gradient with respect to float tensors.",
-                  {"x Got " + std::string(name(graph.inputs[i]->type.dtype)) + "."});
-    targets.push_back(graph.inputs[i]);
+  const TensorType& type = graph.outputs[0]->type;
+  return with_cotangents(graph, wrt, with_value, [&type](size_t, Graph& to) {
+    to.constants.push_back(graph::make_constant(full(type, 1)));
+    return to.constants.back();
+  });
+}
+
+GraphPtr vjp(const Graph& graph, const std::vector<bool>& wrt, const std::vector<bool>& from) {
+  ValueList cotangents;
+  for (size_t k = 0; k < graph.outputs.size(); ++k) {
+    const TensorType& type = graph.outputs[k]->type;
+    const bool given = from.empty() ? is_float(type.dtype) : from.at(k);
+    if (given && !is_float(type.dtype))
+      throw Error("gradient", "Only float outputs have cotangents.",
+                  {"x Got dtype " + std::string(name(type.dtype)) + "."});
+    cotangents.push_back(given ? make_value(Value::Kind::input, type) : nullptr);
   }
-  Activity active(targets, graph.calls);
-  const auto is_active = [&active](const Call& c) {
-    return std::any_of(c.outputs.begin(), c.outputs.end(), [&](const ValuePtr& v) { return active.contains(v); });
-  };
-  auto to = std::make_shared<Graph>(graph);
-  if (primitives::expands(graph, primitives::Reader::reverse, is_active)) {
-    to = primitives::expand(graph, primitives::Reader::reverse, is_active);
-    active.propagate(to->calls);
-  }
-  capture_invariants(*to);
-  const std::vector<Call> forward = to->calls;
-  const ValuePtr output = to->outputs[0];
-  to->outputs.clear();
-  Pullback pullback(forward, std::move(active), *to);
-  if (pullback.depends(output)) {
-    ValuePtr seed = graph::make_constant(full(output->type, 1));
-    to->constants.push_back(seed);
-    pullback.seed(output, seed);
-    pullback.run();
-  }
-  if (with_value) to->outputs.push_back(output);
-  for (const ValuePtr& v : targets) to->outputs.push_back(finish(pullback.cotangent(v), v->type, *to));
+  const GraphPtr to = with_cotangents(graph, wrt, true, [&](size_t k, Graph&) { return cotangents[k]; });
+  for (const ValuePtr& v : cotangents)
+    if (v) to->inputs.push_back(v);
   return to;
 }
 

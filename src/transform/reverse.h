@@ -13,6 +13,10 @@ namespace anvil::transform {
 // constant 1. Inputs and constants are those of `graph` (shared, not copied).
 graph::GraphPtr gradient(const graph::Graph& graph, const std::vector<bool>& wrt, bool with_value);
 
+// The same for any outputs: the cotangents of those that `from` marks, all floats when it is empty, are
+// further inputs of the new graph. The outputs are those of `graph`, then the cotangents of the marked inputs.
+graph::GraphPtr vjp(const graph::Graph& graph, const std::vector<bool>& wrt, const std::vector<bool>& from = {});
+
 // Appends to `to` the calls that carry `cotangents` of `outputs` back through `calls` and
 // gives the cotangents of `targets` (null where zero). Forward values must be visible in `to`.
 std::vector<graph::ValuePtr> pull_back(const std::vector<graph::Call>& calls,

@@ -56,15 +56,6 @@ std::optional<std::function<Var(Var)>> way_back(const Graph& body, const ValuePt
 
 }  // namespace
 
-Pullback::Loop::Loop(const Call& c)
-    : call(c),
-      body(*c.params.graph("body_graph")),
-      new_counts(primitives::new_field_counts(c)),
-      carried(primitives::carried(c)) {
-  if (is_scan()) counts = c.params.ints("field_counts");
-  for (int64_t n : counts) fields += static_cast<size_t>(n);
-}
-
 ValueList Pullback::Backward::from_behind() const {
   ValueList list;
   for (const Carried& c : carries) list.push_back(c.in);

@@ -1,22 +1,10 @@
-// A loop and its way back. The way back is a tape_scan from the last record to the first, whose
+// The way back of a loop. It is a tape_scan from the last record to the first, whose
 // body computes one step again, from what was recorded of it, and pulls its cotangents back.
 #pragma once
+#include "transform/loop.h"
 #include "transform/pullback.h"
 
 namespace anvil::transform {
-
-struct Pullback::Loop {
-  explicit Loop(const Call&);
-  bool is_scan() const { return primitives::control_of(call) == primitives::Control::scan; }
-  const ValuePtr& initial(size_t i) const { return call.inputs[counts.size() + i]; }
-  const ValuePtr& carry(size_t i) const { return body.inputs[fields + i]; }
-  const ValuePtr& new_tape(size_t t) const { return call.outputs[carried + t]; }
-
-  const Call& call;
-  const Graph& body;
-  std::vector<int64_t> counts, new_counts;  // fields of each operand tape, of each new tape
-  size_t fields = 0, carried = 0;
-};
 
 struct Pullback::Backward {
   // What goes from step to step on the way back: an input and an output of the body.

@@ -29,5 +29,6 @@ bool reverses_reduce(const graph::Call&);
 bool reverses_cumulative(const graph::Call&);
 void reverse_reduce(ReverseStep&);
 void reverse_cumulative(ReverseStep&);
+bool forward_cumulative(ForwardStep&);  // of these, in one pass as well
 
 }  // namespace anvil::primitives

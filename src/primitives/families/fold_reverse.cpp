@@ -1,4 +1,4 @@
-// Derivatives of reductions by a region that is a sum, a product, a maximum or a minimum.
+// Derivatives of reductions by a region that is a sum, a product, a maximum or a minimum, of both modes.
 #include "primitives/families/fold.h"
 #include "primitives/vocabulary/region.h"
 #include "primitives/vocabulary/structured.h"
@@ -22,10 +22,10 @@ Var cut(Var x, int64_t dim, int64_t first, int64_t end) {
   starts[static_cast<size_t>(dim)] = first, limits[static_cast<size_t>(dim)] = end;
   return slice(x, starts, limits, Ints(starts.size(), 1));
 }
-// The cumulative along `dim` of two tensors, from the numbers `initial`, by a region that combines
-// (a, b) so far with (c, d); its second result.
+// The cumulative along `dim` of two tensors, from two scalars, by a region that combines (a, b) so far
+// with (c, d); its second result.
 template <class Combine>
-Var running(Var x, Var y, std::pair<Scalar, Scalar> initial, int64_t dim, Combine&& combine) {
+Var running(Var x, Var y, Scalar initial_x, Var initial_y, int64_t dim, Combine&& combine) {
   auto body = std::make_shared<graph::Graph>();
   Vars v;
   for (DType t : {x.dtype(), y.dtype(), x.dtype(), y.dtype()}) {
@@ -35,10 +35,11 @@ Var running(Var x, Var y, std::pair<Scalar, Scalar> initial, int64_t dim, Combin
   const auto [first, second] = combine(v[0], v[1], v[2], v[3]);
   body->outputs = {first.value, second.value};
   graph::Graph& g = *x.graph;
-  Var from_x = literal(g, initial.first, {x.dtype(), {}}), from_y = literal(g, initial.second, {y.dtype(), {}});
-  return {&g, record(g, registry().at("cumulative"), {x.value, y.value, from_x.value, from_y.value},
+  Var from_x = literal(g, initial_x, {x.dtype(), {}});
+  return {&g, record(g, registry().at("cumulative"), {x.value, y.value, from_x.value, initial_y.value},
                      {{"dim", dim, true}, {"body", body}})[1]};
 }
+Var zero_of(Var x) { return literal(*x.graph, 0, {x.dtype(), {}}); }
 }  // namespace
 
 Var neighbours(Var x, int64_t dim, int by, Var beyond) {
@@ -51,7 +52,7 @@ Var neighbours(Var x, int64_t dim, int by, Var beyond) {
 }
 
 Var combined_runs(const char* joins, Var begins, Var x, int64_t dim) {
-  return running(begins, x, {false, 0}, dim, [joins](Var begun, Var so_far, Var begin, Var next) {
+  return running(begins, x, false, zero_of(x), dim, [joins](Var begun, Var so_far, Var begin, Var next) {
     Var any = begun | begin, longer = record(joins, {so_far, next});
     return std::pair{any, select(begin, next, longer)};
   });
@@ -59,9 +60,9 @@ Var combined_runs(const char* joins, Var begins, Var x, int64_t dim) {
 
 namespace {
 
-// b[j] = x[j] + a[j] * b[j - 1], with b[0] = x[0]: the maps b -> x + a * b, one after the other.
-Var linear_recurrence(Var a, Var x, int64_t dim) {
-  return running(a, x, {1, 0}, dim, [](Var slope, Var value, Var next_slope, Var next) {
+// b[j] = x[j] + a[j] * b[j - 1], with b[-1] given: the maps b -> x + a * b, one after the other.
+Var linear_recurrence(Var a, Var x, Var before, int64_t dim) {
+  return running(a, x, 1, before, dim, [](Var slope, Var value, Var next_slope, Var next) {
     Var both = slope * next_slope;
     return std::pair{both, next + next_slope * value};
   });
@@ -74,7 +75,7 @@ void reverse_running_product(ReverseStep& step) {
   const int64_t dim = step.call.params.integer("dim");
   Var one = literal(step.graph, 1, {x.dtype(), {}}), next = neighbours(x, dim, 1, one);
   Var factors = reverse(next, {dim}), summands = reverse(g, {dim});
-  Var s = reverse(linear_recurrence(factors, summands, dim), {dim});
+  Var s = reverse(linear_recurrence(factors, summands, zero_of(g), dim), {dim});
   if (step.required[0]) set(step, 0, s * neighbours(y, dim, -1, initial));
   if (!step.required[1]) return;
   Var first = cut(s, dim, 0, 1);
@@ -140,6 +141,30 @@ void reverse_cumulative(ReverseStep& step) {
   if (op != Op::add) return reverse_running_extreme(step);
   if (step.required[0]) set(step, 0, reverse(cumsum(reverse(g, {dim}), dim), {dim}));
   if (step.required[1]) set(step, 1, sum_of_all(g));
+}
+
+// A running product p has the tangent t[j] p[j - 1] + x[j] p'[j - 1], a running extreme that of the last
+// element so far that equals it.
+bool forward_cumulative(ForwardStep& step) {
+  if (!reverses_cumulative(step.call)) return false;
+  const int64_t dim = step.call.params.integer("dim");
+  Var x = operand(step, 0), y = result(step), t = tangent(step, 0), initial = tangent(step, 1);
+  const Op op = *operation(step.call);
+  if (op == Op::add) {
+    step.results = record(step.graph, primitive_of(step.call), {t.value, initial.value}, step.call.params);
+  } else if (elements(x.shape()) == 0) {
+    return true;
+  } else if (op == Op::mul) {
+    Var before = neighbours(y, dim, -1, operand(step, 1));
+    step.results[0] = linear_recurrence(x, t * before, initial, dim).value;
+  } else {
+    Var last = running(x == y, t, false, initial, dim, [](Var any, Var so_far, Var equal, Var next) {
+      Var either = any | equal;
+      return std::pair{either, select(equal, next, so_far)};
+    });
+    step.results[0] = only_where(y == y, last).value;
+  }
+  return true;
 }
 
 }  // namespace anvil::primitives

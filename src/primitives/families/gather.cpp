@@ -254,6 +254,7 @@ void register_gather(Registry& r) {
   scatter.expand = expand_scatter;
   scatter.reverses = reverses_scatter;
   scatter.reverse = reverse_scatter;
+  scatter.forward = forward_scatter;
   scatter.lower = lower_scatter;
   scatter.hlo = {"stablehlo.scatter", {}, special};
   r.add(std::move(scatter));

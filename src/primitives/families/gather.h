@@ -109,6 +109,7 @@ void reverse_gather(ReverseStep&);
 // By the region's combination; other regions are differentiated through the expansion, round by round.
 bool reverses_scatter(const graph::Call&);
 void reverse_scatter(ReverseStep&);
+bool forward_scatter(ForwardStep&);  // where it is linear; elsewhere false
 std::vector<ValuePtr> expand_scatter(graph::Graph&, const graph::Call&);
 
 }  // namespace anvil::primitives

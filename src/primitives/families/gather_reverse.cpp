@@ -164,6 +164,21 @@ bool reverses_scatter(const Call& c) {
   return true;
 }
 
+// What adds to elements or replaces them is linear in both: the same on tangents.
+bool forward_scatter(ForwardStep& step) {
+  const Call& c = step.call;
+  const size_t n = inputs_of_scatter(c.inputs.size());
+  std::vector<ValuePtr> operands = c.inputs;
+  for (size_t k = 0; k < n; ++k) {
+    if (!is_float(c.inputs[k]->type.dtype)) continue;
+    const std::string how = combination(*c.params.graph("update_computation"), k, n);
+    if (how != "add" && how != "sub" && how != "replace" && how != "keep") return false;
+    for (const size_t at : {k, n + 1 + k}) operands[at] = tangent(step, at).value;
+  }
+  step.results = record(step.graph, primitive_of(c), std::move(operands), c.params);
+  return true;
+}
+
 void reverse_gather(ReverseStep& step) {
   if (!step.required[0]) return;
   Var x = operand(step, 0), g = cotangent(step);

@@ -35,8 +35,9 @@ bool expands(const Call& call, Reader reader) {
   auto flows = [](const ValuePtr& v) { return is_float(v->type.dtype); };
   switch (reader) {
     case Reader::backend: return !p.lower;
+    case Reader::forward:
     case Reader::reverse:
-      return !(p.reverse && (!p.reverses || p.reverses(call))) &&
+      return !((p.reverse || (p.forward && reader == Reader::forward)) && (!p.reverses || p.reverses(call))) &&
              std::any_of(call.outputs.begin(), call.outputs.end(), flows);
     case Reader::text: return p.hlo.op.empty();
     case Reader::lowering: return false;

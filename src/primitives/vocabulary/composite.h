@@ -1,5 +1,5 @@
 // Primitives made of others, which need no rules for any backend: whatever runs a graph
-// puts their expansion in the place of the call first. With a reverse rule such a call is
+// puts their expansion in the place of the call first. With a rule for it such a call is
 // differentiated as a whole, without one through its expansion; with a StableHLO form it is
 // written as a whole. A composite is the general case: its call carries its definition, the
 // graph that was traced when the call was made, as parameter `definition`.
@@ -16,7 +16,7 @@ bool is_composite(const graph::Operation&);
 
 // What reads the expanded graph: it keeps the calls that it has a rule for. Control flow with an
 // expansion stays until calls are no longer merged.
-enum class Reader : uint8_t { backend, reverse, text, lowering };
+enum class Reader : uint8_t { backend, forward, reverse, text, lowering };
 // The graph with expansions in the place of calls, inner graphs included; of those calls that
 // `wanted` chooses, when it is given. Other values are shared.
 using Wanted = std::function<bool(const graph::Call&)>;

@@ -70,6 +70,7 @@ using Maker = std::function<const graph::Call*(const ValuePtr&)>;  // the call t
 class Lowering;        // primitives/vocabulary/lowering.h
 class Simplification;  // primitives/vocabulary/simplification.h
 struct ReverseStep;
+struct ForwardStep;
 
 struct Primitive : graph::Operation {
   std::string key;                    // R's name: nvl_<key>, prim("<key>")
@@ -111,13 +112,16 @@ struct Primitive : graph::Operation {
   // The call once more, with residuals: records calls that give its results and then what the reverse
   // rule reads besides. In a gradient they stand in the place of the call. Empty: there is nothing to keep.
   std::function<std::vector<ValuePtr>(graph::Graph&, const graph::Call&)> augment;
+  // Tangents of the results, where what they are does not follow well enough from the properties above or from
+  // `reverse`; false where it does not cover the call. Nearly all primitives need none (transform/forward.h).
+  std::function<bool(ForwardStep&)> forward;
   bool zero_derivative = false;  // derivative zero or none (integers, comparisons, fill): a stated property
   // Of a primitive that is made of others: its call as calls of those, recorded into the
   // graph. Whatever runs a graph expands it first (composite.h); the rules below that such a
   // primitive lacks are those of its expansion.
   std::function<std::vector<ValuePtr>(graph::Graph&, const graph::Call&)> expand;
-  // Where the reverse rule of such a primitive covers some calls only: whether this one. The others
-  // are differentiated through their expansions.
+  // Where the derivatives of such a primitive cover some calls only: whether this one. The others are
+  // differentiated through their expansions.
   std::function<bool(const graph::Call&)> reverses;
   HloForm hlo;
   // A value that is the result already, or null; may make the call a cheaper one of the same value.
@@ -145,6 +149,14 @@ struct ReverseStep {
   std::vector<ValuePtr> sums = {};
   std::vector<bool> taken = {};
   std::vector<ValuePtr> residuals = {};  // of the primitive's `augment`
+};
+
+// The same of forward mode, where at least one operand has a tangent.
+struct ForwardStep {
+  graph::Graph& graph;
+  const graph::Call& call;
+  std::vector<ValuePtr> tangents;  // one per operand; null: zero
+  std::vector<ValuePtr> results;   // one per result, null where zero
 };
 
 class Registry {

@@ -181,4 +181,11 @@ std::optional<Var> sum_so_far(ReverseStep& step, size_t i) {
   return Var{&step.graph, step.sums[i]};
 }
 
+Var operand(ForwardStep& step, size_t i) { return {&step.graph, step.call.inputs.at(i)}; }
+Var result(ForwardStep& step, size_t i) { return {&step.graph, step.call.outputs.at(i)}; }
+Var tangent(ForwardStep& step, size_t i) {
+  const ValuePtr& t = step.tangents.at(i);
+  return {&step.graph, t ? t : graph::make_literal(0, step.call.inputs.at(i)->type)};
+}
+
 }  // namespace anvil::primitives

@@ -101,5 +101,9 @@ void set(ReverseStep&, size_t operand, Var);  // keeps it only when required
 // The sum of the operand's cotangents from other calls, which what is set then has to contain;
 // nothing where there is none.
 std::optional<Var> sum_so_far(ReverseStep&, size_t operand);
+// Operands, results and tangents of a forward step.
+Var operand(ForwardStep&, size_t i);
+Var result(ForwardStep&, size_t i = 0);
+Var tangent(ForwardStep&, size_t operand);  // zeros where there is none
 
 }  // namespace anvil::primitives

@@ -1,6 +1,6 @@
 // Reverse rules against central differences: a program is reduced to a number by fixed
 // weights, its gradient is compared with differences of its values, and then becomes the
-// next program, so that derivatives of any order are checked.
+// next program, so that derivatives of any order are checked. Forward mode has to agree with it.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -10,6 +10,7 @@
 
 #include "backend/eigen/evaluate.h"
 #include "primitives/vocabulary/var.h"
+#include "support/forward_check.h"
 #include "transform/reverse.h"
 
 namespace anvil::test {
@@ -70,6 +71,7 @@ inline void expect_gradients(const Program& program, const std::vector<Tensor>& 
   std::vector<bool> wrt;
   for (const Tensor& t : at) wrt.push_back(is_float(t.type.dtype));
   for (int k = 1; k <= order; ++k) {
+    expect_modes_agree(*g, at);
     weigh(*g, 10 * k);
     primitives::verify(*g);
     auto derivative = transform::gradient(*g, wrt, false);

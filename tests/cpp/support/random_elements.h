@@ -12,7 +12,7 @@ inline void RandomProgram::add_elements(Rules& t) {
       return p.options_.float_only && m.op != loops::Op::add ? false : p.reduction(m.reduction);
     };
   t["fill"] = [](P& p) {
-    TensorType type{p.options_.float_only ? DType::f64 : p.any_dtype(), p.any_shape(), false};
+    TensorType type{p.any_dtype(), p.any_shape(), false};
     p.pool_.push_back(
         {&p.graph,
          primitives::record(
@@ -22,7 +22,7 @@ inline void RandomProgram::add_elements(Rules& t) {
   };
   t["iota"] = [](P& p) {
     Shape s = p.any_shape();
-    DType d = p.options_.float_only ? DType::f64 : p.any_dtype();
+    DType d = p.any_dtype();
     if (s.empty() || is_bool(d)) return false;
     p.keep(primitives::iota(p.graph, p.below(static_cast<int>(s.size())), d, s, p.below(3)));
     return true;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <optional>
 #include <random>
 #include <set>
 #include <string>
@@ -32,6 +33,7 @@ class RandomProgram {
     bool float_only = false;  // f64 and smooth primitives: for gradients
     bool exportable = false;  // what StableHLO text and its readers agree on
     int calls = 12;
+    std::optional<DType> floats = std::nullopt;  // the only dtype of floats
   };
   Graph graph;
   std::vector<Tensor> inputs;
@@ -39,7 +41,7 @@ class RandomProgram {
   RandomProgram(uint64_t seed, Options options) : random_(seed), options_(options) {
     int count = 1 + below(3);
     for (int i = 0; i < count; ++i) {
-      TensorType type{options_.float_only ? DType::f64 : any_dtype(), any_shape(), false};
+      TensorType type{any_dtype(), any_shape(), false};
       graph.inputs.push_back(graph::make_value(Value::Kind::input, type));
       inputs.push_back(any_tensor(type));
       pool_.push_back({&graph, graph.inputs.back()});
@@ -65,6 +67,10 @@ class RandomProgram {
 
   bool chance(int percent) { return below(100) < percent; }
   DType any_dtype() {
+    const DType t = options_.float_only ? DType::f64 : drawn_dtype();
+    return is_float(t) ? options_.floats.value_or(t) : t;
+  }
+  DType drawn_dtype() {
     static const DType list[] = {DType::f32,  DType::f32,  DType::f64,  DType::f64,    DType::i32,
                                  DType::i32,  DType::i64,  DType::i8,   DType::i16,    DType::ui8,
                                  DType::ui16, DType::ui32, DType::ui64, DType::boolean};
@@ -203,7 +209,7 @@ class RandomProgram {
   // for gradients without ties.
   Var order_key(Var x) {
     if (!is_float(x.dtype())) return x;
-    if (options_.float_only) return x + 0.618 * primitives::iota(graph, 0, DType::f64, x.shape());
+    if (options_.float_only) return x + 0.618 * primitives::iota(graph, 0, x.dtype(), x.shape());
     Var rounded = primitives::round(x);
     return primitives::select(rounded != rounded, primitives::literal(x, Scalar(NAN)), rounded);
   }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "primitives/vocabulary/primitive.h"
+#include "support/forward_check.h"
 #include "transform/tapes.h"
 
 namespace anvil::testing {
@@ -105,6 +106,7 @@ void expect_gradient(const GraphPtr& function, const std::vector<Tensor>& inputs
   GraphPtr f = function;
   for (int order = 1; order <= orders; ++order) {
     SCOPED_TRACE("order " + std::to_string(order));
+    test::expect_modes_agree(*f, inputs);
     GraphPtr g = transform::gradient(*f, wrt, true);
     ASSERT_NO_THROW(primitives::verify(*g)) << print(*g);
     auto results = eigen::evaluate(*g, inputs);

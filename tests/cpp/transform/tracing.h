@@ -35,7 +35,7 @@ Tensor tensor(const Shape&, const std::vector<double>&, DType = DType::f64);
 std::vector<double> numbers(const Tensor&);
 
 // The gradients of a scalar function of f64 inputs agree with central differences, then
-// those of a weighted sum of the gradients, and so on.
+// those of a weighted sum of the gradients, and so on; so does forward mode.
 void expect_gradient(const GraphPtr&, const std::vector<Tensor>& inputs, int orders = 2, double tolerance = 1e-6);
 
 }  // namespace anvil::testing

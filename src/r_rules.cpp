@@ -1,0 +1,177 @@
+// The derivatives of primitives as R functions, and primitives whose rules are R functions.
+#include "primitives/vocabulary/composite.h"
+#include "r_common.h"
+#include "r_routines.h"
+
+namespace anvil::r {
+
+// Their types, null left out, must be those of other values.
+static void check_values(const graph::Call& c, const std::vector<ValuePtr>& values,
+                         const std::vector<ValuePtr>& expected, const char* argument, const char* of) {
+  bool same = values.size() == expected.size();
+  for (size_t i = 0; same && i < values.size(); ++i)
+    same = !values[i] || graph::same_type(values[i]->type, expected[i]->type);
+  if (same) return;
+  std::string types;
+  for (const ValuePtr& v : expected) types += (types.empty() ? "" : ", ") + graph::text(v->type);
+  throw Error("argument", "`" + std::string(argument) + "` must have the types of the " + of + " of `" +
+                              c.primitive->name + "`: " + types + ".");
+}
+static std::vector<ValuePtr> results_of(const graph::Call& c) {
+  Graph scratch;
+  return primitives::record(scratch, primitives::primitive_of(c), c.inputs, c.params);
+}
+
+// A list of boxes, and NULL where a value is null.
+static SEXP boxes_or_null(Recording& recording, const std::vector<ValuePtr>& values) {
+  std::vector<ValuePtr> found;
+  for (const ValuePtr& v : values)
+    if (v) found.push_back(v);
+  Shield<SEXP> boxes(found.empty() ? R_NilValue : recording.finish(found));
+  return guarded([&] {
+    SEXP list = PROTECT(Rf_allocVector(VECSXP, static_cast<R_xlen_t>(values.size())));
+    R_xlen_t next = 0;
+    for (size_t i = 0; i < values.size(); ++i)
+      if (values[i])
+        SET_VECTOR_ELT(list, static_cast<R_xlen_t>(i),
+                       found.size() == 1 ? static_cast<SEXP>(boxes) : VECTOR_ELT(boxes, next++));
+    UNPROTECT(1);
+    return list;
+  });
+}
+
+// The reverse rule on boxes: a list with one gradient, or NULL, per input.
+SEXP anvil_reverse(SEXP name, SEXP inputs, SEXP outputs, SEXP grads, SEXP rest) {
+  return entry([&] {
+    const Primitive& p = primitive_named(name);
+    if (XLENGTH(list_of(rest, "rest")) != 2) throw Error("argument", "`rest` must hold the parameters and `required`.");
+    SEXP required = VECTOR_ELT(rest, 1);
+    Recording recording;
+    graph::Call call{&p, recording.operands(inputs, "inputs"), params_from(p, VECTOR_ELT(rest, 0)),
+                     recording.operands(outputs, "outputs"), -1};
+    primitives::ReverseStep step{
+        recording.graph(), call, recording.operands(grads, "grads"), {}, std::vector<ValuePtr>(call.inputs.size())};
+    const std::vector<ValuePtr> expected = results_of(call);
+    check_values(call, call.outputs, expected, "outputs", "results");
+    check_values(call, step.cotangents, expected, "grads", "results");
+    settled(required);
+    for (size_t i = 0; i < call.inputs.size(); ++i) {
+      bool all = TYPEOF(required) != LGLSXP || static_cast<R_xlen_t>(i) >= XLENGTH(required);
+      step.required.push_back(all || LOGICAL_ELT(required, static_cast<R_xlen_t>(i)) == TRUE);
+    }
+    if (p.augment) {
+      std::vector<ValuePtr> made = p.augment(recording.graph(), call);
+      step.residuals.assign(made.begin() + static_cast<std::ptrdiff_t>(call.outputs.size()), made.end());
+    }
+    if (p.reverse)
+      p.reverse(step);
+    else if (!p.zero_derivative)
+      throw Error("gradient", "No reverse rule for primitive " + p.name + ".",
+                  {"x Cannot compute gradient through this primitive."});
+    return boxes_or_null(recording, step.results);
+  });
+}
+
+// Likewise the forward rule: a list with one tangent, or NULL, per output. A tangent that is NULL is zero.
+SEXP anvil_forward(SEXP name, SEXP inputs, SEXP outputs, SEXP tangents, SEXP params) {
+  return entry([&] {
+    const Primitive& p = primitive_named(name);
+    Recording recording;
+    const graph::Call call{&p, recording.operands(inputs, "inputs"), params_from(p, params),
+                           recording.operands(outputs, "outputs"), -1};
+    std::vector<ValuePtr> given;
+    for (R_xlen_t i = 0; i < XLENGTH(list_of(tangents, "tangents")); ++i) {
+      SEXP x = VECTOR_ELT(tangents, i);
+      given.push_back(x == R_NilValue ? nullptr : recording.operand(x, "tangents"));
+      if (given.back() && !is_float(given.back()->type.dtype)) given.back() = nullptr;
+    }
+    check_values(call, call.outputs, results_of(call), "outputs", "results");
+    check_values(call, given, call.inputs, "tangents", "operands");
+    return boxes_or_null(recording, transform::tangents_of(call, given, recording.graph()));
+  });
+}
+
+// --- primitives defined in R -----------------------------------------------------------------
+
+namespace {
+
+void reverse_by_rule(const Kept& rule, primitives::ReverseStep& step) {
+  std::vector<ValuePtr> results = run_backward_rule(rule.get(), step);
+  if (results.size() != step.call.inputs.size())
+    throw Error(
+        "gradient",
+        "The backward rule of `" + step.call.primitive->name + "` must return a list with one entry per input.",
+        {"x Got " + std::to_string(results.size()) + " for " + std::to_string(step.call.inputs.size()) + " inputs."});
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (!step.required[i] || !results[i]) continue;
+    if (!graph::same_type(results[i]->type, step.call.inputs[i]->type))
+      throw Error(
+          "gradient",
+          "The backward rule of `" + step.call.primitive->name + "` must return gradients of the inputs' types.",
+          {"x Entry " + std::to_string(i + 1) + " is " + graph::text(results[i]->type) + ", the input is " +
+           graph::text(step.call.inputs[i]->type) + "."});
+    step.results[i] = results[i];
+  }
+}
+
+bool forward_by_rule(const Kept& rule, primitives::ForwardStep& step) {
+  std::vector<ValuePtr> results = run_jvp_rule(rule.get(), step);
+  const std::string& name = step.call.primitive->name;
+  if (results.size() != step.call.outputs.size())
+    throw Error(
+        "gradient", "The jvp rule of `" + name + "` must return a list with one entry per output.",
+        {"x Got " + std::to_string(results.size()) + " for " + std::to_string(step.call.outputs.size()) + " outputs."});
+  for (size_t i = 0; i < results.size(); ++i)
+    if (results[i] && !graph::same_type(results[i]->type, step.call.outputs[i]->type))
+      throw Error("gradient", "The jvp rule of `" + name + "` must return tangents of the outputs' types.",
+                  {"x Entry " + std::to_string(i + 1) + " is " + graph::text(results[i]->type) + ", the output is " +
+                   graph::text(step.call.outputs[i]->type) + "."});
+  step.results = std::move(results);
+  return true;
+}
+
+std::vector<ValuePtr> augment_by_rule(const Kept& rule, Graph& to, const graph::Call& call) {
+  std::vector<ValuePtr> results = run_augment_rule(rule.get(), to, call);
+  for (size_t i = 0; i < call.outputs.size(); ++i)
+    if (!graph::same_type(results.at(i)->type, call.outputs[i]->type))
+      throw Error("gradient",
+                  "The augment rule of `" + call.primitive->name + "` must return the outputs of the forward rule.",
+                  {"x Output " + std::to_string(i + 1) + " is " + graph::text(results[i]->type) +
+                   ", that of forward is " + graph::text(call.outputs[i]->type) + "."});
+  return results;
+}
+
+}  // namespace
+
+// rules: a list of three, each a function or NULL: backward(inputs, outputs, grads, residuals, params,
+// required), augment(inputs, params) and jvp(inputs, outputs, tangents, params)
+SEXP anvil_register(SEXP name, SEXP rules, SEXP overwrite) {
+  return entry([&] {
+    const std::string text = text_of(name, "name");
+    if (XLENGTH(list_of(rules, "rules")) != 3) throw Error("argument", "`rules` must be a list of three.");
+    const auto rule = [rules](R_xlen_t i) {
+      SEXP f = VECTOR_ELT(rules, i);
+      if (f != R_NilValue && !Rf_isFunction(f)) throw wrong_argument("rules", "functions", f);
+      return f;
+    };
+    SEXP backward = rule(0), augment = rule(1), jvp = rule(2);
+    std::function<void(primitives::ReverseStep&)> reverse;
+    if (backward != R_NilValue)
+      reverse = [kept = Kept(backward)](primitives::ReverseStep& step) { reverse_by_rule(kept, step); };
+    Primitive p = primitives::composite(text, std::move(reverse));
+    if (augment != R_NilValue)
+      p.augment = [kept = Kept(augment)](Graph& to, const graph::Call& c) { return augment_by_rule(kept, to, c); };
+    if (jvp != R_NilValue)
+      p.forward = [kept = Kept(jvp)](primitives::ForwardStep& step) { return forward_by_rule(kept, step); };
+    const Primitive* taken = primitives::registry().find(text);
+    if (taken != nullptr && !primitives::is_composite(*taken))
+      throw Error("argument", "`" + text + "` is a primitive of the package and cannot be replaced.");
+    if (flag_of(overwrite, "overwrite"))
+      primitives::registry().replace(std::move(p));
+    else
+      primitives::registry().add(std::move(p));
+    return R_NilValue;
+  });
+}
+
+}  // namespace anvil::r

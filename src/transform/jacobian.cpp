@@ -1,0 +1,140 @@
+// Jacobians column by column (forward mode) or row by row (reverse mode). What a derivative reads that does
+// not depend on its direction is computed once, before the loop over the directions:
+//
+//   y = sin(x)            %y = sin(%x), %c = cos(%x)
+//   dy = cos(x) dx        %J = while (0, zeros): %J[, %k] = %c * (iota() == %k)
+#include "transform/jacobian.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "primitives/families/control.h"
+#include "primitives/vocabulary/var.h"
+#include "transform/activity.h"
+#include "transform/forward.h"
+#include "transform/needed.h"
+#include "transform/reverse.h"
+
+namespace anvil::transform {
+
+using graph::TensorType;
+using primitives::Var;
+
+namespace {
+
+const TensorType place{DType::i64, {}, false};
+
+int64_t size_of_all(const ValueList& values) {
+  return std::accumulate(values.begin(), values.end(), int64_t(0),
+                         [](int64_t n, const ValuePtr& v) { return n + elements(v->type.shape); });
+}
+ValueList values_from(const ValueList& list, size_t first) {
+  return {list.begin() + static_cast<std::ptrdiff_t>(first), list.end()};
+}
+
+// A graph that is linear in `directions`, which gives `results`.
+struct Linear {
+  Graph before, part;  // what does not depend on the directions; the inputs of the other are the directions
+};
+
+// Who reads a tape has to stand beside who records it.
+Linear split(const Graph& g, const ValueList& directions, const ValueList& results) {
+  Values moving = addresses(directions);
+  const auto moves = [&moving](const Call& c) {
+    return std::any_of(c.outputs.begin(), c.outputs.end(),
+                       [&](const ValuePtr& v) { return moving.count(v.get()) != 0; });
+  };
+  for (size_t before = 0; moving.size() != before;) {
+    before = moving.size();
+    for (const Call& c : g.calls) {
+      if (!moves(c)) continue;
+      for (const ValuePtr& v : c.inputs)
+        if (v->type.tape) moving.insert(v.get());
+      for (const ValuePtr& v : c.outputs) moving.insert(v.get());
+    }
+    add_dependent(g.calls, moving);
+  }
+  Linear l;
+  for (const Call& c : g.calls) (moves(c) ? l.part : l.before).calls.push_back(c);
+  l.part.inputs = directions;
+  l.part.outputs = results;
+  return l;
+}
+
+// The k-th unit vector of all directions together, cut into them.
+ValueList unit_vector(Graph& g, const ValueList& directions, Var k) {
+  ValueList parts;
+  int64_t first = 0;
+  for (const ValuePtr& v : directions) {
+    const int64_t n = elements(v->type.shape);
+    Var number = primitives::iota(g, 0, DType::i64, {n}, first), at = broadcast_in_dim(k, {n}, {});
+    parts.push_back(reshape(convert(number == at, v->type.dtype), v->type.shape).value);
+    first += n;
+  }
+  return parts;
+}
+
+// For each result a matrix; its columns are what comes of the unit vectors of all directions together.
+ValueList columns(const Linear& linear, Graph& to) {
+  const int64_t count = size_of_all(linear.part.inputs);
+  const auto body = std::make_shared<Graph>(), condition = std::make_shared<Graph>();
+  ValueList state = {graph::make_literal(0, place)};
+  for (const ValuePtr& v : linear.part.outputs)
+    state.push_back(graph::make_literal(0, {v->type.dtype, {elements(v->type.shape), count}}));
+  for (const ValuePtr& v : state)
+    for (Graph* g : {body.get(), condition.get()}) g->inputs.push_back(make_value(Value::Kind::input, v->type));
+  const Var k{body.get(), body->inputs[0]}, next{condition.get(), condition->inputs[0]};
+  condition->outputs = {(next < primitives::literal(*condition, count, place)).value};
+  const ValueList made = inline_calls(linear.part, unit_vector(*body, linear.part.inputs, k), *body);
+  body->outputs = {(k + 1.0).value};
+  const Var zero = primitives::literal(*body, 0, place);
+  for (size_t r = 0; r < made.size(); ++r) {
+    const Var column = reshape(Var{body.get(), made[r]}, {elements(made[r]->type.shape), 1});
+    body->outputs.push_back(dynamic_update_slice(Var{body.get(), body->inputs[r + 1]}, column, {zero, k}).value);
+  }
+  list_constants(*body);
+  return values_from(primitives::loop(to, state, condition, body), 1);
+}
+
+void check_floats(const Graph& g) {
+  for (const ValuePtr& v : g.outputs)
+    if (!is_float(v->type.dtype))
+      throw Error("gradient", "The function to differentiate must return floats.",
+                  {"x Got dtype " + std::string(name(v->type.dtype)) + "."});
+}
+
+}  // namespace
+
+GraphPtr jacobian(const Graph& graph, const std::vector<bool>& wrt) {
+  const ValueList inputs = marked_inputs(graph, wrt);
+  check_floats(graph);
+  const bool by_columns = size_of_all(inputs) <= size_of_all(graph.outputs);
+  const GraphPtr g = by_columns ? jvp(graph, wrt) : vjp(graph, wrt);
+  const ValueList directions = values_from(g->inputs, graph.inputs.size());
+  const Linear linear = split(*g, directions, values_from(g->outputs, graph.outputs.size()));
+  auto to = std::make_shared<Graph>(linear.before);
+  to->inputs = graph.inputs;
+  to->constants = g->constants;
+  const ValueList matrices = columns(linear, *to);
+  const auto block = [&](size_t output, size_t input, int64_t first) {
+    Shape shape = graph.outputs[output]->type.shape;
+    const Shape& by = inputs[input]->type.shape;
+    shape.insert(shape.end(), by.begin(), by.end());
+    const Var matrix{to.get(), matrices[by_columns ? output : input]};
+    const int64_t n = elements(by_columns ? by : graph.outputs[output]->type.shape);
+    const Var part = slice(matrix, {0, first}, {matrix.shape()[0], first + n}, {1, 1});
+    return reshape(by_columns ? part : transpose(part, {1, 0}), shape).value;
+  };
+  int64_t row = 0;
+  for (size_t k = 0; k < graph.outputs.size(); ++k) {
+    int64_t column = 0;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      to->outputs.push_back(block(k, i, by_columns ? column : row));
+      column += elements(inputs[i]->type.shape);
+    }
+    row += elements(graph.outputs[k]->type.shape);
+  }
+  return to;
+}
+
+}  // namespace anvil::transform
