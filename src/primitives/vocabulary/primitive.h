@@ -40,6 +40,8 @@ struct ParamSpec {
   std::string name;
   Kind kind;
   bool optional = false;  // calls may be without it
+  // Of `sizes` with an entry for each dimension: that of one in which nothing happens. None: its size.
+  std::optional<int64_t> untouched = std::nullopt;
 };
 
 // How the primitive reads in StableHLO, for the reader and the writer alike: an operator, and
@@ -68,6 +70,7 @@ struct Domain {
 class Lowering;        // primitives/vocabulary/lowering.h
 class Simplification;  // primitives/vocabulary/simplification.h
 struct ReverseStep;
+struct BatchStep;  // primitives/vocabulary/batching.h
 
 struct Primitive : graph::Operation {
   std::string key;                    // R's name: nvl_<key>, prim("<key>")
@@ -109,6 +112,8 @@ struct Primitive : graph::Operation {
   // The call once more, with residuals: records calls that give its results and then what the reverse
   // rule reads besides. In a gradient they stand in the place of the call. Empty: there is nothing to keep.
   std::function<std::vector<ValuePtr>(graph::Graph&, const graph::Call&)> augment;
+  // The call on a batch of examples, where the properties above do not say it: batching.h.
+  std::function<void(BatchStep&)> batch;
   bool zero_derivative = false;  // derivative zero or none (integers, comparisons, fill): a stated property
   // Of a primitive that is made of others: its call as calls of those, recorded into the
   // graph. Whatever runs a graph expands it first (composite.h); the rules below that such a
