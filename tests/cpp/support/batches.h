@@ -54,7 +54,7 @@ inline std::string batch_disagreement(const graph::Graph& g, const Tensors& inpu
                                       int64_t size) {
   const graph::GraphPtr together = transform::batch(g, batched, size);
   primitives::verify(*together);
-  return disagreement(*together, inputs, evaluate_each(g, inputs, batched, size), eigen::evaluate(*together, inputs));
+  return disagreement(*together, inputs, eigen::evaluate(*together, inputs), evaluate_each(g, inputs, batched, size));
 }
 
 }  // namespace anvil::test
