@@ -22,11 +22,17 @@ bool expansion_serves(const Primitive& p) {
 bool has_property(const Primitive& p) {
   return p.acts == primitives::Acts::per_element || p.axes != primitives::Axes::other;
 }
-bool has_inner_effect(const Call& c) {
-  if (has_effect(c)) return true;
+// Of the call or of one in its inner graphs.
+template <class Property>
+bool anywhere(const Call& c, Property holds) {
+  if (holds(c)) return true;
   for (const GraphPtr& g : subgraphs(c))
-    if (std::any_of(g->calls.begin(), g->calls.end(), has_inner_effect)) return true;
+    for (const Call& inner : g->calls)
+      if (anywhere(inner, holds)) return true;
   return false;
+}
+bool might_never_end(const Call& c) {
+  return anywhere(c, [](const Call& inner) { return primitives::control_of(inner) == Control::loop; });
 }
 
 }  // namespace
@@ -75,7 +81,7 @@ bool Batcher::reads_batched(const Call& c) const {
 }
 bool Batcher::differs(const Call& c) const {
   const auto is_batched = [this](const ValuePtr& v) { return batched(v); };
-  return std::any_of(c.inputs.begin(), c.inputs.end(), is_batched) || reads_batched(c) || has_inner_effect(c);
+  return std::any_of(c.inputs.begin(), c.inputs.end(), is_batched) || reads_batched(c) || anywhere(c, has_effect);
 }
 
 // ---- calls ----------------------------------------------------------------------------------
@@ -96,7 +102,8 @@ void Batcher::run(const std::vector<Call>& calls) {
 }
 
 void Batcher::step(const Call& c) {
-  if (!differs(c)) return to_->calls.push_back(translated(c, true));
+  const bool guarded = mask_ && might_never_end(c), control = primitives::control_of(c) != Control::none;
+  if (!differs(c) && !(guarded && control)) return guarded ? if_any(c) : to_->calls.push_back(translated(c, true));
   if (has_effect(c)) return by_example(c);
   switch (primitives::control_of(c)) {
     case Control::none: return apply(c);
@@ -121,6 +128,17 @@ Call Batcher::translated(const Call& c, bool inputs) const {
       if (!map.empty()) *g = graph::clone(**g, map);
     }
   return same;
+}
+
+// The call where an example comes here, and zeros that nobody reads where none does.
+void Batcher::if_any(const Call& c) {
+  auto yes = std::make_shared<Graph>(), no = std::make_shared<Graph>();
+  const Call same = translated(c, true);
+  yes->outputs = record(*yes, primitive_of(same), same.inputs, same.params, same.location);
+  for (const ValuePtr& v : yes->outputs) no->outputs.push_back(graph::make_literal(0, v->type));
+  list_constants(*yes);
+  const ValueList results = primitives::branch(*to_, reduce_max(Var{to_, mask_}, {0}).value, yes, no);
+  for (size_t i = 0; i < results.size(); ++i) bind(c.outputs[i], results[i], false);
 }
 
 void Batcher::apply(const Call& c) {

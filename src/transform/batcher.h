@@ -55,6 +55,7 @@ class Batcher {
 
   void step(const Call&);
   Call translated(const Call&, bool inputs) const;
+  void if_any(const Call&);
   void apply(const Call&);
   void by_expansion(const Call&);
   void by_example(const Call&);

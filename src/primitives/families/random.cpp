@@ -134,6 +134,7 @@ void batch_random(BatchStep& step) {
 Primitive make_rng_bit_generator() {
   Primitive p = make_primitive("random", "rng_bit_generator", {"initial_state"},
                                {{"rng_algorithm", Kind::string}, {"dtype", Kind::dtype}, {"shape", Kind::shape}});
+  p.as_stored = true;
   p.batch = batch_random;
   p.infer = infer_random;
   p.zero_derivative = true;
