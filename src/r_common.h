@@ -145,5 +145,6 @@ SEXP params_to(const graph::Call&, const std::shared_ptr<Locations>&);
 // results and residuals.
 std::vector<ValuePtr> run_backward_rule(SEXP rule, primitives::ReverseStep&);
 std::vector<ValuePtr> run_augment_rule(SEXP rule, graph::Graph& to, const graph::Call&);
+std::vector<ValuePtr> run_batch_rule(SEXP rule, primitives::BatchStep&);
 
 }  // namespace anvil::r

@@ -96,24 +96,45 @@ SEXP anvil_graph_fields(SEXP graph) {
   });
 }
 
+static std::vector<bool> flags_of_inputs(SEXP flags, const char* argument, const Graph& g) {
+  if (TYPEOF(flags) != LGLSXP || static_cast<size_t>(XLENGTH(flags)) != g.inputs.size())
+    throw Error("argument", "`" + std::string(argument) + "` must hold one flag for each input of the graph.");
+  std::vector<bool> marked;
+  for (R_xlen_t i = 0; i < XLENGTH(settled(flags)); ++i) marked.push_back(LOGICAL_ELT(flags, i) == TRUE);
+  return marked;
+}
+
+// What `transform` makes of a graph; an error names the call that it is about.
+template <class F>
+static SEXP transformed(const GraphHolder& holder, SEXP fields, F&& transform) {
+  try {
+    return wrap_graph(transform(*holder.graph), holder.locations, fields);
+  } catch (const Error& e) {
+    SEXP call = holder.locations ? holder.locations->at(e.location) : R_NilValue;
+    if (call == R_NilValue) throw;
+    Shield<SEXP> where(call_r("location_text", {call}));
+    std::vector<std::string> details = e.details;
+    details.push_back("i It was called by " + text_of(where, "location") + ".");
+    throw Error(e.kind, e.what(), details);
+  }
+}
+
 SEXP anvil_gradient(SEXP graph, SEXP wrt, SEXP with_value, SEXP fields) {
   return entry([&] {
     const GraphHolder& holder = graph_of(graph);
-    if (TYPEOF(wrt) != LGLSXP || static_cast<size_t>(XLENGTH(wrt)) != holder.graph->inputs.size())
-      throw Error("argument", "`wrt` must hold one flag for each input of the graph.");
-    std::vector<bool> marked;
-    for (R_xlen_t i = 0; i < XLENGTH(settled(wrt)); ++i) marked.push_back(LOGICAL_ELT(wrt, i) == TRUE);
+    const std::vector<bool> marked = flags_of_inputs(wrt, "wrt", *holder.graph);
     const bool value = flag_of(with_value, "with_value");
-    try {
-      return wrap_graph(transform::gradient(*holder.graph, marked, value), holder.locations, fields);
-    } catch (const Error& e) {
-      SEXP call = holder.locations ? holder.locations->at(e.location) : R_NilValue;
-      if (call == R_NilValue) throw;
-      Shield<SEXP> where(call_r("location_text", {call}));
-      std::vector<std::string> details = e.details;
-      details.push_back("i It was called by " + text_of(where, "location") + ".");
-      throw Error(e.kind, e.what(), details);
-    }
+    return transformed(holder, fields, [&](const Graph& g) { return transform::gradient(g, marked, value); });
+  });
+}
+
+// batched: the inputs that have a dimension of this size more, the last one; all outputs have it.
+SEXP anvil_batch(SEXP graph, SEXP batched, SEXP size, SEXP fields) {
+  return entry([&] {
+    const GraphHolder& holder = graph_of(graph);
+    const std::vector<bool> marked = flags_of_inputs(batched, "batched", *holder.graph);
+    const int64_t count = integer_of(size, "size");
+    return transformed(holder, fields, [&](const Graph& g) { return transform::batch(g, marked, count); });
   });
 }
 
@@ -137,8 +158,9 @@ SEXP anvil_simplify(SEXP graph, SEXP passes) {
       else if (pass == "optimize")
         transform::optimize(*g);
       else
-        throw Error("argument", "There is no pass named `" + pass + "`.",
-                    {"i The passes are inline_scalars, unused_constants, dead_calls, equal_calls, simplify and optimize."});
+        throw Error(
+            "argument", "There is no pass named `" + pass + "`.",
+            {"i The passes are inline_scalars, unused_constants, dead_calls, equal_calls, simplify and optimize."});
     }
     return wrap_graph(g, holder.locations, R_ExternalPtrProtected(graph));
   });

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "backend/eigen/kernels.h"
+#include "primitives/vocabulary/batching.h"
 #include "primitives/vocabulary/composite.h"
 #include "r_common.h"
 #include "r_routines.h"
@@ -185,14 +186,15 @@ SEXP anvil_primitive_info(SEXP name) {
     const char* acts[] = {"other", "per element", "moves", "reduces", "contracts"};
     const char* expanded = p->expand ? "expansion" : "";
     const char* reverse = control || p->reverse ? "rule" : expanded;
+    const char* batched[] = {"shared", "property", "rule", "rule", "expansion", "loop"};
     const char* loops = control || p->lower ? "rule" : expanded;
     const char* evaluated = p->elementwise ? "formula"
                             : control || p->monoid || eigen::find_kernel(p->name) || eigen::find_region_kernel(p->name)
                                 ? "kernel"
                                 : expanded;
     return guarded([&] {
-      static const char* fields[] = {"key",  "name", "family", "operands", "parameters", "graphs",    "backward",
-                                     "zero", "hlo",  "acts",   "reverse",  "loops",      "evaluated", ""};
+      static const char* fields[] = {"key", "name", "family",  "operands", "parameters", "graphs",  "backward", "zero",
+                                     "hlo", "acts", "reverse", "loops",    "evaluated",  "batched", ""};
       SEXP list = PROTECT(Rf_mkNamed(VECSXP, fields));
       SET_VECTOR_ELT(list, 0, string(p->key));
       SET_VECTOR_ELT(list, 1, string(p->name));
@@ -207,6 +209,7 @@ SEXP anvil_primitive_info(SEXP name) {
       SET_VECTOR_ELT(list, 10, string(p->zero_derivative ? "zero" : reverse));
       SET_VECTOR_ELT(list, 11, string(loops));
       SET_VECTOR_ELT(list, 12, string(evaluated));
+      SET_VECTOR_ELT(list, 13, string(batched[static_cast<size_t>(transform::batched_by(*p))]));
       UNPROTECT(1);
       return list;
     });
@@ -308,14 +311,29 @@ std::vector<ValuePtr> augment_by_rule(const Kept& rule, Graph& to, const graph::
   return results;
 }
 
+void batch_by_rule(const Kept& rule, primitives::BatchStep& step) {
+  std::vector<ValuePtr> results = run_batch_rule(rule.get(), step);
+  for (size_t i = 0; i < step.call.outputs.size(); ++i) {
+    graph::TensorType expected = step.call.outputs[i]->type;
+    expected.shape.push_back(step.size);
+    if (!graph::same_type(results.at(i)->type, expected))
+      throw Error("argument",
+                  "The batch rule of `" + step.call.primitive->name +
+                      "` must return the outputs of all examples, along a last dimension.",
+                  {"x Output " + std::to_string(i + 1) + " is " + graph::text(results[i]->type) + ", expected " +
+                   graph::text(expected) + "."});
+  }
+  step.results = std::move(results);
+}
+
 }  // namespace
 
 // backward: a function(inputs, outputs, grads, residuals, params, required), or NULL; augment: a
-// function(inputs, params), or NULL
-SEXP anvil_register(SEXP name, SEXP backward, SEXP augment, SEXP overwrite) {
+// function(inputs, params), or NULL; batch: a function(inputs, batched, size, params), or NULL
+SEXP anvil_register(SEXP name, SEXP backward, SEXP augment, SEXP batch, SEXP overwrite) {
   return entry([&] {
     const std::string text = text_of(name, "name");
-    for (SEXP rule : {backward, augment})
+    for (SEXP rule : {backward, augment, batch})
       if (rule != R_NilValue && !Rf_isFunction(rule)) throw wrong_argument("rule", "a function", rule);
     std::function<void(primitives::ReverseStep&)> reverse;
     if (backward != R_NilValue)
@@ -323,6 +341,7 @@ SEXP anvil_register(SEXP name, SEXP backward, SEXP augment, SEXP overwrite) {
     Primitive p = primitives::composite(text, std::move(reverse));
     if (augment != R_NilValue)
       p.augment = [kept = Kept(augment)](Graph& to, const graph::Call& c) { return augment_by_rule(kept, to, c); };
+    if (batch != R_NilValue) p.batch = [kept = Kept(batch)](primitives::BatchStep& step) { batch_by_rule(kept, step); };
     const Primitive* taken = primitives::registry().find(text);
     if (taken != nullptr && !primitives::is_composite(*taken))
       throw Error("argument", "`" + text + "` is a primitive of the package and cannot be replaced.");

@@ -17,11 +17,12 @@
   X(anvil_inline, 2)                                                                          \
   /* graphs */                                                                                \
   X(anvil_graph_text, 2) X(anvil_graph_field, 2) X(anvil_graph_fields, 1)                     \
-  X(anvil_value_abstract, 1) X(anvil_gradient, 4) X(anvil_simplify, 2) X(anvil_evaluate, 2)   \
+  X(anvil_value_abstract, 1) X(anvil_gradient, 4) X(anvil_batch, 4) X(anvil_simplify, 2)      \
+  X(anvil_evaluate, 2)                                                                        \
   X(anvil_stablehlo, 3) X(anvil_read_stablehlo, 2) X(anvil_graph_lives, 1)                    \
   X(anvil_inspect, 2) X(anvil_stages, 1)                                                      \
   /* primitives */                                                                            \
-  X(anvil_primitives, 0) X(anvil_primitive_info, 1) X(anvil_reverse, 5) X(anvil_register, 4)  \
+  X(anvil_primitives, 0) X(anvil_primitive_info, 1) X(anvil_reverse, 5) X(anvil_register, 5)  \
   /* jit */                                                                                   \
   X(anvil_cache, 1) X(anvil_cache_info, 1) X(anvil_jit_call, 2) X(anvil_compile, 1)           \
   X(anvil_execute, 2) X(anvil_llvm, 1)
