@@ -1,7 +1,8 @@
 #' Primitives and their rules
 #'
 #' `prim()` finds a primitive by its name. Its `$rules` hold R functions: `"backward"`
-#' makes the gradients of its inputs, `"jvp"` the tangents of its outputs, `"stablehlo"` its StableHLO form.
+#' makes the gradients of its inputs, `"jvp"` the tangents of its outputs, `"batch"` the outputs for a batch of
+#' examples, `"stablehlo"` its StableHLO form.
 #'
 #' `AnvilPrimitive()` makes a primitive of your own, in terms of others:
 #' `p[["forward"]]` is a function of the operands and parameters that says what it
@@ -13,7 +14,13 @@
 #' `list(outputs = , residuals = )`; the backward rule then gets `residuals`, a list of tensors, after `grads`.
 #' Forward mode ([jvp()]) takes the transpose of the backward rule, which has to be linear in `grads`, or else goes
 #' through the forward rule; a rule of its own is `p[["jvp"]]`, a function `(inputs, outputs, tangents, <parameters>)`
-#' that returns a list with one tangent, or `NULL`, per output; `tangents` has zeros where nothing flows. After `register_primitive()`, `p(operands..., parameters...)`
+#' that returns a list with one tangent, or `NULL`, per output; `tangents` has zeros where nothing flows.
+#'
+#' `p[["batch"]]` says what [vectorize()] makes of a call: a function `(inputs, batched, size, <parameters>)` of the inputs of all
+#' examples, which lie along a last dimension of those that are `batched`, a logical vector, and are `size` many. It
+#' returns the outputs of all examples, likewise. A derivative of the batch is that of what this rule records, so a primitive with a
+#' backward rule calls itself there. Without it, a primitive with a backward rule is called example by example, and
+#' any other is batched as what it is made of. After `register_primitive()`, `p(operands..., parameters...)`
 #' records a call, and compiled code, debug mode, gradients and StableHLO work.
 #'
 #' @param name The name; for `prim()` either spelling (`"div"` or `"divide"`), or
@@ -56,6 +63,7 @@ prim <- function(name = NULL) {
     rules <- list()
     if (info$backward) rules$backward <- backward_rule(info)
     if (nzchar(info$jvp)) rules$jvp <- jvp_rule(info)
+    if (!(info$batched %in% c("shared", "loop"))) rules$batch <- batch_rule(info)
     if (nzchar(info$hlo)) rules$stablehlo <- stablehlo_rule(info)
     assign("rules", rules, envir = environment(p))
     assign(info$key, p, envir = core_primitives)
@@ -71,8 +79,8 @@ primitive_table <- function() {
   hlo <- column("hlo")
   hlo[!nzchar(hlo) & column("evaluated") == "expansion"] <- "expansion"
   data.frame(
-    primitive = column("key"), acts = column("acts"), reverse = column("reverse"), jvp = column("jvp"), loops = column("loops"),
-    evaluated = column("evaluated"), StableHLO = hlo
+    primitive = column("key"), acts = column("acts"), reverse = column("reverse"), jvp = column("jvp"), batched = column("batched"),
+    loops = column("loops"), evaluated = column("evaluated"), StableHLO = hlo
   )
 }
 
@@ -90,7 +98,7 @@ AnvilPrimitive <- function(name, subgraphs = character()) {
   structure(self, class = "AnvilPrimitive")
 }
 
-primitive_rules <- c("forward", "backward", "augment", "jvp", "stablehlo")
+primitive_rules <- c("forward", "backward", "augment", "jvp", "batch", "stablehlo")
 
 #' @export
 `$.AnvilPrimitive` <- function(x, name) {
@@ -160,6 +168,22 @@ jvp_rule <- function(info) {
 
 tangents_rule <- function(name, inputs, outputs, tangents, params) .Call(C_anvil_forward, name, inputs, outputs, tangents, params)
 
+batch_rule <- function(info) {
+  params <- c(info$parameters, info$graphs)
+  make_function(c("inputs", "batched", "size", params), bquote(batched_record(.(info$key), inputs, batched, size, .(named_list_call(params)))))
+}
+
+# The outputs of a call for a batch of `size` examples, along a last dimension; so are the inputs that are `batched`.
+batched_record <- function(name, inputs, batched, size, params) {
+  inputs <- lapply(inputs, nv_value)
+  sizes <- vapply(inputs[batched], function(x) as.double(rev(shape(x))[1L]), 0)
+  if (length(batched) != length(inputs) || !any(batched) || !all(sizes %in% size)) {
+    abort_anvil("argument", "`batched` must have a flag for each of `inputs`, `TRUE` for those whose last dimension has `size` examples.")
+  }
+  args <- list(operands = inputs)
+  batched_call(function(operands) record(name, operands, params), build_tree(args), inputs, batched)$leaves
+}
+
 stablehlo_rule <- function(info) {
   arguments <- c(info$operands, info$parameters, info$graphs)
   operands <- as.call(c(quote(list), lapply(info$operands, as.name)))
@@ -211,7 +235,10 @@ register_primitive <- function(name, primitive, overwrite = FALSE) {
   jvp <- if (!is.null(primitive[["jvp"]])) {
     function(inputs, outputs, tangents, params) call_rule("jvp", list(inputs = inputs, outputs = outputs, tangents = tangents), params)
   }
-  .Call(C_anvil_register, name, list(backward, augment, jvp), overwrite)
+  batch <- if (!is.null(primitive[["batch"]])) {
+    function(inputs, batched, size, params) call_rule("batch", list(inputs = inputs, batched = batched, size = size), params)
+  }
+  .Call(C_anvil_register, name, list(backward, augment, jvp, batch), overwrite)
   assign(name, primitive, envir = own_primitives)
   invisible(primitive)
 }
@@ -242,6 +269,15 @@ call_augment_rule <- function(rule, inputs, params, count) {
     abort_anvil("gradient", "An augment rule must return `list(outputs = , residuals = )`.", sprintf("x There must be %d output%s.", count, if (count == 1L) "" else "s"))
   }
   c(outputs, flatten(out$residuals))
+}
+
+# Likewise: the boxes of `count` outputs of the batch.
+call_batch_rule <- function(rule, inputs, batched, size, params, count) {
+  outputs <- flatten(rule(inputs, batched, size, params))
+  if (length(outputs) != count) {
+    abort_anvil("argument", "A batch rule must return the outputs of the forward rule, for all examples.", sprintf("x There must be %d, got %d.", count, length(outputs)))
+  }
+  outputs
 }
 
 # A call of a primitive: tensors among the arguments are its operands.

@@ -96,9 +96,9 @@ SEXP anvil_graph_fields(SEXP graph) {
   });
 }
 
-// A derivative of a graph. What cannot be differentiated names the user's call that made it.
+// What a transformation makes of a graph. An error names the user's call that it is about.
 template <class F>
-static SEXP derivative(SEXP graph, SEXP fields, F&& transformed) {
+static SEXP made_of(SEXP graph, SEXP fields, F&& transformed) {
   return entry([&] {
     const GraphHolder& holder = graph_of(graph);
     try {
@@ -124,21 +124,27 @@ static std::vector<bool> flags_for(const std::vector<ValuePtr>& values, SEXP fla
 }
 
 SEXP anvil_gradient(SEXP graph, SEXP wrt, SEXP with_value, SEXP fields) {
-  return derivative(graph, fields, [&](const Graph& g) {
+  return made_of(graph, fields, [&](const Graph& g) {
     return transform::gradient(g, flags_for(g.inputs, wrt, "wrt"), flag_of(with_value, "with_value"));
   });
 }
 SEXP anvil_jvp(SEXP graph, SEXP wrt, SEXP fields) {
-  return derivative(graph, fields, [&](const Graph& g) { return transform::jvp(g, flags_for(g.inputs, wrt, "wrt")); });
+  return made_of(graph, fields, [&](const Graph& g) { return transform::jvp(g, flags_for(g.inputs, wrt, "wrt")); });
 }
 SEXP anvil_vjp(SEXP graph, SEXP wrt, SEXP from, SEXP fields) {
-  return derivative(graph, fields, [&](const Graph& g) {
+  return made_of(graph, fields, [&](const Graph& g) {
     return transform::vjp(g, flags_for(g.inputs, wrt, "wrt"), flags_for(g.outputs, from, "from"));
   });
 }
 SEXP anvil_jacobian(SEXP graph, SEXP wrt, SEXP fields) {
-  return derivative(graph, fields,
-                    [&](const Graph& g) { return transform::jacobian(g, flags_for(g.inputs, wrt, "wrt")); });
+  return made_of(graph, fields,
+                 [&](const Graph& g) { return transform::jacobian(g, flags_for(g.inputs, wrt, "wrt")); });
+}
+// batched: the inputs that have a dimension of this size more, the last one; all outputs have it.
+SEXP anvil_batch(SEXP graph, SEXP batched, SEXP size, SEXP fields) {
+  return made_of(graph, fields, [&](const Graph& g) {
+    return transform::batch(g, flags_for(g.inputs, batched, "batched"), integer_of(size, "size"));
+  });
 }
 
 // passes: names among inline_scalars, unused_constants, dead_calls, equal_calls, simplify, optimize

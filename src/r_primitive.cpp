@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "backend/eigen/kernels.h"
+#include "primitives/vocabulary/batching.h"
 #include "primitives/vocabulary/composite.h"
 #include "r_common.h"
 #include "r_routines.h"
@@ -185,6 +186,7 @@ SEXP anvil_primitive_info(SEXP name) {
     const char* expanded = p->expand ? "expansion" : "";
     const char* reverse = control || p->reverse ? "rule" : expanded;
     const std::string forward = transform::forward_rule(*p);
+    const char* batched[] = {"shared", "property", "rule", "rule", "expansion", "loop"};
     const char* loops = control || p->lower ? "rule" : expanded;
     const char* evaluated = p->elementwise ? "formula"
                             : control || p->monoid || eigen::find_kernel(p->name) || eigen::find_region_kernel(p->name)
@@ -192,7 +194,7 @@ SEXP anvil_primitive_info(SEXP name) {
                                 : expanded;
     return guarded([&] {
       static const char* fields[] = {"key", "name", "family",  "operands", "parameters", "graphs", "backward", "zero",
-                                     "hlo", "acts", "reverse", "loops",    "evaluated",  "jvp",    ""};
+                                     "hlo", "acts", "reverse", "loops",    "evaluated",  "jvp",    "batched",  ""};
       SEXP list = PROTECT(Rf_mkNamed(VECSXP, fields));
       SET_VECTOR_ELT(list, 0, string(p->key));
       SET_VECTOR_ELT(list, 1, string(p->name));
@@ -208,6 +210,7 @@ SEXP anvil_primitive_info(SEXP name) {
       SET_VECTOR_ELT(list, 11, string(loops));
       SET_VECTOR_ELT(list, 12, string(evaluated));
       SET_VECTOR_ELT(list, 13, string(forward));
+      SET_VECTOR_ELT(list, 14, string(batched[static_cast<size_t>(transform::batched_by(*p))]));
       UNPROTECT(1);
       return list;
     });

@@ -1,4 +1,5 @@
 // The derivatives of primitives as R functions, and primitives whose rules are R functions.
+#include "primitives/vocabulary/batching.h"
 #include "primitives/vocabulary/composite.h"
 #include "r_common.h"
 #include "r_routines.h"
@@ -141,20 +142,36 @@ std::vector<ValuePtr> augment_by_rule(const Kept& rule, Graph& to, const graph::
   return results;
 }
 
+void batch_by_rule(const Kept& rule, primitives::BatchStep& step) {
+  std::vector<ValuePtr> results = run_batch_rule(rule.get(), step);
+  for (size_t i = 0; i < step.call.outputs.size(); ++i) {
+    graph::TensorType expected = step.call.outputs[i]->type;
+    expected.shape.push_back(step.size);
+    if (!graph::same_type(results.at(i)->type, expected))
+      throw Error("argument",
+                  "The batch rule of `" + step.call.primitive->name +
+                      "` must return the outputs of all examples, along a last dimension.",
+                  {"x Output " + std::to_string(i + 1) + " is " + graph::text(results[i]->type) + ", expected " +
+                   graph::text(expected) + "."});
+  }
+  step.results = std::move(results);
+}
+
 }  // namespace
 
-// rules: a list of three, each a function or NULL: backward(inputs, outputs, grads, residuals, params,
-// required), augment(inputs, params) and jvp(inputs, outputs, tangents, params)
+// rules: a list of four, each a function or NULL: backward(inputs, outputs, grads, residuals, params,
+// required), augment(inputs, params), jvp(inputs, outputs, tangents, params) and
+// batch(inputs, batched, size, params)
 SEXP anvil_register(SEXP name, SEXP rules, SEXP overwrite) {
   return entry([&] {
     const std::string text = text_of(name, "name");
-    if (XLENGTH(list_of(rules, "rules")) != 3) throw Error("argument", "`rules` must be a list of three.");
+    if (XLENGTH(list_of(rules, "rules")) != 4) throw Error("argument", "`rules` must be a list of four.");
     const auto rule = [rules](R_xlen_t i) {
       SEXP f = VECTOR_ELT(rules, i);
       if (f != R_NilValue && !Rf_isFunction(f)) throw wrong_argument("rules", "functions", f);
       return f;
     };
-    SEXP backward = rule(0), augment = rule(1), jvp = rule(2);
+    SEXP backward = rule(0), augment = rule(1), jvp = rule(2), batch = rule(3);
     std::function<void(primitives::ReverseStep&)> reverse;
     if (backward != R_NilValue)
       reverse = [kept = Kept(backward)](primitives::ReverseStep& step) { reverse_by_rule(kept, step); };
@@ -163,6 +180,7 @@ SEXP anvil_register(SEXP name, SEXP rules, SEXP overwrite) {
       p.augment = [kept = Kept(augment)](Graph& to, const graph::Call& c) { return augment_by_rule(kept, to, c); };
     if (jvp != R_NilValue)
       p.forward = [kept = Kept(jvp)](primitives::ForwardStep& step) { return forward_by_rule(kept, step); };
+    if (batch != R_NilValue) p.batch = [kept = Kept(batch)](primitives::BatchStep& step) { batch_by_rule(kept, step); };
     const Primitive* taken = primitives::registry().find(text);
     if (taken != nullptr && !primitives::is_composite(*taken))
       throw Error("argument", "`" + text + "` is a primitive of the package and cannot be replaced.");

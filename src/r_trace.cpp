@@ -1,6 +1,6 @@
 // The trace as R sees it: descriptors begin and end, tensors become inputs, results become
 // graphs, and boxes tell their types.
-#include "primitives/vocabulary/var.h"
+#include "primitives/vocabulary/batching.h"
 #include "r_descriptor.h"
 #include "r_routines.h"
 
@@ -207,6 +207,20 @@ std::vector<ValuePtr> run_augment_rule(SEXP rule, graph::Graph& to, const graph:
     Shield<SEXP> inputs(new_boxes(d, call.inputs)), params(params_to(call, std::make_shared<Locations>()));
     Shield<SEXP> count(guarded([&] { return Rf_ScalarInteger(static_cast<int>(call.outputs.size())); }));
     return call_r("call_augment_rule", {rule, inputs, params, count});
+  });
+}
+
+std::vector<ValuePtr> run_batch_rule(SEXP rule, primitives::BatchStep& step) {
+  return run_in_trace(step.graph, "outputs", [&](Descriptor& d) -> SEXP {
+    Shield<SEXP> inputs(new_boxes(d, step.operands)), params(params_to(step.call, std::make_shared<Locations>()));
+    Shield<SEXP> batched(guarded([&] {
+      SEXP x = Rf_allocVector(LGLSXP, static_cast<R_xlen_t>(step.batched.size()));
+      for (size_t i = 0; i < step.batched.size(); ++i) LOGICAL(x)[i] = step.batched[i];
+      return x;
+    }));
+    Shield<SEXP> size(guarded([&] { return number(step.size); }));
+    Shield<SEXP> count(guarded([&] { return Rf_ScalarInteger(static_cast<int>(step.call.outputs.size())); }));
+    return call_r("call_batch_rule", {rule, inputs, batched, size, params, count});
   });
 }
 

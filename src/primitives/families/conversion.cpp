@@ -4,6 +4,7 @@
 
 #include "base/interrupt.h"
 #include "primitives/families/families.h"
+#include "primitives/vocabulary/batching.h"
 #include "primitives/vocabulary/elementwise.h"
 #include "primitives/vocabulary/simplification.h"
 
@@ -112,11 +113,23 @@ void split_bits(const Tensor& wide, const Tensor& narrow, bool join) {
     }
 }
 
+// The pieces of an element stay last.
+void batch_bitcast(BatchStep& step) {
+  Var x = operand(step, 0);
+  const int64_t dims = rank(step, 0);
+  const DType to = step.call.params.dtype("dtype");
+  const bool joins = bit_width(to) > bit_width(x.dtype()), splits = bit_width(to) < bit_width(x.dtype());
+  if (joins) x = moved(x, dims, dims - 1);
+  Var y = record("bitcast_convert", {x}, step.call.params);
+  set(step, {splits ? moved(y, dims, dims + 1) : y});
+}
+
 Primitive bitcast_primitive() {
   Primitive p = unary_form("bitcast_convert", "bitcast_convert", Group::any, {});
   p.as_stored = true;
   p.parameters = {{"dtype", ParamSpec::Kind::dtype}};
   p.acts = Acts::other;  // several elements of a narrow dtype are one of a wide one
+  p.batch = batch_bitcast;
   p.zero_derivative = true;
   p.infer = infer_bitcast;
   p.lower = [](Lowering& l, const graph::Call& c) {

@@ -9,6 +9,7 @@
 
 #include "primitives/families/families.h"
 #include "primitives/families/window.h"
+#include "primitives/vocabulary/batching.h"
 #include "primitives/vocabulary/structured.h"
 
 namespace anvil::primitives {
@@ -265,6 +266,38 @@ void reverse_convolution(ReverseStep& step) {
   if (step.required[1]) set(step, 1, kernel_cotangent(c, g, x, w.shape()));
 }
 
+// ---- batches ----------------------------------------------------------------------------------
+
+// The last dimension becomes part of `dim`: in each of its `groups` the slowest.
+Var joined_to(Var x, int64_t dim, int64_t groups) {
+  x = split(x, dim, groups);
+  x = moved(x, static_cast<int64_t>(x.shape().size()) - 1, dim + 1);
+  return merged(merged(x, dim), dim);
+}
+// ... and the last one again.
+Var taken_out(Var x, int64_t dim, int64_t groups, int64_t size) {
+  x = split(split(x, dim, groups), dim, size);
+  return merged(moved(x, dim + 1, static_cast<int64_t>(x.shape().size()) - 1), dim);
+}
+
+// More inputs are a larger batch of the convolution, more kernels have more features; of pairs of inputs and
+// kernels each is a group.
+void batch_convolution(BatchStep& step) {
+  Convolution c(step.call.params);
+  Var x = operand(step, 0), w = operand(step, 1);
+  if (!step.batched[1]) {
+    const Var y = convolve(joined_to(x, c.input[0], c.batch_groups), w, c);
+    return set(step, {taken_out(y, c.output[0], 1, step.size)});
+  }
+  const int64_t groups = step.batched[0] ? 1 : c.groups();
+  if (step.batched[0]) {
+    x = joined_to(x, c.batch_groups > 1 ? c.input[0] : c.input[1], 1);
+    (c.batch_groups > 1 ? c.batch_groups : c.feature_groups) *= step.size;
+  }
+  const Var y = convolve(x, joined_to(w, c.kernel[0], groups), c);
+  set(step, {taken_out(y, c.output[1], groups, step.size)});
+}
+
 }  // namespace
 
 void register_convolution(Registry& r) {
@@ -283,6 +316,7 @@ void register_convolution(Registry& r) {
   p.acts = Acts::contracts;
   p.bilinear = true;
   p.infer = infer_convolution;
+  p.batch = batch_convolution;
   p.expand = expand_convolution;
   p.reverse = reverse_convolution;
   p.hlo = {"stablehlo.convolution", {}, special};

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "primitives/vocabulary/batching.h"
 #include "primitives/vocabulary/region.h"
 #include "primitives/vocabulary/structured.h"
 
@@ -288,6 +289,7 @@ void register_fold(Registry& r) {
   r.add(extreme("argmin", Op::minimum));
   Primitive reduce = make_primitive("reduce", "reduce", {"..."}, {{"dims", Kind::axes}, {"body", Kind::graph}});
   reduce.as_stored = true;
+  reduce.batch = batch_fold;
   reduce.infer = infer_reduce;
   reduce.lower = lower_reduce;
   reduce.expand = expand_reduce;
@@ -298,6 +300,7 @@ void register_fold(Registry& r) {
   r.add(std::move(reduce));
   Primitive cumulative = make_primitive("reduce", "cumulative", {"..."}, {{"dim", Kind::axis}, {"body", Kind::graph}});
   cumulative.as_stored = true;
+  cumulative.batch = batch_fold;
   cumulative.infer = infer_cumulative;
   cumulative.lower = lower_cumulative;
   cumulative.expand = expand_cumulative;

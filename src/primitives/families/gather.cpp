@@ -234,6 +234,7 @@ void register_gather(Registry& r) {
   gather.indices = Operands::only(1);
   gather.infer = infer_gather;
   gather.reverse = reverse_gather;
+  gather.batch = batch_gather;
   gather.lower = lower_gather;
   gather.hlo = {"stablehlo.gather", {}, special};
   r.add(std::move(gather));
@@ -255,6 +256,7 @@ void register_gather(Registry& r) {
   scatter.reverses = reverses_scatter;
   scatter.reverse = reverse_scatter;
   scatter.forward = forward_scatter;
+  scatter.batch = batch_scatter;
   scatter.lower = lower_scatter;
   scatter.hlo = {"stablehlo.scatter", {}, special};
   r.add(std::move(scatter));

@@ -105,6 +105,11 @@ struct Targets {
   Var place, order, begins;  // vectors: place by place, its number, and whether another place begins
 };
 
+void batch_gather(BatchStep&);
+void batch_scatter(BatchStep&);
+void batch_dynamic_slice(BatchStep&);
+void batch_dynamic_update_slice(BatchStep&);
+
 void reverse_gather(ReverseStep&);
 // By the region's combination; other regions are differentiated through the expansion, round by round.
 bool reverses_scatter(const graph::Call&);

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "primitives/families/families.h"
+#include "primitives/families/gather.h"
 #include "primitives/vocabulary/structured.h"
 
 namespace anvil::primitives {
@@ -54,9 +55,10 @@ void reverse_slice(ReverseStep& step) {
 }
 
 Primitive make_slice() {
-  Primitive p = make_view("index", "static_slice", {"operand"},
-                          {{"start_indices", Kind::starts}, {"limit_indices", Kind::limits}, {"strides", Kind::sizes}},
-                          Axes::kept);
+  Primitive p =
+      make_view("index", "static_slice", {"operand"},
+                {{"start_indices", Kind::starts}, {"limit_indices", Kind::limits}, {"strides", Kind::sizes, false, 1}},
+                Axes::kept);
   p.infer = infer_slice;
   p.reverse = reverse_slice;
   p.hlo = {"stablehlo.slice",
@@ -129,6 +131,7 @@ Primitive make_dynamic_slice() {
   Primitive p = make_view("index", "dynamic_slice", {"operand", "..."}, {{"slice_sizes", Kind::sizes}}, Axes::kept);
   p.linear = Operands::only(0);
   p.indices = Operands::from(1);
+  p.batch = batch_dynamic_slice;
   p.infer = [](const Types& t, const Params& params) {
     const Shape& sizes = params.ints("slice_sizes");
     check_starts(t, 1);
@@ -182,6 +185,7 @@ Primitive make_dynamic_update_slice() {
   p.axes = Axes::kept;
   p.linear = Operands::range(0, 2);
   p.indices = Operands::from(2);
+  p.batch = batch_dynamic_update_slice;
   p.infer = infer_update;
   p.reverse = [](ReverseStep& step) {
     Var g = cotangent(step), update = operand(step, 1);

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "primitives/families/families.h"
+#include "primitives/vocabulary/batching.h"
 #include "primitives/vocabulary/structured.h"
 
 namespace anvil::primitives {
@@ -165,12 +166,27 @@ void lower_pad(Lowering& l, const graph::Call& c) {
   l.parts(result, std::move(parts));
 }
 
+// Padding that differs by example is put in its place afterwards.
+void batch_pad(BatchStep& step) {
+  if (!step.batched[1]) return record_alongside(step, 1);
+  const Params params = extended(step);
+  const Ints &low = params.ints("edge_padding_low"), &high = params.ints("edge_padding_high"),
+             &interior = params.ints("interior_padding");
+  const auto scalar = [&](Scalar x, DType t) { return literal(step.graph, x, {t, {}}); };
+  Var x = batched(step, 0), inside = literal(step.graph, true, {DType::boolean, x.shape()});
+  Var taken = pad(inside, scalar(false, DType::boolean), low, high, interior);
+  Var padded = pad(x, scalar(0, x.dtype()), low, high, interior);
+  set(step, {select(taken, padded, broadcast_in_dim(operand(step, 1), padded.shape(), {rank(step, 0)}))});
+}
+
 Primitive make_pad() {
-  Primitive p = make_view(
-      "shape", "pad", {"operand", "padding_value"},
-      {{"edge_padding_low", Kind::sizes}, {"edge_padding_high", Kind::sizes}, {"interior_padding", Kind::sizes}},
-      Axes::kept);
+  Primitive p = make_view("shape", "pad", {"operand", "padding_value"},
+                          {{"edge_padding_low", Kind::sizes, false, 0},
+                           {"edge_padding_high", Kind::sizes, false, 0},
+                           {"interior_padding", Kind::sizes, false, 0}},
+                          Axes::kept);
   p.infer = infer_pad;
+  p.batch = batch_pad;
   p.reverse = reverse_pad;
   p.hlo = {"stablehlo.pad",
            {{"edge_padding_low", "edge_padding_low", Attribute::i64_array, "low"},

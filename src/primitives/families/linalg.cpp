@@ -1,6 +1,7 @@
 // Factorisations and triangular systems. The last two dimensions are the matrix, the ones
 // before count matrices that are treated side by side.
 #include "primitives/families/families.h"
+#include "primitives/vocabulary/batching.h"
 #include "primitives/vocabulary/simplification.h"
 #include "primitives/vocabulary/structured.h"
 
@@ -80,6 +81,7 @@ Primitive make_cholesky() {
     check_square("operand", t[0]);
     return Types{t[0]};
   };
+  p.batch = batch_leading;
   p.reverse = reverse_cholesky;
   p.hlo = {"stablehlo.cholesky", {{"lower", "lower", Attribute::boolean, "", 0}}};
   p.absorb = mask_triangle;
@@ -127,6 +129,20 @@ void reverse_solve(ReverseStep& step) {
   set(step, 0, select(read, -da, zeros_like(da)));
 }
 
+// One matrix for all examples: their right sides stand side by side.
+void batch_solve(BatchStep& step) {
+  if (step.batched[0] || rank(step, 0) != 2) return batch_leading(step);
+  const bool left = step.call.params.flag("left_side");
+  const auto solved = [&](Var b, Shape joined) {
+    const Var x = record("triangular_solve", {operand(step, 0), reshape(b, std::move(joined))}, step.call.params);
+    return reshape(x, b.shape());
+  };
+  Var b = operand(step, 1);
+  const Shape& n = b.shape();
+  if (left) return set(step, {solved(b, {n[0], n[1] * n[2]})});
+  set(step, {transpose(solved(transpose(b, {0, 2, 1}), {n[0] * n[2], n[1]}), {0, 2, 1})});
+}
+
 Primitive make_triangular_solve() {
   Primitive p = make_primitive(
       "linalg", "triangular_solve", {"a", "b"},
@@ -134,6 +150,7 @@ Primitive make_triangular_solve() {
   p.group = Group::floating;
   p.linear = Operands::only(1);
   p.infer = infer_solve;
+  p.batch = batch_solve;
   p.reverse = reverse_solve;
   p.hlo = {"stablehlo.triangular_solve", {}, special};
   p.lower = [](Lowering& l, const graph::Call& c) {

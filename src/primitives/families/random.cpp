@@ -1,6 +1,7 @@
 // Random bits as a pure function of a state (key, counter), the same as XLA's: generated
 // code computes each element from its index alone.
 #include "primitives/families/families.h"
+#include "primitives/vocabulary/batching.h"
 #include "primitives/vocabulary/structured.h"
 #include "runtime/threefry.h"
 
@@ -84,9 +85,66 @@ bool draw_as(graph::Call& bits, const graph::Call& reader, const Maker&) {
   return true;
 }
 
+// ---- a batch of states: the same formula in elementwise primitives ------------------------------
+
+struct Words {
+  Var x;
+  Var constant(uint32_t c) const { return literal(x, c); }
+};
+Words operator+(Words a, Words b) { return {a.x + b.x}; }
+Words operator^(Words a, Words b) { return {record("xor", {a.x, b.x})}; }
+Words operator+(Words a, uint32_t b) { return {a.x + a.constant(b)}; }
+Words operator^(Words a, uint32_t b) { return {record("xor", {a.x, a.constant(b)})}; }
+Words rotate_left(Words a, int count) {
+  const auto left = static_cast<uint32_t>(count);
+  return {record("shift_left", {a.x, a.constant(left)}) | record("shift_right_logical", {a.x, a.constant(32 - left)})};
+}
+
+// Of each element of one example's bits: its block, and whether it takes the second word of it.
+std::pair<Var, std::optional<Var>> blocks_of(graph::Graph& g, const Shape& shape, const runtime::BitLayout& layout) {
+  Var block = literal(g, 0, {DType::ui64, shape});
+  std::optional<Var> second;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    Var position = iota(g, static_cast<int64_t>(d), DType::ui64, shape);
+    if (static_cast<int64_t>(d) == layout.axis) {
+      const Var one = literal(position, 1);
+      second = (position & one) == one;
+      position = record("shift_right_logical", {position, one});
+    }
+    block = block + position * literal(position, layout.stride[d]);
+  }
+  return {block, second};
+}
+
+void batch_random(BatchStep& step) {
+  const TensorType& type = step.call.outputs[1]->type;
+  const runtime::BitLayout layout = runtime::bit_layout(type.shape, type.dtype);
+  const auto dims = static_cast<int64_t>(type.shape.size());
+  const auto row = [&](int64_t k) { return slice(operand(step, 0), {k, 0}, {k + 1, step.size}, {1, 1}); };
+  const Var used = literal(row(1), layout.blocks);
+  auto [block, second] = blocks_of(step.graph, type.shape, layout);
+  block = spread(block, step.size);
+  const auto all = [&](int64_t k) { return broadcast_in_dim(reshape(row(k), {step.size}), block.shape(), {dims}); };
+  const auto low = [](Var x) { return Words{convert(x, DType::ui32)}; };
+  const auto high = [&](Var x) { return low(record("shift_right_logical", {x, literal(x, 32)})); };
+  const Var key = all(0), counter = all(1) + block;
+  const auto [x0, x1] = runtime::threefry<Words>(low(key), high(key), low(counter), high(counter));
+
+  Var bits = second ? select(spread(*second, step.size), x1.x, x0.x) : x0.x;
+  if (size_of(type.dtype) == 8) {
+    const Var upper = convert(x1.x, DType::ui64);
+    bits = convert(x0.x, DType::ui64) | record("shift_left", {upper, literal(upper, 32)});
+  }
+  bits = convert(bits, unsigned_of_size(size_of(type.dtype)));
+  if (bits.dtype() != type.dtype) bits = record("bitcast_convert", {bits}, {{"dtype", type.dtype}});
+  set(step, {concatenate({row(0), row(1) + used}, 0), bits});
+}
+
 Primitive make_rng_bit_generator() {
   Primitive p = make_primitive("random", "rng_bit_generator", {"initial_state"},
                                {{"rng_algorithm", Kind::string}, {"dtype", Kind::dtype}, {"shape", Kind::shape}});
+  p.as_stored = true;
+  p.batch = batch_random;
   p.infer = infer_random;
   p.zero_derivative = true;
   p.hlo = {"stablehlo.rng_bit_generator", {}, special};

@@ -4,6 +4,7 @@
 // `top_k` gives the largest elements along the last dimension and their indices, floats in
 // their total order (build.h); among equals the first one comes first.
 #include "primitives/families/families.h"
+#include "primitives/vocabulary/batching.h"
 #include "primitives/vocabulary/structured.h"
 
 namespace anvil::primitives {
@@ -107,6 +108,7 @@ Primitive make_sort() {
       {{"dim", Kind::axis}, {"descending", Kind::flag}, {"is_stable", Kind::flag}, {"num_keys", Kind::integer}});
   p.as_stored = true;
   p.infer = infer_sort;
+  p.batch = batch_alongside;
   p.augment = sort_with_places;
   p.reverse = reverse_sort;
   p.hlo = {"stablehlo.sort", {}, special};
@@ -148,10 +150,18 @@ void reverse_top_k(ReverseStep& step) {
   set(step, 0, of_least + put_back(above, result(step, 1), dim, shape));
 }
 
+void batch_top_k(BatchStep& step) {
+  const int64_t last = rank(step, 0);
+  const Var x = moved(operand(step, 0), last, last - 1);
+  for (const ValuePtr& v : record(step.graph, primitive_of(step.call), {x.value}, step.call.params))
+    set(step, {moved({&step.graph, v}, last - 1, last)});
+}
+
 Primitive make_top_k() {
   Primitive p = make_primitive("sort", "top_k", {"operand"}, {{"k", Kind::integer}});
   p.as_stored = true;
   p.index_results = {1};
+  p.batch = batch_top_k;
   p.infer = infer_top_k;
   p.reverse = reverse_top_k;
   p.hlo = {"chlo.top_k", {{"k", "k", Attribute::i64}}};

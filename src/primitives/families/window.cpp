@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "primitives/families/fold.h"
+#include "primitives/vocabulary/batching.h"
 #include "primitives/vocabulary/region.h"
 #include "primitives/vocabulary/structured.h"
 
@@ -215,13 +216,14 @@ std::vector<ValuePtr> expand_select_and_scatter(Graph& to, const Call& c) {
 void register_window(Registry& r) {
   register_window_views(r);
   Primitive p = make_primitive("window", "reduce_window", {"..."},
-                               {{"window_dimensions", Kind::sizes},
-                                {"window_strides", Kind::sizes},
-                                {"base_dilations", Kind::sizes},
-                                {"window_dilations", Kind::sizes},
-                                {"padding_low", Kind::sizes},
-                                {"padding_high", Kind::sizes},
+                               {{"window_dimensions", Kind::sizes, false, 1},
+                                {"window_strides", Kind::sizes, false, 1},
+                                {"base_dilations", Kind::sizes, false, 1},
+                                {"window_dilations", Kind::sizes, false, 1},
+                                {"padding_low", Kind::sizes, false, 0},
+                                {"padding_high", Kind::sizes, false, 0},
                                 {"body", Kind::graph}});
+  p.batch = batch_fold;
   p.infer = infer_reduce_window;
   p.expand = expand_reduce_window;
   p.reverse = reverse_reduce_window;
@@ -230,12 +232,13 @@ void register_window(Registry& r) {
   r.add(std::move(p));
 
   p = make_primitive("window", "select_and_scatter", {"operand", "source", "initial"},
-                     {{"window_dimensions", Kind::sizes},
-                      {"window_strides", Kind::sizes},
-                      {"padding_low", Kind::sizes},
-                      {"padding_high", Kind::sizes},
+                     {{"window_dimensions", Kind::sizes, false, 1},
+                      {"window_strides", Kind::sizes, false, 1},
+                      {"padding_low", Kind::sizes, false, 0},
+                      {"padding_high", Kind::sizes, false, 0},
                       {"select", Kind::graph},
                       {"scatter", Kind::graph}});
+  p.batch = [](BatchStep& step) { record_alongside(step, 2); };
   p.infer = infer_select_and_scatter;
   p.expand = expand_select_and_scatter;
   p.hlo = {"stablehlo.select_and_scatter", {}, special};

@@ -4,6 +4,7 @@
 
 #include "primitives/families/families.h"
 #include "primitives/families/window.h"
+#include "primitives/vocabulary/batching.h"
 #include "primitives/vocabulary/structured.h"
 
 namespace anvil::primitives {
@@ -217,6 +218,17 @@ std::vector<ValuePtr> expand_sum_windows(Graph& to, const Call& c) {
   return {x.value};
 }
 
+// ---- the windows' dimensions stay last --------------------------------------------------------
+
+void batch_windows(BatchStep& step) {
+  const Var y = record("windows", {operand(step, 0)}, step.call.params);
+  set(step, {moved(y, rank(step, 0), static_cast<int64_t>(y.shape().size()) - 1)});
+}
+void batch_sum_windows(BatchStep& step) {
+  const auto rank_of_sums = static_cast<int64_t>(step.call.outputs[0]->type.shape.size());
+  set(step, {record("sum_windows", {moved(operand(step, 0), rank(step, 0), rank_of_sums)}, step.call.params)});
+}
+
 }  // namespace
 
 void register_window_views(Registry& r) {
@@ -225,6 +237,7 @@ void register_window_views(Registry& r) {
       {{"dims", Kind::axes}, {"sizes", Kind::sizes}, {"strides", Kind::sizes}, {"dilations", Kind::sizes}});
   p.acts = Acts::moves;
   p.linear = Operands::all();
+  p.batch = batch_windows;
   p.infer = infer_windows;
   p.lower = lower_windows;
   p.reverse = reverse_windows;
@@ -234,6 +247,7 @@ void register_window_views(Registry& r) {
   p = make_primitive("window", "sum_windows", {"operand"}, {{"dims", Kind::axes}, {"dilations", Kind::sizes}});
   p.acts = Acts::reduces;
   p.linear = Operands::all();
+  p.batch = batch_sum_windows;
   p.infer = infer_sum_windows;
   p.lower = lower_sum_windows;
   p.reverse = reverse_sum_windows;

@@ -40,6 +40,8 @@ struct ParamSpec {
   std::string name;
   Kind kind;
   bool optional = false;  // calls may be without it
+  // Of `sizes` with an entry for each dimension: that of one in which nothing happens. None: its size.
+  std::optional<int64_t> untouched = std::nullopt;
 };
 
 // How the primitive reads in StableHLO, for the reader and the writer alike: an operator, and
@@ -71,6 +73,7 @@ class Lowering;        // primitives/vocabulary/lowering.h
 class Simplification;  // primitives/vocabulary/simplification.h
 struct ReverseStep;
 struct ForwardStep;
+struct BatchStep;  // primitives/vocabulary/batching.h
 
 struct Primitive : graph::Operation {
   std::string key;                    // R's name: nvl_<key>, prim("<key>")
@@ -115,6 +118,8 @@ struct Primitive : graph::Operation {
   // Tangents of the results, where what they are does not follow well enough from the properties above or from
   // `reverse`; false where it does not cover the call. Nearly all primitives need none (transform/forward.h).
   std::function<bool(ForwardStep&)> forward;
+  // The call on a batch of examples, where the properties above do not say it: batching.h.
+  std::function<void(BatchStep&)> batch;
   bool zero_derivative = false;  // derivative zero or none (integers, comparisons, fill): a stated property
   // Of a primitive that is made of others: its call as calls of those, recorded into the
   // graph. Whatever runs a graph expands it first (composite.h); the rules below that such a

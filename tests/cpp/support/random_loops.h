@@ -17,7 +17,9 @@ class RandomLoops {
   using Graph = graph::Graph;
   const int64_t length;  // of all arrays; small ones are copied, others stay in place
 
-  explicit RandomLoops(uint64_t seed) : length(seed % 3 == 0 ? 20 : 5), random_(seed) {}
+  // `uneven`: how many steps a loop makes depends on what it computes.
+  explicit RandomLoops(uint64_t seed, bool uneven = false)
+      : length(seed % 3 == 0 ? 20 : 5), uneven_(uneven), random_(seed) {}
 
   // Of a scalar and two arrays, all f64: some more.
   Vars operator()(Graph& g, const Vars& x) {
@@ -118,7 +120,10 @@ class RandomLoops {
     const auto condition = inner(start), body = inner(start);
     const Vars now = inputs(condition), s = inputs(body);
     Var more = now[2] < integer(*condition, below(5));
-    if (chance(30)) more = more & (now[0] < 0.9);
+    if (uneven_)
+      more = (now[2] < integer(*condition, 2 + below(3))) & (now[0] < 0.1 * static_cast<double>(below(8)));
+    else if (chance(30))
+      more = more & (now[0] < 0.9);
     condition->outputs = {more.value};
 
     Scope scope = outer;
@@ -145,6 +150,7 @@ class RandomLoops {
   // Into (-1, 1), so that nothing grows from step to step.
   static Var reduced(Var x) { return sin(x); }
 
+  const bool uneven_;
   std::mt19937_64 random_;
 };
 
