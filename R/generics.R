@@ -120,6 +120,9 @@ Math.AnvilValue <- function(x, ...) {
     digamma = nv_digamma(x),
     trigamma = nv_polygamma(1, x),
     cumsum = nv_cumsum(x),
+    cumprod = nv_cumprod(x),
+    cummax = nv_cummax(x),
+    cummin = nv_cummin(x),
     gamma = unsupported("gamma", "i `exp(lgamma(x))` is its absolute value."),
     unsupported(.Generic)
   )

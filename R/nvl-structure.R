@@ -121,6 +121,22 @@ nvl_argmin <- function(operand, dim, drop = TRUE) record("argmin", list(operand)
 
 #' @rdname nvl_structure
 #' @export
+nvl_cumprod <- function(operand, dim) record("cumprod", list(operand), list(dim = dim))
+
+#' @rdname nvl_structure
+#' @export
+nvl_cumlogsumexp <- function(operand, dim) record("cumlogsumexp", list(operand), list(dim = dim))
+
+#' @rdname nvl_structure
+#' @export
+nvl_cummax <- function(operand, dim) record("cummax", list(operand), list(dim = dim))
+
+#' @rdname nvl_structure
+#' @export
+nvl_cummin <- function(operand, dim) record("cummin", list(operand), list(dim = dim))
+
+#' @rdname nvl_structure
+#' @export
 nvl_cumsum <- function(operand, dim) record("cumsum", list(operand), list(dim = dim))
 
 #' @rdname nvl_structure

@@ -132,24 +132,60 @@ extreme <- function(primitive, reduction, operand, dim, drop, with_values) {
   if (with_values) list(values = reduction(operand, dim, drop), indices = indices) else indices
 }
 
-#' Cumulative sums
+#' Running sums, products and extremes
 #'
-#' R's `cumsum()` calls `nv_cumsum()` for tensors. Integers wrap around; `bool` is counted in `i32`.
+#' What R's `cumsum()`, `cumprod()`, `cummax()` and `cummin()` call for tensors, and the logarithm of the running sum of
+#' exponentials, \eqn{\log \sum_{j \le i} \exp x_j}{log(sum(exp(x[1:i])))}, in which no exponential overflows. Integers wrap
+#' around; `bool` is counted in `i32`. After a `NaN` everything is `NaN`.
 #'
-#' @param operand A tensor with at least one dimension.
-#' @param dim The dimension along which to sum. By default the tensor is flattened in R's order,
+#' @param operand A tensor with at least one dimension; of floats for `nv_cumlogsumexp()`.
+#' @param dim The dimension along which to go. By default the tensor is flattened in R's order,
 #'   as by `cumsum()`.
-#' @return A tensor of the shape of `operand`; without `dim` one with a single dimension.
-#' @export
+#' @param with_indices Whether to give the positions, too: of equal elements the last one so far, which has
+#'   the derivative.
+#' @return A tensor of the shape of `operand`; without `dim` one with a single dimension. `with_indices` a list of
+#'   `values` and `indices`, `i32` positions along `dim` that count from 1.
+#' @name nv_cumsum
 #' @examples
 #' m <- nv_tensor(matrix(1:6, 2))
 #' nv_cumsum(m)
 #' nv_cumsum(m, dim = 2)
-nv_cumsum <- function(operand, dim = NULL) {
-  operand <- as_number(operand)
+#' nv_cumprod(m, dim = 2)
+#' nv_cummax(nv_tensor(c(3, 1, 4, 4, 2)), with_indices = TRUE)
+#' nv_cumlogsumexp(nv_tensor(c(1000, 1000, 999)))
+NULL
+
+#' @rdname nv_cumsum
+#' @export
+nv_cumsum <- function(operand, dim = NULL) along("cumsum", as_number(operand), dim)
+
+#' @rdname nv_cumsum
+#' @export
+nv_cumprod <- function(operand, dim = NULL) along("cumprod", as_number(operand), dim)
+
+#' @rdname nv_cumsum
+#' @export
+nv_cummax <- function(operand, dim = NULL, with_indices = FALSE) running_extreme("cummax", operand, dim, with_indices)
+
+#' @rdname nv_cumsum
+#' @export
+nv_cummin <- function(operand, dim = NULL, with_indices = FALSE) running_extreme("cummin", operand, dim, with_indices)
+
+#' @rdname nv_cumsum
+#' @export
+nv_cumlogsumexp <- function(operand, dim = NULL) along("cumlogsumexp", as_float(operand), dim)
+
+running_extreme <- function(primitive, operand, dim, with_indices) {
+  check_flag(with_indices, "with_indices")
+  found <- along(primitive, as_number(operand), dim)
+  if (with_indices) list(values = found[[1L]], indices = found[[2L]]) else found[[1L]]
+}
+
+# A primitive with the parameter `dim`; without one, of all elements in R's order.
+along <- function(primitive, operand, dim) {
   if (is.null(dim)) {
     dim <- 1L
     if (rank_of(operand) != 1L) operand <- nv_flatten(operand)
   }
-  record("cumsum", list(operand), list(dim = dim))
+  record(primitive, list(operand), list(dim = dim))
 }

@@ -69,14 +69,14 @@ trace_graph <- function(f, args, mode = "program", as_input = NULL, what = "A tr
 
 is_input <- function(x) is_value(x) || inherits(x, "AbstractTensor")
 
-check_outputs <- function(outputs, what) {
+check_outputs <- function(outputs, what, verb = "return") {
   for (x in outputs) {
     if (!is_tensorish(x)) {
-      message <- paste(what, "must return tensors, or nested lists of them.")
+      message <- paste(what, "must", verb, "tensors, or nested lists of them.")
       abort_anvil("argument", message, sprintf("x Got <%s>.", described_class(x)))
     }
     if (is_missing_literal(x)) {
-      message <- paste(what, "must not return NA: tensors know NaN, but no NA.")
+      message <- paste(what, "must not", verb, "NA: tensors know NaN, but no NA.")
       abort_anvil("missing", message, if (!is.logical(x)) "i Use `NaN` or `NA_real_`.")
     }
   }

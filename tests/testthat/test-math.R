@@ -80,7 +80,6 @@ test_that("mistakes are explained", {
     nv_reduce_precision(f64(1), 0, 3)
     round(f64(1.234), 2)
     gamma(f64(1))
-    cummax(f64(1))
     signif(f64(1), 2)
   })
 })

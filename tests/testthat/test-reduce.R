@@ -147,3 +147,37 @@ test_that("an extreme's value carries its derivative, its position none", {
   x <- nv_tensor(rbind(c(3, 1, 4), c(1, 9, 2)), dtype = "f64")
   expect_identical(as_array(jit(gradient(f))(x)$x), rbind(c(0, 0, 3), c(0, 2, 0)))
 })
+
+test_that("running products and extremes are base R's, along any dimension", {
+  x <- c(3, 1, 4, 4, NaN, 2)
+  for (name in c("cumprod", "cummax", "cummin")) {
+    f <- get(name)
+    expect_equal(c(as_array(f(nv_tensor(x, "f64")))), f(x))
+    expect_equal(c(as_array(jit(function(x) f(x))(nv_tensor(matrix(1:6, 2))))), f(matrix(1:6, 2)))
+    m <- matrix(c(2, -1, 3, 5, 0.5, 1), 2)
+    g <- get(paste0("nv_", name))
+    expect_equal(as_array(g(nv_tensor(m, "f64"), 1)), apply(m, 2, f))
+    expect_equal(as_array(g(nv_tensor(m, "f64"), 2)), t(apply(m, 1, f)))
+  }
+  found <- nv_cummax(nv_tensor(c(3, 1, 4, 4, 2)), with_indices = TRUE)
+  expect_identical(lapply(found, function(x) c(as_array(x))), list(values = c(3, 3, 4, 4, 4), indices = c(1L, 1L, 3L, 4L, 4L)))
+  found <- jit(function(x) nv_cummin(x, 1, with_indices = TRUE))(nv_tensor(c(3, 1, NaN, 0)))
+  expect_identical(c(as_array(found$indices)), c(1L, 2L, 3L, 3L))
+  y <- c(-Inf, 1000, 1000, 990)
+  expect_equal(c(as_array(nv_cumlogsumexp(nv_tensor(y, "f64")))), c(-Inf, 1000, 1000 + log(2), 1000 + log(2 + exp(-10))))
+})
+
+test_that("gradients of running reductions are the finite differences", {
+  x <- c(0.5, -1.2, 0, 2, 1.5, 0.3)
+  w <- c(1, -2, 0.5, 3, -1, 2)
+  for (f in list(nv_cumprod, nv_cummax, nv_cummin, nv_cumlogsumexp)) {
+    loss <- function(x) sum(f(x) * nv_tensor(w, "f64"))
+    at <- function(x) as_array(jit(loss)(nv_tensor(x, "f64")))
+    slope <- c(as_array(jit(gradient(loss))(nv_tensor(x, "f64"))$x))
+    differences <- vapply(seq_along(x), function(i) (at(x + 1e-6 * (seq_along(x) == i)) - at(x - 1e-6 * (seq_along(x) == i))) / 2e-6, 0)
+    expect_equal(slope, differences, tolerance = 1e-6)
+    one <- nv_tensor(c(1, -1, 2, 0.5, 3, -2), "f64")
+    expect_equal(as_array(jvp(loss)(list(nv_tensor(x, "f64")), list(one))$tangent), sum(slope * as_array(one)))
+  }
+  expect_identical(c(as_array(gradient(function(x) sum(nv_cummax(x)))(nv_tensor(c(1, 1, 0)))$x)), c(1, 2, 0))
+})

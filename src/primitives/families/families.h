@@ -14,6 +14,7 @@ void register_index(Registry&);
 void register_gather(Registry&);
 void register_reduce(Registry&);
 void register_fold(Registry&);
+void register_running(Registry&);
 void register_window(Registry&);
 void register_contract(Registry&);
 void register_convolution(Registry&);

@@ -32,6 +32,12 @@ inline IndexDims index_dims(const Params& p, const Names& n) {
           p.ints(n.indices_batch), p.ints(n.map),       p.integer("index_vector_dim")};
 }
 
+// Places along `dim`, one for each element of a tensor of this rank.
+inline IndexDims places_along(int64_t dim, size_t rank) {
+  const Ints others = other_axes(rank, {dim});
+  return {{}, {dim}, others, others, {dim}, static_cast<int64_t>(rank)};
+}
+
 // How the dimensions of the operand, of the indices and of the tensor of windows (the result
 // of a gather, the update of a scatter) correspond.
 struct Layout {

@@ -15,6 +15,7 @@ Registry& registry() {
     register_gather(r);
     register_reduce(r);
     register_fold(r);
+    register_running(r);
     register_window(r);
     register_contract(r);
     register_convolution(r);

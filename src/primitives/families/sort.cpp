@@ -4,6 +4,7 @@
 // `top_k` gives the largest elements along the last dimension and their indices, floats in
 // their total order (build.h); among equals the first one comes first.
 #include "primitives/families/families.h"
+#include "primitives/families/gather.h"
 #include "primitives/vocabulary/batching.h"
 #include "primitives/vocabulary/structured.h"
 
@@ -27,11 +28,6 @@ Types infer_sort(const Types& t, const Params& params) {
   return t;
 }
 
-// Places along `dim`, one for each element of a tensor of this rank.
-IndexDims places_along(int64_t dim, size_t rank) {
-  Ints others = other_axes(rank, {dim});
-  return {{}, {dim}, others, others, {dim}, static_cast<int64_t>(rank)};
-}
 // Zeros of `shape`, but g at the indices along `dim`.
 Var put_back(Var g, Var indices, int64_t dim, const Shape& shape) {
   Var zeros = literal(*g.graph, 0, {g.dtype(), shape});

@@ -90,6 +90,18 @@ inline void RandomProgram::add_structured(Rules& t) {
     for (auto& v : r) p.keep({&p.graph, v});
     return true;
   };
+  for (const char* running : {"cumprod", "cumlogsumexp", "cummax", "cummin"})
+    t[running] = [running](P& p) {
+      Var x = p.any();
+      if (x.shape().empty() || !is_numeric(x.dtype())) return false;
+      const std::string_view name = running;
+      if (name == "cumlogsumexp" && !is_float(x.dtype())) return false;
+      x = name == "cumprod" && is_float(x.dtype()) ? primitives::record("tanh", {x}) : p.order_key(x);
+      for (auto& v : primitives::record(p.graph, primitives::registry().at(name), {x.value},
+                                        {{"dim", int64_t(p.below(static_cast<int>(x.shape().size())))}}))
+        p.keep({&p.graph, v});
+      return true;
+    };
   for (const char* extreme : {"argmax", "argmin"})
     t[extreme] = [extreme](P& p) {
       Var x = p.any();

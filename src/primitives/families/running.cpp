@@ -1,0 +1,120 @@
+// Running products, extremes and sums of exponentials along a dimension, as running combinations by a region.
+// An extreme so far comes with its place, the last of equal ones; after a NaN it is that NaN.
+#include "primitives/families/families.h"
+#include "primitives/families/gather.h"
+#include "primitives/families/monoid.h"
+#include "primitives/vocabulary/structured.h"
+
+namespace anvil::primitives {
+namespace {
+
+using graph::Call;
+using graph::Graph;
+using graph::GraphPtr;
+using loops::Op;
+using Vars = std::vector<Var>;
+
+Types infer_running(const Types& t, const Params& params) {
+  check_axis("dim", params.integer("dim"), static_cast<int64_t>(t[0].shape.size()));
+  return t;
+}
+
+Vars cumulate(const Vars& operands, const Vars& start, int64_t dim, const GraphPtr& body) {
+  std::vector<ValuePtr> inputs;
+  for (const Vars* list : {&operands, &start})
+    for (const Var& v : *list) inputs.push_back(v.value);
+  Graph& g = *operands[0].graph;
+  Vars results;
+  for (const ValuePtr& v : record(g, registry().at("cumulative"), inputs, {{"dim", dim}, {"body", body}}))
+    results.push_back({&g, v});
+  return results;
+}
+
+// A region of scalars of these dtypes, of what is so far and of one more element.
+template <class F>
+GraphPtr region(const std::vector<DType>& dtypes, F&& combined) {
+  auto body = std::make_shared<Graph>();
+  Vars x;
+  for (int side = 0; side < 2; ++side)
+    for (const DType t : dtypes) {
+      body->inputs.push_back(graph::make_value(graph::Value::Kind::input, {t, {}, false}));
+      x.push_back({body.get(), body->inputs.back()});
+    }
+  for (const Var& v : combined(x)) body->outputs.push_back(v.value);
+  return body;
+}
+
+// ---- one number so far --------------------------------------------------------------------
+// Small floats are rounded once, at the end.
+
+template <class F>
+Primitive running(const char* name, Group group, Scalar start, F combined) {
+  Primitive p = make_primitive("reduce", name, {"operand"}, {{"dim", Kind::axis}});
+  p.group = group;
+  p.infer = infer_running;
+  p.expand = [start, combined](Graph& to, const Call& c) -> std::vector<ValuePtr> {
+    const Var stored{&to, c.inputs[0]}, x = convert(stored, compute_type(stored.dtype()));
+    const GraphPtr body = region({x.dtype()}, [&](const Vars& v) { return Vars{combined(v[0], v[1])}; });
+    const Var initial = literal(to, start, {x.dtype(), {}});
+    return {convert(cumulate({x}, {initial}, c.params.integer("dim"), body)[0], stored.dtype()).value};
+  };
+  return p;
+}
+
+// log(exp(a) + exp(b)); equal ones, infinite ones too, have the difference 0.
+Var log_add_exp(Var a, Var b) {
+  const Var larger = maximum(a, b), apart = select(a == b, zeros_like(a), minimum(a, b) - larger);
+  return larger + record("log1p", {exp(apart)});
+}
+
+// ---- extremes and their places --------------------------------------------------------------
+
+Types infer_running_extreme(const Types& t, const Params& params) {
+  infer_running(t, params);
+  check_counts_in_i32("The dimension `dim` of `operand`", t[0].shape[static_cast<size_t>(params.integer("dim"))]);
+  return {t[0], {DType::i32, t[0].shape}};
+}
+
+std::vector<ValuePtr> expand_running_extreme(const Monoid& m, Graph& to, const Call& c) {
+  const Var x{&to, c.inputs[0]};
+  const DType t = x.dtype();
+  const int64_t dim = c.params.integer("dim");
+  const GraphPtr body = region({t, DType::i32}, [&](const Vars& v) {
+    const Var so_far = v[0], next = v[2], further = m.op == Op::maximum ? so_far > next : so_far < next;
+    const Var stays = further | (so_far != so_far);
+    return Vars{select(stays, so_far, next), select(stays, v[1], v[3])};
+  });
+  const Vars start = {literal(to, m.start(t), {t, {}}), literal(to, Scalar(0), {DType::i32, {}})};
+  const Vars found = cumulate({x, iota(to, dim, DType::i32, x.shape())}, start, dim, body);
+  return {found[0].value, found[1].value};
+}
+
+// The element at the place has it all, a NaN has none.
+void reverse_running_extreme(ReverseStep& step) {
+  if (!flows(step, 0)) return;
+  const Var x = operand(step, 0), y = result(step, 0), g = select(y == y, cotangent(step, 0), zeros_like(y));
+  const IndexDims places = places_along(step.call.params.integer("dim"), x.shape().size());
+  set(step, 0, scatter(zeros_like(x), result(step, 1), g, places, "add"));
+}
+
+Primitive running_extreme(const char* name, Op op) {
+  Primitive p = make_primitive("reduce", name, {"operand"}, {{"dim", Kind::axis}});
+  p.group = Group::numeric;
+  p.infer = infer_running_extreme;
+  p.index_results = {1};
+  p.selects = true;
+  p.expand = [op](Graph& to, const Call& c) { return expand_running_extreme(*find_monoid(op), to, c); };
+  p.reverse = reverse_running_extreme;
+  return p;
+}
+
+}  // namespace
+
+void register_running(Registry& r) {
+  r.add(running("cumprod", Group::numeric, Scalar(1), [](Var a, Var b) { return a * b; }));
+  r.add(running("cumlogsumexp", Group::floating, Scalar(-INFINITY), log_add_exp));
+  r.add(running_extreme("cummax", Op::maximum));
+  r.add(running_extreme("cummin", Op::minimum));
+}
+
+}  // namespace anvil::primitives
