@@ -139,12 +139,12 @@ segment_length <- function(checkpoint) {
   }
 }
 
-check_state_types <- function(tree, graph) {
+check_state_types <- function(tree, graph, root = "x") {
   inputs <- graph$inputs
   outputs <- graph$outputs
   for (i in seq_along(inputs)) {
     if (!eq_type(inputs[[i]], outputs[[i]], ambiguity = FALSE)) {
-      path <- sub("^x[$]", "", tree_path(tree, i))
+      path <- sub(sprintf("^%s[$]", root), "", tree_path(tree, i, root))
       same_dtype <- dtype(inputs[[i]]) == dtype(outputs[[i]])
       abort_anvil(if (same_dtype) "shape" else "dtype", sprintf("`body` must return `%s` with the type that it has in `init`.", path), c(
         sprintf("x It is %s in `init` and %s after an iteration.", type_text(inputs[[i]]), type_text(outputs[[i]])),

@@ -62,7 +62,7 @@ nv_scan <- function(init, xs = NULL, body, steps = NULL, reverse = FALSE, checkp
   }
   step <- trace_graph(function(i, carry) scan_step(scan, carry, i), list(i = nv_scalar(1L), carry = state), mode = "state", what = "`body`")
   carry <- seq_len(scan$carried)
-  check_state_types(tree, list(inputs = step$inputs[-1L], outputs = step$outputs[carry]))
+  check_state_types(tree, list(inputs = step$inputs[-1L], outputs = step$outputs[carry]), "carry")
   outs <- lapply(step$outputs[setdiff(seq_along(step$outputs), carry)], function(out) {
     nv_fill(0, c(n, shape(out)), dtype = dtype(out), ambiguous = FALSE)
   })
@@ -166,7 +166,7 @@ scan_in_r <- function(scan, state, places) {
   for (i in places) {
     made <- scan_step(scan, state, i)
     next_state <- lapply(check_outputs(made$carry, "`body`"), nv_value)
-    check_state_types(scan$tree, list(inputs = state, outputs = next_state))
+    check_state_types(scan$tree, list(inputs = state, outputs = next_state), "carry")
     state <- next_state
     out <- made$out$out
     outs[[i]] <- lapply(check_outputs(flatten(out), "`body`"), nv_value)
