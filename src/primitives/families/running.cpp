@@ -25,7 +25,7 @@ Vars cumulate(const Vars& operands, const Vars& start, int64_t dim, const GraphP
     for (const Var& v : *list) inputs.push_back(v.value);
   Graph& g = *operands[0].graph;
   Vars results;
-  for (const ValuePtr& v : record(g, registry().at("cumulative"), inputs, {{"dim", dim}, {"body", body}}))
+  for (const ValuePtr& v : record(g, registry().at("cumulative"), inputs, {{"dim", dim, true}, {"body", body}}))
     results.push_back({&g, v});
   return results;
 }

@@ -95,10 +95,11 @@ inline void RandomProgram::add_structured(Rules& t) {
       Var x = p.any();
       if (x.shape().empty() || !is_numeric(x.dtype())) return false;
       const std::string_view name = running;
+      const int64_t dim = p.below(static_cast<int>(x.shape().size()));
+      if (x.shape()[static_cast<size_t>(dim)] < 2) return false;  // in text like no running at all
       if (name == "cumlogsumexp" && !is_float(x.dtype())) return false;
       x = name == "cumprod" && is_float(x.dtype()) ? primitives::record("tanh", {x}) : p.order_key(x);
-      for (auto& v : primitives::record(p.graph, primitives::registry().at(name), {x.value},
-                                        {{"dim", int64_t(p.below(static_cast<int>(x.shape().size())))}}))
+      for (auto& v : primitives::record(p.graph, primitives::registry().at(name), {x.value}, {{"dim", dim, true}}))
         p.keep({&p.graph, v});
       return true;
     };
@@ -108,7 +109,7 @@ inline void RandomProgram::add_structured(Rules& t) {
       if (x.shape().empty() || !is_numeric(x.dtype())) return false;
       const int64_t dim = p.below(static_cast<int>(x.shape().size()));
       if (x.shape()[static_cast<size_t>(dim)] == 0) return false;
-      p.keep(primitives::record(extreme, {p.order_key(x)}, {{"dim", dim}, {"drop", p.chance(50)}}));
+      p.keep(primitives::record(extreme, {p.order_key(x)}, {{"dim", dim, true}, {"drop", p.chance(50)}}));
       return true;
     };
   t["cholesky"] = [](P& p) {
