@@ -89,6 +89,20 @@ TEST(Workloads, RowSumsAreVectorisedOverRows) {
   EXPECT_EQ(outer.end, 256);
 }
 
+// Stores that are 2^18 bytes apart would push each other out of the cache.
+TEST(Workloads, OuterProductsAreStoredInTheirOrder) {
+  Builder b;
+  Var x = b.input(DType::f32, {128, 512}), y = b.input(DType::f32, {128, 512});
+  b.output(dot_general(x, y, {}, {}, {1}, {1}));
+  loops::Program p = compiler::compile(*b.g, {64, 32});
+  const For* loop = &std::get<For>(p.body.at(0).is);
+  while (const auto* inner = std::get_if<For>(&loop->body.at(0).is)) {
+    EXPECT_NE(loop->kind, For::Kind::vector);
+    loop = inner;
+  }
+  EXPECT_EQ(loop->end, 512);
+}
+
 TEST(Workloads, SumOfAMatrixIsOneLoop) {
   Builder b;
   b.output(reduce_sum(b.input(DType::f64, {50, 20}), {0, 1}));
