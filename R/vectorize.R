@@ -202,7 +202,7 @@ place_results <- function(out, out_axis) {
   if (!is.null(names(out_axis)) && !(length(labels) && setequal(labels, names(out_axis)))) {
     abort_anvil("argument", "`out_axis` must have an entry for each element of the result.", c(
       sprintf("x It has names %s.", paste0("`", names(out_axis), "`", collapse = ", ")),
-      sprintf("i The result is %s.", format(out$tree))
+      if (length(labels)) sprintf("i Those of the result are %s.", paste0("`", labels, "`", collapse = ", ")) else "i The result is no list with names."
     ))
   }
   axes <- axis_list(out_axis, out$tree, rep(TRUE, length(out$leaves)))

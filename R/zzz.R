@@ -16,7 +16,7 @@ other_exports <- c(
   "filter_list_node", "flatten", "gradient", "is_dtype", "is_tensorish", "jit", "jit_eval", "map_tree", "ndims", "ndims_abstract",
   "neq_type", "platform", "read_stablehlo", "register_primitive", "reindex_tree", "repr", "shape", "shape_abstract", "simplify_graph",
   "stablehlo", "subgraphs", "to_abstract", "trace_fn", "transform_gradient", "tree_path", "tree_size", "unflatten",
-  "value_and_gradient", "write_stablehlo"
+  "value_and_gradient", "vectorize", "write_stablehlo"
 )
 for (name in c(ls(pattern = "^nvl?_[a-z]"), other_exports)) {
   if (is.function(get(name))) assign(name, checked_for_missing(get(name)))

@@ -98,7 +98,10 @@ class Cost {
     int64_t by = step(program_, b, place, lane_);
     if (by == 0) return store ? 1 : 0.5;
     if (by == 1) return 1;
-    return (by == -1 ? 2 : width_) * (store ? 1.6 : 1.2);
+    // lines this far apart share few sets of the cache, and are gone before the next step writes to them again
+    const int64_t bytes = by * static_cast<int64_t>(size_of(program_.buffers[static_cast<size_t>(b)].dtype));
+    const double crowded = store && bytes % 1024 == 0 ? 4 : 1;
+    return (by == -1 ? 2 : width_) * (store ? 1.6 : 1.2) * crowded;
   }
   bool by_lane(const Affine& a) const {  // through a parameter
     return std::any_of(a.terms.begin(), a.terms.end(),

@@ -236,6 +236,7 @@ test_that("the table of primitives has no gaps", {
   table <- anvil:::primitive_table()
   expect_gt(nrow(table), 100L)
   internal <- c("checkpoint", "while_record", "tape_scan", "windows", "sum_windows") # text has others in their place
-  for (column in c("reverse", "loops", "evaluated")) expect_identical(table$primitive[!nzchar(table[[column]])], character())
+  for (column in c("reverse", "batched", "loops", "evaluated")) expect_identical(table$primitive[!nzchar(table[[column]])], character())
   expect_identical(setdiff(table$primitive[!nzchar(table$StableHLO)], internal), character())
+  expect_true(all(table$batched %in% c("property", "rule", "shared", "expansion"))) # none of them by a loop
 })

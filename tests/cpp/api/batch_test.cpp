@@ -167,6 +167,23 @@ TEST(BatchRandom, Programs) {
   }
 }
 
+TEST(BatchRandom, GradientsOfPrograms) {
+  const int64_t first = setting_of("ANVIL_FUZZ_SEED", 1), count = setting_of("ANVIL_FUZZ_COUNT", 1500) / 5;
+  int64_t differentiated = 0;
+  for (int64_t seed = first; seed < first + count; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const auto s = static_cast<uint64_t>(seed);
+    RandomProgram p(s, {.float_only = true, .calls = 6});
+    weigh(p.graph, 1);
+    if (!p.graph.outputs[0]) continue;  // no float among the results
+    const auto slopes = transform::gradient(p.graph, Flags(p.inputs.size(), true), true);
+    expect_batch_agrees(*slopes, p.inputs, any_flags(p.inputs.size(), s), 3, s % 4 == 0);
+    if (testing::Test::HasFatalFailure()) return;
+    ++differentiated;
+  }
+  EXPECT_GT(differentiated, count / 2);
+}
+
 Tensors arguments_of_loops(uint64_t seed) {
   const auto at = static_cast<double>(seed % 100);
   const Shape arrays = {RandomLoops(seed).length};

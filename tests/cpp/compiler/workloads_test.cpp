@@ -89,6 +89,20 @@ TEST(Workloads, RowSumsAreVectorisedOverRows) {
   EXPECT_EQ(outer.end, 256);
 }
 
+// Stores that are 2^18 bytes apart would push each other out of the cache.
+TEST(Workloads, OuterProductsAreStoredInTheirOrder) {
+  Builder b;
+  Var x = b.input(DType::f32, {128, 512}), y = b.input(DType::f32, {128, 512});
+  b.output(dot_general(x, y, {}, {}, {1}, {1}));
+  loops::Program p = compiler::compile(*b.g, {64, 32});
+  const For* loop = &std::get<For>(p.body.at(0).is);
+  while (const auto* inner = std::get_if<For>(&loop->body.at(0).is)) {
+    EXPECT_NE(loop->kind, For::Kind::vector);
+    loop = inner;
+  }
+  EXPECT_EQ(loop->end, 512);
+}
+
 TEST(Workloads, SumOfAMatrixIsOneLoop) {
   Builder b;
   b.output(reduce_sum(b.input(DType::f64, {50, 20}), {0, 1}));
@@ -104,8 +118,8 @@ TEST(Workloads, LargeProductsAreTiled) {
   for (Case c : {Case{120, 16, 512, false, false}, Case{77, 19, 787, true, true}, Case{300, 20, 164, false, true}}) {
     Builder b;
     Var x = b.input(DType::f32, c.left ? Shape{c.k, c.m} : Shape{c.m, c.k}),
-        y = b.input(DType::f32, c.right ? Shape{c.n, c.k, 1} : Shape{c.k, c.n, 1});
-    b.output(dot_general(x, y, {c.left ? 0 : 1}, {c.right ? 1 : 0}, {}, {}));
+        y = b.input(DType::f32, c.right ? Shape{c.n, c.k, 1} : Shape{1, c.k, c.n});  // no matrix, so not the BLAS's
+    b.output(dot_general(x, y, {c.left ? 0 : 1}, {1}, {}, {}));
     loops::Program p = compiler::lower(*b.g);
     compiler::tile_products(p, {16, 16});
     verify(p);

@@ -71,6 +71,7 @@ TEST(RandomBits, ThirtyTwoBits) {
 
 TEST(RandomBits, OtherWidths) {
   expect_bits(DType::ui16, {3}, {0xf4b9, 0xc618, 0xd86c}, 2);
+  expect_bits(DType::f16, {3}, {0xf4b9, 0xc618, 0xd86c}, 2);  // bits, no numbers to be rounded
   expect_bits(DType::i8, {3}, {0xb9, 0x18, 0x6c}, 2);
   for (DType t : {DType::ui64, DType::i64, DType::f64})
     expect_bits(t, {3}, {0x4f6cc618de79f4b9, 0xfe251627268fd86c, 0x1b41c6e88533bc2a}, 3);
