@@ -49,7 +49,7 @@
 #' jit(hvp(g))(list(x), list(one))
 jvp <- function(f, wrt = NULL) {
   spec <- derivative_spec(f, wrt)
-  function(args, tangents) jvp_call(spec, args, tangents)
+  checked_for_missing(function(args, tangents) jvp_call(spec, args, tangents))
 }
 
 jvp_call <- function(spec, args, tangents) {
@@ -71,7 +71,7 @@ jvp_call <- function(spec, args, tangents) {
 #' @export
 vjp <- function(f, wrt = NULL) {
   spec <- derivative_spec(f, wrt)
-  function(args, cotangents) vjp_call(spec, args, cotangents)
+  checked_for_missing(function(args, cotangents) vjp_call(spec, args, cotangents))
 }
 
 vjp_call <- function(spec, args, cotangents) {
@@ -106,7 +106,7 @@ hessian <- function(f, wrt = NULL) jacobian(gradient(f, wrt), wrt) # forward ove
 #' @export
 hvp <- function(f, wrt = NULL) {
   along <- jvp(gradient(f, wrt), wrt)
-  function(args, tangents) along(args, tangents)$tangent
+  checked_for_missing(function(args, tangents) along(args, tangents)$tangent)
 }
 
 is_float_output <- function(graph) {

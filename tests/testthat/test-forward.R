@@ -226,6 +226,8 @@ test_that("mistakes are explained", {
   expect_snapshot(error = TRUE, {
     jvp(1)
     jvp(f, wrt = "z")
+    jvp(f)(list(x, y))
+    vjp(f)(cotangents = x)
     jvp(f)(x, list(x))
     jvp(f)(list(x, y, x), list(x))
     jvp(f)(list(x, y), x)
