@@ -235,12 +235,12 @@ std::string forward_rule(const Primitive& p) {
   if (p.forward) return "rule";
   const size_t n = p.operands.size();
   bool all = true;
-  for (size_t k = 0; k < n; ++k) all = all && p.linear.contains(k, n);
+  for (size_t k = 0; k < n; ++k) all = all && (p.linear.contains(k, n) || p.indices.contains(k, n));
   if (all && n > 0) return "linear";
   if (p.acts == primitives::Acts::per_element && p.reverse) return "per element";
   if (p.bilinear) return "linear";
-  const char* other = p.reverse ? "transposed" : p.expand ? "expansion" : "";
-  return p.linear.empty() ? other : "linear";
+  const std::string other = p.reverse ? "transposed" : p.expand ? "expansion" : "";
+  return p.linear.empty() ? other : "linear, " + other;
 }
 
 }  // namespace anvil::transform

@@ -232,6 +232,8 @@ TEST(Forward, EveryDerivativeHasARule) {
   EXPECT_EQ(rule("while"), "regions");
   EXPECT_EQ(rule("floor"), "zero");
   EXPECT_EQ(rule("dot_general"), "linear");
+  EXPECT_EQ(rule("gather"), "linear");
+  EXPECT_EQ(rule("triangular_solve"), "linear, transposed");
   EXPECT_EQ(rule("exp"), "per element");
   EXPECT_EQ(rule("sort"), "transposed");
   EXPECT_EQ(rule("scatter"), "rule");
