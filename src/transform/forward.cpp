@@ -134,9 +134,9 @@ void Pushforward::per_element(ForwardStep& s) {
 // Marks results whose zeros are those of elements that were not taken, as long as elements are not mixed
 // with others.
 void Pushforward::keep_zeros(ForwardStep& s) {
-  const bool given = std::any_of(s.tangents.begin(), s.tangents.end(),
-                                 [this](const ValuePtr& t) { return t && selected_.count(t) != 0; });
-  if (!primitive_of(s.call).selects && !(given && (linear_in_tangents(s) || is_per_element(s)))) return;
+  const bool stay = std::all_of(s.tangents.begin(), s.tangents.end(),
+                                [this](const ValuePtr& t) { return !t || selected_.count(t) != 0; });
+  if (!primitive_of(s.call).selects && !(stay && (linear_in_tangents(s) || is_per_element(s)))) return;
   for (const ValuePtr& v : s.results)
     if (v && v->kind != Value::Kind::literal) selected_.insert(v);
 }
