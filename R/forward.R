@@ -61,9 +61,9 @@ jvp_call <- function(spec, args, tangents) {
   is_float <- is_float_output(graph)
   moved <- .Call(C_anvil_jvp, graph, wrt[given$as_input], list())
   flat <- .Call(C_anvil_inline, moved, c(given$leaves[given$as_input], tangents[moves]))
-  values <- seq_along(is_float)
+  values <- seq_along(flat) <= length(is_float)
   tangent <- vector("list", length(is_float))
-  tangent[is_float] <- flat[-values]
+  tangent[is_float] <- flat[!values]
   list(value = unflatten(graph$out_tree, flat[values]), tangent = unflatten(graph$out_tree, tangent))
 }
 
@@ -82,8 +82,8 @@ vjp_call <- function(spec, args, cotangents) {
   flows <- !vapply(cotangents, is.null, NA)
   pulled <- .Call(C_anvil_vjp, graph, given$wrt[given$as_input], flows, list())
   flat <- .Call(C_anvil_inline, pulled, c(given$leaves[given$as_input], cotangents[flows]))
-  values <- seq_along(outputs)
-  list(value = unflatten(graph$out_tree, flat[values]), cotangents = unflatten(given$wrt_tree, flat[-values]))
+  values <- seq_along(flat) <= length(outputs)
+  list(value = unflatten(graph$out_tree, flat[values]), cotangents = unflatten(given$wrt_tree, flat[!values]))
 }
 
 #' @rdname jvp

@@ -49,6 +49,8 @@ test_that("cotangents of any results are pulled back", {
   expect_equal(value(vjp(f, wrt = "y")(list(x, y), list(sums = list(NULL, nv_scalar(3, "f64"))))$cotangents$y), c(3, 3, 3))
   expect_equal(value(vjp(function(x) x * x)(list(x), y)$cotangents$x), 2 * value(x * y))
   expect_equal(value(vjp(function(x) x * x)(list(x), NULL)$cotangents$x), c(0, 0, 0))
+  expect_equal(value(vjp(function(x) list())(list(x), list())$cotangents$x), c(0, 0, 0))
+  expect_identical(jvp(function(x) list())(list(x), list(x)), list(value = list(), tangent = list()))
 })
 
 test_that("functions of different shapes have their Jacobians, nested by result and argument", {
