@@ -49,21 +49,21 @@
 #' jit(hvp(g))(list(x), list(one))
 jvp <- function(f, wrt = NULL) {
   spec <- derivative_spec(f, wrt)
-  function(args, tangents) jvp_call(spec, args, tangents)
+  checked_for_missing(function(args, tangents) jvp_call(spec, args, tangents))
 }
 
 jvp_call <- function(spec, args, tangents) {
   given <- differentiated_arguments(spec, arguments_of(spec$f, args))
-  tangents <- leaves_like(given$wrt_tree, tangents, given$leaves[given$wrt], "tangents")
+  tangents <- leaves_like(given$wrt_tree, tangents, given$leaves[given$wrt], "tangents", "argument")
   moves <- !vapply(tangents, is.null, NA)
   wrt <- replace(given$wrt, given$wrt, moves)
   graph <- trace_differentiated(spec, given)
   is_float <- is_float_output(graph)
   moved <- .Call(C_anvil_jvp, graph, wrt[given$as_input], list())
   flat <- .Call(C_anvil_inline, moved, c(given$leaves[given$as_input], tangents[moves]))
-  values <- seq_along(is_float)
+  values <- seq_along(flat) <= length(is_float)
   tangent <- vector("list", length(is_float))
-  tangent[is_float] <- flat[-values]
+  tangent[is_float] <- flat[!values]
   list(value = unflatten(graph$out_tree, flat[values]), tangent = unflatten(graph$out_tree, tangent))
 }
 
@@ -71,19 +71,19 @@ jvp_call <- function(spec, args, tangents) {
 #' @export
 vjp <- function(f, wrt = NULL) {
   spec <- derivative_spec(f, wrt)
-  function(args, cotangents) vjp_call(spec, args, cotangents)
+  checked_for_missing(function(args, cotangents) vjp_call(spec, args, cotangents))
 }
 
 vjp_call <- function(spec, args, cotangents) {
   given <- differentiated_arguments(spec, arguments_of(spec$f, args))
   graph <- trace_differentiated(spec, given)
   outputs <- lapply(graph$outputs, function(v) .Call(C_anvil_value_abstract, v))
-  cotangents <- leaves_like(graph$out_tree, cotangents, outputs, "cotangents")
+  cotangents <- leaves_like(graph$out_tree, cotangents, outputs, "cotangents", "result")
   flows <- !vapply(cotangents, is.null, NA)
   pulled <- .Call(C_anvil_vjp, graph, given$wrt[given$as_input], flows, list())
   flat <- .Call(C_anvil_inline, pulled, c(given$leaves[given$as_input], cotangents[flows]))
-  values <- seq_along(outputs)
-  list(value = unflatten(graph$out_tree, flat[values]), cotangents = unflatten(given$wrt_tree, flat[-values]))
+  values <- seq_along(flat) <= length(outputs)
+  list(value = unflatten(graph$out_tree, flat[values]), cotangents = unflatten(given$wrt_tree, flat[!values]))
 }
 
 #' @rdname jvp
@@ -98,16 +98,15 @@ jacobian_call <- function(spec, args) {
   unflatten(graph$out_tree, lapply(unname(by_output), unflatten, tree = given$wrt_tree))
 }
 
-# Forward over reverse: the Jacobian of the gradient, which has as many results as arguments.
 #' @rdname jvp
 #' @export
-hessian <- function(f, wrt = NULL) jacobian(gradient(f, wrt), wrt)
+hessian <- function(f, wrt = NULL) jacobian(gradient(f, wrt), wrt) # forward over reverse: as many results as arguments
 
 #' @rdname jvp
 #' @export
 hvp <- function(f, wrt = NULL) {
   along <- jvp(gradient(f, wrt), wrt)
-  function(args, tangents) along(args, tangents)$tangent
+  checked_for_missing(function(args, tangents) along(args, tangents)$tangent)
 }
 
 is_float_output <- function(graph) {
@@ -115,52 +114,55 @@ is_float_output <- function(graph) {
 }
 
 # The leaves of `x`, which is nested like a tree, with tensors of the types of `types`; NULL where it has none.
-leaves_like <- function(tree, x, types, path) {
-  if (is.null(x)) {
-    rep(list(NULL), tree_size(tree))
-  } else if (inherits(tree, "LeafNode")) {
-    list(check_type_like(x, types[[tree$i]], path))
-  } else {
-    parts <- elements_like(tree, x, path)
-    leaves <- lapply(seq_along(parts), function(k) leaves_like(tree$nodes[[k]], parts[[k]], types, path_of_node(tree, k, path)))
+# `of` names what it belongs to: "argument" or "result".
+leaves_like <- function(tree, x, types, path, of) {
+  collect <- function(node, x, path) {
+    if (is.null(x)) {
+      return(rep(list(NULL), tree_size(node)))
+    }
+    if (inherits(node, "LeafNode")) {
+      return(list(check_type_like(x, types[[node$i]], path, of)))
+    }
+    parts <- elements_like(node, x, path, of)
+    leaves <- lapply(seq_along(parts), function(k) collect(node$nodes[[k]], parts[[k]], path_of_node(node, k, path)))
     do.call(c, c(list(list()), leaves))
   }
+  collect(tree, x, path)
 }
 
 # The elements of a list for the nodes of a tree, by name or in order, NULL for those that are missing.
-elements_like <- function(tree, x, path) {
+elements_like <- function(tree, x, path, of) {
+  refuse <- function(got) {
+    abort_anvil("argument", sprintf("`%s` must be nested like the %s that it belongs to.", path, of), c(paste("x", got), sprintf("i That is %s.", format(tree))))
+  }
   n <- length(tree$nodes)
   if (!is_container(x)) {
-    refuse_structure(tree, path, sprintf("x Got <%s>.", described_class(x)))
+    refuse(sprintf("Got <%s>.", described_class(x)))
   }
   if (is.null(names(x))) {
-    if (length(x) > n) refuse_structure(tree, path, cli::pluralize("x It has {length(x)} element{?s}."))
+    if (length(x) > n) refuse(cli::pluralize("It has {length(x)} element{?s}."))
     return(c(unname(unclass(x)), rep(list(NULL), n - length(x))))
   }
   unknown <- setdiff(names(x), tree$names)
-  if (length(unknown)) refuse_structure(tree, path, sprintf("x It has an element `%s`.", unknown[1L]))
-  lapply(tree$names %||% character(n), function(name) x[[name]])
+  if (length(unknown)) refuse(sprintf("It has an element `%s`.", unknown[1L]))
+  lapply(tree$names, function(name) x[[name]])
 }
 
-refuse_structure <- function(tree, path, got) {
-  abort_anvil("argument", sprintf("`%s` has another structure than what it belongs to.", path), c(got, sprintf("i That is %s.", format(tree))))
-}
-
-check_type_like <- function(x, type, path) {
+check_type_like <- function(x, type, path, of) {
   if (!is_input(x)) {
     abort_anvil("argument", sprintf("`%s` must be a tensor.", path), c(
       sprintf("x Got <%s>.", described_class(x)), "i `NULL` stands for zero; `nv_tensor()` makes a tensor."
     ))
   }
   if (!is_float_dtype(dtype(type))) {
-    abort_anvil("dtype", sprintf("`%s` must be `NULL`: only floats have derivatives.", path), sprintf("x It belongs to a tensor of dtype <%s>.", as.character(dtype(type))))
+    abort_anvil("dtype", sprintf("`%s` must be `NULL`: only floats have derivatives.", path), sprintf("x That %s has dtype <%s>.", of, as.character(dtype(type))))
   }
   if (dtype(x) != dtype(type)) {
-    abort_anvil("dtype", sprintf("`%s` must have dtype <%s>, as what it belongs to.", path, as.character(dtype(type))), sprintf("x Got <%s>.", as.character(dtype(x))))
+    abort_anvil("dtype", sprintf("`%s` must have dtype <%s>, as that %s has.", path, as.character(dtype(type)), of), sprintf("x Got <%s>.", as.character(dtype(x))))
   }
   if (!identical(as.double(shape(x)), as.double(shape(type)))) {
-    in_parentheses <- function(x) paste0("(", paste(shape(x), collapse = ", "), ")")
-    abort_anvil("shape", sprintf("`%s` must have shape %s, as what it belongs to.", path, in_parentheses(type)), sprintf("x Got shape %s.", in_parentheses(x)))
+    sizes <- function(x) paste0("(", paste(shape(x), collapse = ", "), ")")
+    abort_anvil("shape", sprintf("`%s` must have shape %s, as that %s has.", path, sizes(type), of), sprintf("x Got shape %s.", sizes(x)))
   }
   x
 }

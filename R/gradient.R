@@ -6,7 +6,8 @@
 #' Both are lazy and compose with each other and with [jit()]. Inside of a trace the
 #' calls are recorded; outside, the gradient is computed at once, as in debug mode.
 #'
-#' `transform_gradient()` does the same to a graph.
+#' `transform_gradient()` does the same to a graph. Functions with other results than one scalar have
+#' [vjp()], [jvp()] and [jacobian()].
 #'
 #' @section Kinks:
 #' Where several elements are the result at once, as in a maximum of equal elements, they share the

@@ -13,10 +13,10 @@
 other_exports <- c(
   "AbstractTensor", "AnvilPrimitive", "ConcreteTensor", "DebugBox", "LiteralTensor", "ambiguous", "ambiguous_abstract", "as_array", "as_dtype",
   "as_graph", "as_raw", "build_tree", "common_dtype", "debug_box", "default_dtype", "device", "dtype", "dtype_abstract", "eq_type", "evaluate_graph",
-  "filter_list_node", "flatten", "gradient", "is_dtype", "is_tensorish", "jit", "jit_eval", "map_tree", "ndims", "ndims_abstract",
+  "filter_list_node", "flatten", "gradient", "hessian", "hvp", "is_dtype", "is_tensorish", "jacobian", "jit", "jit_eval", "jvp", "map_tree", "ndims", "ndims_abstract",
   "neq_type", "platform", "read_stablehlo", "register_primitive", "reindex_tree", "repr", "shape", "shape_abstract", "simplify_graph",
   "stablehlo", "subgraphs", "to_abstract", "trace_fn", "transform_gradient", "tree_path", "tree_size", "unflatten",
-  "value_and_gradient", "vectorize", "write_stablehlo"
+  "value_and_gradient", "vectorize", "vjp", "write_stablehlo"
 )
 for (name in c(ls(pattern = "^nvl?_[a-z]"), other_exports)) {
   if (is.function(get(name))) assign(name, checked_for_missing(get(name)))

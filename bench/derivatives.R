@@ -1,6 +1,7 @@
 # What derivatives cost: of the recursion y[i] = a y[i - 1] + e[i] in a carried array, by number of
 # steps, with the largest memory of the process; of sort, cumulative products and sums of a million
-# numbers. Medians in milliseconds, with the gradient's and the value's time apart.
+# numbers. Medians in milliseconds, with the gradient's and the value's time apart. Forward mode: of loops, of
+# one scalar and of the recursion, the time of value and tangent as a multiple of the value's.
 suppressPackageStartupMessages(library(anvil))
 median_ms <- function(f, times = 5L) {
   f()
@@ -38,3 +39,21 @@ for (name in names(of)) {
   slope <- jit(gradient(of[[name]]))
   cat(sprintf("%-8s of 1e6: value %6.1f ms, gradient %6.1f ms\n", name, median_ms(\() value(x)), median_ms(\() slope(x))))
 }
+
+# Forward mode keeps nothing: the largest memory is that of two runs of different length.
+scalars <- function(n) {
+  function(x) nv_while(list(i = nv_scalar(0L), x = x), \(i, x) i < n, \(i, x) list(i = i + 1L, x = sin(x) * 1.1))$x
+}
+forward <- function(name, f, args, tangents, calls = 1L) {
+  value <- jit(f)
+  both <- jit(jvp(f))
+  t <- c(median_ms(\() for (k in seq_len(calls)) do.call(value, args)), median_ms(\() for (k in seq_len(calls)) both(args, tangents))) / calls
+  cat(sprintf("forward, %-22s value %8.3f ms, with tangent %8.3f ms (%.2f), largest memory %.0f MB\n", name, t[1L], t[2L], t[2L] / t[1L], peak_mb()))
+}
+at <- nv_scalar(0.5, "f64")
+forward("1e4 scalar steps:", scalars(1e4L), list(at), list(at), 1000L)
+forward("1e7 scalar steps:", scalars(1e7L), list(at), list(at))
+e <- nv_tensor(rnorm(1e4), "f64")
+forward("recursion of 1e4:", recursion(1e4L), list(at, e), list(at, e), 1000L)
+e <- nv_tensor(rnorm(1e6), "f64")
+forward("recursion of 1e6:", recursion(1e6L), list(at, e), list(at, e), 10L)

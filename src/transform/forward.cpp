@@ -134,9 +134,9 @@ void Pushforward::per_element(ForwardStep& s) {
 // Marks results whose zeros are those of elements that were not taken, as long as elements are not mixed
 // with others.
 void Pushforward::keep_zeros(ForwardStep& s) {
-  const bool given = std::any_of(s.tangents.begin(), s.tangents.end(),
-                                 [this](const ValuePtr& t) { return t && selected_.count(t) != 0; });
-  if (!primitive_of(s.call).selects && !(given && (linear_in_tangents(s) || is_per_element(s)))) return;
+  const bool stay = std::all_of(s.tangents.begin(), s.tangents.end(),
+                                [this](const ValuePtr& t) { return !t || selected_.count(t) != 0; });
+  if (!primitive_of(s.call).selects && !(stay && (linear_in_tangents(s) || is_per_element(s)))) return;
   for (const ValuePtr& v : s.results)
     if (v && v->kind != Value::Kind::literal) selected_.insert(v);
 }
@@ -235,12 +235,12 @@ std::string forward_rule(const Primitive& p) {
   if (p.forward) return "rule";
   const size_t n = p.operands.size();
   bool all = true;
-  for (size_t k = 0; k < n; ++k) all = all && p.linear.contains(k, n);
+  for (size_t k = 0; k < n; ++k) all = all && (p.linear.contains(k, n) || p.indices.contains(k, n));
   if (all && n > 0) return "linear";
   if (p.acts == primitives::Acts::per_element && p.reverse) return "per element";
   if (p.bilinear) return "linear";
-  const char* other = p.reverse ? "transposed" : p.expand ? "expansion" : "";
-  return p.linear.empty() ? other : "linear";
+  const std::string other = p.reverse ? "transposed" : p.expand ? "expansion" : "";
+  return p.linear.empty() ? other : "linear, " + other;
 }
 
 }  // namespace anvil::transform

@@ -21,7 +21,7 @@ std::vector<graph::ValuePtr> tangents_of(const graph::Call&, const std::vector<g
                                          graph::Graph& to);
 
 // Where the tangents of a primitive's results come from: "regions", "rule", "linear", "per element",
-// "transposed" (its reverse rule), "expansion" or "zero".
+// "transposed" (its reverse rule), "expansion" or "zero"; "linear, " and then where those by other operands do.
 std::string forward_rule(const primitives::Primitive&);
 
 }  // namespace anvil::transform

@@ -77,10 +77,11 @@ ValueList unit_vector(Graph& g, const ValueList& directions, Var k) {
 // For each result a matrix; its columns are what comes of the unit vectors of all directions together.
 ValueList columns(const Linear& linear, Graph& to) {
   const int64_t count = size_of_all(linear.part.inputs);
-  const auto body = std::make_shared<Graph>(), condition = std::make_shared<Graph>();
   ValueList state = {graph::make_literal(0, place)};
   for (const ValuePtr& v : linear.part.outputs)
     state.push_back(graph::make_literal(0, {v->type.dtype, {elements(v->type.shape), count}}));
+  if (count == 0) return values_from(state, 1);
+  const auto body = std::make_shared<Graph>(), condition = std::make_shared<Graph>();
   for (const ValuePtr& v : state)
     for (Graph* g : {body.get(), condition.get()}) g->inputs.push_back(make_value(Value::Kind::input, v->type));
   const Var k{body.get(), body->inputs[0]}, next{condition.get(), condition->inputs[0]};

@@ -19,7 +19,7 @@ take_anything <- c(
   "build_tree x", "flatten x", "map_tree .x", "unflatten flat", # leaves may be anything
   "nv_if true", "nv_if false", "nvl_if true", "nvl_if false", "jit_eval expr", # expressions
   "trace_fn args", "nv_inspect x", "write_stablehlo args", # passed on to the function
-  "gradient f", "value_and_gradient f", "map_tree .f", # fails when it is called
+  "gradient f", "value_and_gradient f", "jvp f", "vjp f", "jacobian f", "hessian f", "hvp f", "map_tree .f", # fails when it is called
   "tree_path root", "prim name"
 )
 # Errors that are about several arguments together, or about what a function given does.

@@ -126,6 +126,15 @@ TEST(Forward, TheOtherBranchMayBeInfinite) {
   EXPECT_EQ(moved([&](Var x) { return sqrt(zero_below(x) * 2.0) + x; }, {-1, 2}, {1, 1}), (Numbers{1, 1.5}));
 }
 
+// Where tangents of others are added, a zero is no sign of an element that was not taken: nothing is asked.
+TEST(Forward, SumsWithOthersAskNothing) {
+  auto g = tangents(*trace({f64({4})}, [](Graph&, const Vars& x) {
+    Var largest = broadcast_in_dim(primitives::reduce_max(x[0], {0}), {4}, {});
+    return Vars{exp(x[0] - largest)};
+  }));
+  EXPECT_EQ(g->calls.back().primitive->name, "mul") << print(*g);
+}
+
 TEST(Forward, LoopsCarryTangentsOfWhatMoves) {
   auto f = trace({f64_scalar, f64({3})}, [](Graph& g, const Vars& x) {
     return while_loop(
@@ -232,6 +241,8 @@ TEST(Forward, EveryDerivativeHasARule) {
   EXPECT_EQ(rule("while"), "regions");
   EXPECT_EQ(rule("floor"), "zero");
   EXPECT_EQ(rule("dot_general"), "linear");
+  EXPECT_EQ(rule("gather"), "linear");
+  EXPECT_EQ(rule("triangular_solve"), "linear, transposed");
   EXPECT_EQ(rule("exp"), "per element");
   EXPECT_EQ(rule("sort"), "transposed");
   EXPECT_EQ(rule("scatter"), "rule");
