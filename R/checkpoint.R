@@ -19,13 +19,7 @@
 #' gradient(f)(x, x)
 nv_checkpoint <- function(f) {
   check_function(f)
-  formals <- formals(args(f))
-  wrapper <- function() NULL
-  formals(wrapper) <- formals
-  body(wrapper) <- bquote(checkpoint_call(.anvil_checkpoint, .(arguments_call(formals))))
-  environment(wrapper) <- list2env(list(.anvil_checkpoint = f), parent = topenv())
-  attr(wrapper, "srcref") <- NULL
-  wrapper
+  with_formals(formals(args(f)), "checkpoint_call", f)
 }
 
 checkpoint_call <- function(f, args) {
@@ -35,4 +29,19 @@ checkpoint_call <- function(f, args) {
   }
   graph <- trace_graph(function() call_with(f, args), list(), mode = "state", what = "`f`")
   unflatten(graph$out_tree, as_leaves(record("checkpoint", list(), list(body_graph = graph))))
+}
+
+#' What derivatives do not go through
+#'
+#' `nv_stop_gradient(x)` is `x`, taken for a constant by derivatives of every mode and order.
+#'
+#' @param x A tensor of any shape and dtype, or a nested list of them; R's numbers and arrays become tensors.
+#' @return `x`, with tensors in it.
+#' @export
+#' @examples
+#' f <- function(x) sum(x * nv_stop_gradient(x))
+#' gradient(f)(nv_tensor(c(1, 2, 3)))
+nv_stop_gradient <- function(x) {
+  check_outputs(flatten(x), "`x`", "hold")
+  map_tree(function(leaf) nvl_stop_gradient(nv_value(leaf)), x)
 }

@@ -88,7 +88,10 @@ vjp_call <- function(spec, args, cotangents) {
 
 #' @rdname jvp
 #' @export
-jacobian <- function(f, wrt = NULL) derivative_function(derivative_spec(f, wrt), quote(jacobian_call))
+jacobian <- function(f, wrt = NULL) {
+  spec <- derivative_spec(f, wrt)
+  with_formals(formals(args(f)), "jacobian_call", spec)
+}
 
 jacobian_call <- function(spec, args) {
   given <- differentiated_arguments(spec, args)

@@ -37,7 +37,7 @@ value_and_gradient <- function(f, wrt = NULL) gradient_function(f, wrt, with_val
 gradient_function <- function(f, wrt, with_value) {
   spec <- derivative_spec(f, wrt)
   spec$with_value <- with_value
-  derivative_function(spec, quote(gradient_call))
+  with_formals(formals(args(spec$f)), "gradient_call", spec)
 }
 
 gradient_call <- function(spec, args) {
@@ -56,18 +56,6 @@ derivative_spec <- function(f, wrt) {
   check_function(f, "f")
   list(f = f, wrt = if (!is.null(wrt)) check_names(wrt, formals(args(f)), "wrt"))
 }
-
-# A function with the formals of the one to differentiate, which calls `call(spec, args)`.
-derivative_function <- function(spec, call) {
-  formals <- formals(args(spec$f))
-  wrapper <- function() NULL
-  formals(wrapper) <- formals
-  body(wrapper) <- bquote(.(call)(.anvil_derivative, .(arguments_call(formals))))
-  environment(wrapper) <- list2env(list(.anvil_derivative = spec), parent = topenv())
-  attr(wrapper, "srcref") <- NULL
-  wrapper
-}
-
 # The arguments' tree and leaves: which of them are inputs, which to differentiate by, and their tree.
 differentiated_arguments <- function(spec, args) {
   in_tree <- build_tree(args)

@@ -53,12 +53,7 @@ read_stablehlo <- function(source, entry = NULL, convert = FALSE) {
   spec$graph <- read_graph(spec)
   arguments <- fields_of(spec$graph)$in_tree$names
   formals <- stats::setNames(rep(list(quote(expr = )), length(arguments)), arguments)
-  wrapper <- function() NULL
-  formals(wrapper) <- formals
-  body(wrapper) <- bquote(imported_call(.anvil_imported, .(arguments_call(formals))))
-  environment(wrapper) <- list2env(list(.anvil_imported = spec), parent = topenv())
-  attr(wrapper, "srcref") <- NULL
-  structure(wrapper, class = c("AnvilImported", "function"))
+  structure(with_formals(formals, "imported_call", spec), class = c("AnvilImported", "function"))
 }
 
 entry_name <- function(entry) {

@@ -137,6 +137,10 @@ nvl_cummin <- function(operand, dim) record("cummin", list(operand), list(dim = 
 
 #' @rdname nvl_structure
 #' @export
+nvl_stop_gradient <- function(operand) record("stop_gradient", list(operand), list())
+
+#' @rdname nvl_structure
+#' @export
 nvl_cumsum <- function(operand, dim) record("cumsum", list(operand), list(dim = dim))
 
 #' @rdname nvl_structure

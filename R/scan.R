@@ -85,7 +85,13 @@ nv_scan <- function(init, xs = NULL, body, steps = NULL, reverse = FALSE, checkp
 #' @export
 nv_fori <- function(from, to, init, body, checkpoint = NULL) {
   check_function(body, "body")
-  bound <- function(x, name) if (is_value(x)) nv_convert(x, "i32") else check_whole_number(x, name)
+  bound <- function(x, name) {
+    if (!is_value(x)) {
+      return(check_whole_number(x, name))
+    }
+    if (rank_of(x) != 0L || !is_integer_dtype(dtype(x))) wrong_argument(name, "a whole number or an integer scalar", x)
+    nv_convert(x, "i32")
+  }
   from <- bound(from, "from")
   to <- bound(to, "to")
   # the last step does not count beyond the largest number

@@ -111,6 +111,16 @@ match_arguments <- function(f, args) {
   args
 }
 
+# A function with these formals that calls `call(spec, args)` with the list of the arguments that were given.
+with_formals <- function(formals, call, spec) {
+  wrapper <- function() NULL
+  formals(wrapper) <- formals
+  body(wrapper) <- bquote(.(as.name(call))(.anvil_spec, .(arguments_call(formals))))
+  environment(wrapper) <- list2env(list(.anvil_spec = spec), parent = topenv())
+  attr(wrapper, "srcref") <- NULL
+  wrapper
+}
+
 # f(args), with short names in the place of the values, so that calls stay readable.
 call_with <- function(f, args, label = "f") {
   args <- as.list(args)

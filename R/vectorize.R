@@ -80,19 +80,13 @@ vectorize <- function(f, args = NULL, axis = 1L, out_axis = axis) {
   check_axis(out_axis, "out_axis")
   if (!is.null(args)) args <- check_names(args, formals, "args")
   if (!is.null(names(axis))) args <- check_named_axis(axis, args, formals)
-  spec <- list(f = f, args = args, axis = axis, out_axis = out_axis)
-  wrapper <- function() NULL
-  formals(wrapper) <- formals
-  body(wrapper) <- bquote(vectorize_call(.anvil_vectorize, .(arguments_call(formals))))
-  environment(wrapper) <- list2env(list(.anvil_vectorize = spec), parent = topenv())
-  attr(wrapper, "srcref") <- NULL
-  wrapper
+  with_formals(formals, "vectorize_call", list(f = f, args = args, axis = axis, out_axis = out_axis))
 }
 
 # --- where the examples lie -----------------------------------------------------------
 
 check_axis <- function(axis, name) {
-  axes <- unname(as.list(axis))
+  axes <- if (!is_value(axis) && (is.numeric(axis) || is_container(axis))) unname(as.list(axis)) else list()
   is_axis <- function(x) is_whole(x) && length(x) == 1L && x != 0
   labels <- names(axis)
   named <- is.null(labels) && length(axes) == 1L || !is.null(labels) && all(nzchar(labels)) && !anyDuplicated(labels)

@@ -43,3 +43,18 @@ test_that("mistakes with checkpoints are explained", {
     expect_error(nv_while(list(i = 0L), \(i) i < 3L, \(i) list(i = i + 1L), checkpoint = k), "checkpoint", class = "anvil_error_argument")
   }
 })
+
+test_that("no derivative goes through nv_stop_gradient()", {
+  x <- nv_tensor(c(1, 2, 3), "f64")
+  f <- function(x) sum(x * nv_stop_gradient(x)^2)
+  for (run in list(identity, jit)) {
+    expect_equal(as_array(run(f)(x)), 36)
+    expect_equal(c(as_array(run(gradient(f))(x)$x)), c(1, 4, 9))
+    expect_equal(as_array(run(function(x) jvp(f)(list(x), list(x))$tangent)(x)), 36)
+    expect_equal(c(as_array(run(gradient(function(x) sum(gradient(f)(x)$x)))(x)$x)), c(0, 0, 0))
+    both <- run(function(x) nv_stop_gradient(list(a = x, b = list(2))))(x)
+    expect_equal(lapply(flatten(both), function(leaf) c(as_array(leaf))), list(c(1, 2, 3), 2))
+    expect_equal(c(as_array(run(vectorize(gradient(f)))(nv_tensor(matrix(1:6, 2), "f64"))$x[2, ])), c(4, 16, 36))
+  }
+  expect_snapshot(error = TRUE, nv_stop_gradient("a"))
+})

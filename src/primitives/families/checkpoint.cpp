@@ -2,9 +2,12 @@
 // around it. Its derivative keeps none of the values inside: they are computed again, in the inner
 // graph of another checkpoint, so that nobody takes equal calls for common subexpressions. When
 // calls are no longer merged the inner graphs take the places of the calls.
+//
+// stop_gradient (operand): the operand, as something that no derivative goes through.
 #include "primitives/families/control.h"
 #include "primitives/families/families.h"
 #include "primitives/vocabulary/composite.h"
+#include "primitives/vocabulary/structured.h"
 
 namespace anvil::primitives {
 namespace {
@@ -45,6 +48,13 @@ void register_checkpoint(Registry& r) {
   p.infer = infer_checkpoint;
   p.expand = expand_checkpoint;
   r.add(std::move(p));
+
+  Primitive stop = make_primitive("control", "stop_gradient", {"operand"}, {});
+  stop.axes = Axes::kept;
+  stop.infer = [](const Types& t, const Params&) { return t; };
+  stop.zero_derivative = true;
+  stop.expand = [](graph::Graph&, const graph::Call& c) { return c.inputs; };
+  r.add(std::move(stop));
 }
 
 }  // namespace anvil::primitives

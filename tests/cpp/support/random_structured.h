@@ -90,6 +90,7 @@ inline void RandomProgram::add_structured(Rules& t) {
     for (auto& v : r) p.keep({&p.graph, v});
     return true;
   };
+  t["stop_gradient"] = [](P& p) { return p.keep(primitives::record("stop_gradient", {p.any()})), true; };
   for (const char* running : {"cumprod", "cumlogsumexp", "cummax", "cummin"})
     t[running] = [running](P& p) {
       Var x = p.any();
