@@ -42,6 +42,7 @@ void compare(uint64_t seed, int calls, std::map<std::string, int>& seen) {
   std::string text = stablehlo::write(p.graph, false).text;
   GraphPtr back = stablehlo::read(text);
   GraphPtr written = primitives::expand(p.graph, primitives::Reader::text);
+  transform::absorb_readers(*written);  // two calls that are written like one
   ASSERT_EQ(graph::print(*back), graph::print(*written)) << "seed " << seed << "\n" << text;
   ASSERT_EQ(stablehlo::write(*back, false).text, text) << "seed " << seed;
 }
