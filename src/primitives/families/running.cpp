@@ -90,7 +90,7 @@ std::vector<ValuePtr> expand_running_extreme(const Monoid& m, Graph& to, const C
 }
 
 // The element at the place has it all, a NaN has none.
-void reverse_running_extreme(ReverseStep& step) {
+void reverse_extreme_so_far(ReverseStep& step) {
   if (!flows(step, 0)) return;
   const Var x = operand(step, 0), y = result(step, 0), g = select(y == y, cotangent(step, 0), zeros_like(y));
   const IndexDims places = places_along(step.call.params.integer("dim"), x.shape().size());
@@ -104,7 +104,7 @@ Primitive running_extreme(const char* name, Op op) {
   p.index_results = {1};
   p.selects = true;
   p.expand = [op](Graph& to, const Call& c) { return expand_running_extreme(*find_monoid(op), to, c); };
-  p.reverse = reverse_running_extreme;
+  p.reverse = reverse_extreme_so_far;
   return p;
 }
 
