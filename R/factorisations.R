@@ -57,7 +57,7 @@
 #' nv_eigh(a)
 #' nv_svd(a)$d
 nv_lu <- function(operand) {
-  found <- nvl_lu(operand)
+  found <- record("lu", list(operand), list())
   packed <- found[[1L]]
   sizes <- sizes_of(packed)
   rank <- length(sizes)
@@ -89,15 +89,15 @@ as_dtype_of <- function(x, like) record("convert", list(x), list(dtype = as_dtyp
 
 #' @rdname nv_lu
 #' @export
-nv_qr <- function(operand) stats::setNames(nvl_qr(operand), c("Q", "R"))
+nv_qr <- function(operand) stats::setNames(record("qr", list(operand), list()), c("Q", "R"))
 
 #' @rdname nv_lu
 #' @export
-nv_eigh <- function(operand) stats::setNames(nvl_eigh(operand), c("values", "vectors"))
+nv_eigh <- function(operand) stats::setNames(record("eigh", list(operand), list()), c("values", "vectors"))
 
 #' @rdname nv_lu
 #' @export
-nv_svd <- function(operand) stats::setNames(nvl_svd(operand)[c(2L, 1L, 3L)], c("d", "u", "vt"))
+nv_svd <- function(operand) stats::setNames(record("svd", list(operand), list())[c(2L, 1L, 3L)], c("d", "u", "vt"))
 
 #' Systems of equations, inverses and determinants
 #'
@@ -169,7 +169,7 @@ triangular_form <- function(operand) {
   operand <- as_operand(operand, "operand")
   sizes <- check_square_matrices(operand, "operand")
   rank <- length(sizes)
-  found <- nvl_lu(operand)
+  found <- record("lu", list(operand), list())
   packed <- found[[1L]]
   places <- record("iota", list(), list(dim = rank - 1L, dtype = "i32", shape = sizes[-rank], start = 1L, ambiguous = FALSE))
   exchanged <- as_dtype_of(nv_reduce_sum(record("convert", list(nv_ne(found[[2L]], places)), list(dtype = "i32", ambiguous = FALSE)), dims = rank - 1L) %% 2L, packed)

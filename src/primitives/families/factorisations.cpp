@@ -126,11 +126,14 @@ static IndexDims whole_rows(Var x) {
   return {{column_axis(x)}, {row_axis(x)}, batch, batch, {row_axis(x)}, column_axis(x)};
 }
 Var rows_from(Var x, Var order) {
+  if (elements(x.shape()) == 0) return x;
   Shape one(x.shape().size(), 1);
   one.back() = columns(x);
   return gather(x, order, one, whole_rows(x));
 }
-Var rows_to(Var x, Var order) { return scatter(zeros_like(x), order, x, whole_rows(x), "", true); }
+Var rows_to(Var x, Var order) {
+  return elements(x.shape()) == 0 ? x : scatter(zeros_like(x), order, x, whole_rows(x), "", true);
+}
 
 Var solve_by_lu(Var packed, Var permutation, Var b, bool transpose_a) {
   if (transpose_a) {

@@ -243,6 +243,11 @@ TEST(Factorisations, EmptyMatricesAndThoseThatAreNoNumbers) {
           }
       }
   }
+  for (const auto& [a, b] :
+       std::vector<std::pair<Shape, Shape>>{{{0, 0}, {0, 2}}, {{2, 2}, {2, 0}}, {{0, 2, 2}, {0, 2, 1}}})
+    EXPECT_EQ(
+        eigen::evaluate(build(solve_system(), {counting(a), counting(b)}), {counting(a), counting(b)})[0].type.shape,
+        b);
   const Tensor singular = tensor(DType::f64, {2, 2}, {1, 2, 2, 4}), b = counting({2, 1});
   for (const double x : values(eigen::evaluate(build(solve_system(), {singular, b}), {singular, b}).at(0)))
     EXPECT_FALSE(std::isfinite(x));
