@@ -106,6 +106,14 @@ void reverse_system(ReverseStep& step) {
   if (step.required[0]) set(step, 0, -product(db, 1, x, 1));
 }
 
+// One matrix for all examples is factorised once: their right sides stand side by side.
+void batch_system(BatchStep& step) {
+  if (step.batched[0] || rank(step, 0) != 2) return batch_leading(step);
+  const Var b = operand(step, 1);
+  const Shape& n = b.shape();
+  set(step, {reshape(record("solve", {operand(step, 0), reshape(b, {n[0], n[1] * n[2]})}), n)});
+}
+
 Primitive make_solve() {
   Primitive p = make_primitive("linalg", "solve", {"a", "b"}, {});
   p.group = Group::floating;
@@ -113,6 +121,7 @@ Primitive make_solve() {
   p.expand = [](graph::Graph& g, const graph::Call& c) {
     return std::vector<ValuePtr>{solve_with_factors(g, c).front()};
   };
+  p.batch = batch_system;
   p.augment = solve_with_factors;
   p.reverse = reverse_system;
   return p;

@@ -10,9 +10,14 @@ namespace anvil::test {
 inline std::optional<Var> RandomProgram::separated(bool square) {
   Var x = any();
   const size_t rank = x.shape().size();
-  if (!is_float(x.dtype()) || is_small(x.dtype()) || rank < 2 || rank > 3 || options_.exportable) return std::nullopt;
-  const int64_t m = x.shape()[rank - 2], n = x.shape()[rank - 1];
-  if (m > 8 || n > 8 || elements(x.shape()) == 0 || (square && m != n)) return std::nullopt;
+  if (!is_float(x.dtype()) || rank < 2 || rank > 3 || options_.exportable) return std::nullopt;
+  const int64_t m = x.shape()[rank - 2], n = x.shape()[rank - 1], k = std::min(m, n);
+  if (m > 8 || n > 8 || elements(x.shape()) == 0) return std::nullopt;
+  if (square && m != n) {
+    Shape end = x.shape();
+    end[rank - 2] = end[rank - 1] = k;
+    x = primitives::slice(x, Ints(rank, 0), end, Ints(rank, 1));
+  }
   const auto axis = static_cast<int64_t>(rank);
   Var row = primitives::iota(graph, axis - 2, DType::i32, x.shape()),
       column = primitives::iota(graph, axis - 1, DType::i32, x.shape());
