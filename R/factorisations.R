@@ -30,8 +30,8 @@
 #'
 #' All results but `pivots` and `permutation` have derivatives, of any order, in both modes:
 #'
-#' * where eigenvalues, or singular values, are equal but for rounding, single vectors have no derivative. That of
-#'   a function that does not change when these vectors are turned within the space that they span is right.
+#' * where eigenvalues, or singular values, are equal but for rounding, their vectors have no derivative: it is NaN
+#'   wherever one of these vectors is used. Other vectors have theirs, and the values in any case.
 #' * of an `L`, a `U` or an `R` with a 0 on the diagonal, and of `u` and `vt` where the singular value is 0 and the
 #'   matrix is not square, or where several are 0, the derivative does not exist and is NaN or infinite. Singular
 #'   values alone always have one.
@@ -131,7 +131,7 @@ nv_svd <- function(operand) stats::setNames(record("svd", list(operand), list())
 #' gradient(nv_det)(a)$operand
 nv_solve <- function(a, b = NULL) {
   if (is.null(b)) {
-    return(nv_inv(a))
+    return(inverse(a, "a"))
   }
   operands <- .Call(C_anvil_promote, list(a = a, b = b), FALSE)
   check_square_matrices(operands[[1L]], "a")
@@ -158,10 +158,12 @@ check_square_matrices <- function(x, name) {
 
 #' @rdname nv_solve
 #' @export
-nv_inv <- function(operand) {
-  operand <- as_operand(operand, "operand")
-  eye <- in_matrices(check_square_matrices(operand, "operand"), nv_eq)
-  record("solve", list(operand, as_dtype_of(eye, operand)), list())
+nv_inv <- function(operand) inverse(operand, "operand")
+
+inverse <- function(x, name) {
+  x <- as_operand(x, name)
+  eye <- in_matrices(check_square_matrices(x, name), nv_eq)
+  record("solve", list(x, as_dtype_of(eye, x)), list())
 }
 
 # The diagonal of U, and 1 or -1 for each matrix, as the number of exchanged rows is even or odd.
