@@ -22,11 +22,7 @@ unique.AnvilValue <- refused("unique", take_out)
 duplicated.AnvilValue <- refused("duplicated", take_out)
 
 #' @export
-solve.AnvilValue <- refused("solve", c("i Use `nv_triangular_solve()`, for a positive definite matrix after `nv_chol()`.", take_out))
-#' @export
-qr.AnvilValue <- refused("qr", c("i `nv_chol()` is there for positive definite matrices.", take_out))
-#' @export
-determinant.AnvilValue <- refused("det", c("i That of a positive definite `x` is `prod(nv_extract_diag(chol(x)))^2`.", take_out))
+qr.AnvilValue <- refused("qr", c("i Use `nv_qr()`, which gives the factors.", take_out))
 
 #' @export
 rep.AnvilValue <- refused("rep", "i Use `nv_broadcast_to()` or `nv_concatenate()`, and `nv_ifelse()` instead of `ifelse()`.")

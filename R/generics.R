@@ -6,6 +6,7 @@
 #' * `+ - * / ^ %% %/%`, see [nv_arithmetic]; `== != < <= > >=`, see [nv_compare]; `& | !`, for
 #'   `bool` only, see [nv_logic];
 #' * `%*%`, `crossprod()` and `tcrossprod()`, see [nv_matmul()]; `chol()`, see [nv_chol()];
+#'   `solve()`, `det()` and `determinant()`, see [nv_solve()];
 #' * `abs()`, `sqrt()`, `exp()`, `log()`, `round()` and so on, see [nv_math]; `cumsum()`, see
 #'   [nv_cumsum()];
 #' * `sum()`, `prod()`, `max()`, `min()`, `range()`, `any()`, `all()` and `mean()`, see [nv_reduce];

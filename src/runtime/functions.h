@@ -23,6 +23,11 @@ std::span<const NamedFunction> functions();
 //     0; where A is not positive definite L is NaN
 //   triangular_solve_f32, _f64      X, A, B           n m batch left lower unit_diagonal transpose_a
 //     op(A) X = B (left, B is n x m) or X op(A) = B (B is m x n); A is n x n
+//   lu_f32, lu_f64                  packed, pivots (i32), permutation (i32), A   m n batch
+//   qr_f32, qr_f64                  Q, R, A           m n batch
+//   eigh_f32, eigh_f64              values, vectors, A  n n batch
+//   svd_f32, svd_f64                U, s, V', A       m n batch
+//     of m x n matrices, as factorise.h says
 //   Element (i, j) of matrix b of a batch with r rows stands at b + batch * (i + r * j).
 //   sort                            results, operands how many, keys, descending, n, inner, outer, dtype of each
 //     along a dimension of n elements with `inner` lines before and `outer` ones after it, by

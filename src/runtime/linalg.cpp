@@ -11,15 +11,13 @@
 #include <vector>
 
 #include "base/interrupt.h"
+#include "runtime/lanes_of_matrices.h"
 #include "runtime/pool.h"
 #include "runtime/product/product.h"
 #include "runtime/run.h"
 
 namespace anvil::runtime {
 namespace {
-
-constexpr int64_t small = 32,
-                  several = 4;  // matrices up to `small`, at least `several` of them: side by side
 
 // ---- products ----------------------------------------------------------------------
 
@@ -35,27 +33,6 @@ int32_t call_gemm(Run* run, void* const* p, const int64_t* d) {
 }
 
 // ---- several small matrices at a time ------------------------------------------------
-
-// Element e of matrices b, b + 1, ... of a batch, as many as a cache line holds.
-template <class T>
-using Lanes = Eigen::Array<T, 64 / sizeof(T), 1>;
-template <class T>
-constexpr int64_t width = 64 / sizeof(T);
-
-template <class T>
-Lanes<T> load(const T* p, int64_t count) {
-  if (count == width<T>) return Eigen::Map<const Lanes<T>>(p);
-  Lanes<T> x = Lanes<T>::Constant(p[0]);
-  std::copy(p, p + count, x.data());
-  return x;
-}
-template <class T>
-void store(T* p, const Lanes<T>& x, int64_t count) {
-  if (count == width<T>)
-    Eigen::Map<Lanes<T>>{p} = x;
-  else
-    std::copy(x.data(), x.data() + count, p);
-}
 
 template <class T>
 void cholesky_lanes(T* out, const T* in, int64_t n, bool lower, int64_t batch, int64_t count, Lanes<T>* l) {
@@ -103,15 +80,6 @@ void solve_lanes(const System& s, T* x, const T* a, const T* b, int64_t count, L
       column[i] = s.unit ? sum : Lanes<T>(sum / matrix[i * s.n + i]);
       store(x + s.b(i, c), column[i], count);
     }
-}
-
-// f(first, count) for each group of matrices.
-template <class T, class F>
-void in_groups(int64_t batch, F&& f) {
-  for (int64_t first = 0; first < batch; first += width<T>) {
-    f(first, std::min(width<T>, batch - first));
-    worked(small * small);
-  }
 }
 
 // ---- one matrix at a time --------------------------------------------------------------

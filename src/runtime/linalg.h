@@ -13,5 +13,13 @@ int32_t cholesky_f32(Run*, void* const* buffers, const int64_t* numbers);
 int32_t cholesky_f64(Run*, void* const* buffers, const int64_t* numbers);
 int32_t triangular_solve_f32(Run*, void* const* buffers, const int64_t* numbers);
 int32_t triangular_solve_f64(Run*, void* const* buffers, const int64_t* numbers);
+int32_t lu_f32(Run*, void* const* buffers, const int64_t* numbers);
+int32_t lu_f64(Run*, void* const* buffers, const int64_t* numbers);
+int32_t qr_f32(Run*, void* const* buffers, const int64_t* numbers);
+int32_t qr_f64(Run*, void* const* buffers, const int64_t* numbers);
+int32_t eigh_f32(Run*, void* const* buffers, const int64_t* numbers);
+int32_t eigh_f64(Run*, void* const* buffers, const int64_t* numbers);
+int32_t svd_f32(Run*, void* const* buffers, const int64_t* numbers);
+int32_t svd_f64(Run*, void* const* buffers, const int64_t* numbers);
 
 }  // namespace anvil::runtime

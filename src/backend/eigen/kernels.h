@@ -31,13 +31,14 @@ RegionKernel find_region_kernel(std::string_view primitive);  // null when there
 
 Tensors reduce_by_monoid(const Call&, const Tensors& operands);  // reduce.cpp, for all primitives with a monoid
 
-std::vector<NamedKernel> shape_kernels();   // shape.cpp
-std::vector<NamedKernel> reduce_kernels();  // reduce.cpp
-std::vector<NamedKernel> linalg_kernels();  // linalg.cpp
-std::vector<NamedKernel> random_kernels();  // random.cpp
-std::vector<NamedKernel> gather_kernels();  // gather.cpp
-std::vector<NamedKernel> sort_kernels();    // sort.cpp
-std::vector<NamedKernel> window_kernels();  // window.cpp
+std::vector<NamedKernel> shape_kernels();          // shape.cpp
+std::vector<NamedKernel> reduce_kernels();         // reduce.cpp
+std::vector<NamedKernel> linalg_kernels();         // linalg.cpp
+std::vector<NamedKernel> factorisation_kernels();  // factorisations.cpp
+std::vector<NamedKernel> random_kernels();         // random.cpp
+std::vector<NamedKernel> gather_kernels();         // gather.cpp
+std::vector<NamedKernel> sort_kernels();           // sort.cpp
+std::vector<NamedKernel> window_kernels();         // window.cpp
 
 std::vector<NamedRegionKernel> scatter_kernels();  // gather.cpp
 std::vector<NamedRegionKernel> fold_kernels();     // window.cpp

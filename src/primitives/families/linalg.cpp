@@ -1,39 +1,12 @@
 // Factorisations and triangular systems. The last two dimensions are the matrix, the ones
 // before count matrices that are treated side by side.
 #include "primitives/families/families.h"
+#include "primitives/families/matrices.h"
 #include "primitives/vocabulary/batching.h"
 #include "primitives/vocabulary/simplification.h"
-#include "primitives/vocabulary/structured.h"
 
 namespace anvil::primitives {
 namespace {
-
-void check_square(const char* argument, const TensorType& t) {
-  size_t rank = t.shape.size();
-  std::string quoted = "`" + std::string(argument) + "`", got = "x Got shape " + in_parentheses(t.shape) + ".";
-  if (rank < 2) throw Error("shape", quoted + " must have at least 2 dimensions.", {got});
-  if (t.shape[rank - 2] != t.shape[rank - 1]) throw Error("shape", quoted + " must be a square matrix.", {got});
-}
-
-int64_t matrices(const Shape& shape) { return elements(Shape(shape.begin(), shape.end() - 2)); }
-
-// ---- on stacks of matrices, for the reverse rules ---------------------------------------
-
-int64_t row_axis(Var x) { return static_cast<int64_t>(x.shape().size()) - 2; }
-int64_t column_axis(Var x) { return row_axis(x) + 1; }
-
-Var transposed(Var x) {
-  Ints permutation = all_axes(x.shape().size());
-  std::swap(permutation[static_cast<size_t>(row_axis(x))], permutation[static_cast<size_t>(column_axis(x))]);
-  return transpose(x, permutation);
-}
-// The product over axis i of each a and axis j of each b (0 rows, 1 columns).
-Var product(Var a, int64_t i, Var b, int64_t j) {
-  Ints batch = all_axes(a.shape().size() - 2);
-  return dot_general(a, b, {row_axis(a) + i}, {row_axis(b) + j}, batch, batch);
-}
-Var row_numbers(Var x) { return iota(*x.graph, row_axis(x), DType::i32, x.shape()); }
-Var column_numbers(Var x) { return iota(*x.graph, column_axis(x), DType::i32, x.shape()); }
 
 // ---- Cholesky ---------------------------------------------------------------------------
 
@@ -95,23 +68,6 @@ Primitive make_cholesky() {
 
 // ---- triangular systems: op(A) X = B, or X op(A) = B ------------------------------------
 
-Types infer_solve(const Types& t, const Params& params) {
-  const Shape &a = t[0].shape, &b = t[1].shape;
-  check_same_dtype("a", t[0], "b", t[1]);
-  check_square("a", t[0]);
-  std::string got = "x Got shapes " + in_parentheses(a) + " and " + in_parentheses(b) + ".";
-  if (a.size() != b.size()) throw Error("shape", "`a` and `b` must have the same number of dimensions.", {got});
-  if (!std::equal(a.begin(), a.end() - 2, b.begin()))
-    throw Error("shape", "All dimensions of `a` and `b` but the last two must have the same sizes.", {got});
-  bool left = params.flag("left_side");
-  if (a.back() != b[b.size() - (left ? 2 : 1)])
-    throw Error(
-        "shape",
-        std::string("`b` must have as many ") + (left ? "rows as `a`." : "columns as `a` when `left_side` is FALSE."),
-        {got});
-  return {{t[1].dtype, b, t[0].ambiguous && t[1].ambiguous}};
-}
-
 // dB solves the transposed system for g; op(A) gets -dB X' (right: -X' dB), within the
 // triangle that is read.
 void reverse_solve(ReverseStep& step) {
@@ -149,7 +105,7 @@ Primitive make_triangular_solve() {
       {{"left_side", Kind::flag}, {"lower", Kind::flag}, {"unit_diagonal", Kind::flag}, {"transpose_a", Kind::flag}});
   p.group = Group::floating;
   p.linear = Operands::only(1);
-  p.infer = infer_solve;
+  p.infer = [](const Types& t, const Params& params) { return infer_system(t, params.flag("left_side")); };
   p.batch = batch_solve;
   p.reverse = reverse_solve;
   p.hlo = {"stablehlo.triangular_solve", {}, special};
@@ -167,6 +123,34 @@ Primitive make_triangular_solve() {
 }
 
 }  // namespace
+
+void check_matrix(const char* argument, const TensorType& t) {
+  if (t.shape.size() < 2)
+    throw Error("shape", "`" + std::string(argument) + "` must have at least 2 dimensions.",
+                {"x Got shape " + in_parentheses(t.shape) + "."});
+}
+void check_square(const char* argument, const TensorType& t) {
+  check_matrix(argument, t);
+  if (t.shape[t.shape.size() - 2] != t.shape.back())
+    throw Error("shape", "`" + std::string(argument) + "` must be a square matrix.",
+                {"x Got shape " + in_parentheses(t.shape) + "."});
+}
+
+Types infer_system(const Types& t, bool left) {
+  const Shape &a = t[0].shape, &b = t[1].shape;
+  check_same_dtype("a", t[0], "b", t[1]);
+  check_square("a", t[0]);
+  std::string got = "x Got shapes " + in_parentheses(a) + " and " + in_parentheses(b) + ".";
+  if (a.size() != b.size()) throw Error("shape", "`a` and `b` must have the same number of dimensions.", {got});
+  if (!std::equal(a.begin(), a.end() - 2, b.begin()))
+    throw Error("shape", "All dimensions of `a` and `b` but the last two must have the same sizes.", {got});
+  if (a.back() != b[b.size() - (left ? 2 : 1)])
+    throw Error(
+        "shape",
+        std::string("`b` must have as many ") + (left ? "rows as `a`." : "columns as `a` when `left_side` is FALSE."),
+        {got});
+  return {{t[1].dtype, b, t[0].ambiguous && t[1].ambiguous}};
+}
 
 void register_linalg(Registry& r) {
   r.add(make_cholesky());

@@ -21,6 +21,7 @@ Registry& registry() {
     register_convolution(r);
     register_sort(r);
     register_linalg(r);
+    register_factorisations(r);
     register_random(r);
     register_control(r);
     register_checkpoint(r);

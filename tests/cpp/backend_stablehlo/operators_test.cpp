@@ -115,8 +115,44 @@ TEST(Lapack, CholeskyKeepsTheOtherTriangleAndSaysWhetherThereIsAFactor) {
   EXPECT_EQ(values(run(potrf('L'), {tensor(DType::f64, {2, 2}, {1, 2, 2, 1})})[1]), std::vector<double>{1});
   expect_refused(potrf('X'), "uplo");
   expect_refused(potrf('L', "operand_layouts = [dense<[1, 0]> : tensor<2xindex>]"), "by columns");
-  expect_refused(potrf('L', layouts, "lapack_dgetrf_ffi"), "LU factorisation");
-  expect_refused(potrf('L', layouts, "lapack_dsyevd_ffi"), "eigendecomposition");
+  expect_refused(potrf('L', layouts, "lapack_dgeqrf_ffi"), "QR factorisation");
+}
+
+// A routine with one 2 x 2 operand and results of these types.
+std::string lapack(const std::string& routine, const std::string& config, const std::string& results) {
+  std::string types = results, returned;
+  const auto count = 1 + std::count(results.begin(), results.end(), ',');
+  for (int i = 0; i < count; ++i) returned += (i ? ", %0#" : "%0#") + std::to_string(i);
+  return "func.func @main(%x: tensor<2x2xf64>) -> (" + types + ") {\n%0:" + std::to_string(count) +
+         " = stablehlo.custom_call @lapack_" + routine + "_ffi(%x) {mhlo.backend_config = {" + config +
+         "}, operand_layouts = [dense<[0, 1]> : tensor<2xindex>]} : (tensor<2x2xf64>) -> (" + types + ")\nreturn " +
+         returned + " : " + types + "\n}\n";
+}
+
+TEST(Lapack, LuFactorsCountRowsFromOne) {
+  const std::string text = lapack("dgetrf", "", "tensor<2x2xf64>, tensor<2xi32>, tensor<i32>");
+  auto found = run(text, {tensor(DType::f64, {2, 2}, {1, 2, 3, 4})});
+  EXPECT_EQ(values(found[0]), (std::vector<double>{2, 0.5, 4, 1}));
+  EXPECT_EQ(values(found[1]), (std::vector<double>{2, 2}));
+  EXPECT_EQ(values(found[2]), std::vector<double>{0});
+  EXPECT_EQ(values(run(text, {tensor(DType::f64, {2, 2}, {1, 2, 2, 4})})[2]), std::vector<double>{2});
+}
+
+TEST(Lapack, EigenvaluesAndSingularValues) {
+  const Tensor a = tensor(DType::f64, {2, 2}, {2, 9, 0, 1}), bad = tensor(DType::f64, {2, 2}, {NAN, 0, 0, 1});
+  const std::string types = "tensor<2x2xf64>, tensor<2xf64>, tensor<i32>";
+  const std::string upper = lapack("dsyevd", "mode = 86 : ui8, uplo = 85 : ui8", types);
+  EXPECT_EQ(values(run(upper, {a})[1]), (std::vector<double>{1, 2}));
+  EXPECT_EQ(values(run(upper, {a})[0]), (std::vector<double>{0, 1, 1, 0}));
+  EXPECT_EQ(values(run(upper, {a})[2]), std::vector<double>{0});
+  EXPECT_EQ(values(run(upper, {bad})[2]), std::vector<double>{1});
+  const std::string all = "tensor<2x2xf64>, tensor<2xf64>, tensor<2x2xf64>, tensor<2x2xf64>, tensor<i32>";
+  const Tensor d = tensor(DType::f64, {2, 2}, {3, 0, 0, -2});
+  auto found = run(lapack("dgesdd", "mode = 83 : ui8", all), {d});
+  EXPECT_EQ(values(found[1]), (std::vector<double>{3, 2}));
+  EXPECT_EQ(values(found[2]), (std::vector<double>{1, 0, 0, 1}));
+  EXPECT_EQ(values(found[3]), (std::vector<double>{1, 0, 0, -1}));
+  EXPECT_EQ(values(found[4]), std::vector<double>{0});
 }
 
 TEST(Lapack, TriangularSystems) {

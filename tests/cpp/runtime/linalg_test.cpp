@@ -168,5 +168,39 @@ TYPED_TEST(Linalg, TriangularSystems) {
     }
 }
 
+// Several matrices at a time and one after the other give the same LU factors to the last bit, and
+// can be interrupted.
+TYPED_TEST(Linalg, LuFactorsOfABatchAreThoseOfEachMatrix) {
+  for (const auto& [m, n, batch] : {std::tuple{1, 1, 4}, {6, 6, 37}, {5, 3, 16}, {3, 5, 9}, {32, 32, 5}, {40, 33, 4}}) {
+    auto a = this->draw(m * n * batch), packed = a, one = this->draw(m * n), own = one;
+    const int k = std::min(m, n);
+    for (int e = 0; e < n; ++e) a[this->at(1, batch, m, 0, e)] = 0;  // a singular matrix
+    std::vector<int32_t> pivots(size_t(k * batch)), order(size_t(m * batch)), p(pivots.size()), o(order.size());
+    ASSERT_EQ(this->call("lu", {packed.data(), pivots.data(), order.data(), a.data()}, {m, n, batch}), 0);
+    for (int b = 0; b < batch; ++b) {
+      for (int e = 0; e < m * n; ++e) one[size_t(e)] = a[size_t(b + batch * e)];
+      ASSERT_EQ(this->call("lu", {own.data(), p.data(), o.data(), one.data()}, {m, n, 1}), 0);
+      for (int e = 0; e < m * n; ++e) ASSERT_EQ(own[size_t(e)], packed[size_t(b + batch * e)]) << m << " " << n;
+      for (int i = 0; i < k; ++i) ASSERT_EQ(p[size_t(i)], pivots[size_t(b + batch * i)]);
+      for (int i = 0; i < m; ++i) ASSERT_EQ(o[size_t(i)], order[size_t(b + batch * i)]);
+    }
+  }
+}
+
+TYPED_TEST(Linalg, FactorisationsCanBeInterrupted) {
+  const auto asked_during = [&](const std::string& name, std::vector<int64_t> numbers) {
+    auto a = this->definite(numbers[0], 1), x = a, y = a, z = a;
+    if (numbers[2] > 1) a.resize(a.size() * size_t(numbers[2]), TypeParam(1));
+    for (auto* v : {&x, &y, &z}) v->resize(a.size());
+    std::vector<void*> buffers = {x.data(), y.data(), a.data()};
+    if (name == "lu" || name == "svd") buffers = {x.data(), y.data(), z.data(), a.data()};
+    const test::InterruptAt never(-1);
+    EXPECT_EQ(this->call(name, buffers, numbers), done);
+    return never.asked();
+  };
+  EXPECT_GE(asked_during("lu", {400, 400, 1}), 2);
+  for (const char* name : {"qr", "eigh", "svd"}) EXPECT_GE(asked_during(name, {30, 30, 200}), 2) << name;
+}
+
 }  // namespace
 }  // namespace anvil::runtime

@@ -10,11 +10,27 @@ namespace {
 
 // How many of the buffers of a call are results; those come first. -1: unknown.
 int results_of(const std::string& function, const std::vector<int64_t>& numbers) {
-  static const std::unordered_map<std::string, int> table = {
-      {"gemm_f32", 1}, {"gemm_f64", 1},  {"cholesky_f32", 1},         {"cholesky_f64", 1},
-      {"sort", -2},    {"top_k", 2},     {"triangular_solve_f32", 1}, {"triangular_solve_f64", 1},
-      {"tape_new", 1}, {"tape_push", 0}, {"tape_read", -3},           {"tape_length", 1},
-      {"tape_free", 0}};
+  static const std::unordered_map<std::string, int> table = {{"gemm_f32", 1},
+                                                             {"gemm_f64", 1},
+                                                             {"cholesky_f32", 1},
+                                                             {"cholesky_f64", 1},
+                                                             {"sort", -2},
+                                                             {"top_k", 2},
+                                                             {"triangular_solve_f32", 1},
+                                                             {"triangular_solve_f64", 1},
+                                                             {"lu_f32", 3},
+                                                             {"lu_f64", 3},
+                                                             {"qr_f32", 2},
+                                                             {"qr_f64", 2},
+                                                             {"eigh_f32", 2},
+                                                             {"eigh_f64", 2},
+                                                             {"svd_f32", 3},
+                                                             {"svd_f64", 3},
+                                                             {"tape_new", 1},
+                                                             {"tape_push", 0},
+                                                             {"tape_read", -3},
+                                                             {"tape_length", 1},
+                                                             {"tape_free", 0}};
   auto it = table.find(function);
   if (it == table.end()) return -1;
   return it->second == -2   ? static_cast<int>(numbers.at(0))

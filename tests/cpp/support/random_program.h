@@ -214,6 +214,8 @@ class RandomProgram {
     return primitives::select(rounded != rounded, primitives::literal(x, Scalar(NAN)), rounded);
   }
 
+  std::optional<Var> separated(bool square);  // random_factorisations.h
+
   // Any window that has a chance to fit.
   Params any_window(const Shape& shape, bool dilated) {
     Ints size, stride, base, dilation, low, high;
@@ -263,9 +265,10 @@ class RandomProgram {
 
   using Rules = std::map<std::string, Rule>;
   static const Rules& rules();
-  static void add_elements(Rules&);    // random_elements.h
-  static void add_windows(Rules&);     // random_windows.h
-  static void add_structured(Rules&);  // random_structured.h
+  static void add_elements(Rules&);        // random_elements.h
+  static void add_windows(Rules&);         // random_windows.h
+  static void add_structured(Rules&);      // random_structured.h
+  static void add_factorisations(Rules&);  // random_factorisations.h
   bool reduction(const char* name);
 
   std::mt19937_64 random_;
@@ -300,5 +303,6 @@ inline const RandomProgram::Rules& RandomProgram::rules() {
 }  // namespace anvil::test
 
 #include "support/random_elements.h"
+#include "support/random_factorisations.h"
 #include "support/random_structured.h"
 #include "support/random_windows.h"

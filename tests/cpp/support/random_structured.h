@@ -139,6 +139,7 @@ inline void RandomProgram::add_structured(Rules& t) {
     p.keep(primitives::triangular_solve(a, b, left, p.chance(50), p.chance(30), p.chance(50)));
     return true;
   };
+  add_factorisations(t);
   t["rng_bit_generator"] = [](P& p) {
     if (p.options_.float_only) return false;
     static const DType kinds[] = {DType::ui32, DType::ui64, DType::i32, DType::i64};

@@ -77,19 +77,70 @@ Values trsm(Importer&, const Operation& op, const Vars& x) {
               .value};
 }
 
+Var transposed(const Var& x) {
+  Ints permutation;
+  for (size_t d = 0; d < x.shape().size(); ++d) permutation.push_back(static_cast<int64_t>(d));
+  std::swap(permutation[permutation.size() - 2], permutation.back());
+  return primitives::transpose(x, permutation);
+}
+Shape without_last(const Var& x) { return Shape(x.shape().begin(), x.shape().end() - 1); }
+
+// Whether the first one of some numbers is NaN, as `info` says that there are no values.
+ValuePtr failed(Importer& in, const Var& numbers) {
+  const Shape batch = without_last(numbers);
+  if (numbers.shape().back() == 0) return primitives::literal(in.graph(), 0, {DType::i32, batch}).value;
+  Shape one = numbers.shape();
+  one.back() = 1;
+  const Var first = primitives::slice(numbers, Ints(one.size(), 0), one, Ints(one.size(), 1));
+  return primitives::reshape(primitives::convert(first != first, DType::i32), batch).value;
+}
+
+// Rows count from 1, and `info` is the first zero on the diagonal of U, or 0.
+Values getrf(Importer& in, const Operation& op, const Vars& x) {
+  need_operands(op, 1);
+  check_layouts(op, x);
+  const Values lu = in.record("lu", {x[0]});
+  const Var packed = in.var(lu[0]), pivots = in.var(lu[1]);
+  const auto rank = static_cast<int64_t>(packed.shape().size());
+  const Var row = primitives::iota(in.graph(), rank - 2, DType::i32, packed.shape()),
+            column = primitives::iota(in.graph(), rank - 1, DType::i32, packed.shape());
+  const double none = std::numeric_limits<int32_t>::max();
+  const Var far = primitives::literal(row, none);
+  const Var zero = primitives::select((row == column) & (packed == 0.0), row + 1.0, far);
+  const Var first = -primitives::reduce_max(-zero, {rank - 2, rank - 1});
+  const Var info = primitives::select(first == none, primitives::zeros_like(first), first);
+  return {lu[0], (pivots + 1.0).value, elements(packed.shape()) == 0 ? primitives::zeros_like(info).value : info.value};
+}
+
+Values syevd(Importer& in, const Operation& op, const Vars& x) {
+  need_operands(op, 1);
+  check_layouts(op, x);
+  if (!is_first(op, "mode", "VN")) refuse(op.at, "eigenvalues without vectors are not supported");
+  const Values eigh = in.record("eigh", {is_first(op, "uplo", "LU") ? x[0] : transposed(x[0])});
+  return {eigh[1], eigh[0], failed(in, in.var(eigh[0]))};
+}
+
+// What LAPACK leaves in the operand's place is of no use to anybody: the operand stays.
+Values gesdd(Importer& in, const Operation& op, const Vars& x) {
+  need_operands(op, 1);
+  check_layouts(op, x);
+  const Shape& shape = x[0].shape();
+  if (!is_first(op, "mode", "SA") && shape[shape.size() - 2] != shape.back())
+    refuse(op.at, "singular vectors beyond those of the thin decomposition are not supported");
+  const Values svd = in.record("svd", {x[0]});
+  return {x[0].value, svd[1], svd[0], svd[2], failed(in, in.var(svd[1]))};
+}
+
 // LAPACK's other routines, by the factorisation that they stand for.
 struct Missing {
   const char *routine, *what;
 };
-constexpr Missing missing[] = {{"getrf", "LU factorisation"},
-                               {"geqrf", "QR factorisation"},
+constexpr Missing missing[] = {{"geqrf", "QR factorisation"},
                                {"geqp3", "QR factorisation with pivots"},
                                {"orgqr", "QR factorisation"},
                                {"ungqr", "QR factorisation"},
                                {"ormqr", "QR factorisation"},
-                               {"gesdd", "singular value decomposition"},
                                {"gesvd", "singular value decomposition"},
-                               {"syevd", "eigendecomposition of symmetric matrices"},
                                {"heevd", "eigendecomposition of Hermitian matrices"},
                                {"geev", "eigendecomposition"},
                                {"gees", "Schur decomposition"},
@@ -102,12 +153,21 @@ constexpr Missing missing[] = {{"getrf", "LU factorisation"},
 
 void add_linalg_rules(Rules& rules) {
   add(rules, "stablehlo.triangular_solve", triangular_solve);
+  for (const char* name : {"lu", "qr", "eigh", "svd"})
+    add(rules, std::string("custom_call @anvil.") + name,
+        [name](Importer& in, const Operation& op, const Vars& x) -> Values {
+          need_operands(op, 1);
+          return in.record(name, x);
+        });
   auto lapack = [](char letter, const char* routine, const char* suffix) {
     return std::string("custom_call @lapack_") + letter + routine + suffix;
   };
   for (char letter : {'s', 'd'}) {
     add(rules, lapack(letter, "potrf", "_ffi"), potrf);
     add(rules, lapack(letter, "trsm", "_ffi"), trsm);
+    add(rules, lapack(letter, "getrf", "_ffi"), getrf);
+    add(rules, lapack(letter, "syevd", "_ffi"), syevd);
+    add(rules, lapack(letter, "gesdd", "_ffi"), gesdd);
   }
   for (const Missing& m : missing)
     for (char letter : {'s', 'd', 'c', 'z'})

@@ -1,0 +1,195 @@
+// Factorisations of one dense matrix. LU is blocked over our own products; Eigen makes the others.
+#include "runtime/factorise.h"
+
+#include <cmath>
+#include <Eigen/Eigenvalues>
+#include <Eigen/QR>
+#include <Eigen/SVD>
+#include <limits>
+#include <numeric>
+
+#include "base/interrupt.h"
+#include "runtime/pool.h"
+#include "runtime/product/product.h"
+
+namespace anvil::runtime {
+namespace {
+
+template <class T>
+using FactorMatrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
+template <class T>
+using FactorMap = Eigen::Map<FactorMatrix<T>>;
+template <class T>
+using StridedMap = Eigen::Map<FactorMatrix<T>, 0, Eigen::OuterStride<>>;
+
+template <class T>
+bool all_finite(const T* x, int64_t count) {
+  T sum = 0;  // NaN as soon as one is infinite or NaN
+  in_pieces(count, 1, [&](int64_t first, int64_t end) {
+    for (int64_t i = first; i < end; ++i) sum += x[i] * T(0);
+  });
+  return sum == T(0);
+}
+template <class T>
+void fill_nan(T* x, int64_t count) {
+  std::fill(x, x + count, std::numeric_limits<T>::quiet_NaN());
+}
+
+// ---- LU ---------------------------------------------------------------------------------
+
+constexpr int64_t panel = 32;   // columns that are factorised before the rest follows
+constexpr int64_t strip = 256;  // columns of the rest that follow at once
+
+template <class T>
+void exchange_rows(T* a, int64_t m, int64_t i, int64_t k, int64_t first, int64_t end) {
+  if (i == k) return;
+  for (int64_t j = first; j < end; ++j) std::swap(a[i + m * j], a[k + m * j]);
+}
+
+// Columns [first, end) of a, from row `first` on, column by column.
+template <class T>
+void lu_panel(T* a, int32_t* pivots, int64_t m, int64_t first, int64_t end) {
+  for (int64_t k = first; k < std::min(end, m); ++k) {
+    int64_t best = k;
+    for (int64_t i = k + 1; i < m; ++i)
+      if (std::fabs(a[i + m * k]) > std::fabs(a[best + m * k])) best = i;
+    pivots[k] = static_cast<int32_t>(best);
+    exchange_rows(a, m, k, best, first, end);
+    const T pivot = a[k + m * k];
+    if (pivot != T(0))
+      for (int64_t i = k + 1; i < m; ++i) a[i + m * k] /= pivot;
+    for (int64_t j = k + 1; j < end; ++j) {
+      const T x = a[k + m * j];
+      for (int64_t i = k + 1; i < m; ++i) a[i + m * j] -= a[i + m * k] * x;
+    }
+    worked((m - k) * (end - k));
+  }
+}
+
+// What a panel makes of columns [first, end): U's rows, and what is left below.
+template <class T>
+void lu_follow(T* a, int64_t m, int64_t k, int64_t w, int64_t first, int64_t end, T* product) {
+  const Eigen::OuterStride<> stride(m);
+  const StridedMap<T> l(a + k + m * k, w, w, stride);
+  StridedMap<T> u(a + k + m * first, w, end - first, stride);
+  l.template triangularView<Eigen::UnitLower>().solveInPlace(u);
+  const int64_t below = m - k - w, count = end - first;
+  if (below == 0) return;
+  product::multiply<T>(product, {a + k + w + m * k, 1, m}, {a + k + m * first, 1, m}, below, count, w);
+  StridedMap<T>(a + k + w + m * first, below, count, stride) -= FactorMap<T>(product, below, count);
+  worked(below * count);
+}
+
+// ---- signs ------------------------------------------------------------------------------
+
+// Whether the element of largest magnitude is negative.
+template <class V>
+bool points_down(const V& vector) {
+  Eigen::Index at = 0;
+  vector.cwiseAbs().maxCoeff(&at);
+  return vector[at] < 0;
+}
+
+}  // namespace
+
+template <class T>
+void lu(T* packed, int32_t* pivots, int32_t* permutation, const T* a, int64_t m, int64_t n) {
+  const int64_t k = std::min(m, n);
+  std::iota(pivots, pivots + k, 0);
+  std::iota(permutation, permutation + m, 0);
+  if (k == 0) return;
+  if (!all_finite(a, m * n)) return fill_nan(packed, m * n);
+  in_pieces(m * n, 1, [&](int64_t first, int64_t end) { std::copy(a + first, a + end, packed + first); });
+  const Block memory(k > panel ? size_t(m * std::min(n, strip)) * sizeof(T) : 1);
+  // up to one panel, the columns to its right are done with it
+  for (int64_t j = 0; j < k; j += panel) {
+    const int64_t w = std::min(panel, k - j), end = k <= panel ? n : j + w;
+    lu_panel(packed, pivots, m, j, end);
+    for (int64_t i = j; i < j + w; ++i) {
+      exchange_rows(packed, m, i, pivots[i], 0, j);
+      exchange_rows(packed, m, i, pivots[i], end, n);
+    }
+    for (int64_t c = end; c < n; c += strip)
+      lu_follow(packed, m, j, w, c, std::min(n, c + strip), reinterpret_cast<T*>(memory.data()));
+  }
+  for (int64_t i = 0; i < k; ++i) std::swap(permutation[i], permutation[pivots[i]]);
+}
+
+// A is scaled by a power of 2, so that no square over- or underflows.
+template <class T>
+void qr(T* q, T* r, const T* a, int64_t m, int64_t n) {
+  const int64_t k = std::min(m, n);
+  if (k == 0) return;
+  if (!all_finite(a, m * n)) {
+    fill_nan(q, m * k);
+    return fill_nan(r, k * n);
+  }
+  FactorMatrix<T> scaled = Eigen::Map<const FactorMatrix<T>>(a, m, n);
+  const T largest = scaled.cwiseAbs().maxCoeff();
+  const int exponent = largest > 0 ? std::ilogb(largest) : 0;
+  for (T& x : scaled.reshaped()) x = std::ldexp(x, -exponent);
+  const Eigen::HouseholderQR<Eigen::Ref<FactorMatrix<T>>> factors(scaled);
+  worked(m * n * k);
+  FactorMap<T>(q, m, k) = factors.householderQ() * FactorMatrix<T>::Identity(m, k);
+  for (int64_t j = 0; j < n; ++j)
+    for (int64_t i = 0; i < k; ++i) r[i + k * j] = i <= j ? std::ldexp(scaled(i, j), exponent) : T(0);
+  worked(m * n * k);
+}
+
+template <class T>
+void eigh(T* values, T* vectors, const T* a, int64_t n) {
+  if (n == 0) return;
+  FactorMatrix<T> lower = Eigen::Map<const FactorMatrix<T>>(a, n, n).template triangularView<Eigen::Lower>();
+  bool sound = all_finite(lower.data(), n * n);
+  if (sound) {
+    const Eigen::SelfAdjointEigenSolver<FactorMatrix<T>> solver(lower);
+    sound = solver.info() == Eigen::Success;
+    Eigen::Map<Eigen::Matrix<T, Eigen::Dynamic, 1>>(values, n) = solver.eigenvalues();
+    for (int64_t j = 0; j < n; ++j) {
+      const auto column = solver.eigenvectors().col(j);
+      const T sign = points_down(column) ? T(-1) : T(1);
+      for (int64_t i = 0; i < n; ++i) vectors[i + n * j] = sign * column[i];
+    }
+  }
+  if (!sound) {
+    fill_nan(values, n);
+    fill_nan(vectors, n * n);
+  }
+  worked(n * n * n);
+}
+
+template <class T>
+void svd(T* u, T* s, T* vt, const T* a, int64_t m, int64_t n) {
+  const int64_t k = std::min(m, n);
+  if (k == 0) return;
+  bool sound = all_finite(a, m * n);
+  if (sound) {
+    const Eigen::BDCSVD<FactorMatrix<T>> solver(Eigen::Map<const FactorMatrix<T>>(a, m, n),
+                                                Eigen::ComputeThinU | Eigen::ComputeThinV);
+    sound = solver.info() == Eigen::Success && solver.singularValues().allFinite();
+    for (int64_t j = 0; j < k; ++j) {
+      s[j] = solver.singularValues()[j];
+      const auto left = solver.matrixU().col(j), right = solver.matrixV().col(j);
+      const T sign = points_down(left) ? T(-1) : T(1);
+      for (int64_t i = 0; i < m; ++i) u[i + m * j] = sign * left[i];
+      for (int64_t i = 0; i < n; ++i) vt[j + k * i] = sign * right[i];
+    }
+  }
+  if (!sound) {
+    fill_nan(u, m * k);
+    fill_nan(s, k);
+    fill_nan(vt, k * n);
+  }
+  worked(m * n * k);
+}
+
+#define ANVIL_FACTORISATIONS(T)                                         \
+  template void lu(T*, int32_t*, int32_t*, const T*, int64_t, int64_t); \
+  template void qr(T*, T*, const T*, int64_t, int64_t);                 \
+  template void eigh(T*, T*, const T*, int64_t);                        \
+  template void svd(T*, T*, T*, const T*, int64_t, int64_t);
+ANVIL_FACTORISATIONS(float)
+ANVIL_FACTORISATIONS(double)
+#undef ANVIL_FACTORISATIONS
+
+}  // namespace anvil::runtime
