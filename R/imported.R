@@ -77,7 +77,7 @@ graph_behind <- function(x, name = rlang::caller_arg(x)) {
   if (inherits(x, "AnvilGraph")) {
     x
   } else if (inherits(x, "AnvilImported")) {
-    imported_graph(environment(x)$.anvil_imported)
+    imported_graph(environment(x)$.anvil_spec)
   } else if (inherits(x, "AnvilProgram")) {
     x$graph
   } else {

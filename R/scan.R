@@ -52,6 +52,7 @@ NULL
 nv_scan <- function(init, xs = NULL, body, steps = NULL, reverse = FALSE, checkpoint = NULL) {
   check_function(body, "body")
   check_flag(reverse, "reverse")
+  segment_length(checkpoint) # an error where it is wrong
   tree <- build_tree(init)
   state <- lapply(check_outputs(flatten(init), "`init`", "hold"), nv_value)
   scan <- list(tree = tree, xs = xs_of(xs), body = body, carried = length(state))
@@ -85,6 +86,7 @@ nv_scan <- function(init, xs = NULL, body, steps = NULL, reverse = FALSE, checkp
 #' @export
 nv_fori <- function(from, to, init, body, checkpoint = NULL) {
   check_function(body, "body")
+  if (!tree_size(build_tree(init))) abort_anvil("argument", "`init` must hold tensors.")
   bound <- function(x, name) {
     if (!is_value(x)) {
       return(check_whole_number(x, name))

@@ -17,9 +17,14 @@ NUMPY = {"i1": np.bool_, "f32": np.float32, "f64": np.float64,
          **{f"i{b}": getattr(np, f"int{b}") for b in (8, 16, 32, 64)},
          **{f"ui{b}": getattr(np, f"uint{b}") for b in (8, 16, 32, 64)}}
 
-# numpy makes a number of an operation on Python's integers without dimensions, where the evaluator wants an array.
+# Of arrays without dimensions numpy makes Python's numbers, or floats where unsigned ones meet a constant: the
+# evaluator's operators on two operands get vectors of one element.
+def on_vectors(operator):
+    return lambda a, b: operator(a.reshape(a.shape or 1), b.reshape(b.shape or 1)).reshape(a.shape)
+
+
 for table in (t for t in vars(refinterp).values() if isinstance(t, dict) and "divide" in t):
-    table["divide"] = lambda a, b, divide=table["divide"]: divide(a.reshape(a.shape or 1), b.reshape(b.shape or 1)).reshape(a.shape)
+    table.update({name: on_vectors(operator) for name, operator in table.items()})
 
 SPECIAL = {"NaN": np.nan, "Infinity": np.inf, "-Infinity": -np.inf}
 
