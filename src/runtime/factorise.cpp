@@ -7,6 +7,7 @@
 #include <Eigen/SVD>
 #include <limits>
 #include <numeric>
+#include <vector>
 
 #include "base/interrupt.h"
 #include "runtime/pool.h"
@@ -181,6 +182,27 @@ void svd(T* u, T* s, T* vt, const T* a, int64_t m, int64_t n) {
     fill_nan(vt, k * n);
   }
   worked(m * n * k);
+}
+
+// Singles by way of doubles, rounded once: Eigen's two algorithms are large, and exist once.
+template <>
+void eigh(float* values, float* vectors, const float* a, int64_t n) {
+  const std::vector<double> wide(a, a + n * n);
+  std::vector<double> w(static_cast<size_t>(n)), v(wide.size());
+  eigh(w.data(), v.data(), wide.data(), n);
+  std::copy(w.begin(), w.end(), values);
+  std::copy(v.begin(), v.end(), vectors);
+}
+template <>
+void svd(float* u, float* s, float* vt, const float* a, int64_t m, int64_t n) {
+  const int64_t k = std::min(m, n);
+  const std::vector<double> wide(a, a + m * n);
+  std::vector<double> left(static_cast<size_t>(m * k)), values(static_cast<size_t>(k)),
+      right(static_cast<size_t>(k * n));
+  svd(left.data(), values.data(), right.data(), wide.data(), m, n);
+  std::copy(left.begin(), left.end(), u);
+  std::copy(values.begin(), values.end(), s);
+  std::copy(right.begin(), right.end(), vt);
 }
 
 #define ANVIL_FACTORISATIONS(T)                                         \
