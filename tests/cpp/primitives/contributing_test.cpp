@@ -4,7 +4,9 @@
 
 #include "backend/eigen/evaluate.h"
 #include "primitives/families/monoid.h"
+#include "primitives/vocabulary/composite.h"
 #include "primitives/vocabulary/elementwise.h"
+#include "primitives/vocabulary/structured.h"
 #include "support/loop_rule.h"
 #include "transform/reverse.h"
 
@@ -41,6 +43,23 @@ TEST(Contributing, TheReductionOfTheDocumentIsOneRow) {
   EXPECT_EQ(graph::element(y, 0).as<int>(), 7);
   EXPECT_EQ(graph::element(y, 1).as<int>(), 56);
   test::expect_loop_rules_agree(g, {x});
+}
+
+TEST(Contributing, TheStructuredPrimitiveOfTheDocumentIsMadeOfOthers) {
+  auto& r = registry();
+  if (r.find("reduce_range") == nullptr) {
+#include "contributing_structured.inc"
+  }
+  graph::Graph g;
+  g.inputs = {graph::make_value(graph::Value::Kind::input, {DType::f64, {3, 2}, false})};
+  const Params both = {{"dims", std::vector<int64_t>{0, 1}, true}};
+  g.outputs = record(g, r.at("reduce_range"), g.inputs, both);
+  graph::Tensor x = graph::allocate({DType::f64, {3, 2}});
+  for (int k = 0; k < 6; ++k) graph::set_element(x, k, Scalar((k * 5) % 7));  // 0 5 3 1 6 4
+  EXPECT_EQ(graph::element(eigen::evaluate(g, {x})[0], 0).as<double>(), 6);
+  const graph::Tensor slope = eigen::evaluate(*transform::gradient(g, {true}, false), {x})[0];
+  for (int k = 0; k < 6; ++k) EXPECT_EQ(graph::element(slope, k).as<double>(), k == 4 ? 1 : k == 0 ? -1 : 0) << k;
+  test::expect_loop_rules_agree(*expand(g, Reader::lowering), {x});
 }
 
 }  // namespace
