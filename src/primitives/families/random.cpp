@@ -122,8 +122,8 @@ void batch_random(BatchStep& step) {
   const auto dims = static_cast<int64_t>(type.shape.size());
   const auto row = [&](int64_t k) { return slice(operand(step, 0), {k, 0}, {k + 1, step.size}, {1, 1}); };
   const Var used = literal(row(1), layout.blocks);
-  auto [block, second] = blocks_of(step.graph, type.shape, layout);
-  block = spread(block, step.size);
+  const auto [number, second] = blocks_of(step.graph, type.shape, layout);
+  const Var block = spread(number, step.size);
   const auto all = [&](int64_t k) { return broadcast_in_dim(reshape(row(k), {step.size}), block.shape(), {dims}); };
   const auto low = [](Var x) { return Words{convert(x, DType::ui32)}; };
   const auto high = [&](Var x) { return low(record("shift_right_logical", {x, literal(x, 32)})); };
