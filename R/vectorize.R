@@ -51,7 +51,10 @@
 #'
 #' # the gradient of a network's loss for each example
 #' loss <- function(w, x, y) (sum(tanh(x %*% w$hidden) * w$out) - y)^2
-#' w <- list(hidden = nv_tensor(matrix(c(0.1, -0.2, 0.3, 0.4), 2)), out = nv_tensor(matrix(c(1, -1), 1)))
+#' w <- list(
+#'   hidden = nv_tensor(matrix(c(0.1, -0.2, 0.3, 0.4), 2)),
+#'   out = nv_tensor(matrix(c(1, -1), 1))
+#' )
 #' rows <- nv_tensor(array(c(1, 2, 3, 4, 5, 6), c(3, 1, 2)))
 #' each <- jit(vectorize(gradient(loss, "w"), c("x", "y")))
 #' lapply(each(w, rows, nv_tensor(c(1, 0, 1)))$w, shape)
