@@ -31,8 +31,11 @@ void Activity::propagate(const Call& call) {
   const primitives::Primitive& p = primitives::primitive_of(call);
   if (p.control != primitives::Control::none) return propagate_regions(call, p.regions(call));
   if (p.zero_derivative) return;
-  bool any = false;
-  for (const ValuePtr& v : call.inputs) any = any || contains(v);
+  const auto any_of = [this](const ValueList& values) {
+    return std::any_of(values.begin(), values.end(), [this](const ValuePtr& v) { return contains(v); });
+  };
+  bool any = any_of(call.inputs);
+  for (const GraphPtr& region : subgraphs(call)) any = any || any_of(captures(*region));
   for (size_t i = 0; any && i < call.outputs.size(); ++i) mark(call.outputs[i]);
 }
 

@@ -51,3 +51,17 @@ test_that("mistakes are explained", {
   expect_error(nvl_reduce(f64(1:3), nv_scalar(0L), 1, function(a, b) a + b), class = "anvil_error_dtype")
   expect_error(nvl_windows(f64(1:3), 2, 1, 1, 1), class = "anvil_error_argument")
 })
+
+test_that("what a region reads from around it has its derivative", {
+  x <- f64(c(2, 3, 4))
+  reduced <- function(s) nvl_reduce(x, nv_scalar(1, "f64"), 1L, function(a, b) s * a * b)
+  cumulated <- function(s) sum(nvl_cumulative(x, nv_scalar(1, "f64"), 1L, function(a, b) s * a * b))
+  for (f in list(reduced, cumulated)) {
+    at <- function(s) as_array(f(nv_scalar(s, "f64")))
+    slope <- (at(1.5 + 1e-6) - at(1.5 - 1e-6)) / 2e-6
+    for (run in list(identity, jit)) {
+      expect_equal(as_array(run(gradient(f))(nv_scalar(1.5, "f64"))$s), slope, tolerance = 1e-8)
+      expect_equal(as_array(run(function(s, t) jvp(f)(list(s), list(t))$tangent)(nv_scalar(1.5, "f64"), nv_scalar(2, "f64"))), 2 * slope, tolerance = 1e-8)
+    }
+  }
+})
