@@ -38,6 +38,10 @@ Vars fold(const Vars& operands, const Vars& initial, Ints dims, const GraphPtr& 
   return record_fold("reduce", operands, initial, {{"dims", std::move(dims), true}, {"body", body}});
 }
 
+Vars cumulate(const Vars& operands, const Vars& initial, int64_t dim, const GraphPtr& body) {
+  return record_fold("cumulative", operands, initial, {{"dim", dim, true}, {"body", body}});
+}
+
 size_t check_fold(const char* primitive, const Types& t, const Graph& body) {
   size_t n = t.size() / 2;
   if (n == 0 || t.size() % 2 != 0)
@@ -254,14 +258,11 @@ Types infer_extreme(const Types& t, const Params& params) {
 
 // (v, i) or (w, j), whichever is further; of equal ones the first.
 GraphPtr further(const Monoid& m, DType t) {
-  auto body = std::make_shared<Graph>();
-  for (const DType dtype : {t, DType::i32, t, DType::i32})
-    body->inputs.push_back(graph::make_value(graph::Value::Kind::input, {dtype, {}, false}));
-  const Vars x = vars(*body, body->inputs);
-  const Var v = x[0], i = x[1], w = x[2], j = x[3];
-  const Var left = (m.op == Op::maximum ? v > w : v < w) | (v != v), first = (v == w) & (i < j);
-  body->outputs = {select(left, v, w).value, select(left | first, i, j).value};
-  return body;
+  return region_of({t, DType::i32}, [&m](const Vars& x) {
+    const Var v = x[0], i = x[1], w = x[2], j = x[3];
+    const Var left = (m.op == Op::maximum ? v > w : v < w) | (v != v), first = (v == w) & (i < j);
+    return Vars{select(left, v, w), select(left | first, i, j)};
+  });
 }
 
 std::vector<ValuePtr> expand_extreme(const Monoid& m, Graph& to, const Call& c) {

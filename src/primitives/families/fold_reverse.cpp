@@ -26,18 +26,11 @@ Var cut(Var x, int64_t dim, int64_t first, int64_t end) {
 // with (c, d); its second result.
 template <class Combine>
 Var running(Var x, Var y, Scalar initial_x, Var initial_y, int64_t dim, Combine&& combine) {
-  auto body = std::make_shared<graph::Graph>();
-  Vars v;
-  for (DType t : {x.dtype(), y.dtype(), x.dtype(), y.dtype()}) {
-    body->inputs.push_back(graph::make_value(graph::Value::Kind::input, {t, {}}));
-    v.push_back({body.get(), body->inputs.back()});
-  }
-  const auto [first, second] = combine(v[0], v[1], v[2], v[3]);
-  body->outputs = {first.value, second.value};
-  graph::Graph& g = *x.graph;
-  Var from_x = literal(g, initial_x, {x.dtype(), {}});
-  return {&g, record(g, registry().at("cumulative"), {x.value, y.value, from_x.value, initial_y.value},
-                     {{"dim", dim, true}, {"body", body}})[1]};
+  const auto body = region_of({x.dtype(), y.dtype()}, [&](const Vars& v) {
+    const auto [first, second] = combine(v[0], v[1], v[2], v[3]);
+    return Vars{first, second};
+  });
+  return cumulate({x, y}, {literal(*x.graph, initial_x, {x.dtype(), {}}), initial_y}, dim, body)[1];
 }
 Var zero_of(Var x) { return literal(*x.graph, 0, {x.dtype(), {}}); }
 }  // namespace

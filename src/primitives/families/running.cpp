@@ -1,8 +1,8 @@
 // Running products, extremes and sums of exponentials along a dimension, as running combinations by a region.
 // An extreme so far comes with its place, the last of equal ones; after a NaN it is that NaN.
 #include "primitives/families/families.h"
+#include "primitives/families/fold.h"
 #include "primitives/families/gather.h"
-#include "primitives/families/monoid.h"
 #include "primitives/vocabulary/structured.h"
 
 namespace anvil::primitives {
@@ -19,31 +19,6 @@ Types infer_running(const Types& t, const Params& params) {
   return t;
 }
 
-Vars cumulate(const Vars& operands, const Vars& start, int64_t dim, const GraphPtr& body) {
-  std::vector<ValuePtr> inputs;
-  for (const Vars* list : {&operands, &start})
-    for (const Var& v : *list) inputs.push_back(v.value);
-  Graph& g = *operands[0].graph;
-  Vars results;
-  for (const ValuePtr& v : record(g, registry().at("cumulative"), inputs, {{"dim", dim, true}, {"body", body}}))
-    results.push_back({&g, v});
-  return results;
-}
-
-// A region of scalars of these dtypes, of what is so far and of one more element.
-template <class F>
-GraphPtr region(const std::vector<DType>& dtypes, F&& combined) {
-  auto body = std::make_shared<Graph>();
-  Vars x;
-  for (int side = 0; side < 2; ++side)
-    for (const DType t : dtypes) {
-      body->inputs.push_back(graph::make_value(graph::Value::Kind::input, {t, {}, false}));
-      x.push_back({body.get(), body->inputs.back()});
-    }
-  for (const Var& v : combined(x)) body->outputs.push_back(v.value);
-  return body;
-}
-
 // ---- one number so far --------------------------------------------------------------------
 // Small floats are rounded once, at the end.
 
@@ -54,7 +29,7 @@ Primitive running(const char* name, Group group, Scalar start, F combined) {
   p.infer = infer_running;
   p.expand = [start, combined](Graph& to, const Call& c) -> std::vector<ValuePtr> {
     const Var stored{&to, c.inputs[0]}, x = convert(stored, compute_type(stored.dtype()));
-    const GraphPtr body = region({x.dtype()}, [&](const Vars& v) { return Vars{combined(v[0], v[1])}; });
+    const GraphPtr body = region_of({x.dtype()}, [&](const Vars& v) { return Vars{combined(v[0], v[1])}; });
     const Var initial = literal(to, start, {x.dtype(), {}});
     return {convert(cumulate({x}, {initial}, c.params.integer("dim"), body)[0], stored.dtype()).value};
   };
@@ -79,7 +54,7 @@ std::vector<ValuePtr> expand_running_extreme(const Monoid& m, Graph& to, const C
   const Var x{&to, c.inputs[0]};
   const DType t = x.dtype();
   const int64_t dim = c.params.integer("dim");
-  const GraphPtr body = region({t, DType::i32}, [&](const Vars& v) {
+  const GraphPtr body = region_of({t, DType::i32}, [&](const Vars& v) {
     const Var so_far = v[0], next = v[2], further = m.op == Op::maximum ? so_far > next : so_far < next;
     const Var stays = further | (so_far != so_far);
     return Vars{select(stays, so_far, next), select(stays, v[1], v[3])};
