@@ -5,6 +5,7 @@
 #include "backend/stablehlo/stablehlo.h"
 #include "base/error.h"
 #include "base/interrupt.h"
+#include "base/printing.h"
 #include "compiler/compiler.h"
 #include "graph/graph.h"
 #include "primitives/vocabulary/primitive.h"

@@ -2,6 +2,7 @@
 // tensors are viewed without copying. Only r_*.cpp include it.
 #pragma once
 #include <algorithm>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -80,6 +81,9 @@ DType array_dtype(SEXP data);    // of data that enter by conversion: doubles st
 Shape shape_of_data(SEXP data);  // its dim, or its length
 bool is_data(SEXP);              // logical, integer, double or integer64, no other class
 Scalar scalar_of(SEXP data);     // the first element
+
+// What programs print while they run (r_print.cpp).
+void print_in_r(std::string_view format, std::span<const PrintedTensor>);
 
 // Calls f(begin, end) for pieces of 0..n; the user may stop between them.
 template <class F>

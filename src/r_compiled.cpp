@@ -79,7 +79,7 @@ std::shared_ptr<Compiled> compile(const Graph& traced, Tree tree) {
     c->outputs.push_back(std::move(out));
   }
   g->outputs = computed;
-  if (computed.empty()) return c;
+  if (g->calls.empty()) return c;
   transform::remove_unused_constants(*g);
   if (!llvm_backend::available()) {
     call_r("inform_without_llvm", {});
@@ -143,7 +143,7 @@ SEXP run(const Compiled& c, const std::vector<SEXP>& tensors, SEXP cls) {
     std::vector<void*> buffers;
     buffers.reserve(tensors.size() + c.constants.size() + c.computed.size());
     for (SEXP x : tensors) buffers.push_back(data_of(x));
-    if (!c.computed.empty()) {
+    if (c.native.entry != nullptr) {
       for (const Tensor& t : c.constants) buffers.push_back(t.data.get());
       for (size_t i = 0; i < c.computed.size(); ++i) buffers.push_back(memory(i));
       runtime::run(c.native, buffers.data());

@@ -71,6 +71,7 @@ static void initialise() {
   names.parent_frame = keep(Rf_lang1(Rf_install("parent.frame")));
   names.sys_call = keep(Rf_lang1(Rf_install("sys.call")));
   continuation();
+  set_printer(print_in_r);
   set_interrupt_check([] { return R_ToplevelExec([](void*) { R_CheckUserInterrupt(); }, nullptr) == FALSE; });
 }
 

@@ -1,6 +1,6 @@
 // The lines that show a tensor's elements: matrices of right-aligned cells, blocks of
 // columns where they do not fit, slices of the last two dimensions for higher ranks, and
-// a budget of rows. Numbers are formatted alike within a slice.
+// a budget of rows. Numbers are formatted alike within a slice. And what nv_print() prints.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -201,6 +201,58 @@ SEXP anvil_format_data(SEXP tensor, SEXP max_rows, SEXP max_width, SEXP max_rows
     std::vector<std::string> lines = DataPrinter(t, limits).lines();
     return guarded([&] { return strings(lines); });
   });
+}
+
+// An element in the form of a conversion of sprintf(), which R has checked: flags, width and one of d, i, s, or
+// these, a precision and one of e, f, g.
+static std::string formatted(const Scalar& x, DType t, std::string conversion) {
+  const char kind = conversion.back();
+  conversion.pop_back();
+  const auto in_form = [&](const std::string& length_and_kind, auto value) {
+    char buffer[512];
+    std::snprintf(buffer, sizeof buffer, (conversion + length_and_kind).c_str(), value);
+    return std::string(buffer);
+  };
+  const auto word = [&](const char* text) {
+    const bool left = conversion.find('-') != std::string::npos;
+    const size_t width = std::min(conversion.find_first_of("123456789"), conversion.size());
+    conversion = (left ? "%-" : "%") + conversion.substr(width, conversion.find('.') - width);
+    return in_form("s", text);
+  };
+  if (is_bool(t) && kind == 's') return word(x.as<bool>() ? "TRUE" : "FALSE");
+  if (is_float(t) || (kind != 's' && kind != 'd' && kind != 'i')) {
+    const auto value = x.as<double>();
+    if (std::isnan(value)) return word("NaN");
+    if (std::isinf(value)) return word(value > 0 ? "Inf" : "-Inf");
+    if (kind == 's') return in_form(t == DType::f64 ? ".15g" : ".7g", value);
+    return in_form(std::string(1, kind), value);
+  }
+  if (is_unsigned_integer(t)) return in_form("llu", static_cast<unsigned long long>(x.as<uint64_t>()));
+  return in_form("lld", static_cast<long long>(x.as<int64_t>()));
+}
+
+SEXP anvil_format_elements(SEXP tensor, SEXP conversion) {
+  return entry([&] {
+    const Tensor t = borrow(tensor);
+    const std::string form = text_of(conversion, "conversion");
+    std::vector<std::string> texts;
+    for (int64_t i = 0; i < elements(t.type.shape); ++i) {
+      worked(100);
+      texts.push_back(formatted(element(t, i), t.type.dtype, form));
+    }
+    return guarded([&] { return strings(texts); });
+  });
+}
+
+void print_in_r(std::string_view format, std::span<const PrintedTensor> tensors) {
+  Shield<SEXP> list(guarded([&] { return Rf_allocVector(VECSXP, static_cast<R_xlen_t>(tensors.size())); }));
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const PrintedTensor& t = tensors[i];
+    const std::shared_ptr<void> data(std::shared_ptr<void>(), const_cast<void*>(t.data));
+    SET_VECTOR_ELT(list, static_cast<R_xlen_t>(i), tensor_from({{t.dtype, t.shape, t.ambiguous}, data}));
+  }
+  Shield<SEXP> text(guarded([&] { return string(format); }));
+  call_r("print_now", {text, list});
 }
 
 }  // namespace anvil::r

@@ -8,7 +8,8 @@
   X(anvil_memory, 1) X(anvil_watch_collections, 0) X(anvil_fail_allocation, 1)                \
   /* tensors */                                                                               \
   X(anvil_tensor, 5) X(anvil_empty, 1) X(anvil_tag, 1) X(anvil_as_array, 1) X(anvil_as_raw, 2) \
-  X(anvil_from_raw, 4) X(anvil_rewrap, 2) X(anvil_format_data, 4) X(anvil_dtype_code, 1)      \
+  X(anvil_from_raw, 4) X(anvil_rewrap, 2) X(anvil_format_data, 4) X(anvil_format_elements, 2)  \
+  X(anvil_dtype_code, 1)      \
   X(anvil_dtypes, 0)                                                                       \
   /* trace */                                                                                 \
   X(anvil_push, 1) X(anvil_pop, 1) X(anvil_current, 0) X(anvil_keeps_record, 0) X(anvil_input, 1) X(anvil_finish, 3)   \

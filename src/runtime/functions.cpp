@@ -1,9 +1,10 @@
-// The table of functions for generated code, those of the tapes, and powers of integers.
+// The table of functions for generated code, those of the tapes, printing, and powers of integers.
 #include "runtime/functions.h"
 
 #include <cstring>
 
 #include "base/error.h"
+#include "base/printing.h"
 #include "runtime/linalg.h"
 #include "runtime/run.h"
 #include "runtime/scalar.h"
@@ -52,6 +53,21 @@ int32_t tape_free(Run* run, void* const* buffers, const int64_t*) {
   return guarded(run, [&] { run->tapes.free(*static_cast<const uint64_t*>(buffers[0])); });
 }
 
+// buffers: the tensors. numbers: count of tensors, for each dtype, ambiguous, rank, sizes; bytes of the
+// format, and these, eight in a number.
+int32_t print_tensors(Run* run, void* const* buffers, const int64_t* numbers) {
+  return guarded(run, [&] {
+    std::vector<PrintedTensor> tensors(static_cast<size_t>(*numbers++));
+    for (PrintedTensor& t : tensors) {
+      const auto rank = static_cast<size_t>(numbers[2]);
+      t = {static_cast<DType>(numbers[0]), numbers[1] != 0, Shape(numbers + 3, numbers + 3 + rank), *buffers++};
+      numbers += 3 + rank;
+    }
+    const auto bytes = static_cast<size_t>(*numbers++);
+    print({reinterpret_cast<const char*>(numbers), bytes}, tensors);
+  });
+}
+
 }  // namespace
 
 std::span<const NamedFunction> functions() {
@@ -77,6 +93,7 @@ std::span<const NamedFunction> functions() {
       {"tape_read", tape_read},
       {"tape_length", tape_length},
       {"tape_free", tape_free},
+      {"print", print_tensors},
   };
   return table;
 }

@@ -18,7 +18,7 @@
 namespace anvil::transform {
 Pullback::Step Pullback::forward_step(const Loop& loop, Backward& b) {
   Step step{*b.body, {}};
-  remove_dead_calls(*b.body);
+  remove_dead_calls(*b.body, b.remade);
   ValueList counted, states, behind = b.from_behind();
   for (const auto& c : b.counters) counted.push_back(c.out);
   for (const ValuePtr& v : b.states)
@@ -31,7 +31,7 @@ Pullback::Step Pullback::forward_step(const Loop& loop, Backward& b) {
   step.needed = cheapest(*b.body, states, later, Nearest::to_use, addresses({end_of_carried, b.outputs.end()}));
 
   std::erase_if(step.graph.calls,
-                [&](const Call& c) { return later.count(c.outputs[0].get()) != 0 || contains(counted, c.outputs[0]); });
+                [&](const Call& c) { return makes_any_of(c, later) || makes_any_of(c, addresses(counted)); });
   step.graph.inputs = b.fields;
   append(step.graph.inputs, b.states);
   step.graph.outputs = b.outputs;
@@ -68,9 +68,12 @@ std::vector<Pullback::Record> Pullback::record(const Loop& loop, Backward& b, St
   // what is read is not made any more
   for (Call& c : b.body->calls)
     for (ValuePtr& v : c.outputs)
-      if (contains(step.needed, v)) v = make_value(v->kind, v->type);
+      if (contains(step.needed, v)) {
+        v = make_value(v->kind, v->type);
+        b.remade.insert(v.get());
+      }
   for (const ValuePtr& v : step.needed) v->kind = Value::Kind::input;
-  remove_dead_calls(*b.body);
+  remove_dead_calls(*b.body, b.remade);
   Values read;
   collect_reads(*b.body, read);
   std::erase_if(b.counters, [&](const auto& c) { return read.count(c.out.get()) == 0; });

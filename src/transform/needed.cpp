@@ -27,6 +27,15 @@ Values addresses(const ValueList& list) {
   return set;
 }
 
+Values made_by(const std::vector<Call>& calls) {
+  Values set;
+  for (const Call& c : calls) {
+    for (const ValuePtr& v : c.outputs) set.insert(v.get());
+    for (const GraphPtr& inner : subgraphs(c)) set.merge(made_by(inner->calls));
+  }
+  return set;
+}
+
 ValueList cheapest(const Graph& body, const ValueList& sources, const Values& later, Nearest nearest,
                    const Values& recorded) {
   Values moving = addresses(sources);
@@ -45,7 +54,7 @@ ValueList cheapest(const Graph& body, const ValueList& sources, const Values& la
   const auto is_needed = [&](const ValuePtr& v) { return moving.count(v.get()) != 0 && later.count(v.get()) == 0; };
   for (const ValuePtr& v : sources) network.source(node(v));
   for (const Call& c : body.calls) {
-    const bool is_later = later.count(c.outputs[0].get()) != 0;
+    const bool is_later = makes_any_of(c, later);
     for (const ValuePtr& v : reads(c)) {
       if (!is_needed(v)) continue;
       if (is_later)

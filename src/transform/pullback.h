@@ -38,7 +38,8 @@ class Pullback {
   // `targets`: the sum so far, itself, where nothing comes back, null where there is none.
   struct Again {
     GraphPtr back;
-    ValueList results;  // those of the call
+    ValueList results;                             // those of the call
+    std::unordered_set<const Value*> remade = {};  // all that the forward graph makes
   };
   Again recomputed(const Call&, const Graph& inner, const ValueList& targets) const;
   void keep_of_branches(const Call&, std::vector<Again>&);

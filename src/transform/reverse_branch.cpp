@@ -31,13 +31,14 @@ Pullback::Again Pullback::recomputed(const Call& call, const Graph& inner, const
     if (ValuePtr g = cotangent(call.outputs[i])) pullback.seed(outputs[i], g);
   pullback.run();
   for (const ValuePtr& v : targets) back->outputs.push_back(pullback.cotangent(v));
-  return {back, outputs};
+  return {back, outputs, made_by(calls)};
 }
 
 void Pullback::reverse_checkpoint(const Call& call) {
   const Graph& body = *call.params.graph("body_graph");
   const ValueList targets = active_captures(body);
-  const GraphPtr back = recomputed(call, body, targets).back;
+  const Again again = recomputed(call, body, targets);
+  const GraphPtr back = again.back;
   ValueList found, sums;
   for (size_t i = 0; i < targets.size(); ++i) {
     if (back->outputs[i] == cotangent(targets[i])) continue;
@@ -46,7 +47,7 @@ void Pullback::reverse_checkpoint(const Call& call) {
   }
   if (found.empty()) return;
   back->outputs = std::move(sums);
-  remove_dead_calls(*back);
+  remove_dead_calls(*back, again.remade);
   list_constants(*back);
   const auto results = primitives::checkpoint(to_, back);
   for (size_t i = 0; i < found.size(); ++i) replace(found[i], results[i]);
@@ -68,14 +69,14 @@ void Pullback::keep_of_branches(const Call& call, std::vector<Again>& branches) 
   std::vector<ValueList> kept;
   for (Again& b : branches) {
     forward.push_back(*b.back);
-    remove_dead_calls(*b.back);
+    remove_dead_calls(*b.back, b.remade);
     Values later = addresses(cotangents);
     add_dependent(forward.back().calls, later);
     ValueList sources = captures(*b.back);
     std::erase_if(sources, [&](const ValuePtr& v) { return moving_.count(v.get()) == 0 || later.count(v.get()) != 0; });
     kept.push_back(cheapest(*b.back, sources, later, Nearest::to_sources, {}));
     std::erase_if(kept.back(), [&](const ValuePtr& v) { return contains(sources, v); });
-    std::erase_if(forward.back().calls, [&](const Call& c) { return later.count(c.outputs[0].get()) != 0; });
+    std::erase_if(forward.back().calls, [&](const Call& c) { return makes_any_of(c, later); });
     forward.back().outputs = b.results;
   }
   Call& there = to_.calls[place->second];
@@ -124,7 +125,7 @@ void Pullback::reverse_if(const Call& call) {
   }
   keep_of_branches(call, backward);
   for (const Again& b : backward) {
-    remove_dead_calls(*b.back);
+    remove_dead_calls(*b.back, b.remade);
     list_constants(*b.back);
   }
   auto results = primitives::branch(to_, call.inputs[0], backward[0].back, backward[1].back);

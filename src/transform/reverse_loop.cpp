@@ -86,6 +86,7 @@ Pullback::Backward Pullback::backward_body(const Loop& loop, const std::vector<b
 
   b.outputs = inline_calls(loop.body, arguments, body);
   const std::vector<Call> calls = body.calls;
+  b.remade = made_by(calls);
   Pullback inner(calls, targets, body);
   inner.moving_ = addresses(b.states);
   for (const auto& c : b.counters) inner.moving_.erase(c.out.get());

@@ -3,6 +3,7 @@
 #pragma once
 #include "transform/loop.h"
 #include "transform/pullback.h"
+#include "transform/rewrite.h"
 
 namespace anvil::transform {
 
@@ -26,6 +27,7 @@ struct Pullback::Backward {
   std::vector<ValueList> new_fields;    // inputs: for each new tape the cotangents of its record, none: zero
   std::vector<ValueList> field_slopes;  // outputs: for each operand tape the same
   std::vector<bool> reached;            // for each carried value, whether there is a cotangent of it
+  Values remade;                        // all that the step makes, which the body makes again
 
   // The inputs that are no values of the step: counters after it and cotangents.
   ValueList from_behind() const;

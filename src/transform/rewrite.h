@@ -1,5 +1,6 @@
 // What the passes over graphs share: replacing values everywhere, and walking inner graphs.
 #pragma once
+#include <algorithm>
 #include <functional>
 
 #include "primitives/vocabulary/primitive.h"
@@ -34,6 +35,9 @@ void append(std::vector<T>& to, const std::vector<T>& more) {
 }
 
 using Values = std::unordered_set<const Value*>;
+inline bool makes_any_of(const Call& c, const Values& values) {
+  return std::any_of(c.outputs.begin(), c.outputs.end(), [&](const ValuePtr& v) { return values.count(v.get()) != 0; });
+}
 // Everything that the calls and outputs of a graph read, inner graphs included.
 void collect_reads(const Graph&, Values& read);
 void list_constants(Graph&);  // lists what an inner graph takes from outside
@@ -46,7 +50,18 @@ inline int64_t size_in_bytes(const ValuePtr& v) {
   return elements(v->type.shape) * static_cast<int64_t>(size_of(v->type.dtype));
 }
 
-// A call that does more than make its results.
-inline bool has_effect(const Call& call) { return primitives::primitive_of(call).effect; }
+// Of a call or of one in its inner graphs.
+template <class Property>
+bool anywhere(const Call& c, Property holds) {
+  if (holds(c)) return true;
+  for (const GraphPtr& g : subgraphs(c))
+    for (const Call& inner : g->calls)
+      if (anywhere(inner, holds)) return true;
+  return false;
+}
+// It does more than make its results.
+inline bool has_effect(const Call& call) {
+  return anywhere(call, [](const Call& c) { return primitives::primitive_of(c).effect; });
+}
 
 }  // namespace anvil::transform

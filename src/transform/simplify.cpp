@@ -33,19 +33,19 @@ class ScalarConstants {
   graph::Substitution literals_;
 };
 
-// Walks from the outputs back: a call lives when it has an effect or a result is read.
-void keep_live(Graph& g, Values& read) {
+// Walks from the outputs back: a call lives when it has an effect, unless that has been had, or a result is read.
+void keep_live(Graph& g, Values& read, const Values& again, bool all_again = false) {
   auto use = [&](const ValuePtr& v) { read.insert(v.get()); };
   std::for_each(g.outputs.begin(), g.outputs.end(), use);
   std::vector<Call> live;
   for (auto call = g.calls.rbegin(); call != g.calls.rend(); ++call) {
     poll();
-    bool needed = has_effect(*call) || std::any_of(call->outputs.begin(), call->outputs.end(),
-                                                   [&](const ValuePtr& v) { return read.count(v.get()) != 0; });
-    if (!needed) continue;
+    const auto is_made_again = [&](const Call& c) { return makes_any_of(c, again); };
+    const bool made_again = all_again || (!again.empty() && anywhere(*call, is_made_again));
+    if (!makes_any_of(*call, read) && (made_again || !has_effect(*call))) continue;
     drop_dead_carries(*call, [&](const ValuePtr& v) { return read.count(v.get()) != 0; });
     std::for_each(call->inputs.begin(), call->inputs.end(), use);
-    rewrite_subgraphs(*call, [&](Graph& inner) { keep_live(inner, read); });
+    rewrite_subgraphs(*call, [&](Graph& inner) { keep_live(inner, read, again, made_again); });
     live.push_back(std::move(*call));
   }
   std::reverse(live.begin(), live.end());
@@ -97,9 +97,9 @@ void remove_unused_constants(Graph& g) {
   keep_read_constants(g, read);
 }
 
-void remove_dead_calls(Graph& g) {
+void remove_dead_calls(Graph& g, const Values& again) {
   Values read;
-  keep_live(g, read);
+  keep_live(g, read, again);
 }
 
 void simplify(Graph& g) {

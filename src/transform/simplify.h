@@ -3,13 +3,17 @@
 // Each takes time linear in the size of the graph. Inner graphs are treated as well and
 // replaced by changed copies, values are shared: other graphs that use them stay as they are.
 #pragma once
+#include <unordered_set>
+
 #include "graph/graph.h"
 
 namespace anvil::transform {
 
 void inline_scalar_constants(graph::Graph&);  // captured tensors with one element become literals
 void remove_unused_constants(graph::Graph&);
-void remove_dead_calls(graph::Graph&);  // and what loops carry for nobody
+// And what loops carry for nobody. Calls with an effect stay, but for those that make one of the values in
+// `again`, inner calls included: they have happened before, or will.
+void remove_dead_calls(graph::Graph&, const std::unordered_set<const graph::Value*>& again = {});
 // Calls of the same primitive on the same operands become one. An inner graph takes a value
 // from around it where that saves arithmetic, not where it only saves moving data.
 void merge_equal_calls(graph::Graph&);

@@ -6,6 +6,7 @@
 //                         Jt = gather(t, %p)
 //
 // So both modes take the same convention at kinks, and a primitive that has one of them has the other.
+#include "transform/needed.h"
 #include "transform/pushforward.h"
 #include "transform/reverse.h"
 #include "transform/rewrite.h"
@@ -53,11 +54,12 @@ void transpose_reverse(ForwardStep& step, const ValueList& residuals) {
     tangents.push_back(step.tangents[i]);
   }
   const GraphPtr part = differentiable(rule, targets, primitives::Reader::reverse).graph;
+  const Values of_rule = made_by(part->calls);
   ValueList results = pull_back(part->calls, part->outputs, tangents, targets, *part);
   part->outputs.clear();
   for (const ValuePtr& v : results)
     if (v) part->outputs.push_back(v);
-  remove_dead_calls(*part);
+  remove_dead_calls(*part, of_rule);
   check_reads_no(g, *part, step);
   append(step.graph.calls, part->calls);
   append(step.graph.constants, part->constants);

@@ -1,4 +1,4 @@
-// Branches, loops, calls of functions, and what changes nothing.
+// Branches, loops, calls of functions, printing, and what changes nothing.
 #include <bit>
 #include <cctype>
 #include <limits>
@@ -95,6 +95,21 @@ Values composite(Importer& in, const Operation& op, const Vars& x) {
   return in.call(op, word(op, "decomposition"), x);
 }
 
+// Whatever else the call says belongs to another printer.
+Values print(Importer& in, const Operation& op, const Vars& x) {
+  if (x.empty()) refuse(op.at, "`print_tensor` needs an operand");
+  std::string format;
+  if (const Attribute* a = find(op, "backend_config");
+      a && std::holds_alternative<std::shared_ptr<Dictionary>>(a->value)) {
+    const Dictionary& config = fields(op, *a);
+    const auto found = config.find("format");
+    const auto* text = found == config.end() ? nullptr : std::get_if<std::string>(&found->second.value);
+    if (text) format = *text;
+  }
+  in.record("print", x, {{"format", format}});
+  return op.result_types.empty() ? Values() : Values{x[0].value};
+}
+
 Values same(Importer&, const Operation&, const Vars& x) { return values(x); }
 
 // Sizes are known here.
@@ -117,6 +132,7 @@ void add_control_rules(Rules& rules) {
   add(rules, "func.call", call);
   add(rules, "call", call);
   add(rules, "stablehlo.composite", composite);
+  add(rules, "custom_call @print_tensor", print);
   add(rules, "stablehlo.optimization_barrier", same);
   add(rules, "sdy.sharding_constraint", same);
   add(rules, "stablehlo.get_dimension_size", dimension_size);

@@ -24,5 +24,6 @@ void register_factorisations(Registry&);
 void register_random(Registry&);
 void register_control(Registry&);
 void register_checkpoint(Registry&);
+void register_print(Registry&);
 
 }  // namespace anvil::primitives

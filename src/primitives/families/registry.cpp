@@ -25,6 +25,7 @@ Registry& registry() {
     register_random(r);
     register_control(r);
     register_checkpoint(r);
+    register_print(r);
     return r;
   }();
   return filled;
