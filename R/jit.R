@@ -81,27 +81,27 @@ arguments_call <- function(formals) {
   call("if", call("==", call("nargs"), length(labels)), all, some)
 }
 
-check_names <- function(names, formals, argument) {
+check_names <- function(wanted, formals, argument) {
   labels <- names(formals)
-  if (is.numeric(names)) {
-    if (any(is.na(names) | names < 1 | names > length(labels))) {
+  if (is.numeric(wanted)) {
+    if (any(is.na(wanted) | wanted < 1 | wanted > length(labels))) {
       abort_anvil("argument", sprintf("`%s` has an index that is out of range.", argument), cli::pluralize("x The function has {length(labels)} argument{?s}."))
     }
-    names <- labels[names]
+    wanted <- labels[wanted]
   }
-  if (!is.character(names) && !is.null(names)) {
-    abort_anvil("argument", sprintf("`%s` must hold names or positions of arguments.", argument), sprintf("x Got <%s>.", described_class(names)))
+  if (!is.character(wanted) && !is.null(wanted)) {
+    abort_anvil("argument", sprintf("`%s` must hold names or positions of arguments.", argument), sprintf("x Got <%s>.", described_class(wanted)))
   }
-  if ("..." %in% names) {
+  if ("..." %in% wanted) {
     abort_anvil("argument", sprintf("`%s` must not contain \"...\".", argument))
   }
-  if (length(unknown <- setdiff(names, labels))) {
+  if (length(unknown <- setdiff(wanted, labels))) {
     abort_anvil("argument", sprintf("`%s` must be a subset of the formal arguments of f.", argument), c(
       sprintf("x There is no argument `%s`.", unknown[1L]),
       sprintf("i The arguments are %s.", paste0("`", labels, "`", collapse = ", "))
     ))
   }
-  as.character(names)
+  as.character(wanted)
 }
 
 # Called by the core: inside of a trace the function is inlined.

@@ -77,7 +77,7 @@
 #' vectorize(weighted)(nv_tensor(1:4))
 vectorize <- function(f, args = NULL, axis = 1L, out_axis = axis) {
   check_function(f)
-  formals <- formals(args(f))
+  formals <- formals(base::args(f))
   check_axis(axis, "axis")
   if (missing(out_axis) && !is.null(names(axis))) out_axis <- 1L
   check_axis(out_axis, "out_axis")

@@ -95,6 +95,12 @@ test_that("nv_associative_scan() combines the first 1, 2, ... elements", {
   expect_equal(c(as_array(jit(gradient(function(x) sum(nv_associative_scan(x, function(a, b) a * b))))(x)$x)), c(1 + 3 + 15, 2 + 10, 6))
 })
 
+test_that("boxes without data give types", {
+  expect_output(print(nv_map(debug_box("f32", c(3, 2)), function(x) sum(x))), "f32{3}", fixed = TRUE)
+  made <- nv_scan(nv_scalar(0), debug_box("f32", 3), function(carry, x) list(carry = carry + x, out = carry))
+  expect_identical(c(shape(made$out), length(shape(made$carry))), c(3L, 0L))
+})
+
 test_that("mistakes are explained", {
   x <- f64(c(1, 2, 3))
   expect_snapshot(error = TRUE, {

@@ -130,6 +130,7 @@ test_that("mistakes are explained", {
   expect_snapshot(error = TRUE, {
     vectorize(1)
     vectorize(dot, "c")
+    vectorize(dot, args = sum)
     vectorize(dot)(nv_scalar(1), nv_scalar(2))
     vectorize(dot, "a")(2, x)
     vectorize(dot, "a")(list(), x)
