@@ -5,9 +5,8 @@
 //   t1[i, j] = sum of ...                  t1[j, i] = sum of ...   (for i, then for j)
 //   out1[i, j] = x1[i, j] - t1[j, i]       out1[i, j] = x1[i, j] - t1[i, j]
 //
-// An operand of a product that the vector loop would read across memory is copied first,
-// when enough columns use the copy; products of a block that have the operand in common
-// share it:
+// An operand that the vector loop would read across memory, of a product or of a nest per element, is
+// copied first, when enough columns use the copy; nests of a block that have the operand in common share it:
 //
 //   for j, for i, for p:                   for p, for i: t2[i, p] = x1[p, i]
 //     a1 += x1[p, i] * x2[p, j]            for j, for i, for p: a1 += t2[i, p] * x2[p, j]
@@ -206,40 +205,55 @@ class Packer {
  private:
   int64_t step(Expr load, Variable v) const { return loops::factor(linear(program_, load->buffer, load->place), v); }
 
+  // The body of the innermost loop: a store, of each element or of a sum of products, which is `sum` then.
+  struct Rows {
+    const loops::Store* store = nullptr;
+    const For* sum = nullptr;
+    Expr* value = nullptr;
+  };
+  static Rows rows_of(For& rows) {
+    if (rows.body.size() == 1)
+      if (auto store = std::get_if<loops::Store>(&rows.body[0].is)) return {store, nullptr, &store->value};
+    if (rows.body.size() != 3) return {};
+    auto sum = std::get_if<For>(&rows.body[1].is);
+    auto store = std::get_if<loops::Store>(&rows.body[2].is);
+    if (sum == nullptr || store == nullptr || sum->body.size() != 1) return {};
+    auto update = std::get_if<loops::Update>(&sum->body[0].is);
+    if (update == nullptr || update->op != Op::add || update->value->op != Op::mul) return {};
+    return {store, sum, &update->value};
+  }
+
   void pack(Stmt& nest, Block& before) {
     std::vector<For*> loops = outer_loops(nest);
     if (loops.size() < 2) return;
     For& rows = *loops.back();
-    if (rows.body.size() != 3) return;
-    auto sum = std::get_if<For>(&rows.body[1].is);
-    if (sum == nullptr || sum->body.size() != 1) return;
-    auto update = std::get_if<loops::Update>(&sum->body[0].is);
-    auto store = std::get_if<loops::Store>(&rows.body[2].is);
-    if (update == nullptr || store == nullptr || update->op != Op::add || update->value->op != Op::mul) return;
-    if (loops::factor(linear(program_, store->buffer, store->place), rows.variable) != 1) return;
+    const Rows body = rows_of(rows);
+    if (body.store == nullptr || rows.end - rows.begin < least_rows) return;
+    if (loops::factor(linear(program_, body.store->buffer, body.store->place), rows.variable) != 1) return;
     int64_t columns = 1;
     for (For* f : loops) columns *= f == &rows ? 1 : f->end - f->begin;
-    int64_t depth = sum->end - sum->begin;
     std::unordered_map<Expr, Expr> packed;
-    each_node(update->value, [&](Expr e) {
-      if (e->op != Op::load || root(program_, e->buffer) == root(program_, store->buffer)) return;
-      int64_t by = step(e, rows.variable);
-      if (by == 0 || by == 1 || rows.end - rows.begin < least_rows) return;
+    each_node(*body.value, [&](Expr e) {
+      if (e->op != Op::load || root(program_, e->buffer) == root(program_, body.store->buffer)) return;
+      const int64_t by = step(e, rows.variable);
+      if (by == 0 || by == 1) return;
       // used by each column that the operand does not itself depend on
       int64_t uses = columns;
-      std::vector<const For*> around;
-      for (For* f : loops)
-        if (f != &rows && step(e, f->variable) != 0) around.push_back(f), uses /= f->end - f->begin;
+      std::vector<const For*> order = {&rows};
+      if (body.sum != nullptr) order.push_back(body.sum);
+      for (auto f = loops.rbegin() + 1; f != loops.rend(); ++f)
+        if (step(e, (*f)->variable) != 0) order.push_back(*f), uses /= (*f)->end - (*f)->begin;
+      if (uses < least_columns) return;
       // else the sum itself becomes the vector: a fold for each element
-      if (uses < least_columns || (step(e, sum->variable) == 1 && depth > 4 * uses)) return;
-      packed[e] = copy(e, rows, *sum, around, before);
+      if (body.sum != nullptr && step(e, body.sum->variable) == 1 && body.sum->end - body.sum->begin > 4 * uses) return;
+      packed[e] = copy(e, order, before);
     });
     if (packed.empty()) return;
     Rewriter rewriter(program_.exprs, [&](Expr e) -> Expr {
       auto it = packed.find(e);
       return it == packed.end() ? nullptr : it->second;
     });
-    update->value = rewriter(update->value);
+    *body.value = rewriter(*body.value);
   }
 
   // Copies of what a nest changes are of no use to those after it.
@@ -251,10 +265,9 @@ class Packer {
     });
   }
 
-  // Stores an operand with the rows first, or finds that an earlier nest did.
-  Expr copy(Expr load, const For& rows, const For& sum, const std::vector<const For*>& around, Block& before) {
-    std::vector<const For*> order = {&rows, &sum};
-    order.insert(order.end(), around.rbegin(), around.rend());
+  // Stores an operand with its dimensions in the order of these loops, the first one fastest, or finds that an
+  // earlier nest did.
+  Expr copy(Expr load, const std::vector<const For*>& order, Block& before) {
     std::vector<std::pair<Variable, int64_t>> loops;
     for (const For* f : order) loops.push_back({f->variable, f->end});
     for (const Pack& p : packs_)

@@ -95,12 +95,23 @@ TEST(Workloads, OuterProductsAreStoredInTheirOrder) {
   Var x = b.input(DType::f32, {128, 512}), y = b.input(DType::f32, {128, 512});
   b.output(dot_general(x, y, {}, {}, {1}, {1}));
   loops::Program p = compiler::compile(*b.g, {64, 32});
-  const For* loop = &std::get<For>(p.body.at(0).is);
-  while (const auto* inner = std::get_if<For>(&loop->body.at(0).is)) {
+  const For* loop = &std::get<For>(p.body.back().is);
+  while (const auto* inner = std::get_if<For>(&loop->body.back().is)) {
     EXPECT_NE(loop->kind, For::Kind::vector);
     loop = inner;
   }
   EXPECT_EQ(loop->end, 512);
+}
+
+// With the examples first, what would be read across memory once for each element of the other operand is
+// copied first.
+TEST(Workloads, OperandsOfOuterProductsAreReadAlongMemory) {
+  Builder b;
+  Var x = b.input(DType::f32, {24, 40}), y = b.input(DType::f32, {32, 40});
+  b.output(dot_general(x, y, {}, {}, {1}, {1}) + 1.0);
+  loops::Program p = expect_passes_agree(*b.g, numbers_for(*b.g));
+  EXPECT_EQ(count<Store>(p.body), 3) << print(p);
+  EXPECT_EQ(largest_temporary(p), 24 * 40);
 }
 
 TEST(Workloads, SumOfAMatrixIsOneLoop) {
