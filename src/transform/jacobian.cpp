@@ -1,8 +1,8 @@
 // Jacobians column by column (forward mode) or row by row (reverse mode). What a derivative reads that does
-// not depend on its direction is computed once, before the loop over the directions:
+// not depend on its direction is computed once, what does for a batch of directions at a time:
 //
 //   y = sin(x)            %y = sin(%x), %c = cos(%x)
-//   dy = cos(x) dx        %J = while (0, zeros): %J[, %k] = %c * (iota() == %k)
+//   dy = cos(x) dx        %J = while (0, zeros): %J[, %k to %k + 63] = %c * (iota() == %k + iota())
 #include "transform/jacobian.h"
 
 #include <algorithm>
@@ -11,6 +11,7 @@
 #include "primitives/families/control.h"
 #include "primitives/vocabulary/var.h"
 #include "transform/activity.h"
+#include "transform/batch.h"
 #include "transform/forward.h"
 #include "transform/needed.h"
 #include "transform/reverse.h"
@@ -61,40 +62,81 @@ Linear split(const Graph& g, const ValueList& directions, const ValueList& resul
   return l;
 }
 
-// The k-th unit vector of all directions together, cut into them.
-ValueList unit_vector(Graph& g, const ValueList& directions, Var k) {
+// How many directions go at a time: as many as keep the largest value of theirs, and the sum of a few of
+// them, in the caches and not in everybody's way.
+int64_t directions_at_once(const Graph& part, int64_t count) {
+  constexpr int64_t most = 64, most_bytes = int64_t(1) << 25;
+  int64_t largest = 1;
+  for (const Call& c : part.calls)
+    for (const ValuePtr& v : c.outputs) largest = std::max(largest, size_in_bytes(v));
+  const int64_t fitting = std::clamp<int64_t>(most_bytes / largest, 1, std::min(most, count));
+  const int64_t chunks = (count + fitting - 1) / fitting;
+  return (count + chunks - 1) / chunks;
+}
+
+// The unit vectors `first` to `first` + `width` - 1 of all directions together, side by side along a last
+// dimension, cut into the directions; beyond the last one they are zero.
+ValueList unit_vectors(Graph& g, const ValueList& directions, Var first, int64_t width) {
   ValueList parts;
-  int64_t first = 0;
+  int64_t before = 0;
   for (const ValuePtr& v : directions) {
     const int64_t n = elements(v->type.shape);
-    Var number = primitives::iota(g, 0, DType::i64, {n}, first), at = broadcast_in_dim(k, {n}, {});
-    parts.push_back(reshape(convert(number == at, v->type.dtype), v->type.shape).value);
-    first += n;
+    const Shape matrix = {n, width};
+    const Var number = primitives::iota(g, 0, DType::i64, matrix, before),
+              column = primitives::iota(g, 1, DType::i64, matrix) + broadcast_in_dim(first, matrix, {});
+    Shape shape = v->type.shape;
+    shape.push_back(width);
+    parts.push_back(reshape(convert(number == column, v->type.dtype), shape).value);
+    before += n;
   }
   return parts;
 }
 
-// For each result a matrix; its columns are what comes of the unit vectors of all directions together.
+// For each result a matrix; its columns are what comes of the unit vectors of all directions together, a
+// few of them at a time.
 ValueList columns(const Linear& linear, Graph& to) {
-  const int64_t count = size_of_all(linear.part.inputs);
+  const ValueList& directions = linear.part.inputs;
+  const int64_t count = size_of_all(directions);
+  const auto matrix = [&linear](size_t r, int64_t n) {
+    const TensorType& type = linear.part.outputs[r]->type;
+    return TensorType{type.dtype, {elements(type.shape), n}};
+  };
+  const size_t results = linear.part.outputs.size();
+  ValueList found;
+  if (count == 0) {
+    for (size_t r = 0; r < results; ++r) found.push_back(graph::make_literal(0, matrix(r, 0)));
+    return found;
+  }
+  const int64_t width = directions_at_once(linear.part, count), chunks = (count + width - 1) / width;
+  const GraphPtr batched = batch(linear.part, std::vector<bool>(directions.size(), true), width);
+  const auto columns_from = [&](Graph& g, Var first) {
+    std::vector<Var> made;
+    for (const ValuePtr& v : inline_calls(*batched, unit_vectors(g, directions, first, width), g))
+      made.push_back(reshape(Var{&g, v}, matrix(made.size(), width).shape));
+    return made;
+  };
+  if (chunks == 1) {
+    for (const Var& v : columns_from(to, primitives::literal(to, 0, place))) found.push_back(v.value);
+    return found;
+  }
   ValueList state = {graph::make_literal(0, place)};
-  for (const ValuePtr& v : linear.part.outputs)
-    state.push_back(graph::make_literal(0, {v->type.dtype, {elements(v->type.shape), count}}));
-  if (count == 0) return values_from(state, 1);
+  for (size_t r = 0; r < results; ++r) state.push_back(graph::make_literal(0, matrix(r, chunks * width)));
   const auto body = std::make_shared<Graph>(), condition = std::make_shared<Graph>();
   for (const ValuePtr& v : state)
     for (Graph* g : {body.get(), condition.get()}) g->inputs.push_back(make_value(Value::Kind::input, v->type));
-  const Var k{body.get(), body->inputs[0]}, next{condition.get(), condition->inputs[0]};
+  const Var first{body.get(), body->inputs[0]}, next{condition.get(), condition->inputs[0]};
   condition->outputs = {(next < primitives::literal(*condition, count, place)).value};
-  const ValueList made = inline_calls(linear.part, unit_vector(*body, linear.part.inputs, k), *body);
-  body->outputs = {(k + 1.0).value};
+  body->outputs = {(first + static_cast<double>(width)).value};
   const Var zero = primitives::literal(*body, 0, place);
-  for (size_t r = 0; r < made.size(); ++r) {
-    const Var column = reshape(Var{body.get(), made[r]}, {elements(made[r]->type.shape), 1});
-    body->outputs.push_back(dynamic_update_slice(Var{body.get(), body->inputs[r + 1]}, column, {zero, k}).value);
+  for (const Var& v : columns_from(*body, first)) {
+    const Var all{body.get(), body->inputs[body->outputs.size()]};
+    body->outputs.push_back(dynamic_update_slice(all, v, {zero, first}).value);
   }
   list_constants(*body);
-  return values_from(primitives::loop(to, state, condition, body), 1);
+  const ValueList made = primitives::loop(to, state, condition, body);
+  for (size_t r = 0; r < results; ++r)
+    found.push_back(slice(Var{&to, made[r + 1]}, {0, 0}, matrix(r, count).shape, {1, 1}).value);
+  return found;
 }
 
 void check_floats(const Graph& g) {
