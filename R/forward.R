@@ -164,8 +164,7 @@ check_type_like <- function(x, type, path, of) {
     abort_anvil("dtype", sprintf("`%s` must have dtype <%s>, as that %s has.", path, as.character(dtype(type)), of), sprintf("x Got <%s>.", as.character(dtype(x))))
   }
   if (!identical(as.double(shape(x)), as.double(shape(type)))) {
-    sizes <- function(x) paste0("(", paste(shape(x), collapse = ", "), ")")
-    abort_anvil("shape", sprintf("`%s` must have shape %s, as that %s has.", path, sizes(type), of), sprintf("x Got shape %s.", sizes(x)))
+    abort_anvil("shape", sprintf("`%s` must have shape %s, as that %s has.", path, shape2string(shape(type)), of), sprintf("x Got shape %s.", shape2string(shape(x))))
   }
   x
 }

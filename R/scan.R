@@ -135,7 +135,7 @@ nv_associative_scan <- function(xs, f, axis = 1L, reverse = FALSE) {
 
 xs_of <- function(xs) list(tree = build_tree(xs), leaves = lapply(check_outputs(flatten(xs), "`xs`", "hold"), nv_value))
 
-shapes_text <- function(leaves) paste(vapply(leaves, function(x) sprintf("(%s)", paste(shape(x), collapse = ", ")), ""), collapse = " and ")
+shapes_text <- function(leaves) paste(vapply(leaves, function(x) shape2string(shape(x)), ""), collapse = " and ")
 
 scan_steps <- function(xs, steps) {
   if (!is.null(steps)) steps <- check_whole_number(steps, "steps", lower = 0L)

@@ -168,7 +168,7 @@ mapped_axes <- function(tree, leaves, mapped, axes) {
     axis <- from_start(axes[[k]], rank_of(x))
     if (axis < 1L || axis > rank_of(x)) {
       path <- argument_path(tree, places[k])
-      abort_anvil("shape", sprintf("`%s` has no axis %d to map over.", path, axes[[k]]), sprintf("x It has shape %s.", paste0("(", paste(shape(x), collapse = ","), ")")))
+      abort_anvil("shape", sprintf("`%s` has no axis %d to map over.", path, axes[[k]]), sprintf("x It has shape %s.", shape2string(shape(x))))
     }
     axes[[k]] <- axis
     sizes[k] <- shape(x)[axis]

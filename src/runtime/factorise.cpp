@@ -205,13 +205,11 @@ void svd(float* u, float* s, float* vt, const float* a, int64_t m, int64_t n) {
   std::copy(right.begin(), right.end(), vt);
 }
 
-#define ANVIL_FACTORISATIONS(T)                                         \
-  template void lu(T*, int32_t*, int32_t*, const T*, int64_t, int64_t); \
-  template void qr(T*, T*, const T*, int64_t, int64_t);                 \
-  template void eigh(T*, T*, const T*, int64_t);                        \
-  template void svd(T*, T*, T*, const T*, int64_t, int64_t);
-ANVIL_FACTORISATIONS(float)
-ANVIL_FACTORISATIONS(double)
-#undef ANVIL_FACTORISATIONS
+template void lu(float*, int32_t*, int32_t*, const float*, int64_t, int64_t);
+template void lu(double*, int32_t*, int32_t*, const double*, int64_t, int64_t);
+template void qr(float*, float*, const float*, int64_t, int64_t);
+template void qr(double*, double*, const double*, int64_t, int64_t);
+template void eigh(double*, double*, const double*, int64_t);
+template void svd(double*, double*, double*, const double*, int64_t, int64_t);
 
 }  // namespace anvil::runtime

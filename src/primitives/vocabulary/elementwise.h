@@ -110,7 +110,7 @@ void set_derivative(Primitive& p, Derivative d) {
 // Likewise da(a, b, y, g) and db(a, b, y, g); one of them may be flat.
 template <class Left, class Right>
 void set_derivatives(Primitive& p, Left da, Right db) {
-  p.reverse = [da, db](ReverseStep& s) {
+  p.reverse = [=](ReverseStep& s) {
     if constexpr (!std::is_same_v<Left, Flat>)
       if (s.required[0]) set(s, 0, da(operand(s, 0), operand(s, 1), result(s), cotangent(s)));
     if constexpr (!std::is_same_v<Right, Flat>)
