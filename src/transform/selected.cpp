@@ -9,6 +9,7 @@ using primitives::Var;
 void Selected::insert(const ValuePtr& derivative, Weights weights, const ValueList& from, Graph& to) {
   constexpr int deepest = 64;  // more of them in a row are recorded unasked, so that nothing ends the stack
   if (!derivative || derivative->kind == Value::Kind::literal || contains(derivative)) return;
+  if (std::find(from.begin(), from.end(), derivative) != from.end()) return;  // all of it came through
   int depth = 0;
   for (const ValuePtr& v : from)
     if (const auto found = entries_.find(v); found != entries_.end()) depth = std::max(depth, found->second->depth);

@@ -91,6 +91,19 @@ TEST(Selected, DerivativesByCotangentsAndTangentsAtZero) {
     EXPECT_NEAR(found[1], std::exp(-0.5), 1e-14);
   }
 }
+// A call that selects may hand on what came back as it is.
+TEST(Selected, WhatComesBackUnchanged) {
+  const auto f = [](Var x) {
+    const auto add = std::make_shared<Graph>();
+    const TensorType number{DType::f64, {}};
+    for (int k = 0; k < 2; ++k) add->inputs.push_back(graph::make_value(graph::Value::Kind::input, number));
+    add->outputs = {(Var{add.get(), add->inputs[0]} + Var{add.get(), add->inputs[1]}).value};
+    const Var zero = primitives::literal(*x.graph, 0, number);
+    const Var y = record("reduce", {sqrt(x), zero}, {{"dims", std::vector<int64_t>{}, true}, {"body", add}});
+    return y;
+  };
+  EXPECT_EQ(slopes(f, {4, 1}), (Numbers{0.25, 0.5}));
+}
 // Chains of any length end no stack.
 TEST(Selected, ThroughAnyNumberOfCalls) {
   const auto f = [](Var x) {
