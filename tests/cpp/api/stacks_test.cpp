@@ -73,6 +73,15 @@ double sum_of_elements(const Tensor& t) {
   return sum;
 }
 
+// Text has values only: where no derivative goes through, it does not say so.
+bool stops_derivatives(const Graph& g) {
+  return std::any_of(g.calls.begin(), g.calls.end(), [](const graph::Call& c) {
+    const std::vector<GraphPtr> inner = graph::subgraphs(c);
+    return c.primitive->name == "stop_gradient" ||
+           std::any_of(inner.begin(), inner.end(), [](const GraphPtr& i) { return stops_derivatives(*i); });
+  });
+}
+
 // The next transformation; gives whether there is one: programs without floats have no derivatives, and
 // what has grown too large is left as it is.
 bool take(Step step, Stacked& s, std::mt19937_64& random) {
@@ -114,7 +123,10 @@ bool take(Step step, Stacked& s, std::mt19937_64& random) {
     }
     case Step::checkpoint: s.f = checkpoint_of(s.f); break;
     case Step::simplified: s.f = simplified(s.f); break;
-    case Step::written: s.f = written(s.f); break;
+    case Step::written:
+      if (stops_derivatives(g)) return false;
+      s.f = written(s.f);
+      break;
   }
   for (size_t k = s.at.size(); k < s.f.way->inputs.size(); ++k) s.at.push_back(direction(s.f.way->inputs[k]->type, k));
   return true;

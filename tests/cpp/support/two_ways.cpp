@@ -120,9 +120,9 @@ GraphPtr jacobian_by_elements(const Graph& g, const Flags& wrt) {
       Shape shape = g.outputs[r]->type.shape;
       const auto last = static_cast<int64_t>(shape.size());
       shape.insert(shape.end(), by.shape.begin(), by.shape.end());
-      const TensorType type{g.outputs[r]->type.dtype, shape};
+      const TensorType type{by.dtype, shape};
       blocks[r].push_back(columns[r].empty() ? primitives::literal(*to, 0.0, type).value
-                                             : reshape(concatenate(columns[r], last), shape).value);
+                                             : convert(reshape(concatenate(columns[r], last), shape), by.dtype).value);
     }
   }
   for (const ValueList& b : blocks) transform::append(to->outputs, b);
