@@ -46,6 +46,7 @@ std::string number(const Tensor& t, int64_t i) {
   double value = x.as<double>();
   if (value != value) return "\"NaN\"";
   if (std::isinf(value)) return value < 0 ? "\"-Infinity\"" : "\"Infinity\"";
+  if (value == 0 && std::signbit(value)) return "-0.0";  // which -0 is not, where numbers are integers or floats
   char text[40];
   std::snprintf(text, sizeof text, "%.17g", value);
   return text;

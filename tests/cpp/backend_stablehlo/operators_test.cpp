@@ -115,7 +115,7 @@ TEST(Lapack, CholeskyKeepsTheOtherTriangleAndSaysWhetherThereIsAFactor) {
   EXPECT_EQ(values(run(potrf('L'), {tensor(DType::f64, {2, 2}, {1, 2, 2, 1})})[1]), std::vector<double>{1});
   expect_refused(potrf('X'), "uplo");
   expect_refused(potrf('L', "operand_layouts = [dense<[1, 0]> : tensor<2xindex>]"), "by columns");
-  expect_refused(potrf('L', layouts, "lapack_dgeqrf_ffi"), "QR factorisation");
+  expect_refused(potrf('L', layouts, "lapack_dgeqp3_ffi"), "QR factorisation with pivots");
 }
 
 // A routine with one 2 x 2 operand and results of these types.
