@@ -352,11 +352,18 @@ def wide_orthogonal(a):
     return tuple(jnp.linalg.qr(a + 2 * jnp.eye(3, 4, dtype=a.dtype)))
 
 
+@program((2, 5, 4))
+def packed_reflections(a):
+    """Columns that are zero, or have nothing below the diagonal, among them."""
+    mask = jnp.array([[1, 1, 0, 1], [0, 1, 0, 1], [0, 1, 0, 1], [0, 1, 0, 1], [0, 1, 0, 1]], a.dtype)
+    return tuple(jnp.linalg.qr(a * mask, mode="raw"))
+
+
 # --- what is stored -----------------------------------------------------------------------------------
 
 # What JAX itself has no derivative of: reverse mode through loops of unknown length, QR of wide matrices.
 ONLY_FORWARD = {"newton_until"}
-ONLY_VALUES = {"wide_orthogonal"}
+ONLY_VALUES = {"wide_orthogonal", "packed_reflections"}
 
 
 def is_float(x):
