@@ -104,6 +104,16 @@ TEST(Selected, WhatComesBackUnchanged) {
   };
   EXPECT_EQ(slopes(f, {4, 1}), (Numbers{0.25, 0.5}));
 }
+// What one of two took is taken.
+TEST(Selected, SumsOfTwo) {
+  const auto f = [](Var x) {
+    const Var y = exp(x), zero = zeros_like(x);
+    return select(x > 0.0, y, zero) + select(x <= 0.0, y, zero) * 2.0;
+  };
+  const Numbers found = slopes(f, {-1, 1});
+  EXPECT_DOUBLE_EQ(found[0], 2 * std::exp(-1));
+  EXPECT_DOUBLE_EQ(found[1], std::exp(1));
+}
 // Chains of any length end no stack.
 TEST(Selected, ThroughAnyNumberOfCalls) {
   const auto f = [](Var x) {
