@@ -32,7 +32,7 @@
 #'
 #' `jacobian()`: a function with the formals of `f`. In the place of each tensor that `f` returns it gives a
 #' list with one entry per argument in `wrt`, nested like it: a tensor of shape
-#' `c(<shape of the result>, <shape of the argument>)`. `hessian()` likewise gives, for each argument in `wrt`,
+#' `c(<shape of the result>, <shape of the argument>)`, of the argument's dtype. `hessian()` likewise gives, for each argument in `wrt`,
 #' a list with one entry per argument in `wrt`.
 #' @export
 #' @examples

@@ -14,6 +14,10 @@
 #' writes its records into a tensor; another one is run again for each record, which takes
 #' time quadratic in the number of its iterations.
 #'
+#' The text says what a function computes, and nothing of its derivatives: when it is
+#' read again, they are those of its operators, and [nv_stop_gradient()] and derivative
+#' rules of one's own are lost. Differentiate first, then write.
+#'
 #' @param graph An [AnvilGraph].
 #' @param constants_as_inputs `FALSE` writes all captured tensors into the text, `TRUE`
 #'   makes inputs of those with several elements.

@@ -106,13 +106,11 @@ void bilinear(ForwardStep& s) {
 
 }  // namespace
 
-// What follows from one operand's tangent. Where that is zero since the elements were not taken, an
-// infinite derivative must make no NaN of it.
+// What follows from one operand's tangent, where an infinite derivative makes no NaN of elements that were not taken.
 ValuePtr Pushforward::kept_zeros(const Call& call, Graph& to, size_t operand, const ValuePtr& term) {
   const ValuePtr t = tangent(call.inputs[operand]);
-  if (primitive_of(call).selects || selected_.count(t) == 0) return term;
-  const Var g{&to, t}, found{&to, term};
-  return is_linear(call, operand) ? term : select(g == 0.0, zeros_like(found), found).value;
+  if (primitive_of(call).selects || !selected_.contains(t) || is_linear(call, operand)) return term;
+  return selected_.kept(term, t, to);
 }
 
 void Pushforward::per_element(ForwardStep& s) {
@@ -131,14 +129,27 @@ void Pushforward::per_element(ForwardStep& s) {
   }
 }
 
-// Marks results whose zeros are those of elements that were not taken, as long as elements are not mixed
-// with others.
+// Marks results with elements that were not taken, as long as nothing can cancel that they are made of.
 void Pushforward::keep_zeros(ForwardStep& s) {
+  const Primitive& p = primitive_of(s.call);
   const bool stay = std::all_of(s.tangents.begin(), s.tangents.end(),
-                                [this](const ValuePtr& t) { return !t || selected_.count(t) != 0; });
-  if (!primitive_of(s.call).selects && !(stay && (linear_in_tangents(s) || is_per_element(s)))) return;
-  for (const ValuePtr& v : s.results)
-    if (v && v->kind != Value::Kind::literal) selected_.insert(v);
+                                [this](const ValuePtr& t) { return !t || selected_.contains(t); });
+  if (p.augment || (!p.selects && !(stay && never_cancels(p) && (linear_in_tangents(s) || is_per_element(s))))) return;
+  const auto weights = [this, &call = s.call, tangents = s.tangents](size_t k, Graph& to) {
+    ForwardStep again{to, call, {}, ValueList(call.outputs.size())};
+    for (const ValuePtr& t : tangents) again.tangents.push_back(t ? selected_.taken(t, to) : nullptr);
+    if (primitive_of(call).selects || primitive_of(call).acts != primitives::Acts::per_element) {
+      by_rule(again);
+      return again.results[k];
+    }
+    Var sum = primitives::literal(to, 0, call.outputs[k]->type);
+    for (const ValuePtr& t : again.tangents)
+      if (t) sum = sum + broadcast_to_like(convert(Var{&to, t}, sum.dtype()), sum);
+    return sum.value;
+  };
+  for (size_t k = 0; k < s.results.size(); ++k)
+    selected_.insert(
+        s.results[k], [weights, k](Graph& to) { return weights(k, to); }, s.tangents, s.graph);
 }
 
 // With residuals, the call that gives them takes the place of the call.
@@ -158,22 +169,20 @@ void Pushforward::transposed(ForwardStep& s) {
   transpose_reverse(s, residuals);
 }
 
+void Pushforward::by_rule(ForwardStep& s) {
+  const Primitive& p = primitive_of(s.call);
+  if (p.forward && p.forward(s)) return;
+  if (linear_in_tangents(s) && (all_have_tangents(s) || !is_per_element(s))) return linear(s);
+  if (is_per_element(s)) return per_element(s);
+  return p.bilinear ? bilinear(s) : transposed(s);
+}
+
 void Pushforward::apply_rule(const Call& call, Graph& to) {
-  const Primitive& p = primitive_of(call);
   to.calls.push_back(call);
   ForwardStep s{to, call, {}, ValueList(call.outputs.size())};
   for (const ValuePtr& v : call.inputs) s.tangents.push_back(tangent(v));
   if (std::none_of(s.tangents.begin(), s.tangents.end(), [](const ValuePtr& t) { return t != nullptr; })) return;
-  if (p.forward && p.forward(s)) {  // that is all
-  } else if (linear_in_tangents(s) && (all_have_tangents(s) || !is_per_element(s))) {
-    linear(s);
-  } else if (is_per_element(s)) {
-    per_element(s);
-  } else if (p.bilinear) {
-    bilinear(s);
-  } else {
-    transposed(s);
-  }
+  by_rule(s);
   keep_zeros(s);
   for (size_t k = 0; k < call.outputs.size(); ++k)
     if (s.results[k] && is_float(call.outputs[k]->type.dtype)) seed(call.outputs[k], s.results[k]);

@@ -166,7 +166,8 @@ GraphPtr jacobian(const Graph& graph, const std::vector<bool>& wrt) {
     const Var matrix{to.get(), matrices[by_columns ? output : input]};
     const int64_t n = elements(by_columns ? by : graph.outputs[output]->type.shape);
     const Var part = slice(matrix, {0, first}, {matrix.shape()[0], first + n}, {1, 1});
-    return reshape(by_columns ? part : transpose(part, {1, 0}), shape).value;
+    const Var derivatives = reshape(by_columns ? part : transpose(part, {1, 0}), shape);
+    return convert(derivatives, inputs[input]->type.dtype).value;  // as a gradient, in both modes
   };
   int64_t row = 0;
   for (size_t k = 0; k < graph.outputs.size(); ++k) {

@@ -7,6 +7,7 @@
 
 #include "primitives/families/control.h"
 #include "transform/activity.h"
+#include "transform/selected.h"
 
 namespace anvil::transform {
 
@@ -32,6 +33,7 @@ class Pullback {
   ValueList augment(const Call&);
   void put_augmented();
   void keep_zeros(const primitives::ReverseStep&, ValueList& results);
+  Selected::Weights weights_of(const primitives::ReverseStep&, size_t operand);
   void reverse_checkpoint(const Call&);
   void reverse_if(const Call&);
   // Another graph that computes the outputs of one of `call` again and then the sums of the cotangents of
@@ -67,8 +69,7 @@ class Pullback {
   Graph& to_;
   Activity active_;
   std::unordered_map<const Value*, ValuePtr> cotangents_;
-  // Cotangents with zeros for elements that were not taken, which stay zero whatever they meet.
-  std::unordered_set<ValuePtr> selected_;
+  Selected selected_;  // of cotangents
   // The places in `to` of control flow and of calls that can be augmented, by their first result.
   std::unordered_map<const Value*, size_t> places_;
   std::unordered_map<size_t, std::vector<Call>> augmented_;  // what comes to stand in these places

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "transform/activity.h"
+#include "transform/selected.h"
 
 namespace anvil::transform {
 
@@ -23,6 +24,7 @@ class Pushforward {
  private:
   void step(const Call&, Graph& to);
   void apply_rule(const Call&, Graph& to);
+  void by_rule(primitives::ForwardStep&);
   void per_element(primitives::ForwardStep&);
   static void transposed(primitives::ForwardStep&);
   void keep_zeros(primitives::ForwardStep&);
@@ -42,8 +44,7 @@ class Pushforward {
   Activity active_;
   std::unordered_map<const Value*, ValuePtr> tangents_;
   std::unordered_map<const Value*, TapeTangent> tapes_;
-  // Tangents with zeros for elements that were not taken, which stay zero whatever they meet.
-  std::unordered_set<ValuePtr> selected_;
+  Selected selected_;  // of tangents
 };
 
 // The tangents of the results of a call with a reverse rule, from those of its operands; appends what makes

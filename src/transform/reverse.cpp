@@ -39,9 +39,13 @@ void Pullback::accumulate(const ValuePtr& value, const ValuePtr& cotangent, cons
   else if (value->type.tape)
     sum = add_tapes(layout, sum, cotangent);
   else {
-    const bool selected = selected_.count(sum) != 0 || selected_.count(cotangent) != 0;
-    sum = (Var{&to_, sum} + Var{&to_, cotangent}).value;
-    if (selected) selected_.insert(sum);
+    const ValuePtr before = sum;
+    sum = (Var{&to_, before} + Var{&to_, cotangent}).value;
+    if (!selected_.contains(before) || !selected_.contains(cotangent)) return;
+    const auto weights = [this, before, cotangent](Graph& to) {
+      return (Var{&to, selected_.taken(before, to)} + Var{&to, selected_.taken(cotangent, to)}).value;
+    };
+    selected_.insert(sum, weights, {before, cotangent}, to_);
   }
 }
 
@@ -78,29 +82,39 @@ void Pullback::step(const Call& call) {
   }
 }
 
-// A branch that was not taken may be infinite, or not a number, and so may be its derivative: zero
-// times that would be NaN. So where elements were selected, a zero cotangent stays zero through calls
-// per element, until the elements are mixed with others.
+// What comes back to an operand of what came back to the results: where the one was not taken, neither was the
+// other.
+Selected::Weights Pullback::weights_of(const primitives::ReverseStep& step, size_t operand) {
+  return [this, &call = step.call, operand, cotangents = step.cotangents, residuals = step.residuals](Graph& to) {
+    const size_t n = call.inputs.size();
+    std::vector<bool> required(n);
+    required[operand] = true;
+    primitives::ReverseStep again{to, call, {}, required, ValueList(n), ValueList(n), std::vector<bool>(n), residuals};
+    for (const ValuePtr& g : cotangents) again.cotangents.push_back(g ? selected_.taken(g, to) : nullptr);
+    primitive_of(call).reverse(again);
+    return again.results[operand];
+  };
+}
+
+// A branch that was not taken may be infinite, or not a number, and so may be its derivative: selected.h.
+// Its zeros stay through calls per element and where elements are moved or summed up, since nothing cancels there.
 void Pullback::keep_zeros(const primitives::ReverseStep& step, ValueList& results) {
   const auto& p = primitive_of(step.call);
-  if (p.selects) {
-    for (const ValuePtr& v : results)
-      if (v && v->kind != Value::Kind::literal) selected_.insert(v);
-    return;
-  }
-  if (step.cotangents.size() != 1 || selected_.count(step.cotangents[0]) == 0) return;
-  const Var g{&to_, step.cotangents[0]};
+  const bool follows = step.cotangents.size() == 1 && selected_.contains(step.cotangents[0]);
+  if (!p.selects && (!follows || !never_cancels(p))) return;
+  const auto same_place = [&](const ValuePtr& v) {
+    return p.acts == primitives::Acts::per_element && v->type.shape == step.cotangents[0]->type.shape;
+  };
   bool linear = true;  // in all that is differentiated: nothing infinite is multiplied with
   for (size_t i = 0; i < results.size(); ++i)
     linear = linear && (p.linear.contains(i, results.size()) || !is_float(step.call.inputs[i]->type.dtype));
   for (size_t i = 0; i < results.size(); ++i) {
     if (!results[i] || step.taken[i]) continue;
-    if (linear) {
-      selected_.insert(results[i]);
-    } else if (p.acts == primitives::Acts::per_element && results[i]->type.shape == g.shape()) {
-      const Var found{&to_, results[i]}, zero = primitives::zeros_like(found);
-      results[i] = select(g == 0.0, zero, found).value;
-      selected_.insert(results[i]);
+    if (!p.selects && same_place(results[i])) {
+      if (!linear) results[i] = selected_.kept(results[i], step.cotangents[0], to_);
+      selected_.insert(results[i], step.cotangents[0]);
+    } else if (p.selects || linear) {
+      selected_.insert(results[i], weights_of(step, i), step.cotangents, to_);
     }
   }
 }

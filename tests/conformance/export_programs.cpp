@@ -4,8 +4,10 @@
 //   anvil_export_programs FOLDER COUNT [SEED [xla]]
 // First every elementwise primitive in every dtype, then COUNT programs around one gather or
 // scatter, and as many random ones. Every fourth of these is smooth and written as its gradient;
-// with the word `xla` the others' follow them, too, and no slice is partly outside of what it is
-// taken from, which XLA treats in its own way.
+// with the word `xla` the others are followed by what is made of them: by turns their gradient, their
+// tangents, a batch of them, a batch of their gradients, the gradient of a batch; and the derivatives of
+// loops, whose records are tensors. Then no slice is partly outside of what it is taken from, which XLA
+// treats in its own way.
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
@@ -22,7 +24,11 @@
 #include "backend/stablehlo/layout.h"
 #include "backend/stablehlo/stablehlo.h"
 #include "primitives/vocabulary/composite.h"
+#include "support/batches.h"
+#include "support/gradient_check.h"
+#include "support/random_loops.h"
 #include "support/random_program.h"
+#include "transform/forward.h"
 #include "transform/reverse.h"
 #include "transform/simplify.h"
 
@@ -40,6 +46,7 @@ std::string number(const Tensor& t, int64_t i) {
   double value = x.as<double>();
   if (value != value) return "\"NaN\"";
   if (std::isinf(value)) return value < 0 ? "\"-Infinity\"" : "\"Infinity\"";
+  if (value == 0 && std::signbit(value)) return "-0.0";  // which -0 is not, where numbers are integers or floats
   char text[40];
   std::snprintf(text, sizeof text, "%.17g", value);
   return text;
@@ -124,36 +131,94 @@ void export_elementwise(Exporter& out) {
   }
 }
 
-// The value and the gradients of the sum of a program's first float result, by its float inputs;
-// nothing where there is none, or where a primitive has no derivative.
-graph::GraphPtr gradient_of(test::RandomProgram& p) {
-  std::vector<bool> wrt;
-  for (const auto& v : p.graph.inputs) wrt.push_back(is_float(v->type.dtype));
+// A program that is transformed, with what it runs on.
+struct Program {
+  graph::GraphPtr graph;
+  std::vector<Tensor> at;
+};
+
+test::Flags floats_of(const graph::Graph& g) {
+  test::Flags flags;
+  for (const auto& v : g.inputs) flags.push_back(is_float(v->type.dtype));
+  return flags;
+}
+
+// The value and the gradients of the sum of a program's first float result, by its float inputs.
+void take_gradient(Program& p) {
+  const test::Flags wrt = floats_of(*p.graph);
   auto is_float_value = [](const graph::ValuePtr& v) { return is_float(v->type.dtype); };
-  auto found = std::find_if(p.graph.outputs.begin(), p.graph.outputs.end(), is_float_value);
-  if (found == p.graph.outputs.end() || std::find(wrt.begin(), wrt.end(), true) == wrt.end()) return nullptr;
-  test::Var y{&p.graph, *found};
+  auto& outputs = p.graph->outputs;
+  auto found = std::find_if(outputs.begin(), outputs.end(), is_float_value);
+  if (found == outputs.end() || std::find(wrt.begin(), wrt.end(), true) == wrt.end())
+    throw Error("gradient", "there are no floats");
+  const auto sum = std::make_shared<graph::Graph>(*p.graph);
+  test::Var y{sum.get(), *found};
   std::vector<int64_t> all(y.shape().size());
   std::iota(all.begin(), all.end(), 0);
-  p.graph.outputs = {all.empty() ? y.value : primitives::reduce_sum(y, all).value};
+  sum->outputs = {all.empty() ? y.value : primitives::reduce_sum(y, all).value};
+  p.graph = transform::gradient(*primitives::expand(*sum, primitives::Reader::reverse), wrt, true);
+}
+void take_tangents(Program& p) {
+  const test::Flags wrt = floats_of(*p.graph);
+  if (std::find(wrt.begin(), wrt.end(), true) == wrt.end()) throw Error("gradient", "there are no floats");
+  p.graph = transform::jvp(*p.graph, wrt);
+  for (size_t k = p.at.size(); k < p.graph->inputs.size(); ++k)
+    p.at.push_back(test::direction(p.graph->inputs[k]->type, k));
+}
+void take_batch(Program& p, uint64_t seed) {
+  constexpr int64_t size = 3;
+  const test::Flags flags = test::any_flags(p.at.size(), seed);
+  p.graph = transform::batch(*p.graph, flags, size);
+  p.at = test::examples_like(p.at, flags, size, seed);
+}
+
+// What becomes of a program by turns.
+enum class Made : uint8_t { gradient, jvp, batch, gradient_batch, batch_gradient };
+constexpr const char* made_names[] = {"gradient_", "jvp_", "batch_", "gradient_of_batch_", "batch_of_gradient_"};
+void make(Program& p, Made made, uint64_t seed) {
+  switch (made) {
+    case Made::gradient: return take_gradient(p);
+    case Made::jvp: return take_tangents(p);
+    case Made::batch: return take_batch(p, seed);
+    case Made::gradient_batch: return take_batch(p, seed), take_gradient(p);
+    case Made::batch_gradient: return take_gradient(p), take_batch(p, seed);
+  }
+}
+// Writes it, unless a primitive has no derivative.
+void write_made(Exporter& out, Program p, Made made, const std::string& name, uint64_t seed) {
   try {
-    graph::GraphPtr g = transform::gradient(*primitives::expand(p.graph, primitives::Reader::reverse), wrt, true);
-    transform::remove_dead_calls(*g);
-    return g;
+    make(p, made, seed);
   } catch (const Error& e) {
     if (e.kind != "gradient") throw;
-    return nullptr;
+    return;
   }
+  transform::remove_dead_calls(*p.graph);
+  out.write(made_names[static_cast<size_t>(made)] + name, *p.graph, p.at);
+}
+
+void export_loops(Exporter& out, int seed, Made made) {
+  const auto s = static_cast<uint64_t>(seed);
+  test::RandomLoops loops(s, seed % 2 == 0);
+  const Shape arrays = {loops.length};
+  const std::vector<Tensor> at = {test::spread_values(DType::f64, {}, -0.8, 0.8, seed % 100),
+                                  test::spread_values(DType::f64, arrays, -1, 1, seed % 100 + 1),
+                                  test::spread_values(DType::f64, arrays, -1, 1, seed % 100 + 2)};
+  const auto g = std::make_shared<graph::Graph>(
+      test::build([&loops](graph::Graph& to, const std::vector<test::Var>& x) { return loops(to, x); }, at));
+  write_made(out, {g, at}, made, "loops_" + std::to_string(seed), s);
 }
 
 void export_random(Exporter& out, int seed, bool for_xla) {
-  bool smooth = seed % 4 == 0;
-  test::RandomProgram p(static_cast<uint64_t>(seed),
-                        {.float_only = smooth, .exportable = true, .calls = smooth ? 5 : 10});
-  auto write = [&](const char* kind, const graph::Graph& g) { out.write(kind + std::to_string(seed), g, p.inputs); };
-  if (!smooth) write("random_", p.graph);
-  if (smooth || for_xla)
-    if (graph::GraphPtr g = gradient_of(p)) write("gradient_", *g);
+  const bool smooth = seed % 4 == 0;
+  const auto s = static_cast<uint64_t>(seed);
+  test::RandomProgram p(s, {.float_only = smooth, .exportable = true, .calls = smooth ? 5 : 10});
+  const Program program{std::make_shared<graph::Graph>(p.graph), p.inputs};
+  const auto made = static_cast<Made>(for_xla ? seed / 4 % 5 : 0);
+  if (!smooth) out.write("random_" + std::to_string(seed), p.graph, p.inputs);
+  if (for_xla && seed % 4 == 3)
+    export_loops(out, seed, made);
+  else if (smooth || for_xla)
+    write_made(out, program, made, std::to_string(seed), s);
 }
 
 }  // namespace

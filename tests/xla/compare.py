@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Sends random programs over the registry, and their gradients, through XLA.
+"""Sends random programs over the registry, and what transformations make of them, through XLA.
 
     compare.py EXPORTER [COUNT [SEED [JOBS]]]
 
@@ -20,7 +20,8 @@ counted:
   denormal     XLA's code for CPUs takes denormal numbers for zero: its results are those that we have
                when we do the same;
   unstable     XLA's own result moves as much when the inputs move by some units in the last place;
-  unsupported  XLA's code generator for CPUs says that it has no code for an operator (mulhi);
+  unsupported  XLA's code generator for CPUs says that it has no code for an operator (mulhi), or the
+               program calls a factorisation of ours (anvil.lu, ...), for which XLA has no operator;
   alone        the independent evaluator gives our results. Known: XLA takes only one update of a
                scatter whose index vectors have length 0; ties of select_and_scatter in i8; a sum of
                two known bools, which the language says is "or", comes out as false.
@@ -39,6 +40,7 @@ import threading
 LIMIT = {"f32": 1e-4, "f64": 1e-10}  # relative to the element, or to the largest one of the tensor
 SPECIAL = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
 EPSILON = {"f32": 2.0**-23, "f64": 2.0**-52}
+OURS = "custom_call @anvil."
 KINDS = ("same", "denormal", "unstable", "unsupported", "alone", "failed")
 SECONDS = 120  # for one program
 
@@ -151,6 +153,8 @@ def is_flushed(case, outputs):
 
 def verdict(xla, text, case):
     """(kind, what was seen): kind is one of KINDS."""
+    if OURS in text:
+        return "unsupported", "a factorisation, which is a call of ours"
     answer = xla(text, case["inputs"])
     if not answer.get("ok"):
         if answer.get("stage") == "compile" and "Unsupported elementwise operation" in answer.get("error", ""):
@@ -224,8 +228,8 @@ def main():
         subprocess.run([sys.argv[1], folder, count, seed, "xla"], check=True, stdout=subprocess.DEVNULL)
         names = sorted(n[:-5] for n in os.listdir(folder) if n.endswith(".mlir"))
         counts = compare_all(folder, names, jobs)
-    gradients = sum(n.startswith("gradient_") for n in names)
-    print(f"seed {seed}: {len(names)} programs, {gradients} of them gradients: "
+    made = sum(n.startswith(("gradient_", "jvp_", "batch_")) for n in names)
+    print(f"seed {seed}: {len(names)} programs, {made} of them derivatives and batches: "
           + ", ".join(f"{n} {kind}" for kind, n in counts.items()))
     print(f"{len(names) - counts['failed']} passed, {counts['failed']} failed")
     return counts["failed"] > 0

@@ -14,7 +14,7 @@ const Rules& own_rules() {
     Rules all;
     for (auto add_family : {add_plain_rules, add_elementwise_rules, add_shape_rules, add_index_rules, add_reduce_rules,
                             add_window_rules, add_contract_rules, add_sort_rules, add_linalg_rules,
-                            add_batch_norm_rules, add_random_rules, add_control_rules})
+                            add_householder_rules, add_batch_norm_rules, add_random_rules, add_control_rules})
       add_family(all);
     return all;
   }();

@@ -122,6 +122,7 @@ void add_window_rules(Rules&);
 void add_contract_rules(Rules&);
 void add_sort_rules(Rules&);
 void add_linalg_rules(Rules&);
+void add_householder_rules(Rules&);
 void add_batch_norm_rules(Rules&);
 void add_random_rules(Rules&);
 void add_control_rules(Rules&);

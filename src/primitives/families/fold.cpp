@@ -308,7 +308,6 @@ void register_fold(Registry& r) {
   cumulative.reverse = reverse_cumulative;
   cumulative.reverses = reverses_cumulative;
   cumulative.forward = forward_cumulative;
-  cumulative.selects = true;
   cumulative.hlo = {"stablehlo.reduce_window", {}, special};
   r.add(std::move(cumulative));
 }

@@ -56,7 +56,9 @@ std::vector<ValuePtr> expand_running_extreme(const Monoid& m, Graph& to, const C
   const int64_t dim = c.params.integer("dim");
   const GraphPtr body = region_of({t, DType::i32}, [&](const Vars& v) {
     const Var so_far = v[0], next = v[2], further = m.op == Op::maximum ? so_far > next : so_far < next;
-    const Var stays = further | (so_far != so_far);
+    // the last of equal ones and the first NaN, in whatever order a reader of text puts the two
+    const Var last = (so_far == next) & (v[1] >= v[3]), first = (next == next) | (v[1] < v[3]);
+    const Var stays = further | last | ((so_far != so_far) & first);
     return Vars{select(stays, so_far, next), select(stays, v[1], v[3])};
   });
   const Vars start = {literal(to, m.start(t), {t, {}}), literal(to, Scalar(0), {DType::i32, {}})};

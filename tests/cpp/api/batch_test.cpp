@@ -119,35 +119,9 @@ TEST(Batch, NoPrimitiveOfTheCoreNeedsALoop) {
 
 // ---- programs -------------------------------------------------------------------------------
 
-// The first example is what is given, the others are like it.
-Tensors batch_of(const Tensors& inputs, const Flags& flags, int64_t size, uint64_t seed) {
-  std::mt19937_64 random(seed);
-  std::uniform_real_distribution<double> factor(-1.5, 1.5);
-  Tensors list;
-  for (size_t k = 0; k < inputs.size(); ++k) {
-    Tensors examples;
-    for (int64_t i = 0; i < size; ++i) {
-      Tensor t = graph::allocate(inputs[k].type);
-      for (int64_t e = 0; e < elements(t.type.shape); ++e) {
-        const Scalar x = element(inputs[k], e);
-        graph::set_element(t, e, i > 0 && is_float(t.type.dtype) ? Scalar(x.as<double>() * factor(random)) : x);
-      }
-      examples.push_back(t);
-    }
-    list.push_back(flags[k] ? stacked(examples) : inputs[k]);
-  }
-  return list;
-}
-Flags any_flags(size_t n, uint64_t seed) {
-  std::mt19937_64 random(seed);
-  Flags flags(n);
-  for (size_t k = 0; k < n; ++k) flags[k] = random() % 3 != 0;
-  flags[random() % n] = true;
-  return flags;
-}
-// ... by the evaluator, and where `compiled` by compiled code.
+// A batch by the evaluator, and where `compiled` by compiled code, against its examples.
 void expect_batch_agrees(const Graph& g, const Tensors& inputs, const Flags& flags, int64_t size, bool compiled) {
-  const Tensors all = batch_of(inputs, flags, size, 7);
+  const Tensors all = examples_like(inputs, flags, size, 7);
   const auto together = transform::batch(g, flags, size);
   ASSERT_NO_THROW(primitives::verify(*together)) << graph::print(g);
   const Tensors found = eigen::evaluate(*together, all);
@@ -235,7 +209,7 @@ TEST(BatchRandomLoops, GradientsOfBatches) {
     Graph g = loops_of(s);
     weigh(g, 1);
     const Flags flags(3, true);
-    const Tensors all = batch_of(arguments_of_loops(s), flags, size, s);
+    const Tensors all = examples_like(arguments_of_loops(s), flags, size, s);
     const auto slopes = transform::gradient(g, flags, false);
     Graph together = *transform::batch(g, flags, size);
     together.outputs = {primitives::reduce_sum({&together, together.outputs[0]}, {0}).value};
@@ -257,7 +231,7 @@ TEST(BatchRandomLoops, Nested) {
     const Graph g = loops_of(s);
     const Flags inner = any_flags(3, s), outer = any_flags(3, s + 1000);
     const auto once = transform::batch(g, inner, 2);
-    expect_batch_agrees(*once, batch_of(arguments_of_loops(s), inner, 2, s), outer, 3, s % 6 == 0);
+    expect_batch_agrees(*once, examples_like(arguments_of_loops(s), inner, 2, s), outer, 3, s % 6 == 0);
     if (testing::Test::HasFatalFailure()) return;
   }
 }

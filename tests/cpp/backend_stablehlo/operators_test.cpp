@@ -115,7 +115,33 @@ TEST(Lapack, CholeskyKeepsTheOtherTriangleAndSaysWhetherThereIsAFactor) {
   EXPECT_EQ(values(run(potrf('L'), {tensor(DType::f64, {2, 2}, {1, 2, 2, 1})})[1]), std::vector<double>{1});
   expect_refused(potrf('X'), "uplo");
   expect_refused(potrf('L', "operand_layouts = [dense<[1, 0]> : tensor<2xindex>]"), "by columns");
-  expect_refused(potrf('L', layouts, "lapack_dgeqrf_ffi"), "QR factorisation");
+  expect_refused(potrf('L', layouts, "lapack_dgeqp3_ffi"), "QR factorisation with pivots");
+}
+
+// Packed reflections of the matrix with columns (3, 4, 0) and (1, 2, 2), and what orgqr makes of them, here with
+// as many numbers.
+std::string geqrf(int taus = 2) {
+  const std::string matrix = "tensor<3x2xf64>", numbers = "tensor<2xf64>",
+                    some = "tensor<" + std::to_string(taus) + "xf64>";
+  return "func.func @main(%x: " + matrix + ", %t: " + some + ") -> (" + matrix + ", " + numbers + ", " + matrix +
+         ") {\n%0:2 = stablehlo.custom_call @lapack_dgeqrf_ffi(%x) : (" + matrix + ") -> (" + matrix + ", " + numbers +
+         ")\n%1 = stablehlo.custom_call @lapack_dorgqr_ffi(%0#0, " + (taus == 2 ? "%0#1" : "%t") + ") : (" + matrix +
+         ", " + some + ") -> " + matrix + "\nreturn %0#0, %0#1, %1 : " + matrix + ", " + numbers + ", " + matrix +
+         "\n}\n";
+}
+void expect_near(const Tensor& t, const std::vector<double>& expected) {
+  const std::vector<double> found = values(t);
+  ASSERT_EQ(found.size(), expected.size());
+  for (size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], expected[i], 1e-14) << i;
+}
+
+TEST(Lapack, ReflectionsArePackedAndMakeQ) {
+  const double norm = std::sqrt(0.16 + 4);
+  const auto r = run(geqrf(), {tensor(DType::f64, {3, 2}, {3, 4, 0, 1, 2, 2}), tensor(DType::f64, {2}, {0, 0})});
+  expect_near(r[0], {-5, 0.5, 0, -2.2, -norm, 2 / (0.4 + norm)});
+  expect_near(r[1], {1.6, 1 + 0.4 / norm});
+  expect_near(r[2], {-0.6, -0.8, 0, (-2.2 * -0.6 - 1) / norm, (-2.2 * -0.8 - 2) / norm, -2 / norm});
+  expect_refused(geqrf(3), "no more than the columns");
 }
 
 // A routine with one 2 x 2 operand and results of these types.

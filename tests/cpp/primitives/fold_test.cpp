@@ -1,5 +1,6 @@
 // Reductions and running reductions by a region: values, order, several operands, captured
 // values, derivatives, errors.
+#include "primitives/vocabulary/composite.h"
 #include "support/regions.h"
 #include "support/structured.h"
 
@@ -78,6 +79,26 @@ TEST(Fold, RegionsReadValuesAroundThem) {
     return call("reduce", {x[0], literal(g, 1, {DType::f64, {}})}, {{"dims", Ints{0}, true}, {"body", body}});
   };
   expect_values(scaled, {counting({3}), tensor(DType::f64, {}, {10})}, {}, {61});
+}
+
+// Readers of text may put the two sides of a region in any order.
+TEST(Fold, RunningExtremesCommute) {
+  const double nan = std::nan("");
+  for (const char* name : {"cummax", "cummin"}) {
+    const Program running = [name](graph::Graph&, const Vars& x) {
+      return call(name, {x[0]}, {{"dim", int64_t(0), true}});
+    };
+    const graph::Graph g = *expand(build(running, {counting({4})}), Reader::backend);
+    const auto is_cumulative = [](const graph::Call& c) { return c.primitive->name == "cumulative"; };
+    const graph::Graph& body = *std::find_if(g.calls.begin(), g.calls.end(), is_cumulative)->params.graph("body");
+    for (const double a : {1.0, 2.0, nan})
+      for (const double b : {1.0, 2.0, nan}) {
+        const Tensor x = tensor(DType::f64, {}, {a}), y = tensor(DType::f64, {}, {b});
+        const Tensor i = tensor(DType::i32, {}, {3}), j = tensor(DType::i32, {}, {7});
+        const auto one = eigen::evaluate(body, {x, i, y, j}), other = eigen::evaluate(body, {y, j, x, i});
+        EXPECT_EQ(values(one[1]), values(other[1])) << name << " of " << a << " and " << b;
+      }
+  }
 }
 
 TEST(Fold, Gradients) {

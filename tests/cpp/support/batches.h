@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <random>
 
 #include "support/agreement.h"
 #include "transform/batch.h"
@@ -47,6 +48,33 @@ inline Tensors evaluate_each(const graph::Graph& g, const Tensors& inputs, const
   Tensors list;
   for (const Tensors& r : results) list.push_back(stacked(r));
   return list;
+}
+
+// The first example is what is given, the others are like it.
+inline Tensors examples_like(const Tensors& inputs, const Flags& flags, int64_t size, uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::uniform_real_distribution<double> factor(-1.5, 1.5);
+  Tensors list;
+  for (size_t k = 0; k < inputs.size(); ++k) {
+    Tensors examples;
+    for (int64_t i = 0; i < size; ++i) {
+      graph::Tensor t = graph::allocate(inputs[k].type);
+      for (int64_t e = 0; e < elements(t.type.shape); ++e) {
+        const Scalar x = graph::element(inputs[k], e);
+        graph::set_element(t, e, i > 0 && is_float(t.type.dtype) ? Scalar(x.as<double>() * factor(random)) : x);
+      }
+      examples.push_back(t);
+    }
+    list.push_back(flags[k] ? stacked(examples) : inputs[k]);
+  }
+  return list;
+}
+inline Flags any_flags(size_t n, uint64_t seed) {
+  std::mt19937_64 random(seed);
+  Flags flags(n);
+  for (size_t k = 0; k < n; ++k) flags[k] = random() % 3 != 0;
+  flags[random() % n] = true;
+  return flags;
 }
 
 // "" where the batched graph gives what the examples give, by the evaluator.

@@ -202,7 +202,7 @@ class RandomProgram {
     // the last of these has no rule of its own: its gradient is that of rounds
     static const char* floats[] = {"add", "mul", "", "sub", "maximum", "minimum", "atan2"};
     static const char* bits[] = {"and", "or", "xor", ""};
-    return is_bool(t) ? bits[below(4)] : floats[below(options_.float_only ? 7 : 6)];
+    return is_bool(t) ? bits[below(4)] : floats[below(options_.float_only && is_float(t) ? 7 : 6)];
   }
 
   // Floats whose order is the same for all who compute them: with one NaN, and far apart, or

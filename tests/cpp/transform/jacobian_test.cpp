@@ -25,6 +25,18 @@ bool calls(const Graph& g, const std::string& name) {
   return std::any_of(g.calls.begin(), g.calls.end(), [&](const graph::Call& c) { return c.primitive->name == name; });
 }
 
+// As a gradient, whichever mode is taken.
+TEST(Jacobian, HasTheDtypeOfItsInputs) {
+  for (const int64_t more : {0, 3}) {
+    const auto g = jacobian_of({{DType::f32, {2}}, f64_scalar}, [more](Graph& b, const Vars& x) {
+      return Vars{convert(x[0], DType::f64) * broadcast_in_dim(x[1], {2}, {}), x[0],
+                  primitives::fill(b, 1, {DType::f32, {more}})};
+    });
+    for (size_t k = 0; k < g->outputs.size(); ++k)
+      EXPECT_EQ(g->outputs[k]->type.dtype, k % 2 == 0 ? DType::f32 : DType::f64) << k;
+  }
+}
+
 TEST(Jacobian, BothModesGiveItsBlocks) {
   for (const int64_t more : {0, 3}) {  // results besides, so that there are more of them than arguments
     auto g = jacobian_of({f64({2}), f64_scalar}, [more](Graph& b, const Vars& x) {

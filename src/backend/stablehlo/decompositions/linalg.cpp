@@ -1,9 +1,23 @@
 // Factorisations and triangular systems: StableHLO's own, and LAPACK's as JAX calls them when
 // it lowers for CPUs.
-#include "backend/stablehlo/import.h"
+#include "backend/stablehlo/decompositions/lapack.h"
 #include "primitives/vocabulary/infer.h"
 
 namespace anvil::stablehlo {
+
+void check_lapack_layouts(const Operation& op, const Vars& x) {
+  for (const char* name : {"operand_layouts", "result_layouts"}) {
+    const Attribute* a = find(op, name);
+    if (!a) continue;
+    auto items = std::get_if<std::vector<Attribute>>(&a->value);
+    if (!items || items->empty()) refuse(a->at, std::string("`") + name + "` should be a list of lists of dimensions");
+    Ints order = ints(op, (*items)[0]);
+    auto rank = static_cast<int64_t>(x[0].shape().size());
+    if (rank < 2 || order.size() != static_cast<size_t>(rank) || order[0] != rank - 2 || order[1] != rank - 1)
+      refuse(a->at, "only matrices that are stored by columns are supported");
+  }
+}
+
 namespace {
 
 using Values = std::vector<ValuePtr>;
@@ -33,25 +47,11 @@ bool is_first(const Operation& op, const char* letter, const char* two) {
   return code == two[0];
 }
 
-// LAPACK sees matrices column by column, whatever order the batch has.
-void check_layouts(const Operation& op, const Vars& x) {
-  for (const char* name : {"operand_layouts", "result_layouts"}) {
-    const Attribute* a = find(op, name);
-    if (!a) continue;
-    auto items = std::get_if<std::vector<Attribute>>(&a->value);
-    if (!items || items->empty()) refuse(a->at, std::string("`") + name + "` should be a list of lists of dimensions");
-    Ints order = ints(op, (*items)[0]);
-    auto rank = static_cast<int64_t>(x[0].shape().size());
-    if (rank < 2 || order.size() != static_cast<size_t>(rank) || order[0] != rank - 2 || order[1] != rank - 1)
-      refuse(a->at, "only matrices that are stored by columns are supported");
-  }
-}
-
 // The other triangle stays as it was. `info` is 0 where there is a factor and 1 where there is
 // none; which minor is not positive is not known.
 Values potrf(Importer& in, const Operation& op, const Vars& x) {
   need_operands(op, 1);
-  check_layouts(op, x);
+  check_lapack_layouts(op, x);
   bool lower = is_first(op, "uplo", "LU");
   Var a = x[0], factor = primitives::record("cholesky", {a}, {{"lower", lower}});
   auto rank = static_cast<int64_t>(a.shape().size());
@@ -67,7 +67,7 @@ Values potrf(Importer& in, const Operation& op, const Vars& x) {
 
 Values trsm(Importer&, const Operation& op, const Vars& x) {
   need_operands(op, 2);
-  check_layouts(op, x);
+  check_lapack_layouts(op, x);
   const Attribute* config = find(op, {"mhlo.backend_config"});
   // the conjugate transpose of real matrices is the transpose
   bool conjugate = config && std::holds_alternative<std::shared_ptr<Dictionary>>(config->value) &&
@@ -98,7 +98,7 @@ ValuePtr failed(Importer& in, const Var& numbers) {
 // Rows count from 1, and `info` is the first zero on the diagonal of U, or 0.
 Values getrf(Importer& in, const Operation& op, const Vars& x) {
   need_operands(op, 1);
-  check_layouts(op, x);
+  check_lapack_layouts(op, x);
   const Values lu = in.record("lu", {x[0]});
   const Var packed = in.var(lu[0]), pivots = in.var(lu[1]);
   const auto rank = static_cast<int64_t>(packed.shape().size());
@@ -114,7 +114,7 @@ Values getrf(Importer& in, const Operation& op, const Vars& x) {
 
 Values syevd(Importer& in, const Operation& op, const Vars& x) {
   need_operands(op, 1);
-  check_layouts(op, x);
+  check_lapack_layouts(op, x);
   if (!is_first(op, "mode", "VN")) refuse(op.at, "eigenvalues without vectors are not supported");
   const Values eigh = in.record("eigh", {is_first(op, "uplo", "LU") ? x[0] : transposed(x[0])});
   return {eigh[1], eigh[0], failed(in, in.var(eigh[0]))};
@@ -123,7 +123,7 @@ Values syevd(Importer& in, const Operation& op, const Vars& x) {
 // What LAPACK leaves in the operand's place is of no use to anybody: the operand stays.
 Values gesdd(Importer& in, const Operation& op, const Vars& x) {
   need_operands(op, 1);
-  check_layouts(op, x);
+  check_lapack_layouts(op, x);
   const Shape& shape = x[0].shape();
   if (!is_first(op, "mode", "SA") && shape[shape.size() - 2] != shape.back())
     refuse(op.at, "singular vectors beyond those of the thin decomposition are not supported");
@@ -135,11 +135,9 @@ Values gesdd(Importer& in, const Operation& op, const Vars& x) {
 struct Missing {
   const char *routine, *what;
 };
-constexpr Missing missing[] = {{"geqrf", "QR factorisation"},
-                               {"geqp3", "QR factorisation with pivots"},
-                               {"orgqr", "QR factorisation"},
-                               {"ungqr", "QR factorisation"},
-                               {"ormqr", "QR factorisation"},
+constexpr Missing missing[] = {{"geqp3", "QR factorisation with pivots"},
+                               {"ungqr", "QR factorisation of complex matrices"},
+                               {"ormqr", "product with the Q of a QR factorisation"},
                                {"gesvd", "singular value decomposition"},
                                {"heevd", "eigendecomposition of Hermitian matrices"},
                                {"geev", "eigendecomposition"},
