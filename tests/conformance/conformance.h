@@ -23,6 +23,8 @@ std::vector<Case> stablehlo_cases(const std::string& folder, const Options&);
 std::vector<Case> jax_programs(const std::string& folder, const Options&);
 // The gradients of a table (see jax_gradients.csv) against JAX's derivatives.
 std::vector<Case> jax_gradients(const std::string& folder, const std::string& table, const Options&);
+// Forward and reverse mode of the programs of a folder against each other.
+std::vector<Case> jax_modes(const std::string& folder, const Options&);
 // Our transformations of exported functions against JAX's own: transformed.cpp.
 std::vector<Case> jax_transformed(const std::string& folder, const Options&);
 

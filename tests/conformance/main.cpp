@@ -1,5 +1,5 @@
 // Runs conformance material through the importer, the Eigen evaluator and the compiler:
-//   anvil_conformance stablehlo FOLDER | jax FOLDER | transformed FOLDER | gradients FOLDER TABLE
+//   anvil_conformance stablehlo FOLDER | jax FOLDER | modes FOLDER | transformed FOLDER | gradients FOLDER TABLE
 //     [--known CSV] [--rejections CSV] [--filter TEXT] [--mode eigen|compiled|written] [--groups] [--direct]
 //     [--seconds N]
 // Ends with 0 when what fails is exactly what the list of known failures names. The last line: N passed, M failed.
@@ -39,8 +39,8 @@ static int run(int argc, char** argv) {
   }
   if (plain.size() < 2 || (plain[0] == "gradients") != (plain.size() == 3)) {
     std::fprintf(stderr,
-                 "usage: anvil_conformance stablehlo FOLDER | jax FOLDER | transformed FOLDER | gradients FOLDER TABLE "
-                 "[options]\n");
+                 "usage: anvil_conformance stablehlo FOLDER | jax FOLDER | modes FOLDER | transformed FOLDER | "
+                 "gradients FOLDER TABLE [options]\n");
     return 2;
   }
   test::load_llvm();
@@ -48,6 +48,7 @@ static int run(int argc, char** argv) {
   std::vector<conformance::Case> cases;
   if (plain[0] == "stablehlo") cases = conformance::stablehlo_cases(plain[1], options);
   if (plain[0] == "jax") cases = conformance::jax_programs(plain[1], options);
+  if (plain[0] == "modes") cases = conformance::jax_modes(plain[1], options);
   if (plain[0] == "transformed") cases = conformance::jax_transformed(plain[1], options);
   if (plain[0] == "gradients") cases = conformance::jax_gradients(plain[1], plain[2], options);
   std::vector<conformance::Test> tests;

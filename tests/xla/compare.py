@@ -24,7 +24,9 @@ counted:
                program calls a factorisation of ours (anvil.lu, ...), for which XLA has no operator;
   alone        the independent evaluator gives our results. Known: XLA takes only one update of a
                scatter whose index vectors have length 0; ties of select_and_scatter in i8; a sum of
-               two known bools, which the language says is "or", comes out as false.
+               two known bools, which the language says is "or", comes out as false; a
+               reduction over no dimensions leaves out what it starts from; a remainder of known numbers
+               by 0 ends XLA's process, and so does a running maximum of what top_k gives.
 A triangular system with NaN in it is NaN in more places there, since whole blocks are inverted.
 Each other difference is printed. Last line: N passed, M failed.
 """
