@@ -76,7 +76,6 @@ std::vector<ValuePtr> choose(graph::Graph& to, const ValuePtr& index, const std:
 
 void register_case(Registry& r) {
   Primitive p = make_primitive("control", "case", {"index"}, {{"...", Kind::graph}});
-  p.group = Group::integer;
   p.infer = infer_case;
   p.expand = [](graph::Graph& to, const graph::Call& c) {
     const auto branches = branches_of(c.params);
