@@ -1,13 +1,17 @@
 #' Control flow that depends on data
 #'
-#' `nv_if()` computes one of two branches, `nv_while()` repeats a body as long as a
-#' condition holds. In a trace both become part of the program; what the branches
-#' read from their environment is captured. Outside of a trace, on concrete values,
-#' they are R's own `if` and `while`, so that a debugger can step through them.
+#' `nv_if()` computes one of two branches, `nv_case()` the branch of a number, as R's `switch()`, and
+#' `nv_while()` repeats a body as long as a condition holds. In a trace they become part of the program; what the
+#' branches read from their environment is captured. Outside of a trace, on concrete values,
+#' they are R's own `if`, `switch` and `while`, so that a debugger can step through them.
 #'
 #' @param pred A `bool` scalar.
 #' @param true,false Expressions, or functions without arguments. In a trace both are
 #'   traced; they must return the same structure of the same types.
+#' @param index An i32 scalar: the number of the branch, from 1 on. Any other number takes the last branch. A
+#'   number that is known in a trace chooses there.
+#' @param ... The branches: expressions or functions without arguments, as `true` and `false`, at least one. All must
+#'   return the same structure of the same types.
 #' @param init A list with names: the state before the first iteration. Elements may
 #'   be nested lists. Numbers become tensors of the default dtype.
 #' @param cond,body Functions of the state, whose elements they get as named
@@ -33,13 +37,15 @@
 #' loops in loops, and where 1 GB is the records of more than a million steps: then the memory for records grows
 #' until there is no more, which is an error of class `anvil_error_memory`.
 #' Without a derivative, and in debug mode, `checkpoint` changes nothing. See also [nv_checkpoint()].
-#' @return `nv_if()`: what the branch returns. `nv_while()`: the state at the end, a
+#' @return `nv_if()` and `nv_case()`: what the branch returns. `nv_while()`: the state at the end, a
 #'   named list.
 #' @export
 #' @examples
 #' f <- jit(function(x) nv_if(x > 0, sqrt(x), -x))
 #' f(nv_scalar(9))
 #' f(nv_scalar(-9))
+#' choose <- jit(function(k, x) nv_case(k, x, x^2, x^3))
+#' choose(nv_scalar(2L), nv_scalar(3))
 #'
 #' g <- jit(function(n) {
 #'   nv_while(list(i = 0L, total = 0L), function(i, total) i < n, function(i, total) {
@@ -67,6 +73,35 @@ nv_if <- function(pred, true, false) {
   check_same_tree(true_graph$out_tree, false_graph$out_tree, "true and false branches must have the same output structure.", c("`true`", "`false`"))
   out <- record("if", list(pred), list(true_graph = true_graph, false_graph = false_graph))
   unflatten(true_graph$out_tree, as_leaves(out))
+}
+
+#' @rdname nv_if
+#' @export
+nv_case <- function(index, ...) {
+  if (...length() == 0L) {
+    abort_anvil("argument", "`nv_case()` needs at least one branch.")
+  }
+  branch <- function(k) branch_value(...elt(k))
+  if (is_literal(index) || (!is_tracing() && is_tensor(index))) {
+    return(branch(branch_number(index, ...length())))
+  }
+  from_zero <- nv_sub(index, 1L)
+  graphs <- lapply(seq_len(...length()), function(k) trace_graph(function() branch(k), list(), mode = "state", what = paste("branch", k)))
+  for (k in seq_along(graphs)[-1L]) {
+    check_same_tree(graphs[[1L]]$out_tree, graphs[[k]]$out_tree, "all branches must have the same output structure.", paste("branch", c(1L, k)))
+  }
+  names(graphs) <- sprintf("branch%d_graph", seq_along(graphs))
+  out <- record("case", list(from_zero), graphs)
+  unflatten(graphs[[1L]]$out_tree, as_leaves(out))
+}
+
+# Which of n branches a known index takes.
+branch_number <- function(index, n) {
+  value <- if (is_tensor(index)) as_array(index) else index
+  if (!is.numeric(value) || length(value) != 1L || is.na(value) || value != trunc(value) || (is_tensor(index) && dtype(index) != "i32")) {
+    abort_anvil("dtype", "`index` must be an i32 scalar.", sprintf("x Got %s.", if (is_tensor(index)) type_text(index) else describe_value(index)))
+  }
+  if (value >= 1 && value <= n) as.integer(value) else n
 }
 
 branch_value <- function(branch) if (is.function(branch) && length(formals(branch)) == 0L && !is.primitive(branch)) branch() else branch

@@ -171,6 +171,10 @@ nvl_if <- nv_if
 
 #' @rdname nv_if
 #' @export
+nvl_case <- nv_case
+
+#' @rdname nv_if
+#' @export
 nvl_while <- nv_while
 
 #' @rdname nv_checkpoint

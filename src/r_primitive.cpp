@@ -106,7 +106,8 @@ Params params_from(const Primitive& p, SEXP list) {
       texts_of(list == R_NilValue ? list : Rf_getAttrib(list, R_NamesSymbol), "names");
   if (static_cast<R_xlen_t>(given.size()) != n)
     throw Error("argument", "The parameters of `" + p.name + "` must have names.");
-  if (primitives::is_composite(p)) {
+  // those of a composite are its own, and "..." stands for any number
+  if (primitives::is_composite(p) || (!p.parameters.empty() && p.parameters.back().name == "...")) {
     for (R_xlen_t i = 0; i < n; ++i)
       params.items.push_back(convert_any(given[static_cast<size_t>(i)], VECTOR_ELT(list, i)));
     return params;

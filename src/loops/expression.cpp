@@ -158,8 +158,8 @@ Expr ExprPool::select(Expr condition, Expr yes, Expr no) {
   return node(make(Op::select, yes->dtype, condition, yes, no));
 }
 Expr ExprPool::fma(Expr a, Expr b, Expr c) { return node(make(Op::fma, a->dtype, a, b, c)); }
-Expr ExprPool::function(const char* function_name, Expr a, Expr b) {
-  Node n = make(Op::function, a->dtype, a, b);
+Expr ExprPool::function(const char* function_name, Expr a, Expr b, Expr c) {
+  Node n = make(Op::function, a->dtype, a, b, c);
   n.name = function_name;
   return node(std::move(n));
 }

@@ -78,7 +78,7 @@ enum class Op : uint8_t {
   bitcast,  // to Node::dtype; bitcast keeps the width
   select,
   fma,      // select(bool, a, b); a * b + c rounded once
-  function  // an elementary function: Node::name, one or two arguments
+  function  // an elementary function: Node::name, one to three arguments
 };
 const char* name(Op);
 
@@ -112,7 +112,7 @@ class ExprPool {
   Expr bitcast(Expr, DType);
   Expr select(Expr condition, Expr yes, Expr no);
   Expr fma(Expr, Expr, Expr);
-  Expr function(const char* name, Expr, Expr second = nullptr);
+  Expr function(const char* name, Expr, Expr second = nullptr, Expr third = nullptr);
   Expr node(Node);  // any of these; folds nothing
   size_t size() const;
 

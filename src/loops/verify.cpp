@@ -130,7 +130,8 @@ class Verifier {
         expect(n == 3 && is_computed(e->dtype) && type(0) == e->dtype && type(1) == e->dtype && type(2) == e->dtype);
         break;
       case Op::function:
-        expect(n >= 1 && n <= 2 && is_computed(e->dtype) && type(0) == e->dtype && type(n - 1) == e->dtype);
+        expect(n >= 1 && is_computed(e->dtype));
+        for (int i = 0; i < n; ++i) expect(type(i) == e->dtype);
         break;
       default:
         expect(n == (e->op >= Op::negate ? 1 : 2) && !is_small(e->dtype));

@@ -29,7 +29,7 @@ usual_arguments <- function() {
     left_side = TRUE, lower = TRUE, unit_diagonal = FALSE, transpose_a = FALSE, init = list(i = 1L),
     contracting_dims = list(2L, 1L), initial_state = nv_rng_state(1L), seed = 1L, method = "afz",
     f = function(x) sum(x), args = list(x = m), graph = trace_fn(function(x) sum(x), list(x = m)), names = "a", tree = build_tree(list(a = 1)),
-    i = 1L, flat = list(1), .f = function(x) x, .x = list(1), cond = function(i) i < 3L, body = function(i) list(i = i + 1L),
+    i = 1L, nu = 1, flat = list(1), .f = function(x) x, .x = list(1), cond = function(i) i < 3L, body = function(i) list(i = i + 1L),
     operands = m, initial = nv_scalar(0, "f64"), expr = quote(1), float = "f64", int = "i32", name = "add"
   )
 }
@@ -53,7 +53,7 @@ special_arguments <- function(usual) {
     nv_rdunif = list(n = 6L), nv_rbinom = list(n = 20L, prob = 0.3), nv_runif = list(lower = 0, upper = 1), nv_rnorm = list(mu = 0, sigma = 1),
     nv_subset = list(), nv_subset_assign = list(), nv_concatenate = list(m, m, dimension = 1L), nvl_concatenate = list(m, m),
     nv_rbind = list(m, m), nv_cbind = list(m, m), nv_promote_to_common = list(m, 1), nv_broadcast_scalars = list(m, 1), nv_broadcast_tensors = list(m, m),
-    nv_if = list(pred = TRUE), nvl_if = list(pred = TRUE), nv_select = list(), nvl_select = list(), nv_seq = list(steps = 5L), nv_seq_like = list(steps = 5L), nvl_reshape = list(shape = 4L), nvl_dynamic_slice = list(operand = m, 1L, 1L, slice_sizes = c(1L, 1L)), nvl_dynamic_update_slice = list(operand = m, update = m, 1L, 1L),
+    nv_if = list(pred = TRUE), nvl_if = list(pred = TRUE), nv_case = list(index = 1L, 1, 2), nvl_case = list(index = 1L, 1, 2), nv_betainc = list(x = m / 4), nvl_betainc = list(x = m / 4), nv_select = list(), nvl_select = list(), nv_seq = list(steps = 5L), nv_seq_like = list(steps = 5L), nvl_reshape = list(shape = 4L), nvl_dynamic_slice = list(operand = m, 1L, 1L, slice_sizes = c(1L, 1L)), nvl_dynamic_update_slice = list(operand = m, update = m, 1L, 1L),
     nv_scan = list(init = nv_scalar(0, "f64"), xs = v, body = function(carry, x) list(carry = carry + sum(x), out = x)),
     nv_fori = list(from = 1, to = 3, init = nv_scalar(0), body = function(i, state) state + 1),
     nv_map = list(xs = v, f = function(x) x + 1), nv_associative_scan = list(xs = v, f = sum_of_two),

@@ -149,3 +149,45 @@ test_that("a loop that is known to record much is cut by itself", {
   # dy/dt = -1e-6 y^2: y = x / (1 + 1e-6 n x)
   expect_equal(left, range(1 / (1 + 1e-6 * n * c(0.1, 1))^2), tolerance = 1e-4)
 })
+
+test_that("nv_case() takes the branch of a number, and the last one of any other", {
+  f <- function(k, x) nv_case(k, x, x^2, sin(x), function() -x)
+  x <- nv_scalar(0.5, "f64")
+  wanted <- c(-0.5, 0.5, 0.25, sin(0.5), -0.5, -0.5)
+  for (k in 0:5) {
+    expect_equal(flat(f(nv_scalar(k), x)), wanted[k + 1L])
+    expect_equal(flat(jit(f)(nv_scalar(k), x)), wanted[k + 1L])
+  }
+  expect_equal(flat(jit(f)(nv_scalar(-.Machine$integer.max), x)), -0.5)
+  slopes <- c(-1, 1, 1, cos(0.5), -1, -1)
+  for (k in 0:5) {
+    expect_equal(flat(jit(gradient(f, wrt = "x"))(nv_scalar(k), x)$x), slopes[k + 1L])
+    tangent <- jit(function(k, x) jvp(function(x) f(k, x))(list(x), list(nv_scalar(1, "f64")))$tangent)(nv_scalar(k), x)
+    expect_equal(flat(tangent), slopes[k + 1L])
+  }
+  expect_equal(flat(jit(vectorize(f))(nv_tensor(0:5), f64(rep(0.5, 6)))), wanted)
+  expect_equal(flat(jit(function(x) nv_case(2, x, 2 * x))(x)), 1)
+  expect_equal(flat(jit(function(k, x) nv_case(k, x))(nv_scalar(7L), x)), 0.5)
+})
+
+test_that("nv_case() runs in loops and as StableHLO", {
+  f <- function(x) nv_while(list(i = 1L, x = x), \(i, x) i < 5L, \(i, x) list(i = i + 1L, x = nv_case(i, x + 1, x * 3, x - 0.5)))$x
+  expect_equal(flat(jit(f)(nv_scalar(1))), 5)
+  expect_equal(flat(jit(gradient(f))(nv_scalar(1))[[1L]]), 3)
+  g <- function(k, x) nv_case(k, x, x^2, -x)
+  text <- write_stablehlo(trace_fn(g, list(k = nv_scalar(1L), x = nv_scalar(3))))
+  expect_match(text, "stablehlo.case", fixed = TRUE)
+  for (k in 0:4) expect_equal(flat(read_stablehlo(text)(nv_scalar(k), nv_scalar(3))), flat(g(nv_scalar(k), nv_scalar(3))))
+})
+
+test_that("branches of nv_case() are checked", {
+  x <- nv_scalar(1)
+  expect_snapshot(error = TRUE, {
+    nv_case(1)
+    nv_case(1.5, x, x)
+    nv_case(x, x, x)
+    jit(function(k, x) nv_case(k, x, x))(x, x)
+    jit(function(k, x) nv_case(k, x, x > 0))(nv_scalar(1L), x)
+    jit(function(k, x) nv_case(k, x, list(x, x)))(nv_scalar(1L), x)
+  })
+})

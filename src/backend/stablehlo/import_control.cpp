@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "backend/stablehlo/import.h"
+#include "primitives/families/control.h"
 
 namespace anvil::stablehlo {
 namespace {
@@ -36,21 +37,6 @@ std::optional<Var> converted_bool(Importer& in, Var index) {
   return in.var(c->inputs[0]);
 }
 
-// Branches first to last - 1 by halves: `if (index < middle) lower half, else upper half`.
-Values choose(graph::Graph& to, const std::vector<GraphPtr>& branches, size_t first, size_t last,
-              const ValuePtr& index) {
-  size_t middle = first + (last - first) / 2;
-  auto half = [&](size_t from, size_t end) {
-    if (end - from == 1) return branches[from];
-    auto g = std::make_shared<Graph>();
-    g->outputs = choose(*g, branches, from, end, index);
-    return g;
-  };
-  Var lower = Var{&to, index} < static_cast<double>(middle);
-  return primitives::record(to, primitives::registry().at("if"), {lower.value},
-                            {{"true_graph", half(first, middle)}, {"false_graph", half(middle, last)}});
-}
-
 // An index that is none of a branch takes the last one.
 Values cases(Importer& in, const Operation& op, const Vars& x) {
   need_scalar(op, x, DType::i32);
@@ -62,10 +48,7 @@ Values cases(Importer& in, const Operation& op, const Vars& x) {
   std::vector<GraphPtr> branches;
   for (size_t k = 0; k < n; ++k) branches.push_back(in.region(op, k, {}));
   if (condition) return in.record("if", {*condition}, {{"true_graph", branches[1]}, {"false_graph", branches[0]}});
-  if (n == 2) return in.record("if", {x[0] == 0.0}, {{"true_graph", branches[0]}, {"false_graph", branches[1]}});
-  Var last = primitives::literal(x[0], static_cast<int64_t>(n) - 1);
-  Var index = primitives::select((x[0] < 0.0) | (x[0] > last), last, x[0]);
-  return choose(in.graph(), branches, 0, n, index.value);
+  return primitives::choose(in.graph(), x[0].value, branches);
 }
 
 // ---- loops and calls ----------------------------------------------------------------------------

@@ -37,6 +37,7 @@ graph::ParamValue value_of(const Operation& op, const HloAttribute& a, size_t ra
     case HloAttribute::Kind::i64:
     case HloAttribute::Kind::i32: return integer_or(op, name, otherwise);
     case HloAttribute::Kind::boolean: return flag(op, name, otherwise != 0);
+    case HloAttribute::Kind::f64: return Scalar(real_or(op, name, static_cast<double>(otherwise)));
   }
   throw InternalError("stablehlo: an attribute of no kind");
 }

@@ -73,6 +73,10 @@ Items Writer::plain(const Call& c) {
   const auto& p = primitives::primitive_of(c);
   if (p.hlo.op.empty()) throw Error("stablehlo", "`" + p.name + "` cannot be written as StableHLO.");
   std::vector<std::string> attributes;
+  const std::string custom = "custom_call @";
+  const bool is_custom = p.hlo.op.starts_with(custom);
+  if (is_custom)
+    attributes = {"call_target_name = \"" + p.hlo.op.substr(custom.size()) + "\"", "api_version = 4 : i32"};
   for (const auto& a : p.hlo.attributes) {
     std::string value;
     switch (a.kind) {
@@ -80,10 +84,13 @@ Items Writer::plain(const Call& c) {
       case primitives::HloAttribute::Kind::i64: value = std::to_string(c.params.integer(a.parameter)) + " : i64"; break;
       case primitives::HloAttribute::Kind::i32: value = std::to_string(c.params.integer(a.parameter)) + " : i32"; break;
       case primitives::HloAttribute::Kind::boolean: value = boolean(c.params.flag(a.parameter)); break;
+      case primitives::HloAttribute::Kind::f64:
+        value = dense_number(c.params.get<Scalar>(a.parameter), DType::f64) + " : f64";
+        break;
     }
     attributes.push_back(a.name + " = " + value);
   }
-  return same_operands(p.hlo.op, c, attributes);
+  return same_operands(is_custom ? "stablehlo.custom_call" : p.hlo.op, c, attributes);
 }
 
 // ---- what rules share ---------------------------------------------------------------------

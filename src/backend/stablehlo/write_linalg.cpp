@@ -26,19 +26,11 @@ Items triangular_solve(Writer& w, const Call& c) {
                     (c.params.flag("transpose_a") ? "TRANSPOSE>" : "NO_TRANSPOSE>")})};
 }
 
-// StableHLO has no operators for these. The names are our own: what LAPACK calls do is told apart by
-// backend and version, and has no permutation.
-Items factorisation(Writer& w, const Call& c) {
-  return w.same_operands("stablehlo.custom_call", c,
-                         {"call_target_name = \"anvil." + c.primitive->name + "\"", "api_version = 4 : i32"});
-}
-
 }  // namespace
 
 void add_linalg_writers(WriteRules& rules) {
   add(rules, "cholesky", cholesky);
   add(rules, "triangular_solve", triangular_solve);
-  for (const char* name : {"lu", "qr", "eigh", "svd"}) add(rules, name, factorisation);
 }
 
 }  // namespace anvil::stablehlo

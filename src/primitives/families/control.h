@@ -45,6 +45,8 @@ inline size_t carried(const graph::Call& c) { return c.outputs.size() - new_fiel
 // Calls of these primitives, recorded into `to`.
 std::vector<ValuePtr> checkpoint(graph::Graph& to, graph::GraphPtr body);
 std::vector<ValuePtr> branch(graph::Graph& to, const ValuePtr& condition, graph::GraphPtr yes, graph::GraphPtr no);
+// By `if`s: the branch of this number, an i32 scalar from 0 on, of at least two; of no other number, the last one.
+std::vector<ValuePtr> choose(graph::Graph& to, const ValuePtr& index, const std::vector<graph::GraphPtr>& branches);
 std::vector<ValuePtr> loop(graph::Graph& to, std::vector<ValuePtr> state, graph::GraphPtr condition,
                            graph::GraphPtr body);
 struct Scan {

@@ -7,6 +7,8 @@ namespace anvil::primitives {
 void register_elementwise(Registry&);
 void register_conversions(Registry&);  // part of register_elementwise
 void register_special(Registry&);
+void register_incomplete(Registry&);
+void register_bessel(Registry&);
 void register_compare(Registry&);
 void register_shape(Registry&);
 void register_joining(Registry&);
@@ -23,6 +25,7 @@ void register_linalg(Registry&);
 void register_factorisations(Registry&);
 void register_random(Registry&);
 void register_control(Registry&);
+void register_case(Registry&);
 void register_checkpoint(Registry&);
 void register_print(Registry&);
 

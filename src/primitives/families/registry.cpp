@@ -8,6 +8,8 @@ Registry& registry() {
     Registry r;
     register_elementwise(r);
     register_special(r);
+    register_incomplete(r);
+    register_bessel(r);
     register_compare(r);
     register_shape(r);
     register_joining(r);
@@ -24,6 +26,7 @@ Registry& registry() {
     register_factorisations(r);
     register_random(r);
     register_control(r);
+    register_case(r);
     register_checkpoint(r);
     register_print(r);
     return r;

@@ -68,15 +68,17 @@ Elements rounding(Elements f) {
 void set_function(Primitive& p, elementary::Function f) {
   p.elementwise = [f](const std::vector<const Tensor*>& x, const Tensor& out, const Params&) {
     visit_float(out.type.dtype, [&]<class T>() {
-      const T* second = x.size() > 1 ? x[1]->as<T>() : nullptr;
-      elementary::apply(f, x[0]->as<T>(), second, out.as<T>(), elements(out.type.shape));
+      elementary::Arguments<T> arguments = {};
+      for (size_t k = 0; k < x.size(); ++k) arguments[k] = x[k]->as<T>();
+      elementary::apply(f, arguments, out.as<T>(), elements(out.type.shape));
     });
   };
   p.elementwise = rounding(std::move(p.elementwise));
   p.lower = [f](Lowering& l, const graph::Call& c) {
     l.map(c.outputs[0], [&l, f, inputs = c.inputs](const Index& i) {
-      Expr second = inputs.size() > 1 ? l.load(inputs[1], i) : nullptr;
-      return l.exprs().function(elementary::name(f), l.load(inputs[0], i), second);
+      std::array<Expr, 3> x = {};
+      for (size_t k = 0; k < inputs.size(); ++k) x[k] = l.load(inputs[k], i);
+      return l.exprs().function(elementary::name(f), x[0], x[1], x[2]);
     });
   };
 }

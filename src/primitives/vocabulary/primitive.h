@@ -44,18 +44,18 @@ struct ParamSpec {
   std::optional<int64_t> untouched = std::nullopt;
 };
 
-// How the primitive reads in StableHLO, for the reader and the writer alike: an operator, and
-// attributes that stand for parameters. Parameters without one follow from the type of the result.
+// How the primitive reads in StableHLO, for the reader and the writer alike: an operator, or a custom call where
+// there is none, and attributes that stand for parameters. Parameters without one follow from the type of the result.
 // What is `special` is read or written by a rule of its own, in backend/stablehlo.
 struct HloAttribute {
   std::string name;       // in the text: "broadcast_dimensions"
   std::string parameter;  // ours
-  enum class Kind : uint8_t { i64_array, i64, i32, boolean } kind;
+  enum class Kind : uint8_t { i64_array, i64, i32, boolean, f64 } kind;
   std::string pretty = {};                          // its name in the pretty form, where that is another
   std::optional<int64_t> otherwise = std::nullopt;  // where the text leaves it out; of a list, each entry
 };
 struct HloForm {
-  std::string op;  // "stablehlo.add", "chlo.erf"
+  std::string op;  // "stablehlo.add", "chlo.erf", "custom_call @anvil.lu"
   std::vector<HloAttribute> attributes;
   bool special = false;
 };

@@ -6,8 +6,9 @@
 
 namespace anvil::elementary {
 
+// Arguments that the function does not have are null.
 template <class T>
-using Loop = void (*)(void* function, const T* a, const T* b, T* out, int64_t n);
+using Loop = void (*)(void* function, const Arguments<T>& x, T* out, int64_t n);
 
 struct Kernels {
   std::span<const Symbol> symbols;

@@ -7,34 +7,36 @@
 
 namespace anvil::elementary::ANVIL_ELEMENTARY_ISA {
 
-#define ANVIL_THUNKS(bytes, reg)                                                           \
-  template <auto body>                                                                     \
-  __attribute__((naked)) void thunk_##bytes() {                                            \
-    __asm__(                                                                               \
-        "pushq %%rbp\n movq %%rsp, %%rbp\n andq $-64, %%rsp\n subq $128, %%rsp\n"          \
-        "vmovaps %%" reg "0, (%%rsp)\n vmovaps %%" reg                                     \
-        "1, 64(%%rsp)\n"                                                                   \
-        "movq %%rsp, %%rdi\n leaq 64(%%rsp), %%rsi\n call %P0\n"                           \
-        "vmovaps (%%rsp), %%" reg "0\n movq %%rbp, %%rsp\n popq %%rbp\n ret" ::"i"(body)); \
-  }                                                                                        \
-  template <class V>                                                                       \
-  __attribute__((naked)) void call_##bytes(void*, const void*, const void*, void*) {       \
-    __asm__(                                                                               \
-        "pushq %rbx\n movq %rcx, %rbx\n"                                                   \
-        "vmovups (%rsi), %" reg "0\n vmovups (%rdx), %" reg                                \
-        "1\n call *%rdi\n"                                                                 \
-        "vmovups %" reg "0, (%rbx)\n vzeroupper\n popq %rbx\n ret");                       \
+#define ANVIL_THUNKS(bytes, reg)                                                                  \
+  template <auto body>                                                                            \
+  __attribute__((naked)) void thunk_##bytes() {                                                   \
+    __asm__(                                                                                      \
+        "pushq %%rbp\n movq %%rsp, %%rbp\n andq $-64, %%rsp\n subq $192, %%rsp\n"                 \
+        "vmovaps %%" reg "0, (%%rsp)\n vmovaps %%" reg "1, 64(%%rsp)\n vmovaps %%" reg            \
+        "2, 128(%%rsp)\n"                                                                         \
+        "movq %%rsp, %%rdi\n leaq 64(%%rsp), %%rsi\n leaq 128(%%rsp), %%rdx\n call %P0\n"         \
+        "vmovaps (%%rsp), %%" reg "0\n movq %%rbp, %%rsp\n popq %%rbp\n ret" ::"i"(body));        \
+  }                                                                                               \
+  template <class V>                                                                              \
+  __attribute__((naked)) void call_##bytes(void*, const void*, const void*, const void*, void*) { \
+    __asm__(                                                                                      \
+        "pushq %rbx\n movq %r8, %rbx\n"                                                           \
+        "vmovups (%rsi), %" reg "0\n vmovups (%rdx), %" reg "1\n vmovups (%rcx), %" reg           \
+        "2\n call *%rdi\n"                                                                        \
+        "vmovups %" reg "0, (%rbx)\n vzeroupper\n popq %rbx\n ret");                              \
   }
 ANVIL_THUNKS(32, "ymm")
 ANVIL_THUNKS(64, "zmm")
 #undef ANVIL_THUNKS
 
 template <class V, auto entry>
-__attribute__((flatten)) void body(V* x, const V* y) {
+__attribute__((flatten)) void body(V* x, const V* y, const V* z) {
   if constexpr (requires { entry(x->v); })
     x->v = entry(x->v);
-  else
+  else if constexpr (requires { entry(x->v, y->v); })
     x->v = entry(x->v, y->v);
+  else
+    x->v = entry(x->v, y->v, z->v);
 }
 
 // The address of entry, taking and returning vectors in registers.
@@ -48,13 +50,13 @@ void* address_of() {
     return reinterpret_cast<void*>(entry);
 }
 
-// *out = f(*x) or f(*x, *y), f one of those.
+// *out = f(*x), f(*x, *y) or f(*x, *y, *z), f one of those.
 template <class V>
-void call_in_registers(void* f, const void* x, const void* y, void* out) {
+void call_in_registers(void* f, const void* x, const void* y, const void* z, void* out) {
   if constexpr (sizeof(V) == 64)
-    call_64<V>(f, x, y ? y : x, out);
+    call_64<V>(f, x, y ? y : x, z ? z : x, out);
   else
-    call_32<V>(f, x, y ? y : x, out);
+    call_32<V>(f, x, y ? y : x, z ? z : x, out);
 }
 
 }  // namespace anvil::elementary::ANVIL_ELEMENTARY_ISA
@@ -69,15 +71,18 @@ void* address_of() {
 }
 
 template <class V>
-void call_in_registers(void* f, const void* x, const void* y, void* out) {
-  typename V::vector a, b;
+void call_in_registers(void* f, const void* x, const void* y, const void* z, void* out) {
+  using R = typename V::vector;
+  R a, b, c;
   __builtin_memcpy(&a, x, sizeof a);
-  if (y) {
-    __builtin_memcpy(&b, y, sizeof b);
-    a = reinterpret_cast<typename V::vector (*)(typename V::vector, typename V::vector)>(f)(a, b);
-  } else {
-    a = reinterpret_cast<typename V::vector (*)(typename V::vector)>(f)(a);
-  }
+  __builtin_memcpy(&b, y ? y : x, sizeof b);
+  __builtin_memcpy(&c, z ? z : x, sizeof c);
+  if (z)
+    a = reinterpret_cast<R (*)(R, R, R)>(f)(a, b, c);
+  else if (y)
+    a = reinterpret_cast<R (*)(R, R)>(f)(a, b);
+  else
+    a = reinterpret_cast<R (*)(R)>(f)(a);
   __builtin_memcpy(out, &a, sizeof a);
 }
 

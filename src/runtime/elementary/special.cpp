@@ -1,22 +1,8 @@
-// The functions of special.h.
-#include "runtime/elementary/special.h"
-#include <cmath>
-#include <limits>
+// Those of the functions of special.h that are near to gamma and to erf, and I_1.
+#include "runtime/elementary/special_tools.h"
 
 namespace anvil::elementary::special {
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-constexpr double pi = 3.14159265358979323846;
-
-// c[0] + c[1] x + ...
-template <int n>
-double polynomial(double x, const double (&c)[n]) {
-  double sum = c[n - 1];
-  for (int i = n - 1; i-- > 0;) sum = sum * x + c[i];
-  return sum;
-}
 
 bool is_pole(double x) { return x <= 0 && x == std::floor(x); }
 // At a pole of even order, where both sides go to Inf.

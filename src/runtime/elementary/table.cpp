@@ -13,9 +13,11 @@ struct Entry {
 };
 #define ANVIL_ONE(name, kind) {#name, 1},
 #define ANVIL_TWO(name, kind) {#name, 2},
-constexpr Entry entries[] = {ANVIL_ELEMENTARY_FUNCTIONS(ANVIL_ONE, ANVIL_TWO)};
+#define ANVIL_THREE(name, kind) {#name, 3},
+constexpr Entry entries[] = {ANVIL_ELEMENTARY_FUNCTIONS(ANVIL_ONE, ANVIL_TWO, ANVIL_THREE)};
 #undef ANVIL_ONE
 #undef ANVIL_TWO
+#undef ANVIL_THREE
 
 Isa best_isa() {
   Isa isa = Isa::baseline;
@@ -53,14 +55,20 @@ const Kernels& best() {
 void* address(Function f, int type) { return best().symbols[int(f) * best().types + type].address; }
 
 template <class T>
-T (*unary(Function f))
-(T) {
-  return reinterpret_cast<T (*)(T)>(address(f, sizeof(T) == 8));
+T call_scalar(Function f, T x, T y, T z) {
+  void* found = address(f, sizeof(T) == 8);
+  switch (arity(f)) {
+    case 1: return reinterpret_cast<T (*)(T)>(found)(x);
+    case 2: return reinterpret_cast<T (*)(T, T)>(found)(x, y);
+    default: return reinterpret_cast<T (*)(T, T, T)>(found)(x, y, z);
+  }
 }
+
+// The arguments that the function has; the others are not read.
 template <class T>
-T (*binary(Function f))
-(T, T) {
-  return reinterpret_cast<T (*)(T, T)>(address(f, sizeof(T) == 8));
+Arguments<T> known(Function f, Arguments<T> x) {
+  for (size_t k = static_cast<size_t>(arity(f)); k < x.size(); ++k) x[k] = nullptr;
+  return x;
 }
 
 }  // namespace
@@ -79,16 +87,14 @@ Isa detected_isa() {
   return isa;
 }
 
-float call(Function f, float x) { return unary<float>(f)(x); }
-double call(Function f, double x) { return unary<double>(f)(x); }
-float call(Function f, float x, float y) { return binary<float>(f)(x, y); }
-double call(Function f, double x, double y) { return binary<double>(f)(x, y); }
+float call(Function f, float x, float y, float z) { return call_scalar(f, x, y, z); }
+double call(Function f, double x, double y, double z) { return call_scalar(f, x, y, z); }
 
-void apply(Function f, const float* a, const float* b, float* out, int64_t n) {
-  best().loop_f32(address(f, best().types - 2), a, arity(f) == 2 ? b : nullptr, out, n);
+void apply(Function f, const Arguments<float>& x, float* out, int64_t n) {
+  best().loop_f32(address(f, best().types - 2), known(f, x), out, n);
 }
-void apply(Function f, const double* a, const double* b, double* out, int64_t n) {
-  best().loop_f64(address(f, best().types - 1), a, arity(f) == 2 ? b : nullptr, out, n);
+void apply(Function f, const Arguments<double>& x, double* out, int64_t n) {
+  best().loop_f64(address(f, best().types - 1), known(f, x), out, n);
 }
 
 std::span<const Symbol> symbols(Isa isa) { return kernels_of(isa).symbols; }

@@ -101,8 +101,9 @@ TEST(Operations, ElementaryFunctionsInEveryWidth) {
         const BufferId x1 = b.input(t, {n}), x2 = b.input(t, {n}), y = b.output(t, {n});
         const Variable i = b.index();
         const Expr a = b.e().unary(Op::abs, b.load(x1, {at(i)}));
-        const Expr value =
-            b.e().function(elementary::name(f), a, elementary::arity(f) == 2 ? b.load(x2, {at(i)}) : nullptr);
+        const Expr second = elementary::arity(f) > 1 ? b.load(x2, {at(i)}) : nullptr;
+        const Expr third = elementary::arity(f) > 2 ? b.e().unary(Op::abs, second) : nullptr;
+        const Expr value = b.e().function(elementary::name(f), a, second, third);
         b.p.body.push_back(vector(i, 0, n, width, 1, {{Store{y, {at(i)}, value}}}));
         expect_as_interpreted(b.p, {random_tensor(t, {n}, 1), random_tensor(t, {n}, 2)});
       }

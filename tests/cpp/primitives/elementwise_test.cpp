@@ -28,6 +28,7 @@ constexpr double inf = INFINITY, nan = NAN;
 Params parameters_of(const Primitive& p) {
   if (p.name == "round") return {{"method", std::string("afz")}};
   if (p.name == "reduce_precision") return {{"exponent_bits", int64_t{8}}, {"mantissa_bits", int64_t{46}}};
+  if (p.name.starts_with("bessel") && !p.parameters.empty()) return {{"nu", Scalar(1.25)}};
   return {};
 }
 

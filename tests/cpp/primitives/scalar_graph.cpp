@@ -126,7 +126,7 @@ class Interpreter : public Lowering {
     if constexpr (scalar::Float<T>)
       if (e->op == Op::function) {
         auto f = *elementary::find(e->name);
-        return e->args[1] ? elementary::call(f, a, b) : elementary::call(f, a);
+        return elementary::call(f, a, b, e->args[2] ? value(e->args[2]).as<T>() : T());
       }
     return arithmetic(e->op, a, b);
   }

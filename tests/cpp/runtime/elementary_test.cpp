@@ -172,7 +172,7 @@ void check_accuracy(const Case& c, size_t n) {
         if (i < n) x[i] = a, y[i] = b, ++i;
     std::shuffle(x.begin() + std::min(n, s * s), x.end(), std::mt19937_64(3));
   }
-  apply(c.function, x.data(), y.data(), out.data(), int64_t(n));
+  apply(c.function, {x.data(), y.data()}, out.data(), int64_t(n));
   double worst = 0, limit = sizeof(T) == 4 ? c.ulps_f32 : c.ulps_f64;
   size_t at = 0;
   for (size_t i = 0; i < n; ++i) {
@@ -271,7 +271,7 @@ void check_special_values() {
   for (F f : all_functions()) {  // NaN stays NaN, also in vectors
     const T na = sizeof(T) == 4 ? T(std::bit_cast<float>(0x7fc007a2u)) : T(std::bit_cast<double>(0x7ff80000000007a2u));
     std::vector<T> x(20, na), y(20, 2), out(20);
-    apply(f, x.data(), y.data(), out.data(), 20);
+    apply(f, {x.data(), y.data(), y.data()}, out.data(), 20);
     for (T r : out) EXPECT_TRUE(std::isnan(r)) << name(f);
     if (arity(f) == 1) {
       EXPECT_EQ(std::memcmp(&out[7], &na, sizeof(T) - 1), 0) << name(f);
@@ -283,13 +283,14 @@ TEST(Elementary, SpecialValuesOfDoubles) { check_special_values<double>(); }
 
 // ---- the table -----------------------------------------------------------------------
 TEST(Elementary, Names) {
-  EXPECT_EQ(all_functions().size(), 33u);
+  EXPECT_EQ(all_functions().size(), 47u);
   for (F f : all_functions()) EXPECT_EQ(find(name(f)), f);
   EXPECT_EQ(find("log1p"), F::log1p);
   EXPECT_EQ(find("nonsense"), std::nullopt);
   EXPECT_EQ(arity(F::trigamma), 1);
   EXPECT_EQ(arity(F::pow), 2);
   EXPECT_EQ(arity(F::polygamma), 2);
+  EXPECT_EQ(arity(F::betainc), 3);
   EXPECT_EQ(symbol_name(F::exp, true, 1), "anvil_exp_f64");
   EXPECT_EQ(symbol_name(F::erf_inv, false, 16), "anvil_erf_inv_f32x16");
 }
@@ -325,38 +326,43 @@ TEST(Elementary, SymbolsAreComplete) {
 // Calls of the vector functions as generated code makes them, with vectors in registers;
 // in assembly, because C++ without -mavx has no such call.
 #if defined(__x86_64__)
-#define CALL_WITH(name, reg)                                                 \
-  __attribute__((naked)) void name(void*, const void*, const void*, void*) { \
-    __asm__(                                                                 \
-        "pushq %rbx\n movq %rcx, %rbx\n"                                     \
-        "vmovups (%rsi), %" reg "0\n vmovups (%rdx), %" reg                  \
-        "1\n call *%rdi\n"                                                   \
-        "vmovups %" reg "0, (%rbx)\n vzeroupper\n popq %rbx\n ret");         \
+#define CALL_WITH(name, reg)                                                              \
+  __attribute__((naked)) void name(void*, const void*, const void*, const void*, void*) { \
+    __asm__(                                                                              \
+        "pushq %rbx\n movq %r8, %rbx\n"                                                   \
+        "vmovups (%rsi), %" reg "0\n vmovups (%rdx), %" reg "1\n vmovups (%rcx), %" reg   \
+        "2\n call *%rdi\n"                                                                \
+        "vmovups %" reg "0, (%rbx)\n vzeroupper\n popq %rbx\n ret");                      \
   }
 CALL_WITH(call_ymm, "ymm")
 CALL_WITH(call_zmm, "zmm")
 template <class T>
-void call_vector(void* f, int lanes, bool, const T* a, const T* b, T* out) {
-  (lanes * sizeof(T) == 64 ? call_zmm : call_ymm)(f, a, b, out);
+void call_vector(void* f, int lanes, int, const T* a, const T* b, const T* c, T* out) {
+  (lanes * sizeof(T) == 64 ? call_zmm : call_ymm)(f, a, b, c, out);
 }
 #else
 template <class T>
-void call_vector(void* f, int, bool two, const T* a, const T* b, T* out) {
+void call_vector(void* f, int, int count, const T* a, const T* b, const T* c, T* out) {
   typedef T V __attribute__((vector_size(16)));
-  V x, y;
+  V x, y, z;
   std::memcpy(&x, a, sizeof x);
   std::memcpy(&y, b, sizeof y);
-  x = two ? reinterpret_cast<V (*)(V, V)>(f)(x, y) : reinterpret_cast<V (*)(V)>(f)(x);
+  std::memcpy(&z, c, sizeof z);
+  x = count == 1 ? reinterpret_cast<V (*)(V)>(f)(x)
+      : count == 2 ? reinterpret_cast<V (*)(V, V)>(f)(x, y)
+                   : reinterpret_cast<V (*)(V, V, V)>(f)(x, y, z);
   std::memcpy(out, &x, sizeof x);
 }
 #endif
 template <class T>
-void run(void* f, int lanes, bool two, const T* a, const T* b, T* out, size_t n) {
+void run(void* f, int lanes, int count, const T* a, const T* b, const T* c, T* out, size_t n) {
   for (size_t i = 0; i + lanes <= n; i += lanes) {
     if (lanes > 1)
-      call_vector(f, lanes, two, a + i, b + i, out + i);
+      call_vector(f, lanes, count, a + i, b + i, c + i, out + i);
     else
-      out[i] = two ? reinterpret_cast<T (*)(T, T)>(f)(a[i], b[i]) : reinterpret_cast<T (*)(T)>(f)(a[i]);
+      out[i] = count == 1   ? reinterpret_cast<T (*)(T)>(f)(a[i])
+               : count == 2 ? reinterpret_cast<T (*)(T, T)>(f)(a[i], b[i])
+                            : reinterpret_cast<T (*)(T, T, T)>(f)(a[i], b[i], c[i]);
   }
 }
 
@@ -370,7 +376,8 @@ template <class T>
 void check_same_bits() {
   constexpr size_t n = 2048;
   constexpr bool f64 = sizeof(T) == 8;
-  std::vector<T> a = arguments<T>(n, -20, 20, 5), b = arguments<T>(n, -5, 5, 6), out(n), want(n);
+  std::vector<T> a = arguments<T>(n, -20, 20, 5), b = arguments<T>(n, -5, 5, 6), c = arguments<T>(n, 0, 1, 8), out(n),
+                 want(n);
   std::shuffle(b.begin(), b.end(), std::mt19937_64(7));
   for (size_t i = 0; i < n; i += 3) b[i] = T(2);
   auto compare = [&](F f, const std::string& what) {
@@ -383,23 +390,24 @@ void check_same_bits() {
   for (F f : all_functions()) {
     const T* x = f == F::polygamma ? b.data() : a.data();
     const T* y = f == F::polygamma ? a.data() : b.data();
-    bool two = arity(f) == 2;
-    run(table_of(Isa::baseline)[symbol_name(f, f64, 1)], 1, two, x, y, want.data(), n);
+    const T* z = c.data();
+    const int count = arity(f);
+    run(table_of(Isa::baseline)[symbol_name(f, f64, 1)], 1, count, x, y, z, want.data(), n);
     for (Isa isa : {Isa::baseline, Isa::avx2, Isa::avx512}) {
       if (isa > detected_isa()) continue;
       auto table = table_of(isa);
-      run(table[symbol_name(f, f64, 1)], 1, two, x, y, out.data(), n);
+      run(table[symbol_name(f, f64, 1)], 1, count, x, y, z, out.data(), n);
       compare(f, "scalar");
       for (int w : widths(isa)) {
         int lanes = f64 ? w / 2 : w;
-        run(table[symbol_name(f, f64, lanes)], lanes, two, x, y, out.data(), n);
+        run(table[symbol_name(f, f64, lanes)], lanes, count, x, y, z, out.data(), n);
         compare(f, "x" + std::to_string(lanes));
       }
     }
     for (size_t start = 0, length = 0; start < n; start += length, length = (length + 1) % 37)
-      apply(f, x + start, y + start, out.data() + start, int64_t(std::min(length, n - start)));
+      apply(f, {x + start, y + start, z + start}, out.data() + start, int64_t(std::min(length, n - start)));
     compare(f, "apply");
-    for (size_t i = 0; i < n; ++i) out[i] = two ? call(f, x[i], y[i]) : call(f, x[i]);
+    for (size_t i = 0; i < n; ++i) out[i] = call(f, x[i], y[i], z[i]);
     compare(f, "call");
   }
 }

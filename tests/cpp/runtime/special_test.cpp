@@ -1,10 +1,13 @@
 // The functions of special.h against values by mpmath, and at their poles and edges.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "runtime/elementary/table.h"
+#include "runtime/special_values.h"
 
 namespace anvil::elementary {
 namespace {
@@ -103,6 +106,105 @@ TEST(Special, BesselI1e) {
   EXPECT_TRUE(std::signbit(call(F::bessel_i1e, -0.)));
   EXPECT_EQ(call(F::bessel_i1e, inf), 0);
   EXPECT_TRUE(std::isnan(call(F::bessel_i1e, nan)));
+}
+
+// ---- by tables of special_values.py ---------------------------------------------------------------
+
+template <size_t n>
+void expect_values(const Values (&table)[n], std::vector<F> functions, double tolerance) {
+  for (const Values& v : table) {
+    const double x = v.at[0], y = v.at[1], z = v.at.size() > 2 ? v.at[2] : 0;
+    for (size_t k = 0; k < functions.size(); ++k) {
+      const double got = call(functions[k], x, y, z), wanted = v.expected[k];
+      EXPECT_LE(std::fabs(got - wanted), tolerance * std::fabs(wanted))
+          << name(functions[k]) << " at " << x << " " << y << " " << z << " is " << got << ", not " << wanted;
+      const auto f = static_cast<float>(x), g = static_cast<float>(y), h = static_cast<float>(z);
+      EXPECT_EQ(call(functions[k], f, g, h), static_cast<float>(call(functions[k], double(f), double(g), double(h))));
+    }
+  }
+}
+
+TEST(Special, IncompleteGamma) {
+  expect_values(gammas, {F::igamma, F::igammac, F::gamma_density, F::igamma_grad_a}, 2e-13);
+}
+TEST(Special, IncompleteBeta) {
+  expect_values(betas, {F::betainc, F::beta_density, F::betainc_grad_a, F::betainc_grad_b}, 2e-13);
+}
+TEST(Special, BesselOfRealOrder) {
+  expect_values(bessels_of_order, {F::bessel_j, F::bessel_y, F::bessel_i, F::bessel_k}, 5e-14);
+  for (const Values& v : bessels_of_order) {
+    const double nu = v.at[0], x = v.at[1];
+    expect_near(F::bessel_ie, nu, x, v.expected[2] * std::exp(-x), 5e-14);
+    expect_near(F::bessel_ke, nu, x, v.expected[3] * std::exp(x), 5e-14);
+  }
+}
+
+TEST(Special, IncompleteGammaAtItsEnds) {
+  for (const auto& [a, x, p] : std::vector<std::array<double, 3>>{{2, 0, 0},
+                                                                  {2, inf, 1},
+                                                                  {0, 2, 1},
+                                                                  {inf, 2, 0},
+                                                                  {1e-300, 1, 1},
+                                                                  {3, 1e300, 1},
+                                                                  {1e300, 1, 0},
+                                                                  {5e-324, 1, 1}}) {
+    EXPECT_DOUBLE_EQ(call(F::igamma, a, x), p) << a << " " << x;
+    EXPECT_NEAR(call(F::igammac, a, x), 1 - p, 1e-299) << a << " " << x;
+  }
+  for (const auto& [a, x] :
+       std::vector<std::array<double, 2>>{{-1, 2}, {2, -1}, {0, 0}, {inf, inf}, {nan, 1}, {1, nan}})
+    for (F f : {F::igamma, F::igammac, F::igamma_grad_a, F::gamma_density}) EXPECT_TRUE(std::isnan(call(f, a, x)));
+  EXPECT_EQ(call(F::gamma_density, 1., 0.), 1);
+  EXPECT_EQ(call(F::gamma_density, 0.5, 0.), inf);
+  EXPECT_EQ(call(F::gamma_density, 2., 0.), 0);
+  EXPECT_EQ(call(F::igamma_grad_a, 2., 0.), 0);
+  EXPECT_TRUE(std::isnan(call(F::igamma_grad_a, 0., 1.)));
+}
+
+TEST(Special, IncompleteBetaAtItsEnds) {
+  for (const auto& [a, b, x, i] : std::vector<std::array<double, 4>>{{2, 3, 0, 0},
+                                                                     {2, 3, 1, 1},
+                                                                     {0, 3, 0.5, 1},
+                                                                     {2, 0, 0.5, 0},
+                                                                     {inf, 2, 0.5, 0},
+                                                                     {2, inf, 0.5, 1},
+                                                                     {1e300, 1, 0.5, 0},
+                                                                     {1, 1e300, 0.5, 1}})
+    EXPECT_EQ(call(F::betainc, a, b, x), i) << a << " " << b << " " << x;
+  for (const auto& [a, b, x] : std::vector<std::array<double, 3>>{
+           {-1, 2, 0.5}, {1, -2, 0.5}, {1, 2, -0.5}, {1, 2, 1.5}, {0, 0, 0.5}, {inf, inf, 0.5}, {1, 1, nan}})
+    for (F f : {F::betainc, F::betainc_grad_a, F::betainc_grad_b, F::beta_density})
+      EXPECT_TRUE(std::isnan(call(f, a, b, x))) << name(f) << " " << a << " " << b << " " << x;
+  EXPECT_EQ(call(F::beta_density, 1., 3., 0.), 3);
+  EXPECT_EQ(call(F::beta_density, 3., 1., 1.), 3);
+  EXPECT_EQ(call(F::beta_density, 0.5, 3., 0.), inf);
+}
+
+TEST(Special, BesselOfRealOrderAtItsEnds) {
+  for (double nu : {0., 1., 2.5}) {
+    EXPECT_EQ(call(F::bessel_j, nu, 0.), nu == 0);
+    EXPECT_EQ(call(F::bessel_i, nu, 0.), nu == 0);
+    EXPECT_EQ(call(F::bessel_y, nu, 0.), -inf);
+    EXPECT_EQ(call(F::bessel_k, nu, 0.), inf);
+    for (F f : {F::bessel_j, F::bessel_y, F::bessel_k, F::bessel_ie, F::bessel_ke}) EXPECT_EQ(call(f, nu, inf), 0);
+    EXPECT_EQ(call(F::bessel_i, nu, inf), inf);
+    for (F f : {F::bessel_y, F::bessel_k, F::bessel_ke}) EXPECT_TRUE(std::isnan(call(f, nu, -1.)));
+    for (F f : {F::bessel_j, F::bessel_y, F::bessel_i, F::bessel_k}) {
+      EXPECT_TRUE(std::isnan(call(f, nu, nan)));
+      EXPECT_TRUE(std::isnan(call(f, nan, 1.)));
+      EXPECT_TRUE(std::isnan(call(f, 1e6, 1.))) << "an order that no primitive takes";
+    }
+  }
+  for (F f : {F::bessel_j, F::bessel_i, F::bessel_ie}) {
+    for (double x : {0.5, 3., 30.}) {
+      EXPECT_EQ(call(f, 2., -x), call(f, 2., x));
+      EXPECT_EQ(call(f, 3., -x), -call(f, 3., x));
+    }
+    EXPECT_TRUE(std::isnan(call(f, 2.5, -1.)));
+  }
+  EXPECT_EQ(call(F::bessel_j, -3., 2.), -call(F::bessel_j, 3., 2.));
+  EXPECT_EQ(call(F::bessel_i, -3., 2.), call(F::bessel_i, 3., 2.));
+  EXPECT_EQ(call(F::bessel_k, -2.5, 2.), call(F::bessel_k, 2.5, 2.));
 }
 
 }  // namespace

@@ -53,7 +53,8 @@ template <class T>
 Scalar function(const char* name, const Scalar* x, int count) {
   auto f = elementary::find(name);
   if (!f) throw std::logic_error(std::string("interpreter: unknown function ") + name);
-  return count == 1 ? elementary::call(*f, x[0].as<T>()) : elementary::call(*f, x[0].as<T>(), x[1].as<T>());
+  auto argument = [&](int k) { return k < count ? x[k].as<T>() : T(); };
+  return elementary::call(*f, argument(0), argument(1), argument(2));
 }
 
 }  // namespace

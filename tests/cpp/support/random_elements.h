@@ -65,6 +65,26 @@ inline void RandomProgram::add_elements(Rules& t) {
       p.keep(primitives::record(name, {primitives::literal(x, Scalar(double(p.below(3)))), positive}));
       return true;
     };
+  for (const char* name :
+       {"igamma", "igammac", "igamma_grad_a", "betainc", "betainc_grad_a", "betainc_grad_b", "beta_density"})
+    t[name] = [name](P& p) {
+      Var x = p.any();
+      if (!is_float(x.dtype())) return false;
+      auto number = [&] { return primitives::literal(x, Scalar(0.5 + p.below(3))); };
+      std::vector<Var> operands = {number()};
+      if (primitives::registry().at(name).operands.size() == 3) operands.push_back(number());
+      operands.push_back(primitives::record("tanh", {x}) * 0.25 + 0.5);
+      p.keep(primitives::record(name, operands));
+      return true;
+    };
+  for (const char* name : {"bessel_j", "bessel_y", "bessel_i", "bessel_k", "bessel_ie", "bessel_ke"})
+    t[name] = [name](P& p) {
+      Var x = p.any();
+      if (!is_float(x.dtype())) return false;
+      Var positive = primitives::record("tanh", {x}) + 1.5;
+      p.keep(primitives::record(name, {positive}, {{"nu", Scalar(0.5 * p.below(5))}}));
+      return true;
+    };
   t["select"] = [](P& p) {
     Var x = p.any(), y = p.like(x);
     p.keep(primitives::select(x < y, y, x));

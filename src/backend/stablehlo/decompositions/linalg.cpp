@@ -151,12 +151,6 @@ constexpr Missing missing[] = {{"geqp3", "QR factorisation with pivots"},
 
 void add_linalg_rules(Rules& rules) {
   add(rules, "stablehlo.triangular_solve", triangular_solve);
-  for (const char* name : {"lu", "qr", "eigh", "svd"})
-    add(rules, std::string("custom_call @anvil.") + name,
-        [name](Importer& in, const Operation& op, const Vars& x) -> Values {
-          need_operands(op, 1);
-          return in.record(name, x);
-        });
   auto lapack = [](char letter, const char* routine, const char* suffix) {
     return std::string("custom_call @lapack_") + letter + routine + suffix;
   };
