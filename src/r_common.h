@@ -48,6 +48,14 @@ int64_t integer_of(SEXP, const char* argument);
 DType dtype_of_code(SEXP);
 SEXP list_of(SEXP, const char* argument);  // itself
 Error wrong_argument(const std::string& argument, const char* what, SEXP got);
+// The arguments of an .External2 call: what follows the routine's name.
+struct External {
+  SEXP rest;
+  SEXP next() {
+    rest = CDR(rest);  // NULL behind the last one
+    return CAR(rest);
+  }
+};
 std::string describe(SEXP);                       // "<numeric> of length 3"
 SEXP element_named(SEXP list, const char* name);  // R_NilValue when there is none
 

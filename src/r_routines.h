@@ -30,7 +30,7 @@
 // clang-format on
 
 // Called through .External2, with the frame of the R function as last argument.
-#define ANVIL_EXTERNAL_ROUTINES(X) X(anvil_record, 3) X(anvil_record_promoted, 5)
+#define ANVIL_EXTERNAL_ROUTINES(X) X(anvil_record, 3) X(anvil_record_promoted, 5) X(anvil_record_ruled, 5)
 
 namespace anvil::r {
 #define ANVIL_ARGUMENTS_0

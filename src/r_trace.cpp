@@ -125,6 +125,7 @@ static void pop(Descriptor* d) {
     top = stack.back();
     stack.pop_back();
     top->live = false;
+    top->graph.reset();  // rules of its calls may refer to boxes
     top->tensors.clear();
     top->kept.clear();
     top->locations.reset();
@@ -294,6 +295,7 @@ SEXP anvil_tag(SEXP x) {
 SEXP anvil_graph_text(SEXP x, SEXP title) {
   return entry([&] {
     auto* d = owned<Descriptor>(x, names.a_descriptor);
+    if (d != nullptr && !d->live) throw Error("trace", "The trace of this descriptor has ended.");
     std::string text = graph::print(d ? *d->graph : *graph_of(x).graph, text_of(title, "title"));
     return guarded([&] { return string(text); });
   });

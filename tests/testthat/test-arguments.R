@@ -25,7 +25,7 @@ take_anything <- c(
 # Errors that are about several arguments together, or about what a function given does.
 about_several <- paste(
   "All non-scalar tensors must have the same shape", "These shapes can't be broadcast", "must have the same tensor type", "^The function ",
-  "^Input [0-9]+ must be", "^There is no function",
+  "^Input [0-9]+ must be", "^There is no function", "^`body` must return",
   sep = "|"
 )
 
