@@ -131,10 +131,10 @@ rules_of_call <- function(spec, about) {
   force(about)
   rule <- spec$rule
   if (spec$name == "custom_jvp") {
-    list(NULL, NULL, function(inputs, outputs, tangents, params) jvp_of_call(rule, about, inputs, outputs, tangents), NULL)
+    list(NULL, NULL, function(inputs, outputs, tangents, params) jvp_of_call(rule, about, inputs, outputs, tangents), NULL, NULL)
   } else {
     backward <- function(inputs, outputs, grads, residuals, params, required) backward_of_call(rule, about, inputs, outputs, grads)
-    list(backward, NULL, NULL, NULL)
+    list(backward, NULL, NULL, NULL, NULL)
   }
 }
 

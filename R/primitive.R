@@ -20,7 +20,14 @@
 #' `p[["batch"]]` says what [vectorize()] makes of a call: a function `(inputs, batched, size, <parameters>)` of the inputs of all
 #' examples, which lie along a last dimension of those that are `batched`, a logical vector, and are `size` many. It
 #' returns the outputs of all examples, likewise. A derivative of the batch is that of what this rule records, so a primitive with a
-#' backward rule calls itself there. Without it, a primitive is batched as what it, and its derivative, are made of. After `register_primitive()`, `p(operands..., parameters...)`
+#' backward rule calls itself there. Without it, a primitive is batched as what it, and its derivative, are made of.
+#'
+#' `p[["stablehlo"]]` says what text has in the place of a call: a function of the operands and parameters, as
+#' `p[["forward"]]` is, of which it is another form; its calls are written, those of the forward rule where there is
+#' none. So a call of a function that others have under a name ([nv_custom_call()]), or a form without loops, stands in text.
+#' A reader of the text finds these calls there, [read_stablehlo()] as well.
+#'
+#' After `register_primitive()`, `p(operands..., parameters...)`
 #' records a call, and compiled code, debug mode, gradients and StableHLO work.
 #'
 #' @param name The name; for `prim()` either spelling (`"div"` or `"divide"`), or
@@ -243,7 +250,10 @@ register_primitive <- function(name, primitive, overwrite = FALSE) {
   batch <- if (!is.null(primitive[["batch"]])) {
     function(inputs, batched, size, params) call_rule("batch", list(inputs = inputs, batched = batched, size = size), params)
   }
-  .Call(C_anvil_register, name, list(backward, augment, jvp, batch), overwrite)
+  text <- if (!is.null(primitive[["stablehlo"]])) {
+    function(inputs, params) call_rule("stablehlo", inputs, params)
+  }
+  .Call(C_anvil_register, name, list(backward, augment, jvp, batch, text), overwrite)
   assign(name, primitive, envir = own_primitives)
   invisible(primitive)
 }
@@ -274,6 +284,15 @@ call_augment_rule <- function(rule, inputs, params, count) {
     abort_anvil("gradient", "An augment rule must return `list(outputs = , residuals = )`.", sprintf("x There must be %d output%s.", count, if (count == 1L) "" else "s"))
   }
   c(outputs, flatten(out$residuals))
+}
+
+# Likewise: the boxes of `count` outputs, and nothing else.
+call_text_rule <- function(rule, inputs, params, count) {
+  outputs <- flatten(rule(inputs, params))
+  if (length(outputs) != count) {
+    abort_anvil("stablehlo", "A stablehlo rule must return the outputs of the forward rule.", sprintf("x There must be %d, got %d.", count, length(outputs)))
+  }
+  check_outputs(outputs, "A stablehlo rule")
 }
 
 # Likewise: the boxes of `count` outputs of the batch.

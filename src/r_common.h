@@ -154,6 +154,7 @@ SEXP params_to(const graph::Call&, const std::shared_ptr<Locations>&);
 std::vector<ValuePtr> run_backward_rule(SEXP rule, primitives::ReverseStep&);
 std::vector<ValuePtr> run_jvp_rule(SEXP rule, primitives::ForwardStep&);
 std::vector<ValuePtr> run_augment_rule(SEXP rule, graph::Graph& to, const graph::Call&);
+std::vector<ValuePtr> run_text_rule(SEXP rule, graph::Graph& to, const graph::Call&);  // its results alone
 std::vector<ValuePtr> run_batch_rule(SEXP rule, primitives::BatchStep&);
 
 }  // namespace anvil::r

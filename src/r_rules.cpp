@@ -131,6 +131,17 @@ bool forward_by_rule(const Kept& rule, primitives::ForwardStep& step) {
   return true;
 }
 
+// What a rule gives in the place of a call begins with its results.
+void check_results(const graph::Call& call, const std::vector<ValuePtr>& given, const char* rule) {
+  for (size_t i = 0; i < call.outputs.size(); ++i)
+    if (const TensorType& type = given.at(i)->type; !graph::same_type(type, call.outputs[i]->type))
+      throw Error(std::string(rule) == "stablehlo" ? "stablehlo" : "gradient",
+                  "The " + std::string(rule) + " rule of `" + call.primitive->name +
+                      "` must return the outputs of the forward rule.",
+                  {"x Output " + std::to_string(i + 1) + " is " + graph::text(type) + ", that of forward is " +
+                   graph::text(call.outputs[i]->type) + "."});
+}
+
 // The call that takes the place of one in a derivative: it gives residuals besides, and has the rules of the call,
 // which read them there.
 Primitive with_residuals(const graph::Call& call) {
@@ -169,16 +180,17 @@ std::vector<ValuePtr> augment_by_rule(const Kept& rule, Graph& to, const graph::
   for (ValuePtr& v : one.inputs) v = graph::make_value(Value::Kind::input, v->type);
   definition->inputs = one.inputs;
   definition->outputs = run_augment_rule(rule.get(), *definition, one);
-  for (size_t i = 0; i < call.outputs.size(); ++i)
-    if (const TensorType& type = definition->outputs.at(i)->type; !graph::same_type(type, call.outputs[i]->type))
-      throw Error("gradient",
-                  "The augment rule of `" + call.primitive->name + "` must return the outputs of the forward rule.",
-                  {"x Output " + std::to_string(i + 1) + " is " + graph::text(type) + ", that of forward is " +
-                   graph::text(call.outputs[i]->type) + "."});
+  check_results(call, definition->outputs, "augment");
   primitives::add_constants(to, *definition);
   const size_t residuals = definition->outputs.size() - call.outputs.size();
   return primitives::record_ruled(to, std::make_shared<const Primitive>(with_residuals(call)), call.inputs,
                                   std::move(definition), residuals);
+}
+
+std::vector<ValuePtr> text_by_rule(const Kept& rule, Graph& to, const graph::Call& call) {
+  std::vector<ValuePtr> results = run_text_rule(rule.get(), to, call);
+  check_results(call, results, "stablehlo");
+  return results;
 }
 
 void batch_by_rule(const Kept& rule, primitives::BatchStep& step) {
@@ -198,17 +210,17 @@ void batch_by_rule(const Kept& rule, primitives::BatchStep& step) {
 
 }  // namespace
 
-// rules: a list of four, each a function or NULL: backward(inputs, outputs, grads, residuals, params,
-// required), augment(inputs, params), jvp(inputs, outputs, tangents, params) and
-// batch(inputs, batched, size, params)
+// rules: a list of five, each a function or NULL: backward(inputs, outputs, grads, residuals, params,
+// required), augment(inputs, params), jvp(inputs, outputs, tangents, params),
+// batch(inputs, batched, size, params) and stablehlo(inputs, params)
 static Primitive composite_of(const std::string& name, SEXP rules) {
-  if (XLENGTH(list_of(rules, "rules")) != 4) throw Error("argument", "`rules` must be a list of four.");
+  if (XLENGTH(list_of(rules, "rules")) != 5) throw Error("argument", "`rules` must be a list of five.");
   const auto rule = [rules](R_xlen_t i) {
     SEXP f = VECTOR_ELT(rules, i);
     if (f != R_NilValue && !Rf_isFunction(f)) throw wrong_argument("rules", "functions", f);
     return f;
   };
-  SEXP backward = rule(0), augment = rule(1), jvp = rule(2), batch = rule(3);
+  SEXP backward = rule(0), augment = rule(1), jvp = rule(2), batch = rule(3), hlo = rule(4);
   std::function<void(primitives::ReverseStep&)> reverse;
   if (backward != R_NilValue)
     reverse = [kept = Kept(backward)](primitives::ReverseStep& step) { reverse_by_rule(kept, step); };
@@ -218,6 +230,8 @@ static Primitive composite_of(const std::string& name, SEXP rules) {
   if (jvp != R_NilValue)
     p.forward = [kept = Kept(jvp)](primitives::ForwardStep& step) { return forward_by_rule(kept, step); };
   if (batch != R_NilValue) p.batch = [kept = Kept(batch)](primitives::BatchStep& step) { batch_by_rule(kept, step); };
+  if (hlo != R_NilValue)
+    p.expand_in_text = [kept = Kept(hlo)](Graph& to, const graph::Call& c) { return text_by_rule(kept, to, c); };
   return p;
 }
 

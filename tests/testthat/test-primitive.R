@@ -151,3 +151,31 @@ test_that("bad augment rules are refused", {
   double <- register_primitive("test_augment", p, overwrite = TRUE)
   expect_snapshot(error = TRUE, jit(gradient(function(x) sum(double(x))))(nv_tensor(c(1, 2))))
 })
+
+test_that("text holds what the stablehlo rule records", {
+  p <- AnvilPrimitive("test_text")
+  p[["forward"]] <- function(operand, power) nv_while(list(i = 1L, y = operand), \(i, y) i < power, \(i, y) list(i = i + 1L, y = y * operand))$y
+  p[["stablehlo"]] <- function(operand, power) exp(log(operand) * power)
+  p[["backward"]] <- function(inputs, outputs, grads, power, .required) list(grads[[1L]] * outputs[[1L]] / inputs[[1L]] * power)
+  f <- register_primitive("test_text", p, overwrite = TRUE)
+  x <- nv_tensor(c(1, 2, 3), dtype = "f64")
+  g <- function(x) f(x, power = 3L)
+  text_of <- function(f) repr(stablehlo(trace_fn(f, list(x = x)))[[1L]])
+  text <- text_of(g)
+  expect_match(text, "stablehlo.exponential", fixed = TRUE)
+  expect_no_match(text, "while", fixed = TRUE)
+  expect_match(text_of(gradient(function(x) sum(g(x)))), "stablehlo.exponential", fixed = TRUE)
+  expect_match(text_of(function(x) nv_if(sum(x) > 0, g(x), x)), "stablehlo.exponential", fixed = TRUE)
+  expect_equal(as_array(read_stablehlo(text)(x)), as_array(g(x)))
+  # what runs is the forward rule
+  expect_output(nv_inspect(function(x) f(x, power = 3L), "loops", x), "while", fixed = TRUE)
+  expect_equal(c(as_array(jit(g)(x))), c(1, 8, 27))
+
+  p[["stablehlo"]] <- function(operand, power) sum(operand)
+  f <- register_primitive("test_text", p, overwrite = TRUE)
+  expect_snapshot(error = TRUE, text_of(g))
+  p[["stablehlo"]] <- function(operand, power) list(operand, operand)
+  f <- register_primitive("test_text", p, overwrite = TRUE)
+  expect_snapshot(error = TRUE, text_of(g))
+  expect_error(register_primitive("test_text", p), class = "anvil_error_argument")
+})

@@ -69,7 +69,9 @@ GraphPtr rewrite(const Graph& g, Expanded& expanded, Reader reader, const Wanted
     }
     // expansions may hold calls that expand
     Graph part;
-    std::vector<ValuePtr> results = primitive_of(c).expand(part, c);
+    const Primitive& p = primitive_of(c);
+    std::vector<ValuePtr> results =
+        reader == Reader::text && p.expand_in_text ? p.expand_in_text(part, c) : p.expand(part, c);
     part.outputs = results;
     graph::GraphPtr inner = rewrite(part, expanded, reader, {});
     for (const ValuePtr& v : inner->constants)
