@@ -71,7 +71,7 @@
 nv_custom_gradient <- function(f, backward) {
   check_function(f)
   keeps <- check_rule(backward, "backward", c("inputs", "outputs", "grads", "residuals"))
-  spec <- list(f = f, rule = backward, name = "custom_gradient", keeps = "residuals" %in% keeps)
+  spec <- list(f = f, backward = backward, name = "custom_gradient", keeps = "residuals" %in% keeps)
   with_formals(formals(args(f)), "ruled_call", spec)
 }
 
@@ -80,7 +80,7 @@ nv_custom_gradient <- function(f, backward) {
 nv_custom_jvp <- function(f, jvp) {
   check_function(f)
   check_rule(jvp, "jvp", c("inputs", "outputs", "tangents"))
-  with_formals(formals(args(f)), "ruled_call", list(f = f, rule = jvp, name = "custom_jvp", keeps = FALSE))
+  with_formals(formals(args(f)), "ruled_call", list(f = f, jvp = jvp, name = "custom_jvp", keeps = FALSE))
 }
 
 # The names of the arguments of a rule, which gets some of `given`.
@@ -129,13 +129,13 @@ kept_apart <- function(out, keeps) {
 # The rules of one call on flat lists of boxes, as the core calls them. What they keep of the call is no box.
 rules_of_call <- function(spec, about) {
   force(about)
-  rule <- spec$rule
-  if (spec$name == "custom_jvp") {
-    list(NULL, NULL, function(inputs, outputs, tangents, params) jvp_of_call(rule, about, inputs, outputs, tangents), NULL, NULL)
-  } else {
-    backward <- function(inputs, outputs, grads, residuals, params, required) backward_of_call(rule, about, inputs, outputs, grads)
-    list(backward, NULL, NULL, NULL, NULL)
-  }
+  list(
+    if (!is.null(spec$backward)) function(inputs, outputs, grads, residuals, params, required) backward_of_call(spec$backward, about, inputs, outputs, grads),
+    NULL,
+    if (!is.null(spec$jvp)) function(inputs, outputs, tangents, params) jvp_of_call(spec$jvp, about, inputs, outputs, tangents),
+    if (!is.null(spec$batch)) function(inputs, batched, size, params) batch_of_call(spec$batch, about, inputs, batched, size),
+    NULL
+  )
 }
 
 backward_of_call <- function(rule, about, inputs, outputs, grads) {
@@ -158,6 +158,11 @@ jvp_of_call <- function(rule, about, inputs, outputs, tangents) {
     tangents = unflatten(about$in_tree, moved)
   ))
   leaves_like(about$out_tree, found, outputs, "jvp()", "result")
+}
+
+batch_of_call <- function(rule, about, inputs, batched, size) {
+  flags <- replace(as.list(rep(FALSE, length(about$operand))), about$operand, as.list(batched))
+  run_rule(rule, list(inputs = unflatten(about$in_tree, all_inputs(about, inputs)), batched = unflatten(about$in_tree, flags), size = size))
 }
 
 all_inputs <- function(about, inputs) replace(about$static, about$operand, inputs)

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/memory.h"
+#include "primitives/families/custom_call.h"
 #include "primitives/vocabulary/composite.h"
 #include "r_routines.h"
 
@@ -79,7 +80,7 @@ std::shared_ptr<Compiled> compile(const Graph& traced, Tree tree) {
     c->outputs.push_back(std::move(out));
   }
   g->outputs = computed;
-  if (computed.empty()) return c;
+  if (g->calls.empty()) return c;
   transform::remove_unused_constants(*g);
   if (!llvm_backend::available()) {
     call_r("inform_without_llvm", {});
@@ -88,6 +89,7 @@ std::shared_ptr<Compiled> compile(const Graph& traced, Tree tree) {
   }
   for (const ValuePtr& v : g->constants)
     if (v->kind == Value::Kind::constant) c->constants.push_back(v->constant);
+  c->functions = primitives::owned_by(*g);
   c->native = llvm_backend::compile(compiler::compile(*g, llvm_backend::target()));
   return c;
 }
@@ -143,7 +145,7 @@ SEXP run(const Compiled& c, const std::vector<SEXP>& tensors, SEXP cls) {
     std::vector<void*> buffers;
     buffers.reserve(tensors.size() + c.constants.size() + c.computed.size());
     for (SEXP x : tensors) buffers.push_back(data_of(x));
-    if (!c.computed.empty()) {
+    if (c.native.entry != nullptr) {
       for (const Tensor& t : c.constants) buffers.push_back(t.data.get());
       for (size_t i = 0; i < c.computed.size(); ++i) buffers.push_back(memory(i));
       runtime::run(c.native, buffers.data());

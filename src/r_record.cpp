@@ -241,8 +241,9 @@ SEXP Recording::finish(const std::vector<ValuePtr>& results) {
     return new_boxes(d, results);
   }
   std::vector<Tensor> data;
+  debug_->graph.outputs = results;
+  if (!captures(debug_->graph).empty()) debug_->abstract = true;  // inner graphs may read a box without data
   if (!debug_->abstract) {
-    debug_->graph.outputs = results;
     data = evaluate_graph(debug_->graph, debug_->inputs);
     for (size_t i = 0; i < data.size(); ++i)  // a type may differ in its ambiguity
       data[i].type = results[i]->type;

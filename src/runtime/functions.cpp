@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "runtime/custom.h"
 #include "runtime/linalg.h"
 #include "runtime/run.h"
 #include "runtime/scalar.h"
@@ -77,6 +78,7 @@ std::span<const NamedFunction> functions() {
       {"tape_read", tape_read},
       {"tape_length", tape_length},
       {"tape_free", tape_free},
+      {"custom_call", custom_call},
   };
   return table;
 }

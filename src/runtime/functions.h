@@ -37,6 +37,7 @@ std::span<const NamedFunction> functions();
 //   tape_push                       handle, parts...  count, then bytes of each part
 //   tape_read                       parts..., handle  record, count, then bytes of each part
 //   tape_length                     length (i64), handle
+//   custom_call                     results, operands    as custom.cpp says
 
 // Integer powers, for generated code: as scalar::power.
 int64_t power_i64(int64_t base, int64_t exponent);

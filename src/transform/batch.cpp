@@ -20,19 +20,10 @@ bool expansion_serves(const Primitive& p) { return p.expand && p.control == Cont
 bool has_property(const Primitive& p) {
   return p.acts == primitives::Acts::per_element || p.axes != primitives::Axes::other;
 }
-// Of the call or of one in its inner graphs.
-template <class Property>
-bool anywhere(const Call& c, Property holds) {
-  if (holds(c)) return true;
-  for (const GraphPtr& g : subgraphs(c))
-    for (const Call& inner : g->calls)
-      if (anywhere(inner, holds)) return true;
-  return false;
-}
 bool might_never_end(const Call& c) {
   return anywhere(c, [](const Call& inner) { return primitives::control_of(inner) == Control::loop; });
 }
-bool is_guarded(const Call& c) { return has_effect(c) || primitives::control_of(c) == Control::loop; }
+bool is_guarded(const Call& c) { return primitive_of(c).effect || primitives::control_of(c) == Control::loop; }
 
 }  // namespace
 
@@ -80,7 +71,7 @@ bool Batcher::reads_batched(const Call& c) const {
 }
 bool Batcher::differs(const Call& c) const {
   const auto is_batched = [this](const ValuePtr& v) { return batched(v); };
-  return std::any_of(c.inputs.begin(), c.inputs.end(), is_batched) || reads_batched(c) || anywhere(c, has_effect);
+  return std::any_of(c.inputs.begin(), c.inputs.end(), is_batched) || reads_batched(c) || has_effect(c);
 }
 
 // ---- calls ----------------------------------------------------------------------------------
@@ -103,7 +94,7 @@ void Batcher::run(const std::vector<Call>& calls) {
 void Batcher::step(const Call& c) {
   const bool guarded = mask_ && might_never_end(c), control = primitives::control_of(c) != Control::none;
   if (!differs(c) && !(guarded && control)) return guarded ? if_any(c) : to_->calls.push_back(translated(c, true));
-  if (has_effect(c)) return by_example(c);
+  if (primitive_of(c).effect) return by_example(c);
   switch (primitives::control_of(c)) {
     case Control::none: return apply(c);
     case Control::once: return checkpoint(c);

@@ -46,7 +46,18 @@ inline int64_t size_in_bytes(const ValuePtr& v) {
   return elements(v->type.shape) * static_cast<int64_t>(size_of(v->type.dtype));
 }
 
-// A call that does more than make its results.
-inline bool has_effect(const Call& call) { return primitives::primitive_of(call).effect; }
+// Of a call or of one in its inner graphs.
+template <class Property>
+bool anywhere(const Call& c, Property holds) {
+  if (holds(c)) return true;
+  for (const GraphPtr& g : subgraphs(c))
+    for (const Call& inner : g->calls)
+      if (anywhere(inner, holds)) return true;
+  return false;
+}
+// It does more than make its results.
+inline bool has_effect(const Call& call) {
+  return anywhere(call, [](const Call& c) { return primitives::primitive_of(c).effect; });
+}
 
 }  // namespace anvil::transform

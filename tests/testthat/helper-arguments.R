@@ -31,7 +31,8 @@ usual_arguments <- function() {
     f = function(x) sum(x), args = list(x = m), graph = trace_fn(function(x) sum(x), list(x = m)), names = "a", tree = build_tree(list(a = 1)),
     i = 1L, flat = list(1), .f = function(x) x, .x = list(1), cond = function(i) i < 3L, body = function(i) list(i = i + 1L),
     operands = m, initial = nv_scalar(0, "f64"), expr = quote(1), float = "f64", int = "i32", name = "add",
-    backward = function(grads) list(grads), jvp = function(tangents) tangents$x
+    backward = function(grads) list(grads), jvp = function(tangents) tangents$x,
+    pointer = getNativeSymbolInfo("C_anvil_tag", getLoadedDLLs()$anvil), types = nv_aten("f64", 2L)
   )
 }
 
@@ -55,7 +56,7 @@ special_arguments <- function(usual) {
     nv_subset = list(), nv_subset_assign = list(), nv_concatenate = list(m, m, dimension = 1L), nvl_concatenate = list(m, m),
     nv_rbind = list(m, m), nv_cbind = list(m, m), nv_promote_to_common = list(m, 1), nv_broadcast_scalars = list(m, 1), nv_broadcast_tensors = list(m, m),
     nv_if = list(pred = TRUE), nvl_if = list(pred = TRUE), nv_select = list(), nvl_select = list(), nv_seq = list(steps = 5L), nv_seq_like = list(steps = 5L), nvl_reshape = list(shape = 4L), nvl_dynamic_slice = list(operand = m, 1L, 1L, slice_sizes = c(1L, 1L)), nvl_dynamic_update_slice = list(operand = m, update = m, 1L, 1L),
-    nv_scan = list(init = nv_scalar(0, "f64"), xs = v, body = function(carry, x) list(carry = carry + x, out = x)),
+    nv_scan = list(init = nv_scalar(0, "f64"), xs = v, body = function(carry, x) list(carry = carry + sum(x), out = x)),
     nv_fori = list(from = 1, to = 3, init = nv_scalar(0), body = function(i, state) state + 1),
     nv_map = list(xs = v, f = function(x) x + 1), nv_associative_scan = list(xs = v, f = sum_of_two),
     nvl_reduce = list(body = sum_of_two), nvl_cumulative = list(body = sum_of_two),

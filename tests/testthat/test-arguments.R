@@ -18,6 +18,7 @@ take_anything <- c(
   "is_dtype x", "is_tensorish x", # that is the question
   "build_tree x", "flatten x", "map_tree .x", "unflatten flat", # leaves may be anything
   "nv_if true", "nv_if false", "nvl_if true", "nvl_if false", "jit_eval expr", # expressions
+  "nv_scan init", # depends on the body
   "trace_fn args", "nv_inspect x", "write_stablehlo args", # passed on to the function
   "gradient f", "value_and_gradient f", "jvp f", "vjp f", "jacobian f", "hessian f", "hvp f", "map_tree .f", # fails when it is called
   "tree_path root", "prim name"
@@ -25,7 +26,7 @@ take_anything <- c(
 # Errors that are about several arguments together, or about what a function given does.
 about_several <- paste(
   "All non-scalar tensors must have the same shape", "These shapes can't be broadcast", "must have the same tensor type", "^The function ",
-  "^Input [0-9]+ must be", "^There is no function", "^`body` must return",
+  "^Input [0-9]+ must be", "^There is no function",
   sep = "|"
 )
 

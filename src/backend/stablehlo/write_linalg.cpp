@@ -33,11 +33,32 @@ Items factorisation(Writer& w, const Call& c) {
                          {"call_target_name = \"anvil." + c.primitive->name + "\"", "api_version = 4 : i32"});
 }
 
+// Our functions take and give column-major memory: the first dimension is the minor one.
+std::string column_major(const std::vector<ValuePtr>& values) {
+  std::string list;
+  for (const ValuePtr& v : values) {
+    const auto rank = static_cast<int64_t>(v->type.shape.size());
+    Ints order;
+    for (int64_t d = 0; d < rank; ++d) order.push_back(d);
+    list += (list.empty() ? "" : ", ") + ("dense<" + (rank > 0 ? brackets(order) : "") + "> : tensor<") +
+            std::to_string(rank) + "xindex>";
+  }
+  return "[" + list + "]";
+}
+Items custom_call(Writer& w, const Call& c) {
+  return w.same_operands(
+      "stablehlo.custom_call", c,
+      {"call_target_name = \"" + c.params.string("name") + "\"", "api_version = 4 : i32",
+       "has_side_effect = " + boolean(primitives::primitive_of(c).effect),
+       "operand_layouts = " + column_major(c.inputs), "result_layouts = " + column_major(c.outputs)});
+}
+
 }  // namespace
 
 void add_linalg_writers(WriteRules& rules) {
   add(rules, "cholesky", cholesky);
   add(rules, "triangular_solve", triangular_solve);
+  add(rules, "custom_call", custom_call);
   for (const char* name : {"lu", "qr", "eigh", "svd"}) add(rules, name, factorisation);
 }
 
