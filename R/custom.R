@@ -21,7 +21,7 @@
 #'
 #' What `backward` shall not compute again, `f` keeps for it: where `backward` has an argument `residuals`, `f` returns
 #' `list(outputs = , residuals = )`, as the rule `"augment"` of an [AnvilPrimitive()] does, and its value is what it
-#' gives as `outputs`. Where no gradient is taken, `residuals` are not computed.
+#' gives as `outputs`. A program that takes no gradient does not compute `residuals`.
 #'
 #' @section What `f` reads from around it:
 #' Tensors that `f` or its rule finds in its environment are constants, and no derivative flows to them. Where one would, since a traced

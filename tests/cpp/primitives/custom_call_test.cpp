@@ -3,11 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "backend/eigen/evaluate.h"
-#include "backend/llvm/compile.h"
-#include "compiler/compiler.h"
 #include "primitives/vocabulary/var.h"
-#include "runtime/executable.h"
+#include "support/run_compiled.h"
 #include "transform/batch.h"
 #include "transform/forward.h"
 #include "transform/reverse.h"
@@ -58,13 +58,7 @@ using Numbers = std::vector<double>;
 Numbers numbers(const Tensor& t) { return {t.as<double>(), t.as<double>() + elements(t.type.shape)}; }
 
 Numbers evaluated(const Graph& g, const Tensor& x) { return numbers(eigen::evaluate(g, {x})[0]); }
-Numbers compiled(const Graph& g, const Tensor& x) {
-  const runtime::Executable code = llvm_backend::compile(compiler::compile(g, llvm_backend::target()));
-  const Tensor y = graph::allocate(g.outputs[0]->type);
-  void* buffers[] = {x.data.get(), y.data.get()};
-  runtime::run(code, buffers);
-  return numbers(y);
-}
+Numbers compiled(const Graph& g, const Tensor& x) { return numbers(test::run_compiled(g, {x})[0]); }
 
 TEST(CustomCalls, EvaluatedAndCompiled) {
   Traced t;
@@ -72,7 +66,7 @@ TEST(CustomCalls, EvaluatedAndCompiled) {
   t.graph.outputs = {(called(t.x + 1.0, call) * 2.0).value};
   const Tensor x = tensor({2, 2}, {0, 1, 2, 1});
   EXPECT_EQ(evaluated(t.graph, x), (Numbers{2, 8, 54, 32}));
-  if (llvm_backend::available()) EXPECT_EQ(compiled(t.graph, x), (Numbers{2, 8, 54, 32}));
+  EXPECT_EQ(compiled(t.graph, x), (Numbers{2, 8, 54, 32}));
 }
 
 TEST(CustomCalls, EqualOnesAreMergedUnlessTheyHaveAnEffect) {
@@ -127,7 +121,7 @@ TEST(CustomCalls, OneExampleAtATime) {
   const Tensor x = tensor({2, 3}, {1, 2, 3, 4, 5, 6});
   EXPECT_EQ(evaluated(*together, x), (Numbers{1, 4, 3, 16, 5, 36}));
   EXPECT_EQ(calls, 3);
-  if (llvm_backend::available()) EXPECT_EQ(compiled(*together, x), (Numbers{1, 4, 3, 16, 5, 36}));
+  EXPECT_EQ(compiled(*together, x), (Numbers{1, 4, 3, 16, 5, 36}));
 }
 
 TEST(CustomCalls, FailuresComeThroughGeneratedCode) {
@@ -137,7 +131,7 @@ TEST(CustomCalls, FailuresComeThroughGeneratedCode) {
   t.graph.outputs = {called(t.x, call).value};
   const Tensor x = tensor({2, 2}, {1, 2, 3, 4});
   EXPECT_THROW(evaluated(t.graph, x), Error);
-  if (llvm_backend::available()) EXPECT_THROW(compiled(t.graph, x), Error);
+  EXPECT_THROW(compiled(t.graph, x), Error);
 }
 
 }  // namespace
