@@ -157,6 +157,9 @@ check_type_like <- function(x, type, path, of) {
       sprintf("x Got <%s>.", described_class(x)), "i `NULL` stands for zero; `nv_tensor()` makes a tensor."
     ))
   }
+  if (!is_input(type)) {
+    abort_anvil("argument", sprintf("`%s` must be `NULL`: that %s is no tensor.", path, of))
+  }
   if (!is_float_dtype(dtype(type))) {
     abort_anvil("dtype", sprintf("`%s` must be `NULL`: only floats have derivatives.", path), sprintf("x That %s has dtype <%s>.", of, as.character(dtype(type))))
   }

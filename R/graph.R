@@ -69,7 +69,8 @@ print.GraphNode <- function(x, ...) {
 
 # Called by the core.
 primitive_call <- function(name, inputs, params, outputs, location) {
-  structure(list(primitive = prim(name), inputs = inputs, params = params, outputs = outputs, location = location), class = "PrimitiveCall")
+  primitive <- known_primitive(name) %||% AnvilPrimitive(name, "definition") # its call's alone
+  structure(list(primitive = primitive, inputs = inputs, params = params, outputs = outputs, location = location), class = "PrimitiveCall")
 }
 
 #' @export

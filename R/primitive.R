@@ -8,19 +8,26 @@
 #' `p[["forward"]]` is a function of the operands and parameters that says what it
 #' computes. Optionally, `p[["backward"]]` is its derivative, a function
 #' `(inputs, outputs, grads, <parameters>, .required)` that returns a list with one
-#' gradient, or `NULL`, per input; without it, the derivative goes through the
+#' gradient, or `NULL`, per input; without a derivative, it goes through the
 #' forward rule. What the backward rule shall not compute again, `p[["augment"]]` keeps: a function
 #' `(inputs, <parameters>)` that in a gradient stands for the forward rule and returns
 #' `list(outputs = , residuals = )`; the backward rule then gets `residuals`, a list of tensors, after `grads`.
-#' Forward mode ([jvp()]) takes the transpose of the backward rule, which has to be linear in `grads`, or else goes
-#' through the forward rule; a rule of its own is `p[["jvp"]]`, a function `(inputs, outputs, tangents, <parameters>)`
-#' that returns a list with one tangent, or `NULL`, per output; `tangents` has zeros where nothing flows.
+#' A derivative of forward mode ([jvp()]) is `p[["jvp"]]`, a function `(inputs, outputs, tangents, <parameters>)`
+#' that returns a list with one tangent, or `NULL`, per output; `tangents` has zeros where nothing flows. Each mode takes the
+#' transpose of the other's rule where it has none, which has to be linear in `grads` or `tangents`. A rule says what the
+#' derivatives by the operands are: where one by a value that the forward rule reads besides would be lost, that is an error.
 #'
 #' `p[["batch"]]` says what [vectorize()] makes of a call: a function `(inputs, batched, size, <parameters>)` of the inputs of all
 #' examples, which lie along a last dimension of those that are `batched`, a logical vector, and are `size` many. It
 #' returns the outputs of all examples, likewise. A derivative of the batch is that of what this rule records, so a primitive with a
-#' backward rule calls itself there. Without it, a primitive with a backward rule is called example by example, and
-#' any other is batched as what it is made of. After `register_primitive()`, `p(operands..., parameters...)`
+#' backward rule calls itself there. Without it, a primitive is batched as what it, and its derivative, are made of.
+#'
+#' `p[["stablehlo"]]` says what text has in the place of a call: a function of the operands and parameters, as
+#' `p[["forward"]]` is, of which it is another form; its calls are written, those of the forward rule where there is
+#' none. So a call of a function that others have under a name ([nv_custom_call()]), or a form without loops, stands in text.
+#' A reader of the text finds these calls there, [read_stablehlo()] as well.
+#'
+#' After `register_primitive()`, `p(operands..., parameters...)`
 #' records a call, and compiled code, debug mode, gradients and StableHLO work.
 #'
 #' @param name The name; for `prim()` either spelling (`"div"` or `"divide"`), or
@@ -49,14 +56,19 @@ prim <- function(name = NULL) {
     keys <- .Call(C_anvil_primitives)
     return(stats::setNames(lapply(keys, prim), keys))
   }
-  check_string(name)
+  known_primitive(check_string(name)) %||%
+    abort_anvil("argument", sprintf("There is no primitive named `%s`.", name), "i `names(prim())` lists all of them.")
+}
+
+# NULL where there is none.
+known_primitive <- function(name) {
   own <- own_primitives[[name]]
   if (!is.null(own)) {
     return(own)
   }
   info <- .Call(C_anvil_primitive_info, name)
   if (is.null(info)) {
-    abort_anvil("argument", sprintf("There is no primitive named `%s`.", name), "i `names(prim())` lists all of them.")
+    return(NULL)
   }
   if (is.null(core_primitives[[info$key]])) {
     p <- AnvilPrimitive(info$name, info$graphs)
@@ -238,7 +250,10 @@ register_primitive <- function(name, primitive, overwrite = FALSE) {
   batch <- if (!is.null(primitive[["batch"]])) {
     function(inputs, batched, size, params) call_rule("batch", list(inputs = inputs, batched = batched, size = size), params)
   }
-  .Call(C_anvil_register, name, list(backward, augment, jvp, batch), overwrite)
+  text <- if (!is.null(primitive[["stablehlo"]])) {
+    function(inputs, params) call_rule("stablehlo", inputs, params)
+  }
+  .Call(C_anvil_register, name, list(backward, augment, jvp, batch, text), overwrite)
   assign(name, primitive, envir = own_primitives)
   invisible(primitive)
 }
@@ -269,6 +284,15 @@ call_augment_rule <- function(rule, inputs, params, count) {
     abort_anvil("gradient", "An augment rule must return `list(outputs = , residuals = )`.", sprintf("x There must be %d output%s.", count, if (count == 1L) "" else "s"))
   }
   c(outputs, flatten(out$residuals))
+}
+
+# Likewise: the boxes of `count` outputs, and nothing else.
+call_text_rule <- function(rule, inputs, params, count) {
+  outputs <- flatten(rule(inputs, params))
+  if (length(outputs) != count) {
+    abort_anvil("stablehlo", "A stablehlo rule must return the outputs of the forward rule.", sprintf("x There must be %d, got %d.", count, length(outputs)))
+  }
+  check_outputs(outputs, "A stablehlo rule")
 }
 
 # Likewise: the boxes of `count` outputs of the batch.

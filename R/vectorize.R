@@ -7,9 +7,8 @@
 #'
 #' `f` is traced once, with examples. What does not depend on mapped arguments is computed once. Of
 #' an [nv_if()] whose condition differs by example both sides are computed and selected from; an [nv_while()]
-#' whose condition differs runs until no example goes on, and examples that are done stay as they are. A loop over the
-#' examples is only recorded for primitives that were made with [AnvilPrimitive()], have a derivative of their own
-#' and no rule `"batch"`.
+#' whose condition differs runs until no example goes on, and examples that are done stay as they are. Functions with
+#' derivatives of their own ([nv_custom_gradient()], [AnvilPrimitive()]) are batched with these.
 #'
 #' Vectorized functions can be nested, compiled ([jit()]), and differentiated ([gradient()]);
 #' `vectorize(gradient(f))` gives the gradients of each example. Outside of a trace the batch is computed

@@ -49,6 +49,14 @@ int64_t integer_of(SEXP, const char* argument);
 DType dtype_of_code(SEXP);
 SEXP list_of(SEXP, const char* argument);  // itself
 Error wrong_argument(const std::string& argument, const char* what, SEXP got);
+// The arguments of an .External2 call: what follows the routine's name.
+struct External {
+  SEXP rest;
+  SEXP next() {
+    rest = CDR(rest);  // NULL behind the last one
+    return CAR(rest);
+  }
+};
 std::string describe(SEXP);                       // "<numeric> of length 3"
 SEXP element_named(SEXP list, const char* name);  // R_NilValue when there is none
 
@@ -150,6 +158,7 @@ SEXP params_to(const graph::Call&, const std::shared_ptr<Locations>&);
 std::vector<ValuePtr> run_backward_rule(SEXP rule, primitives::ReverseStep&);
 std::vector<ValuePtr> run_jvp_rule(SEXP rule, primitives::ForwardStep&);
 std::vector<ValuePtr> run_augment_rule(SEXP rule, graph::Graph& to, const graph::Call&);
+std::vector<ValuePtr> run_text_rule(SEXP rule, graph::Graph& to, const graph::Call&);  // its results alone
 std::vector<ValuePtr> run_batch_rule(SEXP rule, primitives::BatchStep&);
 
 }  // namespace anvil::r

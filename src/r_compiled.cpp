@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/memory.h"
+#include "primitives/families/custom_call.h"
 #include "primitives/vocabulary/composite.h"
 #include "r_routines.h"
 
@@ -88,6 +89,7 @@ std::shared_ptr<Compiled> compile(const Graph& traced, Tree tree) {
   }
   for (const ValuePtr& v : g->constants)
     if (v->kind == Value::Kind::constant) c->constants.push_back(v->constant);
+  c->functions = primitives::owned_by(*g);
   c->native = llvm_backend::compile(compiler::compile(*g, llvm_backend::target()));
   return c;
 }

@@ -21,7 +21,8 @@ struct Output {
 
 struct Compiled {
   runtime::Executable native;
-  GraphPtr interpreted;  // without LLVM: what Eigen evaluates
+  GraphPtr interpreted;                 // without LLVM: what Eigen evaluates
+  std::vector<graph::Owned> functions;  // of somebody else's, that the code refers to
   std::vector<TensorType> inputs;
   std::vector<Tensor> constants;
   std::vector<TensorType> computed;

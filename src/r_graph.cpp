@@ -68,7 +68,8 @@ static SEXP calls_of(const GraphHolder& holder, SEXP graph) {
   Shield<SEXP> list(guarded([&] { return Rf_allocVector(VECSXP, static_cast<R_xlen_t>(calls.size())); }));
   for (size_t i = 0; i < calls.size(); ++i) {
     const graph::Call& c = calls[i];
-    Shield<SEXP> name(guarded([&] { return string(primitives::primitive_of(c).key); }));
+    const primitives::Primitive& p = primitives::primitive_of(c);
+    Shield<SEXP> name(guarded([&] { return string(p.key.empty() ? p.name : p.key); }));
     Shield<SEXP> inputs(nodes(c.inputs, graph)), outputs(nodes(c.outputs, graph));
     Shield<SEXP> params(params_to(c, holder.locations));
     SEXP where = holder.locations ? holder.locations->at(c.location) : R_NilValue;

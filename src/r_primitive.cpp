@@ -147,12 +147,14 @@ static SEXP param_value(const graph::Param& p, const std::shared_ptr<Locations>&
     }
     SEXP operator()(DType) const { return R_NilValue; }
     SEXP operator()(const GraphPtr&) const { return R_NilValue; }
+    SEXP operator()(const graph::Owned&) const { return R_NilValue; }
   };
   return guarded([&] { return std::visit(Visitor{p.index ? 1 : 0}, p.value); });
 }
 
 SEXP params_to(const graph::Call& call, const std::shared_ptr<Locations>& locations) {
-  const auto& items = call.params.items;
+  std::vector<graph::Param> items = call.params.items;
+  std::erase_if(items, [](const graph::Param& p) { return std::holds_alternative<graph::Owned>(p.value); });
   const auto n = static_cast<R_xlen_t>(items.size());
   Shield<SEXP> list(guarded([&] {
     SEXP x = PROTECT(Rf_allocVector(VECSXP, n)), labels = PROTECT(Rf_allocVector(STRSXP, n));

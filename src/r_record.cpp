@@ -255,17 +255,6 @@ SEXP Recording::finish(const std::vector<ValuePtr>& results) {
   return list;
 }
 
-namespace {
-// The arguments of an .External2 call: what follows the routine's name.
-struct External {
-  SEXP rest;
-  SEXP next() {
-    rest = CDR(rest);  // NULL behind the last one
-    return CAR(rest);
-  }
-};
-}  // namespace
-
 // ---- positions, which count from 1 in R and from 0 in the core ---------------------------------
 
 namespace {

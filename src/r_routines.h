@@ -24,14 +24,14 @@
   X(anvil_inspect, 2) X(anvil_stages, 1)                                                      \
   /* primitives */                                                                            \
   X(anvil_primitives, 0) X(anvil_primitive_info, 1) X(anvil_reverse, 5) X(anvil_forward, 5)   \
-  X(anvil_register, 3)                                                                        \
+  X(anvil_register, 3) X(anvil_custom, 3)                                                     \
   /* jit */                                                                                   \
   X(anvil_cache, 1) X(anvil_cache_info, 1) X(anvil_jit_call, 2) X(anvil_compile, 1)           \
   X(anvil_execute, 2) X(anvil_llvm, 1)
 // clang-format on
 
 // Called through .External2, with the frame of the R function as last argument.
-#define ANVIL_EXTERNAL_ROUTINES(X) X(anvil_record, 3) X(anvil_record_promoted, 5)
+#define ANVIL_EXTERNAL_ROUTINES(X) X(anvil_record, 3) X(anvil_record_promoted, 5) X(anvil_record_ruled, 5) X(anvil_record_custom, 3)
 
 namespace anvil::r {
 #define ANVIL_ARGUMENTS_0

@@ -131,14 +131,65 @@ bool forward_by_rule(const Kept& rule, primitives::ForwardStep& step) {
   return true;
 }
 
-std::vector<ValuePtr> augment_by_rule(const Kept& rule, Graph& to, const graph::Call& call) {
-  std::vector<ValuePtr> results = run_augment_rule(rule.get(), to, call);
+// What a rule gives in the place of a call begins with its results.
+void check_results(const graph::Call& call, const std::vector<ValuePtr>& given, const char* rule) {
   for (size_t i = 0; i < call.outputs.size(); ++i)
-    if (!graph::same_type(results.at(i)->type, call.outputs[i]->type))
-      throw Error("gradient",
-                  "The augment rule of `" + call.primitive->name + "` must return the outputs of the forward rule.",
-                  {"x Output " + std::to_string(i + 1) + " is " + graph::text(results[i]->type) +
-                   ", that of forward is " + graph::text(call.outputs[i]->type) + "."});
+    if (const TensorType& type = given.at(i)->type; !graph::same_type(type, call.outputs[i]->type))
+      throw Error(std::string(rule) == "stablehlo" ? "stablehlo" : "gradient",
+                  "The " + std::string(rule) + " rule of `" + call.primitive->name +
+                      "` must return the outputs of the forward rule.",
+                  {"x Output " + std::to_string(i + 1) + " is " + graph::text(type) + ", that of forward is " +
+                   graph::text(call.outputs[i]->type) + "."});
+}
+
+// The call that takes the place of one in a derivative: it gives residuals besides, and has the rules of the call,
+// which read them there.
+Primitive with_residuals(const graph::Call& call) {
+  const auto without = [call](const graph::Call& whole) {
+    graph::Call one = call;
+    one.inputs = whole.inputs;
+    one.outputs.assign(whole.outputs.begin(), whole.outputs.begin() + static_cast<std::ptrdiff_t>(call.outputs.size()));
+    return one;
+  };
+  const auto rest = [n = static_cast<std::ptrdiff_t>(call.outputs.size())](const std::vector<ValuePtr>& values) {
+    return std::vector<ValuePtr>(values.begin() + n, values.end());
+  };
+  const Primitive& p = primitives::primitive_of(call);
+  Primitive own = primitives::composite(p.name, [without, rest](primitives::ReverseStep& step) {
+    const graph::Call one = without(step.call);
+    primitives::ReverseStep inner = {step.graph,   one,       step.cotangents, step.required,
+                                     step.results, step.sums, step.taken,      rest(step.call.outputs)};
+    inner.cotangents.resize(one.outputs.size());
+    primitives::primitive_of(one).reverse(inner);
+    step.results = inner.results;
+  });
+  if (p.forward)
+    own.forward = [without](primitives::ForwardStep& step) {
+      const graph::Call one = without(step.call);
+      primitives::ForwardStep inner{step.graph, one, step.tangents, std::vector<ValuePtr>(one.outputs.size())};
+      const bool covers = primitives::primitive_of(one).forward(inner);
+      std::copy(inner.results.begin(), inner.results.end(), step.results.begin());
+      return covers;
+    };
+  return own;
+}
+
+std::vector<ValuePtr> augment_by_rule(const Kept& rule, Graph& to, const graph::Call& call) {
+  auto definition = std::make_shared<Graph>();
+  graph::Call one = call;
+  for (ValuePtr& v : one.inputs) v = graph::make_value(Value::Kind::input, v->type);
+  definition->inputs = one.inputs;
+  definition->outputs = run_augment_rule(rule.get(), *definition, one);
+  check_results(call, definition->outputs, "augment");
+  primitives::add_constants(to, *definition);
+  const size_t residuals = definition->outputs.size() - call.outputs.size();
+  return primitives::record_ruled(to, std::make_shared<const Primitive>(with_residuals(call)), call.inputs,
+                                  std::move(definition), residuals);
+}
+
+std::vector<ValuePtr> text_by_rule(const Kept& rule, Graph& to, const graph::Call& call) {
+  std::vector<ValuePtr> results = run_text_rule(rule.get(), to, call);
+  check_results(call, results, "stablehlo");
   return results;
 }
 
@@ -159,28 +210,35 @@ void batch_by_rule(const Kept& rule, primitives::BatchStep& step) {
 
 }  // namespace
 
-// rules: a list of four, each a function or NULL: backward(inputs, outputs, grads, residuals, params,
-// required), augment(inputs, params), jvp(inputs, outputs, tangents, params) and
-// batch(inputs, batched, size, params)
+// rules: a list of five, each a function or NULL: backward(inputs, outputs, grads, residuals, params,
+// required), augment(inputs, params), jvp(inputs, outputs, tangents, params),
+// batch(inputs, batched, size, params) and stablehlo(inputs, params)
+static Primitive composite_of(const std::string& name, SEXP rules) {
+  if (XLENGTH(list_of(rules, "rules")) != 5) throw Error("argument", "`rules` must be a list of five.");
+  const auto rule = [rules](R_xlen_t i) {
+    SEXP f = VECTOR_ELT(rules, i);
+    if (f != R_NilValue && !Rf_isFunction(f)) throw wrong_argument("rules", "functions", f);
+    return f;
+  };
+  SEXP backward = rule(0), augment = rule(1), jvp = rule(2), batch = rule(3), hlo = rule(4);
+  std::function<void(primitives::ReverseStep&)> reverse;
+  if (backward != R_NilValue)
+    reverse = [kept = Kept(backward)](primitives::ReverseStep& step) { reverse_by_rule(kept, step); };
+  Primitive p = primitives::composite(name, std::move(reverse));
+  if (augment != R_NilValue)
+    p.augment = [kept = Kept(augment)](Graph& to, const graph::Call& c) { return augment_by_rule(kept, to, c); };
+  if (jvp != R_NilValue)
+    p.forward = [kept = Kept(jvp)](primitives::ForwardStep& step) { return forward_by_rule(kept, step); };
+  if (batch != R_NilValue) p.batch = [kept = Kept(batch)](primitives::BatchStep& step) { batch_by_rule(kept, step); };
+  if (hlo != R_NilValue)
+    p.expand_in_text = [kept = Kept(hlo)](Graph& to, const graph::Call& c) { return text_by_rule(kept, to, c); };
+  return p;
+}
+
 SEXP anvil_register(SEXP name, SEXP rules, SEXP overwrite) {
   return entry([&] {
     const std::string text = text_of(name, "name");
-    if (XLENGTH(list_of(rules, "rules")) != 4) throw Error("argument", "`rules` must be a list of four.");
-    const auto rule = [rules](R_xlen_t i) {
-      SEXP f = VECTOR_ELT(rules, i);
-      if (f != R_NilValue && !Rf_isFunction(f)) throw wrong_argument("rules", "functions", f);
-      return f;
-    };
-    SEXP backward = rule(0), augment = rule(1), jvp = rule(2), batch = rule(3);
-    std::function<void(primitives::ReverseStep&)> reverse;
-    if (backward != R_NilValue)
-      reverse = [kept = Kept(backward)](primitives::ReverseStep& step) { reverse_by_rule(kept, step); };
-    Primitive p = primitives::composite(text, std::move(reverse));
-    if (augment != R_NilValue)
-      p.augment = [kept = Kept(augment)](Graph& to, const graph::Call& c) { return augment_by_rule(kept, to, c); };
-    if (jvp != R_NilValue)
-      p.forward = [kept = Kept(jvp)](primitives::ForwardStep& step) { return forward_by_rule(kept, step); };
-    if (batch != R_NilValue) p.batch = [kept = Kept(batch)](primitives::BatchStep& step) { batch_by_rule(kept, step); };
+    Primitive p = composite_of(text, rules);
     const Primitive* taken = primitives::registry().find(text);
     if (taken != nullptr && !primitives::is_composite(*taken))
       throw Error("argument", "`" + text + "` is a primitive of the package and cannot be replaced.");
@@ -189,6 +247,24 @@ SEXP anvil_register(SEXP name, SEXP rules, SEXP overwrite) {
     else
       primitives::registry().add(std::move(p));
     return R_NilValue;
+  });
+}
+
+// A call with rules of its own: name, rules, operands, definition, and how many of its last outputs are kept for
+// the rules.
+SEXP anvil_record_ruled(SEXP, SEXP, SEXP args, SEXP frame) {
+  return entry([&] {
+    External arguments{args};
+    SEXP name = arguments.next(), rules = arguments.next(), operands = arguments.next();
+    const GraphPtr definition = graph_of(arguments.next()).graph;
+    const int64_t residuals = integer_of(arguments.next(), "residuals");
+    if (residuals < 0 || static_cast<size_t>(residuals) > definition->outputs.size())
+      throw Error("argument", "`residuals` must be some of the outputs.");
+    auto own = std::make_shared<const Primitive>(composite_of(text_of(name, "name"), rules));
+    Recording recording(frame);
+    std::vector<ValuePtr> values = recording.operands(operands, "operands");
+    return recording.finish(primitives::record_ruled(recording.graph(), std::move(own), std::move(values), definition,
+                                                     static_cast<size_t>(residuals)));
   });
 }
 

@@ -125,6 +125,7 @@ static void pop(Descriptor* d) {
     top = stack.back();
     stack.pop_back();
     top->live = false;
+    top->graph.reset();  // rules of its calls may refer to boxes
     top->tensors.clear();
     top->kept.clear();
     top->locations.reset();
@@ -202,12 +203,19 @@ std::vector<ValuePtr> run_jvp_rule(SEXP rule, primitives::ForwardStep& step) {
   });
 }
 
-std::vector<ValuePtr> run_augment_rule(SEXP rule, graph::Graph& to, const graph::Call& call) {
+// A rule that gives the results of a call, in whatever way `function` makes it do so.
+static std::vector<ValuePtr> run_on_inputs(const char* function, SEXP rule, graph::Graph& to, const graph::Call& call) {
   return run_in_trace(to, "outputs", [&](Descriptor& d) -> SEXP {
     Shield<SEXP> inputs(new_boxes(d, call.inputs)), params(params_to(call, std::make_shared<Locations>()));
     Shield<SEXP> count(guarded([&] { return Rf_ScalarInteger(static_cast<int>(call.outputs.size())); }));
-    return call_r("call_augment_rule", {rule, inputs, params, count});
+    return call_r(function, {rule, inputs, params, count});
   });
+}
+std::vector<ValuePtr> run_augment_rule(SEXP rule, graph::Graph& to, const graph::Call& call) {
+  return run_on_inputs("call_augment_rule", rule, to, call);
+}
+std::vector<ValuePtr> run_text_rule(SEXP rule, graph::Graph& to, const graph::Call& call) {
+  return run_on_inputs("call_text_rule", rule, to, call);
 }
 
 std::vector<ValuePtr> run_batch_rule(SEXP rule, primitives::BatchStep& step) {
@@ -294,6 +302,7 @@ SEXP anvil_tag(SEXP x) {
 SEXP anvil_graph_text(SEXP x, SEXP title) {
   return entry([&] {
     auto* d = owned<Descriptor>(x, names.a_descriptor);
+    if (d != nullptr && !d->live) throw Error("trace", "The trace of this descriptor has ended.");
     std::string text = graph::print(d ? *d->graph : *graph_of(x).graph, text_of(title, "title"));
     return guarded([&] { return string(text); });
   });

@@ -45,10 +45,14 @@ struct IntegerLists : std::vector<std::vector<int64_t>> {
   IntegerLists(std::vector<std::vector<int64_t>> lists) : vector(std::move(lists)) {}
 };
 
+// What belongs to calls and is no data: the rules of some calls alone, a function of somebody else's. Known by
+// identity, and alive as long as a call has it.
+using Owned = std::shared_ptr<const void>;
+
 // A parameter that is not a tensor. Axes and indices are 0-based here; `index` marks
 // those that R and the printed form show 1-based.
 using ParamValue =
-    std::variant<bool, int64_t, Scalar, std::string, DType, std::vector<int64_t>, IntegerLists, GraphPtr>;
+    std::variant<bool, int64_t, Scalar, std::string, DType, std::vector<int64_t>, IntegerLists, GraphPtr, Owned>;
 struct Param {
   std::string name;
   ParamValue value;

@@ -82,6 +82,7 @@ std::string text(const ParamValue& value, bool index) {
     std::string operator()(const GraphPtr& g) const {
       return "graph[" + std::to_string(g->inputs.size()) + " -> " + std::to_string(g->outputs.size()) + "]";
     }
+    std::string operator()(const Owned&) const { return "<own>"; }
   };
   return std::visit(Visitor{index}, value);
 }

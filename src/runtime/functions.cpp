@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/printing.h"
+#include "runtime/custom.h"
 #include "runtime/linalg.h"
 #include "runtime/run.h"
 #include "runtime/scalar.h"
@@ -94,6 +95,7 @@ std::span<const NamedFunction> functions() {
       {"tape_length", tape_length},
       {"tape_free", tape_free},
       {"print", print_tensors},
+      {"custom_call", custom_call},
   };
   return table;
 }

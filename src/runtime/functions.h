@@ -38,6 +38,7 @@ std::span<const NamedFunction> functions();
 //   tape_read                       parts..., handle  record, count, then bytes of each part
 //   tape_length                     length (i64), handle
 //   print                           tensors           count, types, format: see its definition
+//   custom_call                     results, operands    as custom.cpp says
 
 // Integer powers, for generated code: as scalar::power.
 int64_t power_i64(int64_t base, int64_t exponent);

@@ -59,6 +59,23 @@ void Activity::propagate_regions(const Call& call, const std::vector<primitives:
   }
 }
 
+void Activity::check_reads(const Call& c) const {
+  if (!primitives::is_ruled(primitives::primitive_of(c))) return;
+  const Graph& definition = *c.params.graph("definition");
+  const auto outputs = static_cast<std::ptrdiff_t>(c.outputs.size() - primitives::residuals_of(c));
+  for (const ValuePtr& v : captures(definition)) {
+    if (!contains(v)) continue;
+    const Activity inside({v}, definition.calls);
+    if (std::any_of(definition.outputs.begin(), definition.outputs.begin() + outputs,
+                    [&](const ValuePtr& y) { return inside.contains(y); }))
+      throw Error("gradient",
+                  "`" + c.primitive->name + "` reads a value from around it, whose derivative would be lost.",
+                  {"x The value is " + text(v->type) + ".",
+                   "x The rules of a function say what its derivatives by its arguments are, and no others.",
+                   "i Make it an argument, or use `nv_stop_gradient()` on it."});
+  }
+}
+
 bool Activity::reaches(const Call& c) const {
   return std::any_of(c.outputs.begin(), c.outputs.end(), [this](const ValuePtr& v) { return contains(v); });
 }
@@ -66,10 +83,12 @@ bool Activity::reaches(const Call& c) const {
 // ---- graphs made ready ----------------------------------------------------------------------
 
 Differentiable differentiable(const Graph& graph, const ValueList& sources, primitives::Reader mode) {
-  Differentiable d{std::make_shared<Graph>(graph), Activity(sources, graph.calls)};
+  const GraphPtr split = std::make_shared<Graph>(graph);
+  split_residuals(*split);
+  Differentiable d{split, Activity(sources, split->calls)};
   const auto is_active = [&d](const Call& c) { return d.active.reaches(c); };
-  if (primitives::expands(graph, mode, is_active)) {
-    d.graph = primitives::expand(graph, mode, is_active);
+  if (primitives::expands(*split, mode, is_active)) {
+    d.graph = primitives::expand(*split, mode, is_active);
     d.active.propagate(d.graph->calls);
   }
   capture_invariants(*d.graph);

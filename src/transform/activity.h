@@ -23,6 +23,8 @@ class Activity {
   void propagate(const std::vector<Call>&);
   bool contains(const ValuePtr& v) const { return values_.count(v.get()) != 0; }
   bool reaches(const Call&) const;  // whether it contains a result
+  // Error("gradient") where a call whose rules speak of its operands only reads one of the values besides.
+  void check_reads(const Call&) const;
 
  private:
   void propagate(const Call&);

@@ -16,15 +16,14 @@ using primitives::primitive_of;
 namespace {
 
 // The expansion says it all, but for a derivative that someone gave a definition of theirs.
-bool expansion_serves(const Primitive& p) {
-  return p.expand && p.control == Control::none && !(primitives::is_composite(p) && p.reverse);
-}
+bool expansion_serves(const Primitive& p) { return p.expand && p.control == Control::none && !primitives::is_ruled(p); }
 bool has_property(const Primitive& p) {
   return p.acts == primitives::Acts::per_element || p.axes != primitives::Axes::other;
 }
 bool might_never_end(const Call& c) {
   return anywhere(c, [](const Call& inner) { return primitives::control_of(inner) == Control::loop; });
 }
+bool is_guarded(const Call& c) { return primitive_of(c).effect || primitives::control_of(c) == Control::loop; }
 
 }  // namespace
 
@@ -34,7 +33,7 @@ BatchedBy batched_by(const Primitive& p) {
   if (p.effect) return BatchedBy::loop;
   if (p.batch) return BatchedBy::rule;
   if (has_property(p)) return BatchedBy::property;
-  return expansion_serves(p) ? BatchedBy::expansion : BatchedBy::loop;
+  return p.expand ? BatchedBy::expansion : BatchedBy::loop;
 }
 
 // ---- values ---------------------------------------------------------------------------------
@@ -143,6 +142,8 @@ void Batcher::apply(const Call& c) {
     }
     if (p.batch) p.batch(step);
     if (step.results.empty()) batch_by_axes(step);
+    // of examples that do not come here, a loop in a definition might never end
+    if (step.results.empty() && primitives::is_ruled(p) && !(mask_ && anywhere(c, is_guarded))) batch_ruled(step);
     if (!step.results.empty()) {
       for (size_t i = 0; i < c.outputs.size(); ++i) bind(c.outputs[i], step.results.at(i), true);
       return;

@@ -23,7 +23,7 @@ enum class BatchedBy : uint8_t {
   property,   // `acts` and `axes`
   rule,       // `batch`
   control,    // its inner graphs
-  expansion,  // what it is made of
+  expansion,  // what it is made of, and its rules
   loop        // over the examples
 };
 BatchedBy batched_by(const primitives::Primitive&);

@@ -1,5 +1,5 @@
 // One walk over the calls of a graph that records them for a batch: batch.cpp has the walk,
-// batch_by_axes.cpp what follows from properties, batch_control.cpp and batch_loop.cpp the rules of control
+// batch_by_axes.cpp what follows from properties, batch_ruled.cpp the rules of calls, batch_control.cpp and batch_loop.cpp the rules of control
 // flow, batch_by_example.cpp the loop over the examples.
 #pragma once
 #include <unordered_map>
@@ -18,6 +18,8 @@ using ValueList = std::vector<ValuePtr>;
 
 // What `acts` and `axes` say; no results where they say nothing.
 void batch_by_axes(BatchStep&);
+// The call whose definition and rules are those of the call, batched.
+void batch_ruled(BatchStep&);
 
 class Batcher {
  public:

@@ -179,6 +179,7 @@ void Pushforward::by_rule(ForwardStep& s) {
 
 void Pushforward::apply_rule(const Call& call, Graph& to) {
   to.calls.push_back(call);
+  active_.check_reads(call);
   ForwardStep s{to, call, {}, ValueList(call.outputs.size())};
   for (const ValuePtr& v : call.inputs) s.tangents.push_back(tangent(v));
   if (std::none_of(s.tangents.begin(), s.tangents.end(), [](const ValuePtr& t) { return t != nullptr; })) return;

@@ -51,5 +51,7 @@ class Pushforward {
 // them to `step.graph`. The rule maps cotangents of the results linearly to those of the operands, and its
 // transpose is what is looked for.
 void transpose_reverse(primitives::ForwardStep& step, const ValueList& residuals);
+// The other way, for a call that has a forward rule only.
+void transpose_forward(primitives::ReverseStep& step);
 
 }  // namespace anvil::transform

@@ -6,6 +6,7 @@
 #include "base/interrupt.h"
 #include "primitives/vocabulary/var.h"
 #include "transform/pullback.h"
+#include "transform/pushforward.h"
 
 namespace anvil::transform {
 
@@ -121,9 +122,10 @@ void Pullback::keep_zeros(const primitives::ReverseStep& step, ValueList& result
 
 void Pullback::apply_rule(const Call& call) {
   const auto& primitive = primitive_of(call);
-  if (!primitive.reverse)
+  if (!primitive.reverse && !primitive.forward)
     throw Error("gradient", "No reverse rule for primitive " + primitive.name + ".",
                 {"x Cannot compute gradient through this primitive."});
+  active_.check_reads(call);
   primitives::ReverseStep step{to_, call, {}, {}, ValueList(call.inputs.size())};
   for (const ValuePtr& v : call.outputs) step.cotangents.push_back(cotangent(v));
   for (const ValuePtr& v : call.inputs) {
@@ -132,7 +134,7 @@ void Pullback::apply_rule(const Call& call) {
   }
   step.taken.resize(call.inputs.size());
   step.residuals = augment(call);
-  primitive.reverse(step);
+  primitive.reverse ? primitive.reverse(step) : transpose_forward(step);
   keep_zeros(step, step.results);
   for (size_t i = 0; i < call.inputs.size(); ++i)
     if (step.taken[i] && step.results.at(i)) replace(call.inputs[i], step.results[i]);

@@ -27,10 +27,12 @@ void mirror_values(graph::Graph&);
 // What a while loop carries unchanged is read where it comes from instead: reverse mode then
 // records it at no iteration.
 void capture_invariants(graph::Graph&);
+// What calls with rules of their own keep for these is made beside them, where it is read.
+void split_residuals(graph::Graph&);
 // A call and the only reader of its result become one, where the primitive can say both: what text writes
 // as a reduction and a reshape is a reduction that keeps its dimensions.
 void absorb_readers(graph::Graph&);
 void simplify(graph::Graph&);  // before differentiation: the first five
-void optimize(graph::Graph&);  // all but the last, for the compiler
+void optimize(graph::Graph&);  // those that make the calls fewer or cheaper, for the compiler
 
 }  // namespace anvil::transform

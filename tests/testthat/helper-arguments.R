@@ -30,7 +30,9 @@ usual_arguments <- function() {
     contracting_dims = list(2L, 1L), initial_state = nv_rng_state(1L), seed = 1L, method = "afz",
     f = function(x) sum(x), args = list(x = m), graph = trace_fn(function(x) sum(x), list(x = m)), names = "a", tree = build_tree(list(a = 1)),
     i = 1L, nu = 1, flat = list(1), .f = function(x) x, .x = list(1), cond = function(i) i < 3L, body = function(i) list(i = i + 1L),
-    operands = m, initial = nv_scalar(0, "f64"), expr = quote(1), float = "f64", int = "i32", name = "add"
+    operands = m, initial = nv_scalar(0, "f64"), expr = quote(1), float = "f64", int = "i32", name = "add",
+    backward = function(grads) list(grads), jvp = function(tangents) tangents$x,
+    pointer = getNativeSymbolInfo("C_anvil_tag", getLoadedDLLs()$anvil), types = nv_aten("f64", 2L)
   )
 }
 

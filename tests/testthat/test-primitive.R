@@ -105,9 +105,11 @@ test_that("a rule keeps what the backward rule reads", {
     jit(gradient(in_loop(function(x) swish(x, scale = 2))))(x), jit(gradient(in_loop(function(x) x * nv_logistic(x * 2))))(x)
   )
   # the gate is computed once
-  names <- vapply(trace_fn(gradient(f), list(x = x))$calls, function(call) call$primitive$name, "")
-  expect_identical(sum(names == "logistic"), 1L)
-  expect_false("test_swish" %in% names)
+  graph <- trace_fn(gradient(f), list(x = x))
+  names <- vapply(graph$calls, function(call) call$primitive$name, "")
+  expect_identical(sum(names == "test_swish"), 1L)
+  expect_false("logistic" %in% names)
+  expect_length(gregexpr("stablehlo.logistic", repr(stablehlo(graph)[[1L]]), fixed = TRUE)[[1L]], 1L)
 
   # residuals that are outputs, read in inner graphs
   r <- AnvilPrimitive("test_root")
@@ -148,4 +150,32 @@ test_that("bad augment rules are refused", {
   p[["augment"]] <- function(inputs) list(outputs = sum(inputs[[1L]]), residuals = list())
   double <- register_primitive("test_augment", p, overwrite = TRUE)
   expect_snapshot(error = TRUE, jit(gradient(function(x) sum(double(x))))(nv_tensor(c(1, 2))))
+})
+
+test_that("text holds what the stablehlo rule records", {
+  p <- AnvilPrimitive("test_text")
+  p[["forward"]] <- function(operand, power) nv_while(list(i = 1L, y = operand), \(i, y) i < power, \(i, y) list(i = i + 1L, y = y * operand))$y
+  p[["stablehlo"]] <- function(operand, power) exp(log(operand) * power)
+  p[["backward"]] <- function(inputs, outputs, grads, power, .required) list(grads[[1L]] * outputs[[1L]] / inputs[[1L]] * power)
+  f <- register_primitive("test_text", p, overwrite = TRUE)
+  x <- nv_tensor(c(1, 2, 3), dtype = "f64")
+  g <- function(x) f(x, power = 3L)
+  text_of <- function(f) repr(stablehlo(trace_fn(f, list(x = x)))[[1L]])
+  text <- text_of(g)
+  expect_match(text, "stablehlo.exponential", fixed = TRUE)
+  expect_no_match(text, "while", fixed = TRUE)
+  expect_match(text_of(gradient(function(x) sum(g(x)))), "stablehlo.exponential", fixed = TRUE)
+  expect_match(text_of(function(x) nv_if(sum(x) > 0, g(x), x)), "stablehlo.exponential", fixed = TRUE)
+  expect_equal(as_array(read_stablehlo(text)(x)), as_array(g(x)))
+  # what runs is the forward rule
+  expect_output(nv_inspect(function(x) f(x, power = 3L), "loops", x), "while", fixed = TRUE)
+  expect_equal(c(as_array(jit(g)(x))), c(1, 8, 27))
+
+  p[["stablehlo"]] <- function(operand, power) sum(operand)
+  f <- register_primitive("test_text", p, overwrite = TRUE)
+  expect_snapshot(error = TRUE, text_of(g))
+  p[["stablehlo"]] <- function(operand, power) list(operand, operand)
+  f <- register_primitive("test_text", p, overwrite = TRUE)
+  expect_snapshot(error = TRUE, text_of(g))
+  expect_error(register_primitive("test_text", p), class = "anvil_error_argument")
 })

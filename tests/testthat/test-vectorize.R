@@ -95,7 +95,7 @@ test_that("each example draws with its own state", {
   expect_equal(as_array(jit(vectorize(draw))(nv_tensor(1:4))), one_by_one(function(i) draw(nv_scalar(i)), 4L), tolerance = 1e-6)
 })
 
-test_that("primitives made in R are batched by their rule, as what they are made of, or by a loop", {
+test_that("primitives made in R are batched by their rule, or as what they and their rules are made of", {
   p <- AnvilPrimitive("test_batched")
   p[["forward"]] <- function(operand, times) operand * times
   plain <- register_primitive("test_batched", p, overwrite = TRUE)
@@ -105,8 +105,9 @@ test_that("primitives made in R are batched by their rule, as what they are made
   expect_false("while" %in% names_of(f))
   p[["backward"]] <- function(inputs, outputs, grads, times, .required) list(grads[[1L]] * 100)
   register_primitive("test_batched", p, overwrite = TRUE)
-  expect_true("while" %in% names_of(f))
+  expect_identical(setdiff(names_of(f), "transpose"), "test_batched")
   expect_equal(as_array(jit(f)(x)), 3 * as_array(x))
+  expect_equal(as_array(jit(gradient(function(a) sum(f(a))))(x)$a), array(100, 3:2))
   p[["batch"]] <- function(inputs, batched, size, times) plain(inputs[[1L]], times = times)
   register_primitive("test_batched", p, overwrite = TRUE)
   expect_false("while" %in% names_of(f))

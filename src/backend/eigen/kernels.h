@@ -40,6 +40,7 @@ std::vector<NamedKernel> gather_kernels();         // gather.cpp
 std::vector<NamedKernel> sort_kernels();           // sort.cpp
 std::vector<NamedKernel> window_kernels();         // window.cpp
 std::vector<NamedKernel> print_kernels();          // print.cpp
+std::vector<NamedKernel> custom_kernels();         // custom_call.cpp
 
 std::vector<NamedRegionKernel> scatter_kernels();  // gather.cpp
 std::vector<NamedRegionKernel> fold_kernels();     // window.cpp

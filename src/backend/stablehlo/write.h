@@ -60,7 +60,7 @@ void add_sort_writers(WriteRules&);
 void add_linalg_writers(WriteRules&);
 void add_random_writers(WriteRules&);
 void add_control_writers(WriteRules&);
-void add_print_writers(WriteRules&);
+void add_custom_writers(WriteRules&);
 
 std::vector<TensorType> result_types(const Call&);
 

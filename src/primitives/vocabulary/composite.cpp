@@ -37,7 +37,8 @@ bool expands(const Call& call, Reader reader) {
     case Reader::backend: return !p.lower;
     case Reader::forward:
     case Reader::reverse:
-      return !((p.reverse || (p.forward && reader == Reader::forward)) && (!p.reverses || p.reverses(call))) &&
+      return !((p.reverse || (p.forward && (reader == Reader::forward || is_composite(p)))) &&
+               (!p.reverses || p.reverses(call))) &&
              std::any_of(call.outputs.begin(), call.outputs.end(), flows);
     case Reader::text: return p.hlo.op.empty();
     case Reader::lowering: return false;
@@ -68,7 +69,9 @@ GraphPtr rewrite(const Graph& g, Expanded& expanded, Reader reader, const Wanted
     }
     // expansions may hold calls that expand
     Graph part;
-    std::vector<ValuePtr> results = primitive_of(c).expand(part, c);
+    const Primitive& p = primitive_of(c);
+    std::vector<ValuePtr> results =
+        reader == Reader::text && p.expand_in_text ? p.expand_in_text(part, c) : p.expand(part, c);
     part.outputs = results;
     graph::GraphPtr inner = rewrite(part, expanded, reader, {});
     for (const ValuePtr& v : inner->constants)
@@ -107,6 +110,22 @@ Primitive composite(std::string name, std::function<void(ReverseStep&)> reverse)
 }
 
 bool is_composite(const graph::Operation& o) { return static_cast<const Primitive&>(o).family == "composite"; }
+
+bool is_ruled(const Primitive& p) { return is_composite(p) && (p.reverse || p.forward); }
+
+std::vector<ValuePtr> record_ruled(Graph& to, std::shared_ptr<const Primitive> rules, std::vector<ValuePtr> operands,
+                                   GraphPtr definition, size_t residuals) {
+  const Primitive& p = *rules;
+  Params params{{"definition", std::move(definition)}, {"rules", graph::Owned(std::move(rules))}};
+  if (residuals > 0) params.items.push_back({"residuals", static_cast<int64_t>(residuals)});
+  return record(to, p, std::move(operands), std::move(params));
+}
+
+size_t residuals_of(const Call& c) {
+  const graph::Param* rules = c.params.find("rules");
+  const bool own = rules != nullptr && std::holds_alternative<graph::Owned>(rules->value);
+  return own && c.params.find("residuals") ? static_cast<size_t>(c.params.integer("residuals")) : 0;
+}
 
 bool expands(const Graph& g, Reader reader, const Wanted& wanted) {
   return std::any_of(g.calls.begin(), g.calls.end(), [&](const Call& c) {

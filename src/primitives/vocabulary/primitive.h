@@ -125,6 +125,8 @@ struct Primitive : graph::Operation {
   // graph. Whatever runs a graph expands it first (composite.h); the rules below that such a
   // primitive lacks are those of its expansion.
   std::function<std::vector<ValuePtr>(graph::Graph&, const graph::Call&)> expand;
+  // Where text shall hold other calls in its place than `expand` records, these.
+  std::function<std::vector<ValuePtr>(graph::Graph&, const graph::Call&)> expand_in_text;
   // Where the derivatives of such a primitive cover some calls only: whether this one. The others are
   // differentiated through their expansions.
   std::function<bool(const graph::Call&)> reverses;

@@ -190,7 +190,7 @@ TEST(BatchByExample, WithoutARule) {
 TEST(BatchByExample, WithADerivativeOfItsOwn) {
   Primitive twice =
       primitives::composite("twice", [](primitives::ReverseStep& step) { set(step, 0, cotangent(step) * 100.0); });
-  EXPECT_EQ(transform::batched_by(twice), transform::BatchedBy::loop);
+  EXPECT_EQ(transform::batched_by(twice), transform::BatchedBy::expansion);
   EXPECT_EQ(transform::batched_by(primitives::composite("plain", {})), transform::BatchedBy::expansion);
   const auto definition = trace({f64_scalar}, [](Graph&, const Vars& x) { return Vars{x[0] * 2.0}; });
   const auto g = trace({f64_scalar}, [&](Graph& inner, const Vars& x) {
