@@ -10,6 +10,7 @@
 #include "json.h"
 #include "run_graph.h"
 #include "support/forward_check.h"
+#include "support/two_ways.h"
 #include "transform/batch.h"
 #include "transform/jacobian.h"
 #include "transform/simplify.h"
@@ -19,7 +20,8 @@ namespace anvil::conformance {
 using graph::Graph;
 using graph::GraphPtr;
 using Tensors = std::vector<graph::Tensor>;
-using Flags = std::vector<bool>;
+using test::Flags;
+using test::with_float_results;
 
 namespace {
 
@@ -29,11 +31,6 @@ Tensors tensors_of(const Json& list) {
   return found;
 }
 
-GraphPtr with_float_results(const Graph& g) {
-  auto copy = std::make_shared<Graph>(g);
-  std::erase_if(copy->outputs, [](const graph::ValuePtr& v) { return !is_float(v->type.dtype); });
-  return copy;
-}
 // The gradient of the sum of all elements of the floats among the results.
 GraphPtr gradient_of_sum(const Graph& g, const Flags& floats) {
   const GraphPtr sum = with_float_results(g);

@@ -21,6 +21,12 @@ using ValueList = std::vector<ValuePtr>;
 using Vars = std::vector<Var>;
 using Ints = std::vector<int64_t>;
 
+GraphPtr with_float_results(const Graph& g) {
+  auto copy = std::make_shared<Graph>(g);
+  std::erase_if(copy->outputs, [](const ValuePtr& v) { return !is_float(v->type.dtype); });
+  return copy;
+}
+
 namespace {
 
 ValuePtr new_input(Graph& g, const TensorType& type) { return input(g, type).value; }
@@ -48,11 +54,6 @@ Ints all_axes(const Var& x) {
 Var sum_of(Graph& g, const ValuePtr& v) {
   const Var x = convert(Var{&g, v}, DType::f64);
   return x.shape().empty() ? x : reduce_sum(x, all_axes(x));
-}
-GraphPtr with_float_results(const Graph& g) {
-  auto copy = std::make_shared<Graph>(g);
-  std::erase_if(copy->outputs, [](const ValuePtr& v) { return !is_float(v->type.dtype); });
-  return copy;
 }
 GraphPtr with_weighted_sum(const Graph& g, double seed) {
   const GraphPtr copy = with_float_results(g);

@@ -15,6 +15,9 @@ struct TwoWays {
   graph::GraphPtr way, other;
 };
 
+// The same function, of whose results those are left that are floats.
+graph::GraphPtr with_float_results(const graph::Graph&);
+
 TwoWays jvp_of(const TwoWays&, const Flags& wrt);
 TwoWays vjp_of(const TwoWays&, const Flags& wrt);
 // Of the sum of all elements of all floats among the results, each with a weight of its own.
