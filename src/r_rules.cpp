@@ -263,6 +263,8 @@ SEXP anvil_record_ruled(SEXP, SEXP, SEXP args, SEXP frame) {
     auto own = std::make_shared<const Primitive>(composite_of(text_of(name, "name"), rules));
     Recording recording(frame);
     std::vector<ValuePtr> values = recording.operands(operands, "operands");
+    if (values.size() != definition->inputs.size())
+      throw Error("argument", "`operands` must have one for each input of the definition.");
     return recording.finish(primitives::record_ruled(recording.graph(), std::move(own), std::move(values), definition,
                                                      static_cast<size_t>(residuals)));
   });

@@ -48,7 +48,8 @@ junk_and_calls <- '
     anvil_gradient = list(graph, TRUE, FALSE, list()), anvil_jvp = list(graph, TRUE, list()), anvil_vjp = list(graph, TRUE, TRUE, list()), anvil_jacobian = list(graph, TRUE, list()), anvil_batch = list(graph, TRUE, 2L, list()), anvil_simplify = list(graph, "optimize"), anvil_evaluate = list(graph, list(x)), anvil_stablehlo = list(graph, FALSE, list(NULL, NULL)),
     anvil_read_stablehlo = list("func.func @main(%x: tensor<f32>) -> tensor<f32> { return %x : tensor<f32> }", ""), anvil_graph_lives = list(graph),
     anvil_inspect = list(graph, "loops"), anvil_stages = list(graph),
-    anvil_primitives = list(), anvil_primitive_info = list("mul"), anvil_reverse = list("mul", list(x, x), list(x), list(x), list(NULL, NULL)), anvil_forward = list("mul", list(x, x), list(x), list(x, NULL), NULL), anvil_register = list("forged", list(NULL, NULL, NULL, NULL), TRUE),
+    anvil_primitives = list(), anvil_primitive_info = list("mul"), anvil_reverse = list("mul", list(x, x), list(x), list(x), list(NULL, NULL)), anvil_forward = list("mul", list(x, x), list(x), list(x, NULL), NULL), anvil_register = list("forged", list(NULL, NULL, NULL, NULL, NULL), TRUE),
+    anvil_custom = list("forged", getNativeSymbolInfo("C_anvil_tag", getLoadedDLLs()$anvil)$address, FALSE),
     anvil_cache = list(list(cache_size = 1, convert = FALSE)), anvil_cache_info = list(cache), anvil_jit_call = list(cache, list(x = x)), anvil_compile = list(graph),
     anvil_execute = list(executable, list(x)), anvil_llvm = list(NULL)
   )
@@ -83,6 +84,15 @@ test_that("every entry takes junk in every argument", {
       if (what == "C_anvil_record_promoted") args <- c(args, TRUE, FALSE)
       e <- tryCatch({ do.call(.External2, c(list(external[[what]]), args), quote = TRUE); NULL }, error = function(e) e)
       if (!is.null(e) && !inherits(e, "anvil_error")) note(what, position, i, conditionMessage(e))
+    }
+    own <- .Call(anvil:::C_anvil_custom, "forged", getNativeSymbolInfo("C_anvil_tag", getLoadedDLLs()$anvil)$address, FALSE)
+    others <- list(C_anvil_record_ruled = list("forged", list(NULL, NULL, NULL, NULL, NULL), list(x), graph, 0L), C_anvil_record_custom = list(own, list(debug_box("f32", 2)), list(tag)))
+    for (what in names(others)) for (position in seq_along(others[[what]])) for (i in seq_along(junk)) {
+      args <- others[[what]]
+      args[position] <- junk[i]
+      if (what == "C_anvil_record_custom" && position == 2L) next # would call what is no such function
+      e <- tryCatch({ do.call(.External2, c(list(external[[what]]), args), quote = TRUE); NULL }, error = function(e) e)
+      if (!is.null(e) && !inherits(e, "anvil_error") || inherits(e, "anvil_error_internal")) note(what, position, i, conditionMessage(e))
     }
     list(missing = setdiff(sub("^C_", "", names(routines)), names(good)), faults = faults, works = as_array(jit(function(x) sum(x))(x)))
   '))
