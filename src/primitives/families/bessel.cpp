@@ -30,6 +30,7 @@ struct Slope {
 
 Primitive bessel(const char* name, Function f, Slope slope, Domain domain) {
   Primitive p = unary_form(name, ("custom_call @anvil." + std::string(name)).c_str(), Group::floating, domain);
+  p.operands = {"x"};
   p.parameters = {{"nu", ParamSpec::Kind::real}};
   p.hlo.attributes = {{"nu", "nu", HloAttribute::Kind::f64}};
   p.infer = [](const std::vector<TensorType>& x, const Params& params) {
