@@ -85,7 +85,7 @@ nv_case <- function(index, ...) {
   if (is_literal(index) || (!is_tracing() && is_tensor(index))) {
     return(branch(branch_number(index, ...length())))
   }
-  from_zero <- nv_sub(index, 1L)
+  from_zero <- nv_sub(as_operand(index, "index"), 1L)
   graphs <- lapply(seq_len(...length()), function(k) trace_graph(function() branch(k), list(), mode = "state", what = paste("branch", k)))
   for (k in seq_along(graphs)[-1L]) {
     check_same_tree(graphs[[1L]]$out_tree, graphs[[k]]$out_tree, "all branches must have the same output structure.", paste("branch", c(1L, k)))

@@ -1,6 +1,6 @@
 // Operators that slide a window over a tensor.
-#include "backend/stablehlo/import_fold.h"
 #include "backend/stablehlo/decompositions/product.h"
+#include "backend/stablehlo/import_fold.h"
 #include "primitives/vocabulary/region.h"
 
 namespace anvil::stablehlo {

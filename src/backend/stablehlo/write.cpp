@@ -43,9 +43,9 @@ Items Writer::use_all(const std::vector<ValuePtr>& values) {
 static const WriteRules& rules() {
   static const WriteRules table = [] {
     WriteRules all;
-    for (auto add_family :
-         {add_elementwise_writers, add_shape_writers, add_index_writers, add_reduce_writers, add_window_writers,
-          add_contract_writers, add_sort_writers, add_linalg_writers, add_random_writers, add_control_writers, add_custom_writers})
+    for (auto add_family : {add_elementwise_writers, add_shape_writers, add_index_writers, add_reduce_writers,
+                            add_window_writers, add_contract_writers, add_sort_writers, add_linalg_writers,
+                            add_random_writers, add_control_writers, add_custom_writers})
       add_family(all);
     return all;
   }();

@@ -30,6 +30,7 @@ struct Slope {
 
 Primitive bessel(const char* name, Function f, Slope slope, Domain domain) {
   Primitive p = unary_form(name, ("custom_call @anvil." + std::string(name)).c_str(), Group::floating, domain);
+  p.operands = {"x"};
   p.parameters = {{"nu", ParamSpec::Kind::real}};
   p.hlo.attributes = {{"nu", "nu", HloAttribute::Kind::f64}};
   p.infer = [](const std::vector<TensorType>& x, const Params& params) {
@@ -50,17 +51,17 @@ Primitive bessel(const char* name, Function f, Slope slope, Domain domain) {
   return p;
 }
 
-constexpr Domain positive = {0.2, 10};
+constexpr Domain bessel_domain = {0.2, 10};
 
 }  // namespace
 
 void register_bessel(Registry& r) {
-  r.add(bessel("bessel_j", Function::bessel_j, {1, -1, 0}, positive));
-  r.add(bessel("bessel_y", Function::bessel_y, {1, -1, 0}, positive));
-  r.add(bessel("bessel_i", Function::bessel_i, {1, 1, 0}, positive));
-  r.add(bessel("bessel_k", Function::bessel_k, {-1, -1, 0}, positive));
-  r.add(bessel("bessel_ie", Function::bessel_ie, {1, 1, -1}, positive));
-  r.add(bessel("bessel_ke", Function::bessel_ke, {-1, -1, 1}, positive));
+  r.add(bessel("bessel_j", Function::bessel_j, {1, -1, 0}, bessel_domain));
+  r.add(bessel("bessel_y", Function::bessel_y, {1, -1, 0}, bessel_domain));
+  r.add(bessel("bessel_i", Function::bessel_i, {1, 1, 0}, bessel_domain));
+  r.add(bessel("bessel_k", Function::bessel_k, {-1, -1, 0}, bessel_domain));
+  r.add(bessel("bessel_ie", Function::bessel_ie, {1, 1, -1}, bessel_domain));
+  r.add(bessel("bessel_ke", Function::bessel_ke, {-1, -1, 1}, bessel_domain));
 }
 
 }  // namespace anvil::primitives

@@ -56,7 +56,7 @@ Var gamma_density(Var a, Var x) { return record("gamma_density", {a, x}); }
 Var beta_density(const Operands3& x) { return record("beta_density", {x[0], x[1], x[2]}); }
 Var like(const char* name, const Operands3& x) { return record(name, {x[0], x[1], x[2]}); }
 
-constexpr Domain by_number = {2.5, 2.5}, positive = {0.2, 10}, inside = {0.05, 0.95};
+constexpr Domain by_number = {2.5, 2.5}, gamma_arguments = {0.2, 10}, unit_interval = {0.05, 0.95};
 
 }  // namespace
 
@@ -67,36 +67,36 @@ void register_incomplete(Registry& r) {
   using Three = const Operands3&;
   r.add(incomplete<2>("igamma", Function::igamma, {"a", "x"},
                       {[](Two x, Var, Var g) { return g * record("igamma_grad_a", {x[0], x[1]}); },
-                       [](Two x, Var, Var g) { return g * gamma_density(x[0], x[1]); }}, {by_number, positive}));
+                       [](Two x, Var, Var g) { return g * gamma_density(x[0], x[1]); }}, {by_number, gamma_arguments}));
   r.add(incomplete<2>("igammac", Function::igammac, {"a", "x"},
                       {[](Two x, Var, Var g) { return -(g * record("igamma_grad_a", {x[0], x[1]})); },
-                       [](Two x, Var, Var g) { return -(g * gamma_density(x[0], x[1])); }}, {by_number, positive}));
+                       [](Two x, Var, Var g) { return -(g * gamma_density(x[0], x[1])); }}, {by_number, gamma_arguments}));
   r.add(incomplete<2>("igamma_grad_a", Function::igamma_grad_a, {"a", "x"},
                       {no_second<2>,
                        [](Two x, Var, Var g) { return g * gamma_density(x[0], x[1]) * gamma_score(x[0], x[1]); }},
-                      {by_number, positive}));
+                      {by_number, gamma_arguments}));
   r.add(incomplete<2>("gamma_density", Function::gamma_density, {"a", "x"},
                       {[](Two x, Var y, Var g) { return g * y * gamma_score(x[0], x[1]); },
-                       [](Two x, Var y, Var g) { return g * y * ((x[0] - 1.0) / x[1] - 1.0); }}, {positive, positive}));
+                       [](Two x, Var y, Var g) { return g * y * ((x[0] - 1.0) / x[1] - 1.0); }}, {gamma_arguments, gamma_arguments}));
   r.add(incomplete<3>("betainc", Function::betainc, {"a", "b", "x"},
                       {[](Three x, Var, Var g) { return g * like("betainc_grad_a", x); },
                        [](Three x, Var, Var g) { return g * like("betainc_grad_b", x); },
-                       [](Three x, Var, Var g) { return g * beta_density(x); }}, {by_number, by_number, inside}));
+                       [](Three x, Var, Var g) { return g * beta_density(x); }}, {by_number, by_number, unit_interval}));
   r.add(incomplete<3>("betainc_grad_a", Function::betainc_grad_a, {"a", "b", "x"},
                       {no_second<3>, no_second<3>,
                        [](Three x, Var, Var g) { return g * beta_density(x) * beta_score(x[0], x[1], log(x[2])); }},
-                      {by_number, by_number, inside}));
+                      {by_number, by_number, unit_interval}));
   r.add(incomplete<3>("betainc_grad_b", Function::betainc_grad_b, {"a", "b", "x"},
                       {no_second<3>, no_second<3>,
                        [](Three x, Var, Var g) { return g * beta_density(x) * beta_score(x[1], x[0], log1m(x[2])); }},
-                      {by_number, by_number, inside}));
+                      {by_number, by_number, unit_interval}));
   r.add(incomplete<3>("beta_density", Function::beta_density, {"a", "b", "x"},
                       {[](Three x, Var y, Var g) { return g * y * beta_score(x[0], x[1], log(x[2])); },
                        [](Three x, Var y, Var g) { return g * y * beta_score(x[1], x[0], log1m(x[2])); },
                        [](Three x, Var y, Var g) {
                          Var rise = (x[0] - 1.0) / x[2], fall = (x[1] - 1.0) / (1.0 - x[2]);
                          return g * y * (rise - fall);
-                       }}, {positive, positive, inside}));
+                       }}, {gamma_arguments, gamma_arguments, unit_interval}));
 }
 // clang-format on
 

@@ -129,7 +129,7 @@ std::optional<double> derivative(const char* name, std::vector<double> x, size_t
   std::vector<Var> operands;
   for (double v : x) operands.push_back(s.input(v, DType::f64));
   Var y = record(name, operands, parameters_of(registry().at(name)));
-  auto cotangents = pull_back(s, y, s.input(g, DType::f64));
+  auto cotangents = pull_back(s, y, s.input(g, DType::f64), k);
   return cotangents[k] ? std::optional(s.number(*cotangents[k])) : std::nullopt;
 }
 double value_of(const Primitive& p, const std::vector<double>& x) {

@@ -24,12 +24,15 @@ void ScalarGraph::run() {
   }
 }
 
-std::vector<std::optional<Var>> pull_back(ScalarGraph& g, const Var& y, const Var& cotangent) {
+std::vector<std::optional<Var>> pull_back(ScalarGraph& g, const Var& y, const Var& cotangent,
+                                          std::optional<size_t> only) {
   graph::Call call;
   for (const graph::Call& c : g.graph().calls)
     if (c.outputs[0] == y.value) call = c;
   size_t n = call.inputs.size();
   ReverseStep step{g.graph(), call, {cotangent.value}, std::vector<bool>(n, true), std::vector<ValuePtr>(n)};
+  if (only)
+    for (size_t i = 0; i < n; ++i) step.required[i] = i == *only;
   const Primitive& p = primitive_of(call);
   if (p.reverse) p.reverse(step);
   std::vector<std::optional<Var>> cotangents(n);

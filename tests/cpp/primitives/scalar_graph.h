@@ -4,8 +4,8 @@
 #pragma once
 #include <map>
 
-#include "primitives/vocabulary/var.h"
 #include "primitives/vocabulary/lowering.h"
+#include "primitives/vocabulary/var.h"
 
 namespace anvil::primitives::testing {
 
@@ -32,8 +32,8 @@ class ScalarGraph {
 };
 
 // The cotangents of the operands of the last call with result y, which gets cotangent g;
-// unset where the rule leaves them out.
-std::vector<std::optional<Var>> pull_back(ScalarGraph&, const Var& y, const Var& g);
+// unset where the rule leaves them out. With `only`, that of one operand.
+std::vector<std::optional<Var>> pull_back(ScalarGraph&, const Var& y, const Var& g, std::optional<size_t> only = {});
 
 // The result of a call on tensors by its loop rule.
 graph::Tensor by_loop_rule(const Primitive&, const std::vector<graph::Tensor>& operands, const Params& = {});

@@ -131,7 +131,7 @@ class RandomProgram {
     const auto& list = rules();
     auto it = list.begin();
     std::advance(it, below(static_cast<int>(list.size())));
-    if (depth > 0 && (it->first == "while" || it->first == "if")) return 0;
+    if (depth > 0 && (it->first == "while" || it->first == "if" || it->first == "case")) return 0;
     return it->second(*this) ? 1 : 0;
   }
 

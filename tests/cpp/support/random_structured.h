@@ -166,6 +166,20 @@ inline void RandomProgram::add_structured(Rules& t) {
     p.keep({&p.graph, r[0]});
     return true;
   };
+  t["case"] = [](P& p) {
+    Var x = p.any(), y = p.like(x);
+    Var index = primitives::literal(p.graph, Scalar(p.below(5) - 1), {DType::i32, {}, false});
+    primitives::Params branches;
+    for (const Var& v : {x, y, x}) {
+      auto g = std::make_shared<Graph>();
+      const Var inner{g.get(), v.value};
+      const bool scaled = is_float(inner.dtype()) && !branches.items.empty();
+      g->outputs = {(scaled ? inner * 0.5 : primitives::record("maximum", {inner, inner})).value};
+      branches.items.push_back({"branch" + std::to_string(branches.items.size() + 1) + "_graph", g});
+    }
+    p.keep({&p.graph, primitives::record(p.graph, primitives::registry().at("case"), {index.value}, branches)[0]});
+    return true;
+  };
   t["while"] = [](P& p) {
     Var x = p.any(), captured = p.like(x);
     auto condition = std::make_shared<Graph>(), body = std::make_shared<Graph>();
