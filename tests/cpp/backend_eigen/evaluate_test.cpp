@@ -338,6 +338,7 @@ TEST(Evaluate, RunsAllElementwisePrimitives) {
       Params params;
       for (const auto& spec : p->parameters) {
         if (spec.name == "method") params.items.push_back({"method", std::string("nearest_even")});
+        if (spec.kind == primitives::ParamSpec::Kind::real) params.items.push_back({spec.name, Scalar(1.5)});
         if (spec.kind == primitives::ParamSpec::Kind::integer) params.items.push_back({spec.name, int64_t{5}});
       }
       Tensor three = run(p->name, operands, params)[0];

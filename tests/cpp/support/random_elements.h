@@ -69,7 +69,7 @@ inline void RandomProgram::add_elements(Rules& t) {
        {"igamma", "igammac", "igamma_grad_a", "betainc", "betainc_grad_a", "betainc_grad_b", "beta_density"})
     t[name] = [name](P& p) {
       Var x = p.any();
-      if (!is_float(x.dtype())) return false;
+      if (!is_float(x.dtype()) || p.options_.exportable) return false;
       auto number = [&] { return primitives::literal(x, Scalar(0.5 + p.below(3))); };
       std::vector<Var> operands = {number()};
       if (primitives::registry().at(name).operands.size() == 3) operands.push_back(number());
@@ -80,7 +80,7 @@ inline void RandomProgram::add_elements(Rules& t) {
   for (const char* name : {"bessel_j", "bessel_y", "bessel_i", "bessel_k", "bessel_ie", "bessel_ke"})
     t[name] = [name](P& p) {
       Var x = p.any();
-      if (!is_float(x.dtype())) return false;
+      if (!is_float(x.dtype()) || p.options_.exportable) return false;
       Var positive = primitives::record("tanh", {x}) + 1.5;
       p.keep(primitives::record(name, {positive}, {{"nu", Scalar(0.5 * p.below(5))}}));
       return true;
