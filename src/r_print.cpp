@@ -203,8 +203,19 @@ SEXP anvil_format_data(SEXP tensor, SEXP max_rows, SEXP max_width, SEXP max_rows
   });
 }
 
-// An element in the form of a conversion of sprintf(), which R has checked: flags, width and one of d, i, s, or
-// these, a precision and one of e, f, g.
+// Flags, width and one of d, i, s, or these, a precision and one of e, f, g.
+static bool is_conversion(std::string_view s) {
+  const auto skip = [&s](std::string_view some) { s.remove_prefix(std::min(s.find_first_not_of(some), s.size())); };
+  constexpr std::string_view digits = "0123456789";
+  if (s.empty() || s[0] != '%') return false;
+  s.remove_prefix(1);
+  skip("-+ #0");
+  skip(digits);
+  const bool precise = !s.empty() && s[0] == '.';
+  if (precise) s.remove_prefix(1), skip(digits);
+  return s.size() == 1 && std::string_view(precise ? "eEfgG" : "eEfgGdis").find(s[0]) != s.npos;
+}
+// An element in the form of such a conversion of sprintf().
 static std::string formatted(const Scalar& x, DType t, std::string conversion) {
   const char kind = conversion.back();
   conversion.pop_back();
@@ -235,6 +246,7 @@ SEXP anvil_format_elements(SEXP tensor, SEXP conversion) {
   return entry([&] {
     const Tensor t = borrow(tensor);
     const std::string form = text_of(conversion, "conversion");
+    if (!is_conversion(form)) throw Error("argument", "`conversion` must be one of sprintf().");
     std::vector<std::string> texts;
     for (int64_t i = 0; i < elements(t.type.shape); ++i) {
       worked(100);
