@@ -37,7 +37,7 @@ Values triangular_solve(Importer&, const Operation& op, const Vars& x) {
 
 // One of LAPACK's letters, such as uplo: whether it is the first of `two`, or the second.
 bool is_first(const Operation& op, const char* letter, const char* two) {
-  const Attribute* config = find(op, {"mhlo.backend_config"});
+  const Attribute* config = find(op, "mhlo.backend_config");
   if (!config || !std::holds_alternative<std::shared_ptr<Dictionary>>(config->value))
     config = &need(op, "backend_config");
   int64_t code = integer_field(op, fields(op, *config), letter);
@@ -68,7 +68,7 @@ Values potrf(Importer& in, const Operation& op, const Vars& x) {
 Values trsm(Importer&, const Operation& op, const Vars& x) {
   need_operands(op, 2);
   check_lapack_layouts(op, x);
-  const Attribute* config = find(op, {"mhlo.backend_config"});
+  const Attribute* config = find(op, "mhlo.backend_config");
   // the conjugate transpose of real matrices is the transpose
   bool conjugate = config && std::holds_alternative<std::shared_ptr<Dictionary>>(config->value) &&
                    integer_field(op, fields(op, *config), "trans_x") == 'C';
