@@ -58,7 +58,8 @@
 #' writeLines(code, source)
 #' flags <- paste0("PKG_CPPFLAGS=-I", shQuote(system.file("include", package = "anvil")))
 #' library <- sub("[.]c$", .Platform$dynlib.ext, source)
-#' system2(file.path(R.home("bin"), "R"), c("CMD", "SHLIB", "-o", library, source), env = flags, stdout = FALSE)
+#' build <- c("CMD", "SHLIB", "-o", library, source)
+#' system2(file.path(R.home("bin"), "R"), build, env = flags, stdout = FALSE)
 #' dll <- dyn.load(library)
 #' twice <- nv_custom_call("twice", getNativeSymbolInfo("twice", dll),
 #'   types = function(x) x, backward = function(grads) list(2 * grads)

@@ -48,7 +48,10 @@
 #'
 #' # a root by Newton's method, with the derivative of the implicit function, not of the steps
 #' root <- nv_custom_gradient(
-#'   function(a) nv_while(list(x = a, i = 0L), \(x, i) i < 20L, \(x, i) list(x = (x + a / x) / 2, i = i + 1L))$x,
+#'   function(a) {
+#'     step <- \(x, i) list(x = (x + a / x) / 2, i = i + 1L)
+#'     nv_while(list(x = a, i = 0L), \(x, i) i < 20L, step)$x
+#'   },
 #'   function(outputs, grads) list(a = grads / (2 * outputs))
 #' )
 #' jit(value_and_gradient(root))(nv_scalar(2))
