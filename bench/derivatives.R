@@ -1,7 +1,7 @@
 # What derivatives cost: of the recursion y[i] = a y[i - 1] + e[i] in a carried array, by number of
 # steps, with the largest memory of the process; of sort, cumulative products and sums of a million
 # numbers. Medians in milliseconds, with the gradient's and the value's time apart. Forward mode: of loops, of
-# one scalar and of the recursion, the time of value and tangent as a multiple of the value's.
+# one scalar and of the recursion, the time of value and tangent as a multiple of the value's. A Hessian.
 suppressPackageStartupMessages(library(anvil))
 median_ms <- function(f, times = 5L) {
   f()
@@ -57,3 +57,26 @@ e <- nv_tensor(rnorm(1e4), "f64")
 forward("recursion of 1e4:", recursion(1e4L), list(at, e), list(at, e), 1000L)
 e <- nv_tensor(rnorm(1e6), "f64")
 forward("recursion of 1e6:", recursion(1e6L), list(at, e), list(at, e), 10L)
+
+# The Hessian of a logistic regression's likelihood, 20 parameters and 1e5 rows, as a multiple of its gradient.
+n <- 1e5L
+p <- 20L
+design <- nv_tensor(matrix(rnorm(n * p), n), "f64")
+response <- nv_tensor(matrix(rbinom(n, 1, 0.5), n), "f64")
+at <- nv_tensor(matrix(rnorm(p) / 4, p), "f64")
+loss <- function(b, x, y) {
+  eta <- x %*% b
+  sum(log1p(exp(-abs(eta))) + nv_max(eta, 0) - y * eta)
+}
+slopes <- jit(gradient(loss, "b"))
+curvature <- jit(hessian(loss, "b"))
+seconds <- function(f, times = 31L) {
+  f()
+  stats::median(replicate(times, {
+    start <- Sys.time()
+    f()
+    as.double(Sys.time() - start, units = "secs")
+  }))
+}
+times <- 1000 * c(seconds(\() slopes(at, design, response)), seconds(\() curvature(at, design, response)))
+cat(sprintf("hessian of 20 parameters: gradient %.2f ms, hessian %.2f ms, ratio %.1f\n", times[1L], times[2L], times[2L] / times[1L]))
