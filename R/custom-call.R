@@ -58,8 +58,10 @@
 #' writeLines(code, source)
 #' flags <- paste0("PKG_CPPFLAGS=-I", shQuote(system.file("include", package = "anvil")))
 #' library <- sub("[.]c$", .Platform$dynlib.ext, source)
+#' old <- setwd(tempdir())
 #' build <- c("CMD", "SHLIB", "-o", library, source)
 #' system2(file.path(R.home("bin"), "R"), build, env = flags, stdout = FALSE)
+#' setwd(old)
 #' dll <- dyn.load(library)
 #' twice <- nv_custom_call("twice", getNativeSymbolInfo("twice", dll),
 #'   types = function(x) x, backward = function(grads) list(2 * grads)

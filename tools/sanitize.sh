@@ -44,17 +44,27 @@ fuzz_text() {
 }
 
 # fuzz_programs BUILD SECONDS: random programs from a seed that the clock and the kernel choose,
-# which is printed; the same seed gives the same programs.
+# which is printed; the same seed gives the same programs. Clang's leak checker, which looks when a
+# process ends, now and then fails itself, and says so: then they run once more.
 fuzz_programs() {
   local program=$1/tests/cpp/anvil_test_api seconds=$2 start=$SECONDS seed count=${ANVIL_FUZZ_COUNT:-200} programs=0
+  local output checker_failed=no
+  output=$(mktemp)
   seed=$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')
-  while [ $((SECONDS - start)) -lt "$seconds" ]; do
-    ANVIL_FUZZ_SEED=$seed ANVIL_FUZZ_COUNT=$count "$program" --gtest_filter='Random*' --gtest_brief=1 </dev/null || {
+  while [ $checker_failed = yes ] || [ $((SECONDS - start)) -lt "$seconds" ]; do
+    if ANVIL_FUZZ_SEED=$seed ANVIL_FUZZ_COUNT=$count "$program" --gtest_filter='Random*' --gtest_brief=1 </dev/null >"$output" 2>&1; then
+      seed=$((seed + count)) programs=$((programs + count)) checker_failed=no
+      continue
+    fi
+    cat "$output"
+    if [ $checker_failed = yes ] || ! grep -q 'LeakSanitizer has encountered a fatal error' "$output"; then
       echo "again: ANVIL_FUZZ_SEED=$seed ANVIL_FUZZ_COUNT=$count $program --gtest_filter='Random*'"
+      rm "$output"
       return 1
-    }
-    seed=$((seed + count)) programs=$((programs + count))
+    fi
+    checker_failed=yes
   done
+  rm "$output"
   echo "$programs random programs and as many others, the last seed $((seed - 1)): no difference"
 }
 
