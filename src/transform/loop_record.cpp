@@ -30,8 +30,8 @@ Pullback::Step Pullback::forward_step(const Loop& loop, Backward& b) {
   const auto end_of_carried = b.outputs.begin() + static_cast<std::ptrdiff_t>(loop.carried);
   step.needed = cheapest(*b.body, states, later, Nearest::to_use, addresses({end_of_carried, b.outputs.end()}));
 
-  std::erase_if(step.graph.calls,
-                [&](const Call& c) { return makes_any_of(c, later) || makes_any_of(c, addresses(counted)); });
+  const Values counts = addresses(counted);
+  std::erase_if(step.graph.calls, [&](const Call& c) { return makes_any_of(c, later) || makes_any_of(c, counts); });
   step.graph.inputs = b.fields;
   append(step.graph.inputs, b.states);
   step.graph.outputs = b.outputs;
