@@ -1,5 +1,5 @@
-// Factorisations of batches, for generated code. Small matrices have their LU factors found several
-// at a time, which batch-first storage makes contiguous; other matrices follow one after the other.
+// Factorisations of batches, for generated code. Many small matrices have their LU factors found
+// several at a time; other matrices follow one after the other.
 #include <algorithm>
 #include <Eigen/Core>
 #include <limits>
@@ -7,72 +7,12 @@
 
 #include "base/interrupt.h"
 #include "runtime/factorise.h"
-#include "runtime/lanes_of_matrices.h"
+#include "runtime/interleaved/interleaved.h"
 #include "runtime/linalg.h"
 #include "runtime/run.h"
 
 namespace anvil::runtime {
 namespace {
-
-// ---- several small matrices at a time ------------------------------------------------
-
-template <class T>
-struct LuLanes {
-  int64_t m, n, batch, count;
-  Lanes<T>* x;  // element (i, j) of each matrix at i + m * j
-  Lanes<T>& at(int64_t i, int64_t j) const { return x[i + m * j]; }
-
-  // Rows k and best of each matrix change places.
-  void exchange(int64_t k, const Lanes<T>& best) const {
-    for (int64_t c = 0; c < width<T>; ++c)
-      if (const auto i = static_cast<int64_t>(best[c]); i != k)
-        for (int64_t j = 0; j < n; ++j) std::swap(at(k, j)[c], at(i, j)[c]);
-  }
-  Lanes<T> pivot_rows(int64_t k) const {
-    Lanes<T> best = Lanes<T>::Constant(T(k)), largest = at(k, k).abs();
-    for (int64_t i = k + 1; i < m; ++i) {
-      const Lanes<T> size = at(i, k).abs();
-      best = (size > largest).select(Lanes<T>::Constant(T(i)), best);
-      largest = (size > largest).select(size, largest);
-    }
-    return best;
-  }
-  void eliminate(int64_t k) const {
-    const Lanes<T> pivot = (at(k, k) == T(0)).select(Lanes<T>::Ones(), at(k, k));
-    for (int64_t i = k + 1; i < m; ++i) at(i, k) /= pivot;
-    for (int64_t j = k + 1; j < n; ++j) {
-      const Lanes<T> u = at(k, j);
-      for (int64_t i = k + 1; i < m; ++i) at(i, j) -= at(i, k) * u;
-    }
-  }
-};
-
-// The same steps as lu(), so that the results are the same to the last bit.
-template <class T>
-void lu_lanes(const LuLanes<T>& s, T* packed, int32_t* pivots, int32_t* permutation, const T* a) {
-  const int64_t k = std::min(s.m, s.n);
-  Lanes<T> unsound = Lanes<T>::Zero();
-  for (int64_t e = 0; e < s.m * s.n; ++e) {
-    s.x[e] = load(a + e * s.batch, s.count);
-    unsound += s.x[e] * T(0);
-  }
-  for (int64_t e = 0; e < s.m * s.n; ++e) s.x[e] = (unsound == T(0)).select(s.x[e], Lanes<T>::Zero());
-  for (int64_t c = 0; c < s.count; ++c)
-    for (int64_t i = 0; i < s.m; ++i) permutation[c + s.batch * i] = static_cast<int32_t>(i);
-  for (int64_t i = 0; i < k; ++i) {
-    const Lanes<T> best = s.pivot_rows(i);
-    s.exchange(i, best);
-    s.eliminate(i);
-    for (int64_t c = 0; c < s.count; ++c) {
-      pivots[c + s.batch * i] = static_cast<int32_t>(best[c]);
-      std::swap(permutation[c + s.batch * i], permutation[c + s.batch * static_cast<int64_t>(best[c])]);
-    }
-  }
-  for (int64_t e = 0; e < s.m * s.n; ++e)
-    store<T>(packed + e * s.batch, (unsound == T(0)).select(s.x[e], Lanes<T>(unsound)), s.count);
-}
-
-// ---- one matrix at a time --------------------------------------------------------------
 
 // The elements of one matrix, or vector, of a batch in their own memory: element e of number b is
 // all[b + batch * e].
@@ -101,14 +41,9 @@ template <class T>
 int32_t call_lu(Run* run, void* const* p, const int64_t* d) {
   return guarded(run, [&] {
     const int64_t m = d[0], n = d[1], batch = d[2], k = std::min(m, n);
-    auto *pivots = static_cast<int32_t*>(p[1]), *permutation = static_cast<int32_t*>(p[2]);
-    if (m <= small && n <= small && batch >= several) {
-      std::vector<Lanes<T>, Eigen::aligned_allocator<Lanes<T>>> x(static_cast<size_t>(m * n));
-      return in_groups<T>(batch, [&](int64_t first, int64_t count) {
-        lu_lanes<T>({m, n, batch, count, x.data()}, static_cast<T*>(p[0]) + first, pivots + first, permutation + first,
-                    static_cast<const T*>(p[3]) + first);
-      });
-    }
+    if (m <= interleaved::largest && n <= interleaved::largest && batch >= interleaved::several)
+      return interleaved::lu(static_cast<T*>(p[0]), static_cast<int32_t*>(p[1]), static_cast<int32_t*>(p[2]),
+                             static_cast<const T*>(p[3]), m, n, batch);
     OneOfBatch<T> packed(p[0], m * n, batch), a(p[3], m * n, batch);
     OneOfBatch<int32_t> rows(p[1], k, batch), order(p[2], m, batch);
     for (int64_t b = 0; b < batch; ++b) {

@@ -1,7 +1,6 @@
 // Products, Cholesky factors and triangular systems. Factors and systems are blocked over our own
 // products, so that their speed depends on no other library and no step takes long; Eigen serves
-// within the blocks. Many small matrices are worked on several at a time, which batch-first
-// storage makes contiguous.
+// within the blocks. Many small matrices are worked on several at a time.
 #include "runtime/linalg.h"
 
 #include <algorithm>
@@ -11,13 +10,15 @@
 #include <vector>
 
 #include "base/interrupt.h"
-#include "runtime/lanes_of_matrices.h"
+#include "runtime/interleaved/interleaved.h"
 #include "runtime/pool.h"
 #include "runtime/product/product.h"
 #include "runtime/run.h"
 
 namespace anvil::runtime {
 namespace {
+
+using interleaved::System;
 
 // ---- products ----------------------------------------------------------------------
 
@@ -30,56 +31,6 @@ int32_t call_gemm(Run* run, void* const* p, const int64_t* d) {
     product::multiply<T>(static_cast<T*>(p[0]), transpose_a ? product::View<T>{a, k, 1} : product::View<T>{a, 1, m},
                          transpose_b ? product::View<T>{b, n, 1} : product::View<T>{b, 1, k}, m, n, k);
   });
-}
-
-// ---- several small matrices at a time ------------------------------------------------
-
-template <class T>
-void cholesky_lanes(T* out, const T* in, int64_t n, bool lower, int64_t batch, int64_t count, Lanes<T>* l) {
-  // row i, column j of the lower factor; the upper one is its transpose
-  const auto at = [&](int64_t i, int64_t j) { return batch * (lower ? i + n * j : j + n * i); };
-  Lanes<T> sound = Lanes<T>::Zero();  // becomes NaN where a pivot is not positive
-  for (int64_t i = 0; i < n; ++i)
-    for (int64_t j = 0; j <= i; ++j) {
-      Lanes<T> sum = load(in + at(i, j), count);
-      for (int64_t k = 0; k < j; ++k) sum -= l[i * n + k] * l[j * n + k];
-      if (i != j) {
-        l[i * n + j] = sum / l[j * n + j];
-        continue;
-      }
-      l[i * n + i] = sum.sqrt();
-      sound += (sum > T(0)).select(Lanes<T>::Zero(), Lanes<T>::Constant(std::numeric_limits<T>::quiet_NaN()));
-    }
-  for (int64_t i = 0; i < n; ++i)
-    for (int64_t j = 0; j < n; ++j)
-      store<T>(out + at(i, j), j <= i ? Lanes<T>(l[i * n + j] + sound) : Lanes<T>(Lanes<T>::Zero()), count);
-}
-
-// M x = b for each of m right-hand sides, where M is op(A), or its transpose when A is on
-// the right.
-struct System {
-  int64_t n, m, batch;
-  bool left, lower, unit, transposed;
-  bool flipped() const { return transposed == left; }  // M(i, k) = A(k, i)
-  bool forward() const { return lower != flipped(); }
-  int64_t a(int64_t i, int64_t k) const { return batch * (flipped() ? k + n * i : i + n * k); }
-  int64_t b(int64_t i, int64_t c) const { return batch * (left ? i + n * c : c + m * i); }
-};
-
-template <class T>
-void solve_lanes(const System& s, T* x, const T* a, const T* b, int64_t count, Lanes<T>* matrix, Lanes<T>* column) {
-  for (int64_t i = 0; i < s.n; ++i)
-    for (int64_t k = 0; k < s.n; ++k)
-      if (s.forward() ? k <= i : k >= i) matrix[i * s.n + k] = load(a + s.a(i, k), count);
-  for (int64_t c = 0; c < s.m; ++c, worked(s.n * s.n))
-    for (int64_t step = 0; step < s.n; ++step) {
-      const int64_t i = s.forward() ? step : s.n - 1 - step;
-      Lanes<T> sum = load(b + s.b(i, c), count);
-      for (int64_t k = s.forward() ? 0 : i + 1; k < (s.forward() ? i : s.n); ++k)
-        sum -= matrix[i * s.n + k] * column[k];
-      column[i] = s.unit ? sum : Lanes<T>(sum / matrix[i * s.n + i]);
-      store(x + s.b(i, c), column[i], count);
-    }
 }
 
 // ---- one matrix at a time --------------------------------------------------------------
@@ -190,14 +141,8 @@ int32_t call_cholesky(Run* run, void* const* p, const int64_t* d) {
     T* out = static_cast<T*>(p[0]);
     const T* in = static_cast<const T*>(p[1]);
     if (n == 0 || batch == 0) return;
-    if (n <= small && batch >= several) {
-      const Block scratch(size_t(n * n) * sizeof(Lanes<T>));
-      auto* l = reinterpret_cast<Lanes<T>*>(scratch.data());
-      in_groups<T>(batch, [&](int64_t first, int64_t count) {
-        cholesky_lanes(out + first, in + first, n, lower, batch, count, l);
-      });
-      return;
-    }
+    if (n <= interleaved::largest && batch >= interleaved::several)
+      return interleaved::cholesky(out, in, n, lower, batch);
     one_by_one<T>(batch, out, n * n, in, n * n, nullptr, 0,
                   [&](T* l, const T* a, const T*) { cholesky_dense(l, a, n, lower); });
   });
@@ -245,19 +190,13 @@ void solve_dense(const System& s, T* x, const T* a, const T* b) {
 template <class T>
 int32_t call_solve(Run* run, void* const* p, const int64_t* d) {
   return guarded(run, [&] {
-    const System s{d[0], d[1], d[2], d[3] != 0, d[4] != 0, d[5] != 0, d[6] != 0};
+    const int64_t batch = d[2];
+    const System s{d[0], d[1], d[3] != 0, d[4] != 0, d[5] != 0, d[6] != 0};
     T* x = static_cast<T*>(p[0]);
     const T *a = static_cast<const T*>(p[1]), *b = static_cast<const T*>(p[2]);
-    if (s.n == 0 || s.m == 0 || s.batch == 0) return;
-    if (s.n <= small && s.batch >= several) {
-      const Block scratch(size_t(s.n * s.n + s.n) * sizeof(Lanes<T>));
-      auto* matrix = reinterpret_cast<Lanes<T>*>(scratch.data());
-      in_groups<T>(s.batch, [&](int64_t first, int64_t count) {
-        solve_lanes(s, x + first, a + first, b + first, count, matrix, matrix + s.n * s.n);
-      });
-      return;
-    }
-    one_by_one<T>(s.batch, x, s.n * s.m, a, s.n * s.n, b, s.n * s.m,
+    if (s.n == 0 || s.m == 0 || batch == 0) return;
+    if (s.n <= interleaved::largest && batch >= interleaved::several) return interleaved::solve(s, x, a, b, batch);
+    one_by_one<T>(batch, x, s.n * s.m, a, s.n * s.n, b, s.n * s.m,
                   [&](T* out, const T* matrix, const T* rhs) { solve_dense(s, out, matrix, rhs); });
   });
 }

@@ -1,0 +1,11 @@
+// Interleaved matrices on any processor: registers of 16 bytes.
+#include <cstddef>
+#include <type_traits>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+#include "runtime/interleaved/interleaved.h"
+
+#define ANVIL_ELEMENTARY_ISA baseline
+#define ANVIL_INTERLEAVED_BYTES 16
+#include "runtime/interleaved/kernels.inc"
