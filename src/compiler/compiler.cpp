@@ -10,10 +10,10 @@ const std::vector<Pass>& passes() {
   static const std::vector<Pass> list = {
       {"unroll", [](loops::Program& p, const Target&) { unroll_small(p); }},
       {"inline", [](loops::Program& p, const Target&) { inline_producers(p); }},
-      {"tile", [](loops::Program& p, const Target& target) { tile_products(p, target); }},
+      {"contraction", [](loops::Program& p, const Target& target) { find_contractions(p, target); }},
       {"layout", [](loops::Program& p, const Target&) { choose_layouts(p); }},
       {"merge", [](loops::Program& p, const Target&) { merge_nests(p); }},
-      {"contract", [](loops::Program& p, const Target&) { contract_buffers(p); }},
+      {"shrink", [](loops::Program& p, const Target&) { shrink_buffers(p); }},
       {"collapse", [](loops::Program& p, const Target&) { collapse_loops(p); }},
       {"schedule", [](loops::Program& p, const Target& target) { schedule(p, target); }},
       {"buffers", [](loops::Program& p, const Target&) { plan_buffers(p); }},

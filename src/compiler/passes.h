@@ -7,16 +7,17 @@
 
 namespace anvil::compiler {
 
-loops::Program lower(const graph::Graph&);           // graph to loops, one nest for each value
-void unroll_small(loops::Program&);                  // tiny tensors in loops become scalars
-void inline_producers(loops::Program&);              // elementwise producers move into their consumers
-void tile_products(loops::Program&, const Target&);  // large products run from the caches
-void choose_layouts(loops::Program&);                // temporaries lie in memory as they are read
-void merge_nests(loops::Program&);                   // nests with equal loops become one
-void contract_buffers(loops::Program&);              // temporaries lose the dimensions of shared loops, down to locals
-void collapse_loops(loops::Program&);                // adjacent loops over contiguous memory become one
-void schedule(loops::Program&, const Target&);       // which loop is a vector, how many steps are in flight
-void plan_buffers(loops::Program&);                  // places of the temporaries in the arena
+loops::Program lower(const graph::Graph&);               // graph to loops, one nest for each value
+void unroll_small(loops::Program&);                      // tiny tensors in loops become scalars
+void inline_producers(loops::Program&);                  // elementwise producers move into their consumers
+void find_contractions(loops::Program&, const Target&);  // large sums of products run over packed blocks
+void lay_out_contractions(loops::Program&);              // part of it: their results lie as they are read
+void choose_layouts(loops::Program&);                    // temporaries lie in memory as they are read
+void merge_nests(loops::Program&);                       // nests with equal loops become one
+void shrink_buffers(loops::Program&);           // temporaries lose the dimensions of shared loops, down to locals
+void collapse_loops(loops::Program&);           // adjacent loops over contiguous memory become one
+void schedule(loops::Program&, const Target&);  // which loop is a vector, how many steps are in flight
+void plan_buffers(loops::Program&);             // places of the temporaries in the arena
 
 // All that follow lower(), in order.
 struct Pass {

@@ -75,6 +75,7 @@ template <class R>
 void rewrite(Stmt& stmt, R& rewriter, const VariableMap& map) {
   each_expression(stmt, [&](Expr& e) { e = rewriter(e); });
   if (auto s = std::get_if<loops::Store>(&stmt.is)) s->place = substitute(map, s->place);
+  if (auto c = std::get_if<loops::Contraction>(&stmt.is)) c->place = substitute(map, c->place);
   each_block(stmt, [&](Block& b) {
     for (Stmt& s : b) rewrite(s, rewriter, map);
   });

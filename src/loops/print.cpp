@@ -90,6 +90,8 @@ class Printer {
         for (Expr e : c->numbers) mark(e, seen);
       } else if (auto swap = std::get_if<Swap>(&s.is))
         mark(swap->first), mark(swap->second);
+      else if (auto k = std::get_if<Contraction>(&s.is))
+        mark(k->buffer), mark(k->product, seen);
     }
   }
 
@@ -276,6 +278,17 @@ class Printer {
       text += (i ? ", " : "") + program_.buffers[static_cast<size_t>(s.buffers[i])].name;
     for (size_t i = 0; i < numbers.size(); ++i) text += (i ? ", " : "; ") + numbers[i];
     line(text + ")");
+  }
+  // "contract i in 0..8, j in 0..9, p in 0..7: t1[i, j] = sum of x1[i, p] * x2[p, j]"
+  void statement(const Contraction& s) {
+    std::string text = "contract ";
+    for (const auto& [variable, extent] : s.axes) {
+      name_variable(variable);
+      open_.push_back(variable);
+      text += (text.size() > 9 ? ", " : "") + variable_text(variable) + " in 0.." + std::to_string(extent);
+    }
+    line(text + ": " + place(s.buffer, s.place) + " = sum of " + whole(s.product, true));
+    open_.resize(open_.size() - s.axes.size());
   }
   void statement(const Swap& s) {
     line("swap " + program_.buffers[static_cast<size_t>(s.first)].name + ", " +

@@ -84,9 +84,24 @@ struct Call {  // of a function of the runtime, see runtime/functions.h
 struct Swap {
   BufferId first, second;
 };  // exchange the memory of two buffers of one type
+// buffer[place] = sum of `product` over the axes that place does not depend on, for each step of the
+// others: products of matrices in any layout, side by side, that run over packed blocks
+// (runtime/product). The sum starts at 0 and has no order.
+struct Contraction {
+  struct Axis {
+    Variable variable;
+    int64_t extent;
+  };
+  std::vector<Axis> axes;  // outermost first
+  BufferId buffer;
+  Index place;
+  Expr product;  // of loads of other buffers
+  Expr left() const { return product->args[0]; }
+  Expr right() const { return product->args[1]; }
+};
 
 struct Stmt {
-  std::variant<For, Store, Let, Declare, Update, Bind, If, While, Call, Swap> is;
+  std::variant<For, Store, Let, Declare, Update, Bind, If, While, Call, Swap, Contraction> is;
 };
 
 struct Program {

@@ -4,7 +4,7 @@
 #include <unordered_set>
 
 #include "base/error.h"
-#include "loops/program.h"
+#include "loops/walk.h"
 
 namespace anvil::loops {
 
@@ -226,6 +226,28 @@ class Verifier {
     for (Expr e : s.numbers) {
       expression(e);
       require(e->dtype == DType::i64, "a number of a call is not an i64");
+    }
+  }
+  void statement(const Contraction& s) {
+    for (const auto& [v, extent] : s.axes) {
+      Range& r = ranges_[static_cast<size_t>(v)];
+      require(!r.visible && !program_.variables[static_cast<size_t>(v)].parameter, "an axis has a loop around it");
+      require(extent > 0, "empty axis of a contraction");
+      r = {0, extent - 1, true};
+    }
+    expression(s.product);
+    require(s.product->op == Op::mul && is_computed(s.product->dtype) && s.product->dtype == known(s.buffer).dtype,
+            "a contraction of no product");
+    for (Expr e : {s.left(), s.right()})
+      require(e->op == Op::load && root(program_, e->buffer) != root(program_, s.buffer),
+              "a contraction of no loads, or of its own result");
+    access(s.buffer, s.place);
+    for (const auto& [v, _] : s.axes) {
+      const auto has = [&](BufferId b, const Index& at) { return factor(linear(program_, b, at), v) != 0; };
+      require(has(s.buffer, s.place) ||
+                  (has(s.left()->buffer, s.left()->place) && has(s.right()->buffer, s.right()->place)),
+              "an axis of a contraction moves one operand only");
+      ranges_[static_cast<size_t>(v)].visible = false;
     }
   }
   void statement(const Swap& s) {

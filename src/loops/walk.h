@@ -18,6 +18,8 @@ void each_expression(S& stmt, F&& f) {
           f(s.condition);
         else if constexpr (std::is_same_v<T, Call>)
           for (auto& e : s.numbers) f(e);
+        else if constexpr (std::is_same_v<T, Contraction>)
+          f(s.product);
         else if constexpr (!std::is_same_v<T, For> && !std::is_same_v<T, Swap>)
           f(s.value);
       },
@@ -52,11 +54,14 @@ void each_node(Expr e, F&& f) {
   each_node(e, seen, f);
 }
 
-enum class AccessKind : uint8_t { read, write, whole };  // whole: by a runtime function or a swap
+enum class AccessKind : uint8_t { read, write, whole };  // whole: by a runtime function, a contraction or a swap
 // f(buffer, index or null, kind) for what a statement itself accesses, without its blocks:
 // first what it reads.
 template <class F>
 void each_access(const Stmt& stmt, F&& f) {
+  const auto whole = [&](BufferId b) { f(b, static_cast<const Index*>(nullptr), AccessKind::whole); };
+  if (auto c = std::get_if<Contraction>(&stmt.is))
+    return whole(c->left()->buffer), whole(c->right()->buffer), whole(c->buffer);
   std::unordered_set<Expr> seen;
   each_expression(stmt, [&](Expr e) {
     each_node(e, seen, [&](Expr x) {
@@ -65,11 +70,8 @@ void each_access(const Stmt& stmt, F&& f) {
   });
   if (auto s = std::get_if<Store>(&stmt.is)) f(s->buffer, &s->place, AccessKind::write);
   if (auto c = std::get_if<Call>(&stmt.is))
-    for (BufferId b : c->buffers) f(b, static_cast<const Index*>(nullptr), AccessKind::whole);
-  if (auto s = std::get_if<Swap>(&stmt.is)) {
-    f(s->first, static_cast<const Index*>(nullptr), AccessKind::whole);
-    f(s->second, static_cast<const Index*>(nullptr), AccessKind::whole);
-  }
+    for (BufferId b : c->buffers) whole(b);
+  if (auto s = std::get_if<Swap>(&stmt.is)) whole(s->first), whole(s->second);
 }
 // The same for a statement with everything inside it.
 template <class F>

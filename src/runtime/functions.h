@@ -16,8 +16,8 @@ struct NamedFunction {
   Function function;
 };
 std::span<const NamedFunction> functions();
-//   gemm_f32, gemm_f64              C, A, B           m n k transpose_a transpose_b
-//     C = op(A) op(B), column-major and dense: op(A) is m x k, op(B) is k x n
+//   contract_f32, contract_f64      C, A, B           axes, offsets of C, A and B, then for each axis its
+//     extent and its step in C, A and B: see product/product.h
 //   cholesky_f32, cholesky_f64      L, A              n lower batch
 //     L L' = A (lower) or L' L = A; only that triangle of A is read, the other one of L is
 //     0; where A is not positive definite L is NaN

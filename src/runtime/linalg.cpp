@@ -1,4 +1,4 @@
-// Products, Cholesky factors and triangular systems. Factors and systems are blocked over our own
+// Contractions, Cholesky factors and triangular systems. Factors and systems are blocked over our own
 // products, so that their speed depends on no other library and no step takes long; Eigen serves
 // within the blocks. Many small matrices are worked on several at a time.
 #include "runtime/linalg.h"
@@ -20,16 +20,16 @@ namespace {
 
 using interleaved::System;
 
-// ---- products ----------------------------------------------------------------------
+// ---- contractions --------------------------------------------------------------------
 
 template <class T>
-int32_t call_gemm(Run* run, void* const* p, const int64_t* d) {
-  const int64_t m = d[0], n = d[1], k = d[2];
-  const bool transpose_a = d[3] != 0, transpose_b = d[4] != 0;
+int32_t call_contract(Run* run, void* const* p, const int64_t* d) {
   return guarded(run, [&] {
-    const auto *a = static_cast<const T*>(p[1]), *b = static_cast<const T*>(p[2]);
-    product::multiply<T>(static_cast<T*>(p[0]), transpose_a ? product::View<T>{a, k, 1} : product::View<T>{a, 1, m},
-                         transpose_b ? product::View<T>{b, n, 1} : product::View<T>{b, 1, k}, m, n, k);
+    const auto count = static_cast<size_t>(d[0]);
+    std::vector<product::Axis> axes;
+    for (const int64_t* x = d + 4; axes.size() < count; x += 4) axes.push_back({x[0], x[1], x[2], x[3]});
+    product::contract<T>(static_cast<T*>(p[0]) + d[1], static_cast<const T*>(p[1]) + d[2],
+                         static_cast<const T*>(p[2]) + d[3], axes);
   });
 }
 
@@ -203,8 +203,8 @@ int32_t call_solve(Run* run, void* const* p, const int64_t* d) {
 
 }  // namespace
 
-int32_t gemm_f32(Run* run, void* const* p, const int64_t* d) { return call_gemm<float>(run, p, d); }
-int32_t gemm_f64(Run* run, void* const* p, const int64_t* d) { return call_gemm<double>(run, p, d); }
+int32_t contract_f32(Run* run, void* const* p, const int64_t* d) { return call_contract<float>(run, p, d); }
+int32_t contract_f64(Run* run, void* const* p, const int64_t* d) { return call_contract<double>(run, p, d); }
 int32_t cholesky_f32(Run* run, void* const* p, const int64_t* d) { return call_cholesky<float>(run, p, d); }
 int32_t cholesky_f64(Run* run, void* const* p, const int64_t* d) { return call_cholesky<double>(run, p, d); }
 int32_t triangular_solve_f32(Run* run, void* const* p, const int64_t* d) { return call_solve<float>(run, p, d); }

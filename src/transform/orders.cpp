@@ -34,6 +34,23 @@ bool of_one_rank(const Call& c) {
   auto fits = [&](const ValuePtr& v) { return v->type.shape.empty() || v->type.shape.size() == rank; };
   return std::all_of(c.inputs.begin(), c.inputs.end(), fits) && std::all_of(c.outputs.begin(), c.outputs.end(), fits);
 }
+
+// Whether a batch of products of matrices has so large ones that each had better lie together in memory.
+bool of_large_matrices(const Call& c) {
+  constexpr int64_t large = 32;
+  const auto& batching = c.params.get<graph::IntegerLists>("batching_dims");
+  const Shape& shape = c.outputs[0]->type.shape;
+  int64_t batch = 1;
+  for (size_t d = 0; d < batching[0].size(); ++d) batch *= shape[d];
+  if (batch < 2) return false;
+  const auto free = [&](size_t side) {
+    int64_t n = elements(c.inputs[side]->type.shape) / batch;
+    for (int64_t d : c.params.get<graph::IntegerLists>("contracting_dims")[side])
+      n /= std::max<int64_t>(1, c.inputs[side]->type.shape[static_cast<size_t>(d)]);
+    return n;
+  };
+  return free(0) >= large && free(1) >= large;
+}
 }  // namespace
 
 bool reverses(const Ints& permutation) {
@@ -52,7 +69,7 @@ Axes mirroring(const Call& c) {
 Orders::Orders(const Graph& g) {
   members_.push_back({0, false});
   visit(g, 1);
-  if (!reversal_seen_) return;
+  if (!turning_seen_) return;
   for (const ValuePtr& v : g.inputs) plain(v, at_input * bytes(v));
   std::stable_sort(wishes_.begin(), wishes_.end(), [](const Wish& a, const Wish& b) { return a.price > b.price; });
   for (const Wish& w : wishes_) {
@@ -102,6 +119,10 @@ void Orders::wish(const ValuePtr& a, const ValuePtr& b, bool opposite, double pr
 void Orders::plain(const ValuePtr& v, double price) {
   if (auto x = id(v)) wishes_.push_back({*x, 0, false, price});
 }
+void Orders::turned(const ValuePtr& v, double price) {
+  turning_seen_ = true;
+  if (auto x = id(v)) wishes_.push_back({*x, 0, true, price});
+}
 
 void Orders::visit(const Graph& g, double visits) {
   for (const Call& c : g.calls) {
@@ -119,13 +140,15 @@ void Orders::visit(const Call& c, double visits) {
   switch (mirroring(c)) {
     case Axes::permuted: {
       if (!reverses(c.params.ints("permutation"))) return;
-      reversal_seen_ = true;
+      turning_seen_ = true;
       return wish(c.inputs[0], c.outputs[0], true, price(c.inputs[0]));
     }
     case Axes::kept:
     case Axes::spread: return each_operand(1);
     case Axes::reduced: return wish(c.inputs[0], c.outputs[0], false, price(c.outputs[0]));
-    case Axes::paired: return each_operand(at_product);
+    case Axes::paired:
+      if (of_large_matrices(c)) turned(c.outputs[0], price(c.outputs[0]));
+      return each_operand(at_product);
     case Axes::regrouped:
     case Axes::other: break;
   }

@@ -3,8 +3,9 @@
 //
 // Every use of a value wants it as it is or mirrored, depending on how another value is kept:
 // an elementwise call wants its operands as its result, a transpose that reverses all
-// dimensions is nothing when exactly one of its two values is mirrored, and inputs, results
-// and reshapes have values as they are. Each wish has a price, the bytes that are moved when
+// dimensions is nothing when exactly one of its two values is mirrored, inputs, results and
+// reshapes have values as they are, and a batch of products has its result mirrored where each
+// of them is large: the batch comes first, so that each lies together then. Each wish has a price, the bytes that are moved when
 // it is not met. The wishes are granted one after the other, the dearest first, unless those
 // granted before say the opposite: Kruskal's algorithm, on classes that remember for each
 // member whether it is kept as the class's root is.
@@ -47,8 +48,9 @@ class Orders {
   std::optional<size_t> id(const graph::ValuePtr&);
   void wish(const graph::ValuePtr& a, const graph::ValuePtr& b, bool opposite, double price);
   void plain(const graph::ValuePtr&, double price);
+  void turned(const graph::ValuePtr&, double price);
   Member root(size_t);
-  bool reversal_seen_ = false, any_ = false;
+  bool turning_seen_ = false, any_ = false;
   std::unordered_map<const graph::Value*, size_t> ids_;
   std::vector<Member> members_;  // member 0 is what is not mirrored
   std::vector<Wish> wishes_;

@@ -30,6 +30,9 @@ struct Overloaded : F... {
 template <class... F>
 Overloaded(F...) -> Overloaded<F...>;
 
+// How many numbers the call of a contraction takes: see runtime/functions.h.
+size_t contraction_numbers(const loops::Contraction& c) { return 4 + 4 * c.axes.size(); }
+
 }  // namespace
 
 Analysis::Analysis(const Program& program) : program_(program) {
@@ -140,6 +143,14 @@ void Analysis::collect(const Stmt& statement, Facts& f) {
                    for (BufferId b : s.buffers) f.changed.insert(root(b)), called_.insert(root(b));
                    most_call_buffers_ = std::max(most_call_buffers_, s.buffers.size());
                    most_call_numbers_ = std::max(most_call_numbers_, s.numbers.size());
+                   f.control = true;
+                   f.work += 1000;
+                 },
+                 [&](const loops::Contraction& s) {
+                   for (BufferId b : {s.buffer, s.left()->buffer, s.right()->buffer})
+                     f.changed.insert(root(b)), called_.insert(root(b));
+                   most_call_buffers_ = std::max<size_t>(most_call_buffers_, 3);
+                   most_call_numbers_ = std::max(most_call_numbers_, contraction_numbers(s));
                    f.control = true;
                    f.work += 1000;
                  },
@@ -273,6 +284,7 @@ double Analysis::size(const Stmt& s) const {
                         [&](const If& i) { return 4 + block(i.yes) + block(i.no) + nodes(i.condition); },
                         [&](const Call& c) { return 4 + 2.0 * double(c.buffers.size() + c.numbers.size()); },
                         [&](const Swap&) { return 4.0; },
+                        [&](const loops::Contraction& c) { return 10 + 2.0 * double(contraction_numbers(c)); },
                         [&](const auto& simple) { return 1 + nodes(simple.value); },
                     },
                     s.is);

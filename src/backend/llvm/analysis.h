@@ -27,7 +27,7 @@ struct Facts {
   std::set<BufferId> changed;  // stored to, swapped or given to a call; no aliases
   std::set<LocalId> made, updated, read;
   std::set<Variable> bound;
-  bool control = false;  // contains If, While, Call or Swap
+  bool control = false;  // contains If, While, Call, Contraction or Swap
   double work = 0;       // scalar or vector operations
 };
 

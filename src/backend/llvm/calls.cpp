@@ -97,20 +97,49 @@ Emitter::Value Emitter::power(DType t, Value x, Value y) {
 }
 
 void Emitter::emit(const loops::Call& s) {
-  const std::string symbol = "anvil_" + s.function;
-  if (!machine_.symbols().count(symbol)) throw InternalError("no runtime function " + s.function);
+  llvm::SmallVector<Value, 16> numbers;
+  for (Expr e : s.numbers) numbers.push_back(value(e, {}));
+  call_runtime(s.function, s.buffers, numbers);
+}
+
+void Emitter::emit(const loops::Contraction& s) {
+  llvm::SmallVector<Value, 16> numbers = {i64(int64_t(s.axes.size()))};
+  llvm::SmallVector<Affine, 3> offsets = {loops::linear(program_, s.buffer, s.place),
+                                          loops::linear(program_, s.left()->buffer, s.left()->place),
+                                          loops::linear(program_, s.right()->buffer, s.right()->place)};
+  llvm::SmallVector<Value, 16> axes;
+  for (const auto& [variable, extent] : s.axes) {
+    axes.push_back(i64(extent));
+    for (Affine& a : offsets) {
+      axes.push_back(i64(loops::factor(a, variable)));
+      std::erase_if(a.terms, [&, v = variable](const loops::Term& t) { return t.variable == v; });
+    }
+  }
+  for (const Affine& a : offsets) {
+    Info in;
+    depends(in, a);
+    numbers.push_back(index_value(a, DType::i64, {}, in));
+  }
+  numbers.append(axes.begin(), axes.end());
+  call_runtime(s.left()->dtype == DType::f32 ? "contract_f32" : "contract_f64",
+               {s.buffer, s.left()->buffer, s.right()->buffer}, numbers);
+}
+
+void Emitter::call_runtime(const std::string& function, const std::vector<BufferId>& buffers,
+                           llvm::ArrayRef<Value> numbers) {
+  const std::string symbol = "anvil_" + function;
+  if (!machine_.symbols().count(symbol)) throw InternalError("no runtime function " + function);
   if (!call_buffers_) {
     call_buffers_ = slot(llvm::ArrayType::get(ptr_, analysis_.most_call_buffers()), "call.buffers");
     call_numbers_ = slot(llvm::ArrayType::get(b_.getInt64Ty(), analysis_.most_call_numbers()), "call.numbers");
   }
   int level = 0;
-  for (size_t i = 0; i < s.buffers.size(); ++i)
-    b_.CreateStore(base(s.buffers[i], &level), advance(call_buffers_, i64(int64_t(8 * i))));
-  for (size_t i = 0; i < s.numbers.size(); ++i)
-    b_.CreateStore(value(s.numbers[i], {}), advance(call_numbers_, i64(int64_t(8 * i))));
+  for (size_t i = 0; i < buffers.size(); ++i)
+    b_.CreateStore(base(buffers[i], &level), advance(call_buffers_, i64(int64_t(8 * i))));
+  for (size_t i = 0; i < numbers.size(); ++i) b_.CreateStore(numbers[i], advance(call_numbers_, i64(int64_t(8 * i))));
   stop_unless_zero(b_.CreateCall(callee(symbol, b_.getInt32Ty(), {ptr_, ptr_, ptr_}, false),
                                  {function_->getArg(2), call_buffers_, call_numbers_}));
-  for (BufferId b : s.buffers) touch(b);
+  for (BufferId b : buffers) touch(b);
 }
 
 // Asks the runtime whether the user wants to stop.

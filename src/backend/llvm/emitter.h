@@ -129,6 +129,7 @@ class Emitter {
   void emit(const loops::While&);
   void emit(const loops::Call&);
   void emit(const loops::Swap&);
+  void emit(const loops::Contraction&);
   template <class F>
   void each_coordinate(AxisMask, F&&);
   template <class F>
@@ -182,6 +183,7 @@ class Emitter {
   Value function(const std::string& name, DType, llvm::ArrayRef<Value>);
   Value power(DType, Value, Value);
   Value join(llvm::SmallVector<Value, 16>);
+  void call_runtime(const std::string& function, const std::vector<BufferId>&, llvm::ArrayRef<Value> numbers);
   llvm::FunctionCallee callee(const std::string& name, llvm::Type* result, llvm::ArrayRef<llvm::Type*>, bool pure);
   void poll();
   void count_down(double work);

@@ -95,6 +95,7 @@ class Description {
   void write(const loops::While&) { complete_ = false; }
   void write(const loops::Call&) { complete_ = false; }
   void write(const loops::Swap&) { complete_ = false; }
+  void write(const loops::Contraction&) { complete_ = false; }
 
   const Program& program_;
   const Analysis& analysis_;

@@ -88,32 +88,9 @@ void reverse_dot(ReverseStep& step) {
   if (step.required[1]) set(step, 1, cotangent_of(d.rhs, g, batch, lhs, d.lhs));
 }
 
-// Large products of two plain matrices are the BLAS's. Their rows or columns may be several dimensions, as
-// those of a batch of matrices. Everything else is a nest of loops, which fuses with its surroundings and is
-// blocked by the compiler; so are products with a single row or column, which are bound by memory.
-constexpr int64_t gemm_work = int64_t(1) << 18;
-
-bool lower_to_gemm(Lowering& l, const graph::Call& c, const Dims& d) {
-  const ValuePtr &lhs = c.inputs[0], &rhs = c.inputs[1];
-  const Shape &a = lhs->type.shape, &b = rhs->type.shape;
-  DType t = lhs->type.dtype;
-  if ((t != DType::f32 && t != DType::f64) || d.lhs.contracting.size() != 1 || !d.lhs.batch.empty() ||
-      is_literal(lhs) || is_literal(rhs))
-    return false;
-  const int64_t p = d.lhs.contracting[0], q = d.rhs.contracting[0], last_a = static_cast<int64_t>(a.size()) - 1,
-                last_b = static_cast<int64_t>(b.size()) - 1;
-  if ((p != 0 && p != last_a) || (q != 0 && q != last_b)) return false;
-  int64_t m = elements(take(a, d.lhs.free)), n = elements(take(b, d.rhs.free)), k = take(a, d.lhs.contracting)[0];
-  if (m < 2 || n < 2 || k < 1 || static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) < gemm_work)
-    return false;
-  l.call(t == DType::f32 ? "gemm_f32" : "gemm_f64", {c.outputs[0]}, {lhs, rhs}, {m, n, k, p == 0, q == last_b});
-  return true;
-}
-
 void lower_dot(Lowering& l, const graph::Call& c) {
   ValuePtr lhs = c.inputs[0], rhs = c.inputs[1];
   Dims d(lhs->type.shape, rhs->type.shape, c.params);
-  if (lower_to_gemm(l, c, d)) return;
   bool logical = is_bool(lhs->type.dtype);
   l.reduce(c.outputs[0], take(lhs->type.shape, d.lhs.contracting), logical ? Op::bit_or : Op::add, 0,
            [&l, lhs, rhs, d, logical](const Index& o, const Index& r) {

@@ -1,18 +1,21 @@
-// Blocking, packing and the edges of C.
+// Blocking, and the edges of C.
 #include "runtime/product/product.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "base/interrupt.h"
 #include "runtime/pool.h"
+#include "runtime/product/pack.h"
 
 namespace anvil::product {
 namespace {
 
-constexpr int64_t depth = 384;                        // of a block of the sum: panels of B stay in the first cache
+constexpr int64_t depth_block = 384;                  // of the sum: panels of B stay in the first cache
 constexpr int64_t block_bytes = 384 << 10;            // of a block of A, for the second cache
 constexpr int64_t wide = 3072;                        // columns of a block of B, for the third
 constexpr int64_t most_rows = 32, most_columns = 12;  // of a tile
+constexpr int64_t least_run = 32;                     // of the depth in B, to be read where it lies
 
 Kernels kernels_of(elementary::Isa isa) {
 #if defined(__x86_64__)
@@ -23,72 +26,190 @@ Kernels kernels_of(elementary::Isa isa) {
   return baseline::kernels();
 }
 template <class T>
-Kernel<T> kernel_of(const Kernels& k) {
+Kernel<T> kernel_of(elementary::Isa isa) {
   if constexpr (sizeof(T) == 4)
-    return k.f32;
+    return kernels_of(isa).f32;
   else
-    return k.f64;
+    return kernels_of(isa).f64;
 }
 
-// `count` rows of x by `k` columns, in panels of `height` rows, each panel column by
-// column; the last panel is filled up with zeros.
-template <class T>
-void pack(T* to, View<T> x, int64_t count, int64_t k, int64_t height) {
-  for (int64_t first = 0; first < count; first += height, to += height * k) {
-    const int64_t rows = std::min(height, count - first);
-    const T* from = x.data + first * x.row;
-    if (rows < height) std::fill(to, to + height * k, T(0));
-    if (x.row == 1) {
-      for (int64_t p = 0; p < k; ++p) std::copy(from + p * x.column, from + p * x.column + rows, to + p * height);
-      continue;
+// ---- axes ------------------------------------------------------------------------------------
+
+using Axes = std::vector<Axis>;
+
+// The offsets of all steps of some axes in one array, those of the first axis fastest.
+class Table {
+ public:
+  Table(const Axes& axes, int64_t Axis::*step) : at_{0} {
+    for (const Axis& x : axes) {
+      const size_t n = at_.size();
+      at_.resize(n * size_t(x.extent));
+      for (size_t i = n; i < at_.size(); ++i) at_[i] = at_[i - n] + x.*step;
     }
-    for (int64_t i = 0; i < rows; ++i)
-      for (int64_t p = 0; p < k; ++p) to[p * height + i] = from[i * x.row + p * x.column];
   }
+  Places places() const { return {at_.data(), int64_t(at_.size())}; }
+
+ private:
+  std::vector<int64_t> at_;
+};
+
+// The axes by what they are, in the order of memory: of C, the depth of A.
+struct Roles {
+  Axes rows, columns, depth, batch;
+  explicit Roles(std::span<const Axis> axes) {
+    for (const Axis& x : axes)
+      (x.c == 0 ? depth : (x.a == 0) == (x.b == 0) ? batch : x.b == 0 ? rows : columns).push_back(x);
+    for (Axes* list : {&rows, &columns, &batch})
+      std::stable_sort(list->begin(), list->end(), [](const Axis& x, const Axis& y) { return x.c < y.c; });
+    std::stable_sort(depth.begin(), depth.end(), [](const Axis& x, const Axis& y) { return x.a < y.a; });
+  }
+  // The kernel's tiles are columns of rows that follow each other in memory.
+  bool turned() const { return !columns.empty() && columns[0].c == 1; }
+};
+
+// ---- blocks ------------------------------------------------------------------------------------
+
+// C = A B for one of a batch, with memory for packed blocks that all of them use.
+template <class T>
+class Blocks {
+ public:
+  Blocks(Places m, Places c_rows, Places n, Places c_columns, Places a_depth, Places b_depth, elementary::Isa isa)
+      : kernel_(kernel_of<T>(isa)),
+        m_(m),
+        c_rows_(c_rows),
+        n_(n),
+        c_columns_(c_columns),
+        a_depth_(a_depth),
+        b_depth_(b_depth),
+        n_block_(std::min(panels(n.count, kernel_.columns), wide / kernel_.columns) * kernel_.columns),
+        m_block_(std::min(panels(m.count, kernel_.rows),
+                          std::max<int64_t>(1, block_bytes / int64_t(sizeof(T)) / depth_block / kernel_.rows)) *
+                 kernel_.rows) {
+    for (int64_t i = 0; i < m.count; i += kernel_.rows)
+      whole_rows_.push_back(c_rows.from(i, kernel_.rows).run(0) == kernel_.rows);
+    for (int64_t j = 0; j < n.count; j += kernel_.columns)
+      between_columns_.push_back(spacing(c_columns.from(j, kernel_.columns), kernel_.columns));
+    runs_.resize(size_t(b_depth.count), 1);
+    int64_t runs = b_depth.count > 0;
+    for (int64_t p = b_depth.count - 1; p-- > 0;)
+      b_depth[p + 1] == b_depth[p] + 1 ? runs_[size_t(p)] += runs_[size_t(p) + 1] : ++runs;
+    packs_b_ = b_depth.count < least_run * runs;
+    memory_ = runtime::Block(
+        size_t((m_block_ + (packs_b_ ? n_block_ : 0)) * std::min(a_depth.count, depth_block)) * sizeof(T) + 64);
+  }
+
+  void run(T* c, const T* a, const T* b) const {
+    T* const packed_a = reinterpret_cast<T*>(memory_.data());
+    T* const packed_b = packed_a + m_block_ * std::min(a_depth_.count, depth_block);
+    for (int64_t j0 = 0; j0 < n_.count; j0 += n_block_) {
+      const int64_t nj = std::min(n_block_, n_.count - j0);
+      for (int64_t p0 = 0; p0 < a_depth_.count; p0 += depth_block) {
+        const Places a_depth = a_depth_.from(p0, depth_block), b_depth = b_depth_.from(p0, depth_block);
+        if (packs_b_) pack(packed_b, b, n_.from(j0, nj), b_depth, kernel_.columns);
+        for (int64_t i0 = 0; i0 < m_.count; i0 += m_block_) {
+          const int64_t mi = std::min(m_block_, m_.count - i0);
+          pack(packed_a, a, m_.from(i0, mi), a_depth, kernel_.rows);
+          for (int64_t j = 0; j < nj; j += kernel_.columns)
+            for (int64_t i = 0; i < mi; i += kernel_.rows)
+              tile(c, i0 + i, j0 + j, p0 > 0, [&, x = packed_a + i * a_depth.count](T* to, int64_t ld, bool add) {
+                if (packs_b_)
+                  kernel_.packed(a_depth.count, x, packed_b + j * b_depth.count, to, ld, add);
+                else
+                  stream(x, b, n_.from(j0 + j, kernel_.columns), p0, b_depth.count, to, ld, add);
+              });
+          worked(mi * nj * a_depth.count / 8);
+        }
+      }
+    }
+  }
+
+ private:
+  static int64_t panels(int64_t n, int64_t height) { return (n + height - 1) / height; }
+  // Between `count` places, -1 where that is not always the same.
+  static int64_t spacing(const Places& at, int64_t count) {
+    if (at.count < count) return -1;
+    for (int64_t i = 2; i < count; ++i)
+      if (at[i] - at[i - 1] != at[1] - at[0]) return -1;
+    return count > 1 ? at[1] - at[0] : 0;
+  }
+
+  // kernel(to, leading dimension, add): to C where it has the places of a whole tile.
+  template <class F>
+  void tile(T* c, int64_t i, int64_t j, bool add, F&& kernel) const {
+    const int64_t ld = between_columns_[size_t(j / kernel_.columns)];
+    if (whole_rows_[size_t(i / kernel_.rows)] && ld >= 0) return kernel(c + c_rows_[i] + c_columns_[j], ld, add);
+    alignas(64) T edge[most_rows * most_columns];
+    kernel(edge, kernel_.rows, false);
+    const Places rows = c_rows_.from(i, kernel_.rows), columns = c_columns_.from(j, kernel_.columns);
+    for (int64_t q = 0; q < columns.count; ++q)
+      for (int64_t r = 0; r < rows.count; ++r) {
+        T& to = c[rows[r] + columns[q]];
+        to = (add ? to : T(0)) + edge[r + q * kernel_.rows];
+      }
+  }
+
+  // Columns of B where they lie, as far as their depth lies together; a missing one repeats the last.
+  void stream(const T* a, const T* b, const Places& lines, int64_t first, int64_t depth, T* c, int64_t ld,
+              bool add) const {
+    const T* columns[most_columns];
+    for (int64_t p = 0, run = 0; p < depth; p += run) {
+      run = std::min(runs_[size_t(first + p)], depth - p);
+      for (int64_t j = 0; j < kernel_.columns; ++j)
+        columns[j] = b + lines[std::min(j, lines.count - 1)] + b_depth_[first + p];
+      kernel_.streamed(run, a + p * kernel_.rows, columns, c, ld, add || p > 0);
+    }
+  }
+
+  Kernel<T> kernel_;
+  Places m_, c_rows_, n_, c_columns_, a_depth_, b_depth_;
+  int64_t n_block_, m_block_;
+  bool packs_b_ = true;
+  runtime::Block memory_;
+  std::vector<bool> whole_rows_;          // whether the rows of a tile follow each other in C
+  std::vector<int64_t> between_columns_;  // of a tile in C, -1 where that is not always the same
+  std::vector<int64_t> runs_;             // how many steps of the depth, from each on, lie together in B
+};
+
+template <class T>
+void zero(T* c, const Places& rows, const Places& columns) {
+  for (int64_t j = 0; j < columns.count; ++j)
+    for (int64_t i = 0; i < rows.count; ++i) c[rows[i] + columns[j]] = 0;
 }
 
 }  // namespace
 
 template <class T>
-void multiply(T* c, View<T> a, View<T> b, int64_t m, int64_t n, int64_t k, elementary::Isa isa) {
-  const Kernel<T> kernel = kernel_of<T>(kernels_of(isa));
-  const int64_t rows = kernel.rows, columns = kernel.columns;
-  if (k == 0) std::fill(c, c + m * n, T(0));
-  const int64_t k_block = std::min(k, depth), n_block = std::min((n + columns - 1) / columns, wide / columns) * columns;
-  const int64_t m_block =
-      std::min((m + rows - 1) / rows, std::max<int64_t>(1, block_bytes / int64_t(sizeof(T)) / depth / rows)) * rows;
-  const runtime::Block memory(size_t((m_block + n_block) * k_block) * sizeof(T) + 64);
-  T* const packed_a = reinterpret_cast<T*>(memory.data());
-  T* const packed_b = packed_a + m_block * k_block;
-  alignas(64) T edge[most_rows * most_columns];
-  for (int64_t j0 = 0; j0 < n; j0 += n_block) {
-    const int64_t nj = std::min(n_block, n - j0);
-    for (int64_t p0 = 0; p0 < k; p0 += depth) {
-      const int64_t kp = std::min(depth, k - p0);
-      pack<T>(packed_b, {b.data + p0 * b.row + j0 * b.column, b.column, b.row}, nj, kp, columns);
-      for (int64_t i0 = 0; i0 < m; i0 += m_block) {
-        const int64_t mi = std::min(m_block, m - i0);
-        poll();
-        pack<T>(packed_a, {a.data + i0 * a.row + p0 * a.column, a.row, a.column}, mi, kp, rows);
-        for (int64_t j = 0; j < nj; j += columns)
-          for (int64_t i = 0; i < mi; i += rows) {
-            T* to = c + (i0 + i) + (j0 + j) * m;
-            const T *x = packed_a + i * kp, *y = packed_b + j * kp;
-            if (i + rows <= mi && j + columns <= nj) {
-              kernel.run(kp, x, y, to, m, p0 > 0);
-              continue;
-            }
-            kernel.run(kp, x, y, edge, rows, false);
-            const int64_t height = std::min(rows, mi - i), width = std::min(columns, nj - j);
-            for (int64_t q = 0; q < width; ++q)
-              for (int64_t r = 0; r < height; ++r) to[r + q * m] = (p0 > 0 ? to[r + q * m] : T(0)) + edge[r + q * rows];
-          }
-      }
-    }
+void contract(T* c, const T* a, const T* b, std::span<const Axis> axes, elementary::Isa isa) {
+  const Roles roles(axes);
+  const Table rows(roles.rows, &Axis::a), c_rows(roles.rows, &Axis::c), columns(roles.columns, &Axis::b),
+      c_columns(roles.columns, &Axis::c), a_depth(roles.depth, &Axis::a), b_depth(roles.depth, &Axis::b),
+      in_a(roles.batch, &Axis::a), in_b(roles.batch, &Axis::b), in_c(roles.batch, &Axis::c);
+  const Places x = in_a.places(), y = in_b.places(), z = in_c.places();
+  if (rows.places().count == 0 || columns.places().count == 0) return;
+  if (a_depth.places().count == 0) {
+    for (int64_t k = 0; k < z.count; ++k) zero(c + z[k], c_rows.places(), c_columns.places());
+  } else if (roles.turned()) {
+    const Blocks<T> blocks(columns.places(), c_columns.places(), rows.places(), c_rows.places(), b_depth.places(),
+                           a_depth.places(), isa);
+    for (int64_t k = 0; k < z.count; ++k) blocks.run(c + z[k], b + y[k], a + x[k]);
+  } else {
+    const Blocks<T> blocks(rows.places(), c_rows.places(), columns.places(), c_columns.places(), a_depth.places(),
+                           b_depth.places(), isa);
+    for (int64_t k = 0; k < z.count; ++k) blocks.run(c + z[k], a + x[k], b + y[k]);
   }
 }
 
-template void multiply(float*, View<float>, View<float>, int64_t, int64_t, int64_t, elementary::Isa);
-template void multiply(double*, View<double>, View<double>, int64_t, int64_t, int64_t, elementary::Isa);
+template <class T>
+void multiply(T* c, View<T> a, View<T> b, int64_t m, int64_t n, int64_t k, elementary::Isa isa) {
+  const Axis axes[] = {{m, 1, a.row, 0}, {n, m, 0, b.column}, {k, 0, a.column, b.row}};
+  contract<T>(c, a.data, b.data, axes, isa);
+}
+
+#define ANVIL_PRODUCT(T)                                                                  \
+  template void contract(T*, const T*, const T*, std::span<const Axis>, elementary::Isa); \
+  template void multiply(T*, View<T>, View<T>, int64_t, int64_t, int64_t, elementary::Isa);
+ANVIL_PRODUCT(float)
+ANVIL_PRODUCT(double)
+#undef ANVIL_PRODUCT
 
 }  // namespace anvil::product

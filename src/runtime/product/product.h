@@ -1,13 +1,27 @@
-// Products of matrices: C = op(A) op(B), column-major. Blocks of A and B are packed so that
-// an inner kernel, which keeps a tile of C in registers, reads both in order (Goto and van
-// de Geijn, Anatomy of high-performance matrix multiplication, 2008). The same numbers at
-// every size of the machine: one thread, a fixed order of sums.
+// Contractions: sums of products of two arrays in any layout, C[batch, row, column] = sum of
+// A[batch, row, depth] * B[batch, depth, column]. Blocks of A and B are packed so that an inner
+// kernel, which keeps a tile of C in registers, reads both in order (Goto and van de Geijn, Anatomy
+// of high-performance matrix multiplication, 2008); columns of B whose depth lies together in memory
+// are read where they are. The same numbers at every size of the machine: one thread, a fixed order
+// of sums.
 #pragma once
 #include <cstdint>
+#include <span>
 
 #include "runtime/elementary/table.h"
 
 namespace anvil::product {
+
+// A loop of a contraction: how many steps, and how many elements each moves on in C, A and B; 0 in
+// an array that does not have it. What is in C and one operand is a row (A's) or a column (B's), in
+// both operands only the depth, anything else in C a batch.
+struct Axis {
+  int64_t extent, c, a, b;
+};
+// Any instruction set that the processor has may be asked for. Every axis is in C or in both operands.
+template <class T>
+void contract(T* c, const T* a, const T* b, std::span<const Axis> axes,
+              elementary::Isa isa = elementary::detected_isa());
 
 // A matrix in memory: element (i, j) at data[i * row + j * column].
 template <class T>
@@ -15,18 +29,19 @@ struct View {
   const T* data;
   int64_t row, column;
 };
-
-// c is m x n and dense. Any instruction set that the processor has may be asked for.
+// C = A B for matrices; c is m x n, column-major and dense.
 template <class T>
 void multiply(T* c, View<T> a, View<T> b, int64_t m, int64_t n, int64_t k,
               elementary::Isa isa = elementary::detected_isa());
 
-// The inner kernels of one instruction set: c (rows x columns, leading dimension ldc) =
-// or += a b, where a has k columns of `rows` and b has k rows of `columns`, packed.
+// The inner kernels of one instruction set: c (rows x columns, leading dimension ldc) = or += a b, where
+// a has k columns of `rows`, packed. Of b there are k rows of `columns`, packed, or columns of k where
+// they lie.
 template <class T>
 struct Kernel {
   int64_t rows, columns;
-  void (*run)(int64_t k, const T* a, const T* b, T* c, int64_t ldc, bool add);
+  void (*packed)(int64_t k, const T* a, const T* b, T* c, int64_t ldc, bool add);
+  void (*streamed)(int64_t k, const T* a, const T* const* b, T* c, int64_t ldc, bool add);
 };
 struct Kernels {
   Kernel<float> f32;

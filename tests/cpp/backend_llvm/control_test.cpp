@@ -108,12 +108,16 @@ TEST_F(Control, TapesAndProducts) {
   const BufferId x = b.input(DType::f64, {2, 2}), y = b.output(DType::f64, {2, 2}), length = b.output(DType::i64, {});
   const BufferId tape = b.temporary(DType::ui64, {}), s = b.temporary(DType::f64, {2, 2}),
                  s2 = b.temporary(DType::f64, {2, 2}), k = b.temporary(DType::i64, {});
-  const Variable i = b.index(), j = b.index(), l = b.index(), m = b.index();
+  const Variable i = b.index(), j = b.index(), l = b.index(), m = b.index(), u = b.index(), v = b.index(),
+                 w = b.index();
   const Expr size = i64(32);
   While loop;
   loop.condition = e().binary(Op::lt, b.load(k, {}), i64(100));
   loop.body = {{Call{"tape_push", {tape, s}, {i64(1), size}}},
-               {Call{"gemm_f64", {s2, s, x}, {i64(2), i64(2), i64(2), i64(0), i64(0)}}},
+               {Contraction{{{u, 2}, {v, 2}, {w, 2}},
+                            s2,
+                            {at(u), at(v)},
+                            e().binary(Op::mul, b.load(s, {at(u), at(w)}), b.load(x, {at(w), at(v)}))}},
                {Swap{s, s2}},
                {Store{k, {}, e().binary(Op::add, b.load(k, {}), i64(1))}}};
   b.p.body = {{Store{k, {}, i64(0)}},

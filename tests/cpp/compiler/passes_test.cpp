@@ -24,7 +24,7 @@ TEST(Stages, NameEveryPass) {
   b.output(b.input(DType::f32, {3}) + 1.0);
   std::vector<std::string> names;
   for (const compiler::Stage& s : compiler::stages(*b.g, {64, 32})) names.push_back(s.name);
-  EXPECT_EQ(names, (std::vector<std::string>{"lower", "unroll", "inline", "tile", "layout", "merge", "contract",
+  EXPECT_EQ(names, (std::vector<std::string>{"lower", "unroll", "inline", "contraction", "layout", "merge", "shrink",
                                              "collapse", "schedule", "buffers"}));
 }
 
@@ -70,7 +70,7 @@ TEST(Inline, ConversionsToLessStayWhereTheirOperandIsMade) {
   Var x = b.input(DType::f64, {4, 30}), sums = reduce_sum(x, {0});
   Var small = broadcast_in_dim(convert(sums, DType::f32), {9, 30}, {1}), y = b.input(DType::f32, {9, 30});
   b.output(y * small);
-  std::string text = after(*b.g, "contract");
+  std::string text = after(*b.g, "shrink");
   EXPECT_NE(text.find("let t2 = f32("), std::string::npos) << text;
   EXPECT_EQ(text.find("t1[i]"), std::string::npos) << text;
 }

@@ -1,5 +1,7 @@
 // The programs that must compile to good code: the result of every pass is right, and the
 // shape of the final program is the expected one.
+#include <regex>
+
 #include "compiler/graphs.h"
 #include "transform/reverse.h"
 #include "transform/simplify.h"
@@ -121,23 +123,38 @@ TEST(Workloads, SumOfAMatrixIsOneLoop) {
   EXPECT_EQ(count<For>(p.body), 1);
 }
 
-TEST(Workloads, LargeProductsAreTiled) {
+// Whatever the layout, and however many there are.
+TEST(Workloads, LargeProductsAreContractions) {
   struct Case {
-    int64_t m, n, k;
-    bool left, right;  // transposed
+    Shape x, y;
+    std::vector<int64_t> contracted_x, contracted_y, batch_x, batch_y;
   };
-  for (Case c : {Case{120, 16, 512, false, false}, Case{77, 19, 787, true, true}, Case{300, 20, 164, false, true}}) {
+  for (const Case& c :
+       {Case{{80, 60}, {60, 70}, {1}, {0}, {}, {}}, Case{{60, 80}, {70, 60}, {0}, {1}, {}, {}},
+        Case{{9, 8, 60}, {60, 70}, {2}, {0}, {}, {}}, Case{{12, 30, 6, 25}, {30, 20, 6, 12}, {1, 0}, {0, 3}, {2}, {2}},
+        Case{{3, 2, 40, 50}, {3, 2, 45, 50}, {3}, {3}, {0, 1}, {0, 1}}}) {
     Builder b;
-    Var x = b.input(DType::f32, c.left ? Shape{c.k, c.m} : Shape{c.m, c.k}),
-        y = b.input(DType::f32, c.right ? Shape{c.n, c.k, 1} : Shape{1, c.k, c.n});  // no matrix, so not the BLAS's
-    b.output(dot_general(x, y, {c.left ? 0 : 1}, {1}, {}, {}));
-    loops::Program p = compiler::lower(*b.g);
-    compiler::tile_products(p, {16, 16});
-    verify(p);
-    EXPECT_GT(count<For>(p.body), 3);
-    std::vector<Tensor> inputs = numbers_for(*b.g);
-    expect_equal(interpret(p, inputs), eigen::evaluate(*b.g, inputs), 1e-3, "tile");
+    Var x = b.input(DType::f32, c.x), y = b.input(DType::f32, c.y);
+    b.output(dot_general(x, y, c.contracted_x, c.contracted_y, c.batch_x, c.batch_y));
+    loops::Program p = expect_passes_agree(*b.g, numbers_for(*b.g));
+    EXPECT_EQ(count<loops::Contraction>(p.body), 1) << print(p);
+    EXPECT_EQ(count<For>(p.body), 0) << print(p);
   }
+}
+
+// Scores of a batch of heads: what the products make lies as softmax reads it, one row after the other.
+TEST(Workloads, AttentionRunsAlongMemory) {
+  Builder b;
+  Var q = b.input(DType::f32, {2, 3, 48, 40}), k = b.input(DType::f32, {2, 3, 64, 40}),
+      v = b.input(DType::f32, {2, 3, 64, 40});
+  Var scores = dot_general(q, k, {3}, {3}, {0, 1}, {0, 1});
+  const auto along = [&](Var row) { return broadcast_in_dim(row, scores.shape(), {0, 1, 2}); };
+  Var e = exp(scores - along(reduce_max(scores, {3})));
+  b.output(dot_general(e / along(reduce_sum(e, {3})), v, {3}, {2}, {0, 1}, {0, 1}));
+  transform::mirror_values(*b.g);
+  loops::Program p = expect_passes_agree(*b.g, numbers_for(*b.g));
+  EXPECT_EQ(count<loops::Contraction>(p.body), 2) << print(p);
+  EXPECT_TRUE(std::regex_search(print(p), std::regex("vector 16[x0-9 ]* reduction"))) << print(p);
 }
 
 graph::GraphPtr mlp(int64_t batch, int64_t width) {

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <random>
 #include <vector>
@@ -59,7 +60,9 @@ TYPED_TEST(Linalg, Products) {
     for (int flags = 0; flags < 4; ++flags) {
       const bool ta = flags & 1, tb = flags & 2;
       auto a = this->draw(m * k), b = this->draw(k * n), c = this->draw(m * n);
-      ASSERT_EQ(this->call("gemm", {c.data(), a.data(), b.data()}, {m, n, k, ta, tb}), 0);
+      ASSERT_EQ(this->call("contract", {c.data(), a.data(), b.data()},
+                           {3, 0, 0, 0, m, 1, ta ? k : 1, 0, n, m, 0, tb ? 1 : k, k, 0, ta ? 1 : m, tb ? n : 1}),
+                0);
       for (int i = 0; i < m; ++i)
         for (int j = 0; j < n; ++j) {
           double sum = 0;
@@ -68,6 +71,47 @@ TYPED_TEST(Linalg, Products) {
           ASSERT_NEAR(c[size_t(i + j * m)], sum, this->tolerance) << m << " " << n << " " << k << " " << flags;
         }
     }
+}
+
+// Axes in any layout, with every instruction set of this processor: several of each kind and in any order,
+// batches, windows that overlap, a depth that lies together in either operand or in none, results whose rows
+// do not lie together, an axis that is in no operand.
+TYPED_TEST(Linalg, Contractions) {
+  using product::Axis;
+  const std::vector<std::vector<Axis>> all = {
+      {{40, 1, 50, 0}, {13, 40, 0, 50}, {50, 0, 1, 1}},
+      {{13, 40, 0, 50}, {50, 0, 40, 1}, {40, 1, 1, 0}},
+      {{50, 0, 40, 13}, {40, 1, 1, 0}, {13, 40, 0, 1}},
+      {{7, 1, 7 * 5, 0}, {5, 7, 1, 0}, {3, 35, 0, 1}, {9, 105, 0, 3 * 40}, {40, 0, 5, 3}},
+      {{6, 35 * 9, 40 * 35, 40}, {35, 1, 1, 0}, {9, 35, 0, 240}, {40, 0, 35, 1}},
+      {{35, 6, 1, 0}, {9, 210, 0, 240}, {40, 0, 35, 1}, {6, 1, 1400, 40}},
+      {{20, 64, 64, 0}, {64, 1, 0, 1}, {3, 0, 64, 64 * 64}, {64, 0, 1, 64}},
+      {{18, 1, 1, 0}, {20, 18, 2, 0}, {24, 360, 0, 120}, {4, 0, 1, 30}, {30, 0, 90, 1}},
+      {{4, 1000, 0, 0}, {10, 1, 1, 0}, {12, 10, 0, 1}, {33, 0, 10, 12}},
+      {{30, 2, 1, 0}, {30, 60, 0, 1}, {450, 0, 30, 30}}};
+  for (size_t k = 0; k < all.size(); ++k) {
+    std::array<int64_t, 3> size = {1, 1, 1};
+    for (const Axis& x : all[k])
+      size[0] += (x.extent - 1) * x.c, size[1] += (x.extent - 1) * x.a, size[2] += (x.extent - 1) * x.b;
+    const auto a = this->draw(size[1]), b = this->draw(size[2]);
+    std::vector<double> expected(static_cast<size_t>(size[0]), 0);
+    const auto add = [&](const auto& self, size_t axis, int64_t c, int64_t x, int64_t y) -> void {
+      if (axis == all[k].size()) {
+        expected[size_t(c)] += double(a[size_t(x)]) * double(b[size_t(y)]);
+        return;
+      }
+      const Axis& on = all[k][axis];
+      for (int64_t i = 0; i < on.extent; ++i) self(self, axis + 1, c + i * on.c, x + i * on.a, y + i * on.b);
+    };
+    add(add, 0, 0, 0, 0);
+    for (const auto isa : {elementary::Isa::baseline, elementary::Isa::avx2, elementary::Isa::avx512}) {
+      if (isa > elementary::detected_isa()) continue;
+      std::vector<TypeParam> c(expected.size(), TypeParam(0));
+      product::contract<TypeParam>(c.data(), a.data(), b.data(), all[k], isa);
+      for (size_t i = 0; i < c.size(); ++i)
+        ASSERT_NEAR(c[i], expected[i], this->tolerance) << "contraction " << k << " element " << i;
+    }
+  }
 }
 
 // Every instruction set of this processor; blocks in all three directions have edges.

@@ -260,4 +260,28 @@ void LoopInterpreter::statement(const loops::Swap& s) {
   std::swap(places_[static_cast<size_t>(s.first)], places_[static_cast<size_t>(s.second)]);
 }
 
+// As the loops that it stands for.
+void LoopInterpreter::statement(const loops::Contraction& s) {
+  require_one_step("a contraction");
+  const DType t = s.product->dtype;
+  const int64_t size = static_cast<int64_t>(size_of(t));
+  std::unordered_map<int64_t, Traced> sums;  // by position
+  const auto step = [&](const auto& self, size_t axis) -> void {
+    if (axis < s.axes.size()) {
+      VariableState& v = variables_[static_cast<size_t>(s.axes[axis].variable)];
+      for (int64_t i = 0; i < s.axes[axis].extent; ++i) v = {true, {i}}, self(self, axis + 1);
+      v = {};
+      return;
+    }
+    const Traced x = evaluate(s.product, 0);
+    Traced& to =
+        sums.try_emplace(position(s.buffer, s.place, 0), Traced{Scalar(0), make_.constant(Scalar(0), t)}).first->second;
+    to = {combine(Op::add, t, to.number, x.number), make_.accumulate(Op::add, to.term, x.term)};
+    ++steps;
+  };
+  step(step, 0);
+  const Place to = place(s.buffer);
+  for (const auto& [at, sum] : sums) to.memory->write(to.offset + at * size, t, sum);
+}
+
 }  // namespace anvil::test

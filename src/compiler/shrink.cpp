@@ -16,9 +16,9 @@
 namespace anvil::compiler {
 namespace {
 
-class Contractor {
+class Shrinker {
  public:
-  explicit Contractor(Program& p) : program_(p), temps_(p.buffers.size()) {
+  explicit Shrinker(Program& p) : program_(p), temps_(p.buffers.size()) {
     for (size_t b = 0; b < p.buffers.size(); ++b) {
       const loops::Buffer& buffer = p.buffers[b];
       if (buffer.kind != loops::Buffer::Kind::temporary) temps_[b].fixed = true;
@@ -30,7 +30,7 @@ class Contractor {
   void run() {
     collect(program_.body, 0);
     for (size_t b = 0; b < temps_.size(); ++b) decide(static_cast<BufferId>(b));
-    Rewriter rewriter(program_.exprs, [this](Expr e) { return e->op == Op::load ? contracted(e) : nullptr; });
+    Rewriter rewriter(program_.exprs, [this](Expr e) { return e->op == Op::load ? shrunk(e) : nullptr; });
     apply(program_.body, rewriter);
   }
 
@@ -137,17 +137,17 @@ class Contractor {
   }
 
   // ---- rewriting ----
-  Index contracted(const Temporary& t, const Index& place) const {
+  Index shrunk(const Temporary& t, const Index& place) const {
     Index left;
     for (size_t d = 0; d < place.size(); ++d)
       if (t.kept[d]) left.push_back(place[d]);
     return left;
   }
-  Expr contracted(Expr load) {
+  Expr shrunk(Expr load) {
     const Temporary& t = temps_[static_cast<size_t>(load->buffer)];
     if (t.fixed || t.home < 0) return nullptr;
     if (t.local) return program_.exprs.local(t.id, load->dtype);
-    return program_.exprs.load(load->buffer, load->dtype, contracted(t, load->place));
+    return program_.exprs.load(load->buffer, load->dtype, shrunk(t, load->place));
   }
   template <class R>
   void apply(Block& block, R& rewriter) {
@@ -170,7 +170,7 @@ class Contractor {
         const Temporary& t = temps_[static_cast<size_t>(store->buffer)];
         if (!t.fixed && t.home >= 0) {
           if (!t.local) {
-            store->place = contracted(t, store->place);
+            store->place = shrunk(t, store->place);
           } else if (!t.declared) {
             s.is = loops::Let{t.id, store->value};
           } else if (declared != declarations_.end() &&
@@ -308,8 +308,8 @@ class Forwarder {
 
 }  // namespace
 
-void contract_buffers(Program& p) {
-  Contractor(p).run();
+void shrink_buffers(Program& p) {
+  Shrinker(p).run();
   Forwarder(p).run();
   remove_dead_stores(p);
 }

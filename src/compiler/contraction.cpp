@@ -1,0 +1,119 @@
+// Sums of products: loops that only sum products of two loads, in any order and over any layout, are a
+// contraction, which runs over packed blocks where it is large.
+//
+//   for j in 0..n                          contract j in 0..n, i in 0..m, p in 0..k:
+//     for i in 0..m                          out1[i, j] = sum of x1[p, i] * x2[p, j]
+//       a1 = 0
+//       for p in 0..k
+//         a1 += x1[p, i] * x2[p, j]
+//       out1[i, j] = a1
+//
+// A loop that moves the result and one operand is of its rows or columns, one that moves both operands only is
+// the depth, one that moves all three makes a batch of products: so transposed operands, slices, several
+// dimensions at once and the windows of convolutions are the same thing. Small products and those with few
+// rows or columns stay loops: they fuse, no step of a tile is wasted, and their operands need no packing.
+#include <algorithm>
+
+#include "compiler/passes.h"
+#include "compiler/traverse.h"
+
+namespace anvil::compiler {
+namespace {
+
+using loops::Contraction;
+using loops::For;
+
+constexpr double least_work = 1 << 18;  // multiplications, of all products
+// What things cost, in multiplications of the packed kernel, as measured on products of 8 to 512 rows
+// (bench/contractions.R): one of a nest of loops, the packing of an element.
+constexpr double in_loops = 2.5, packing = 8;
+constexpr int64_t tile_columns = 8;  // of the kernels, about; their rows are those of two registers
+
+class Finder {
+ public:
+  Finder(Program& p, const Target& target) : program_(p), target_(target) {}
+
+  void block(Block& b) {
+    for (Stmt& s : b) {
+      Contraction c;
+      if (match(s, c) && worthwhile(c))
+        s = {std::move(c)};
+      else
+        each_block(s, [this](Block& inner) { block(inner); });
+    }
+  }
+
+ private:
+  // The loops of a perfect nest, outermost first, and the block inside of them.
+  static const Block* loops_of(const Stmt& s, std::vector<const For*>& loops) {
+    const Block* body = nullptr;
+    for (auto f = std::get_if<For>(&s.is); f != nullptr;
+         f = body->size() == 1 ? std::get_if<For>(&(*body)[0].is) : nullptr) {
+      if (f->begin != 0) return nullptr;
+      loops.push_back(f);
+      body = &f->body;
+    }
+    return body;
+  }
+
+  bool match(const Stmt& s, Contraction& c) const {
+    std::vector<const For*> loops;
+    const Block* body = loops_of(s, loops);
+    if (body == nullptr || body->size() != 3) return false;
+    auto declare = std::get_if<loops::Declare>(&(*body)[0].is);
+    auto store = std::get_if<loops::Store>(&(*body)[2].is);
+    const Block* inner = loops_of((*body)[1], loops);
+    if (declare == nullptr || store == nullptr || inner == nullptr || inner->size() != 1) return false;
+    auto update = std::get_if<loops::Update>(&(*inner)[0].is);
+    const Expr start = declare->value, product = update == nullptr ? nullptr : update->value;
+    if (update == nullptr || update->op != Op::add || update->local != declare->local || product->op != Op::mul ||
+        (product->dtype != DType::f32 && product->dtype != DType::f64) || start->op != Op::constant ||
+        start->constant != Scalar(0).rounded_to(start->dtype) || store->value->op != Op::local ||
+        store->value->local != declare->local)
+      return false;
+    c.buffer = store->buffer;
+    c.place = store->place;
+    c.product = product;
+    for (Expr operand : {c.left(), c.right()})
+      if (operand->op != Op::load || root(program_, operand->buffer) == root(program_, c.buffer)) return false;
+    for (const For* f : loops) c.axes.push_back({f->variable, f->end});
+    return true;
+  }
+
+  bool worthwhile(const Contraction& c) const {
+    double all = 1;
+    int64_t rows = 1, columns = 1;
+    bool turned = false;  // the kernel's rows follow each other in the result
+    for (const auto& [v, extent] : c.axes) {
+      const int64_t result = step(c.buffer, c.place, v);
+      const bool left = step(c.left(), v) != 0, right = step(c.right(), v) != 0;
+      if (result == 0 && !(left && right)) return false;
+      all *= static_cast<double>(extent);
+      if (result == 0 || left == right) continue;
+      (left ? rows : columns) *= extent;
+      turned = turned || (right && result == 1);
+    }
+    if (turned) std::swap(rows, columns);
+    const int64_t height = 2 * target_.vector_bytes / static_cast<int64_t>(size_of(c.product->dtype));
+    const double tiles = whole(rows, height) * whole(columns, tile_columns),
+                 packed = tiles + packing * static_cast<double>(rows + columns);
+    return all >= least_work && packed < in_loops * static_cast<double>(rows) * static_cast<double>(columns);
+  }
+  static double whole(int64_t n, int64_t size) { return static_cast<double>((n + size - 1) / size * size); }
+  int64_t step(BufferId b, const Index& place, Variable v) const {
+    return loops::factor(linear(program_, b, place), v);
+  }
+  int64_t step(Expr load, Variable v) const { return step(load->buffer, load->place, v); }
+
+  Program& program_;
+  const Target& target_;
+};
+
+}  // namespace
+
+void find_contractions(Program& p, const Target& target) {
+  Finder(p, target).block(p.body);
+  lay_out_contractions(p);
+}
+
+}  // namespace anvil::compiler

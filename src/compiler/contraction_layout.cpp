@@ -1,0 +1,135 @@
+// How results of contractions lie in memory: any order of their dimensions costs the kernel the same, as long
+// as a batch comes last. So they lie as the loops that read them run.
+//
+//   contract b, j, i, p: t1[b, i, j] = sum of ...     contract b, j, i, p: t1[i, j, b] = sum of ...
+//   for b, for j, for i: ... t1[b, i, j]              for b, for j, for i: ... t1[i, j, b]
+#include <algorithm>
+#include <numeric>
+
+#include "compiler/passes.h"
+#include "compiler/traverse.h"
+
+namespace anvil::compiler {
+namespace {
+
+using loops::Contraction;
+using loops::For;
+
+class ResultLayouts {
+ public:
+  explicit ResultLayouts(Program& p) : program_(p), results_(p.buffers.size()) {
+    for (const loops::Buffer& b : p.buffers)
+      if (b.alias >= 0) result(b.alias).fixed = true;
+    for (size_t b = 0; b < p.buffers.size(); ++b)
+      if (p.buffers[b].kind != loops::Buffer::Kind::temporary || p.buffers[b].alias >= 0) results_[b].fixed = true;
+  }
+
+  void run() {
+    collect(program_.body);
+    bool any = false;
+    for (size_t b = 0; b < results_.size(); ++b) any = decide(static_cast<BufferId>(b)) || any;
+    if (!any) return;
+    Rewriter rewriter(program_.exprs, [this](Expr e) -> Expr {
+      if (e->op != Op::load || result(e->buffer).order.empty()) return nullptr;
+      return program_.exprs.load(e->buffer, e->dtype, reordered(e->place, result(e->buffer).order));
+    });
+    apply(program_.body, rewriter);
+  }
+
+ private:
+  using Order = std::vector<size_t>;  // dimensions, the one that comes first in memory first
+  struct Result {
+    bool fixed = false;
+    const Contraction* made = nullptr;
+    Order read;         // as the loops of its readers run, innermost first
+    double visits = 0;  // of those
+    Order order;        // decided; empty where it stays
+  };
+  Result& result(BufferId b) { return results_[static_cast<size_t>(b)]; }
+  template <class T>
+  static std::vector<T> reordered(const std::vector<T>& x, const Order& order) {
+    std::vector<T> y;
+    for (size_t d : order) y.push_back(x[d]);
+    return y;
+  }
+
+  void collect(const Block& block) {
+    for (const Stmt& s : block) {
+      if (auto c = std::get_if<Contraction>(&s.is)) {
+        Result& r = result(c->buffer);
+        r.fixed = r.fixed || r.made != nullptr;
+        r.made = c;
+        continue;
+      }
+      each_access(s, [&](BufferId b, const Index* place, AccessKind kind) {
+        if (kind == AccessKind::read)
+          read(result(b), *place);
+        else
+          result(b).fixed = true;
+      });
+      auto loop = std::get_if<For>(&s.is);
+      if (loop) loops_.push_back(loop);
+      each_block(s, [this](const Block& b) { collect(b); });
+      if (loop) loops_.pop_back();
+    }
+  }
+  void read(Result& r, const Index& place) {
+    double visits = 1;
+    for (const For* f : loops_) visits *= static_cast<double>(f->end - f->begin);
+    if (visits <= r.visits) return;
+    r.visits = visits;
+    r.read.resize(place.size());
+    std::iota(r.read.begin(), r.read.end(), size_t(0));
+    std::stable_sort(r.read.begin(), r.read.end(),
+                     [&](size_t a, size_t b) { return depth(place[a]) > depth(place[b]); });
+  }
+  // Of the innermost loop that moves an index, -1 where none does.
+  int depth(const Affine& a) const {
+    for (size_t k = loops_.size(); k-- > 0;)
+      if (loops::factor(a, loops_[k]->variable) != 0) return static_cast<int>(k);
+    return -1;
+  }
+
+  bool decide(BufferId b) {
+    Result& r = result(b);
+    if (r.fixed || r.made == nullptr) return false;
+    const Contraction& c = *r.made;
+    const auto moves = [&](Expr load, size_t d) {
+      return std::any_of(c.place[d].terms.begin(), c.place[d].terms.end(), [&](const loops::Term& t) {
+        return loops::factor(linear(program_, load->buffer, load->place), t.variable) != 0;
+      });
+    };
+    Order order = r.read;
+    if (order.empty()) {  // by other contractions only
+      order.resize(c.place.size());
+      std::iota(order.begin(), order.end(), size_t(0));
+    }
+    std::stable_partition(order.begin(), order.end(),
+                          [&](size_t d) { return moves(c.left(), d) != moves(c.right(), d); });
+    if (std::is_sorted(order.begin(), order.end())) return false;
+    Shape& shape = program_.buffers[static_cast<size_t>(b)].shape;
+    shape = reordered(shape, order);
+    r.order = std::move(order);
+    return true;
+  }
+
+  template <class R>
+  void apply(Block& block, R& rewriter) {
+    for (Stmt& s : block) {
+      each_expression(s, [&](Expr& e) { e = rewriter(e); });
+      if (auto c = std::get_if<Contraction>(&s.is); c && !result(c->buffer).order.empty())
+        c->place = reordered(c->place, result(c->buffer).order);
+      each_block(s, [&](Block& b) { apply(b, rewriter); });
+    }
+  }
+
+  Program& program_;
+  std::vector<Result> results_;
+  std::vector<const For*> loops_;  // around
+};
+
+}  // namespace
+
+void lay_out_contractions(Program& p) { ResultLayouts(p).run(); }
+
+}  // namespace anvil::compiler

@@ -1,0 +1,102 @@
+// Packing: lines of an operand of a contraction, in panels of some height, each panel step by step of
+// the depth, so that the inner kernel reads it in order. Where elements stand is given by two tables
+// of offsets, whose sums are the places: for lines, and for steps of the depth.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+namespace anvil::product {
+
+// Offsets of elements in memory.
+struct Places {
+  const int64_t* at;
+  int64_t count;
+  int64_t operator[](int64_t i) const { return at[i]; }
+  Places from(int64_t first, int64_t n) const { return {at + first, std::min(n, count - first)}; }
+  // How many, from some place on, follow each other in memory.
+  int64_t run(int64_t first) const {
+    int64_t n = 1;
+    while (first + n < count && at[first + n] == at[first] + n) ++n;
+    return n;
+  }
+};
+
+constexpr int64_t square = 4;
+
+// to[i + height * p] = from[lines[i] + p] for i, p < square
+inline void transpose(float* to, int64_t height, const float* from, const int64_t* lines) {
+#if defined(__SSE2__)
+  __m128 a = _mm_loadu_ps(from + lines[0]), b = _mm_loadu_ps(from + lines[1]), c = _mm_loadu_ps(from + lines[2]),
+         d = _mm_loadu_ps(from + lines[3]);
+  _MM_TRANSPOSE4_PS(a, b, c, d);
+  _mm_storeu_ps(to, a);
+  _mm_storeu_ps(to + height, b);
+  _mm_storeu_ps(to + 2 * height, c);
+  _mm_storeu_ps(to + 3 * height, d);
+#else
+  for (int64_t p = 0; p < square; ++p)
+    for (int64_t i = 0; i < square; ++i) to[i + height * p] = from[lines[i] + p];
+#endif
+}
+inline void transpose(double* to, int64_t height, const double* from, const int64_t* lines) {
+#if defined(__SSE2__)
+  for (int64_t i = 0; i < square; i += 2)
+    for (int64_t p = 0; p < square; p += 2) {
+      const __m128d a = _mm_loadu_pd(from + lines[i] + p), b = _mm_loadu_pd(from + lines[i + 1] + p);
+      _mm_storeu_pd(to + i + height * p, _mm_unpacklo_pd(a, b));
+      _mm_storeu_pd(to + i + height * (p + 1), _mm_unpackhi_pd(a, b));
+    }
+#else
+  for (int64_t p = 0; p < square; ++p)
+    for (int64_t i = 0; i < square; ++i) to[i + height * p] = from[lines[i] + p];
+#endif
+}
+
+// Runs of elements, at `height` elements from each other in `to` and at the depth's places in `from`.
+template <int64_t n, class T>
+void copy_runs(T* to, int64_t height, const T* from, const Places& depth) {
+  for (int64_t p = 0; p < depth.count; ++p) std::copy_n(from + depth[p], n, to + height * p);
+}
+template <class T>
+void copy_run(T* to, int64_t height, const T* from, const Places& depth, int64_t n) {
+  for (; n >= 16; n -= 16, to += 16, from += 16) copy_runs<16>(to, height, from, depth);
+  for (; n >= 4; n -= 4, to += 4, from += 4) copy_runs<4>(to, height, from, depth);
+  for (; n > 0; --n, ++to, ++from) copy_runs<1>(to, height, from, depth);
+}
+
+// One panel: to[i + height * p] = from[lines[i] + depth[p]].
+template <class T>
+void pack_panel(T* to, int64_t height, const T* from, const Places& lines, const Places& depth) {
+  int64_t i = 0;
+  while (i < lines.count) {
+    const int64_t run = lines.run(i);
+    if (run >= square || i + square > lines.count) {
+      copy_run(to + i, height, from + lines[i], depth, run);
+      i += run;
+      continue;
+    }
+    for (int64_t p = 0; p < depth.count;) {
+      const bool together = depth.from(p, square).run(0) == square;
+      if (together)
+        transpose(to + i + height * p, height, from + depth[p], lines.at + i);
+      else
+        for (int64_t r = 0; r < square; ++r) to[i + r + height * p] = from[lines[i + r] + depth[p]];
+      p += together ? square : 1;
+    }
+    i += square;
+  }
+}
+
+// All panels; the last one is filled up with zeros.
+template <class T>
+void pack(T* to, const T* from, const Places& lines, const Places& depth, int64_t height) {
+  for (int64_t first = 0; first < lines.count; first += height, to += height * depth.count) {
+    if (first + height > lines.count) std::fill(to, to + height * depth.count, T(0));
+    pack_panel(to, height, from, lines.from(first, height), depth);
+  }
+}
+
+}  // namespace anvil::product
