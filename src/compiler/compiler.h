@@ -10,8 +10,9 @@
 namespace anvil::compiler {
 
 struct Target {
-  int vector_bytes = 32;  // bytes of a vector register that generated code should use
-  int registers = 16;     // of that size
+  int vector_bytes = 32;      // bytes of a vector register that generated code should use
+  int registers = 16;         // of that size
+  bool contract_all = false;  // contractions of any size, not only those that are worth it: for tests
 };
 loops::Program compile(const graph::Graph&, const Target&);
 

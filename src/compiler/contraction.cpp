@@ -97,6 +97,7 @@ class Finder {
     const int64_t height = 2 * target_.vector_bytes / static_cast<int64_t>(size_of(c.product->dtype));
     const double tiles = whole(rows, height) * whole(columns, tile_columns),
                  packed = tiles + packing * static_cast<double>(rows + columns);
+    if (target_.contract_all) return true;
     return all >= least_work && packed < in_loops * static_cast<double>(rows) * static_cast<double>(columns);
   }
   static double whole(int64_t n, int64_t size) { return static_cast<double>((n + size - 1) / size * size); }

@@ -16,7 +16,7 @@ std::vector<graph::Tensor> run_without(const graph::Graph& g, const std::vector<
                                        const std::string& left_out) {
   loops::Program p = compiler::lower(g);
   for (const compiler::Pass& pass : compiler::passes())
-    if (pass.name != left_out) pass.run(p, llvm_backend::target());
+    if (pass.name != left_out) pass.run(p, target_for(g));
   loops::verify(p);
   runtime::Executable executable = llvm_backend::compile(p);
   std::vector<graph::Tensor> outputs;

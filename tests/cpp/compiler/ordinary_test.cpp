@@ -15,7 +15,7 @@ TEST(OrdinaryPrograms, PassesKeepWhatResultsAreMadeOf) {
     OrdinaryProgram program(seed);
     if (seed % 3 != 0) transform::optimize(*program.graph);
     // one in four: for blocks of registers as small as they get
-    const compiler::Target target = seed % 4 == 0 ? compiler::Target{16, 8} : targets[seed / 4 % 3];
+    const compiler::Target target = seed % 4 == 0 ? compiler::Target{16, 8} : targets[seed / 4 % std::size(targets)];
     Validation how{program.dtype == DType::f32 ? 1e-2 : 1e-6, target, {}};
     if (campaign.without)
       how.without = {*campaign.without};
