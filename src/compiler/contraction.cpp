@@ -24,10 +24,13 @@ using loops::Contraction;
 using loops::For;
 
 constexpr double least_work = 1 << 18;  // multiplications, of all products
-// What things cost, in multiplications of the packed kernel, as measured on products of 8 to 512 rows
-// (bench/contractions.R): one of a nest of loops, the packing of an element.
-constexpr double in_loops = 2.5, packing = 8;
-constexpr int64_t tile_columns = 8;  // of the kernels, about; their rows are those of two registers
+// What things cost, in multiplications of the packed kernel (bench/contractions.cpp): one in loops, where
+// elements lie side by side and where those of a batch do; packing an element of lines that lie together, that
+// are read across memory, or among those of a batch; a sum that is stored, and stored element by element.
+constexpr double in_loops = 2, in_loops_of_batch = 4;
+constexpr double pack_line = 8, pack_across = 20, pack_batch = 80;
+constexpr double store_line = 16, store_each = 30;
+constexpr int64_t few_tiles = 4, long_run = 32;  // product/product.cpp: what is read where it lies
 
 class Finder {
  public:
@@ -80,27 +83,64 @@ class Finder {
     return true;
   }
 
-  bool worthwhile(const Contraction& c) const {
+  // The sides of a product as the kernel sees them: its rows lie together in the result.
+  struct Sides {
     double all = 1;
-    int64_t rows = 1, columns = 1;
-    bool turned = false;  // the kernel's rows follow each other in the result
+    int64_t rows = 1, columns = 1, depth = 1, rows_together = 1;                            // in the result
+    bool row_in_a = false, depth_in_a = false, depth_in_b = false, batch_together = false;  // steps of 1
+  };
+  // False where a loop moves one operand only.
+  bool measure(const Contraction& c, Sides& s) const {
+    Expr a = c.left(), b = c.right();
+    for (const auto& [v, _] : c.axes)
+      if (step(c.buffer, c.place, v) == 1 && step(a, v) == 0 && step(b, v) != 0) {
+        std::swap(a, b);
+        break;
+      }
     for (const auto& [v, extent] : c.axes) {
-      const int64_t result = step(c.buffer, c.place, v);
-      const bool left = step(c.left(), v) != 0, right = step(c.right(), v) != 0;
-      if (result == 0 && !(left && right)) return false;
-      all *= static_cast<double>(extent);
-      if (result == 0 || left == right) continue;
-      (left ? rows : columns) *= extent;
-      turned = turned || (right && result == 1);
+      const int64_t result = step(c.buffer, c.place, v), in_a = step(a, v), in_b = step(b, v);
+      s.all *= static_cast<double>(extent);
+      if (result == 0) {
+        if (in_a == 0 || in_b == 0) return false;
+        s.depth *= extent;
+        s.depth_in_a = s.depth_in_a || in_a == 1;
+        s.depth_in_b = s.depth_in_b || (in_b == 1 && extent >= long_run);
+      } else if ((in_a == 0) == (in_b == 0)) {
+        s.batch_together = s.batch_together || result == 1;
+      } else if (in_b == 0) {
+        s.rows *= extent;
+        s.row_in_a = s.row_in_a || in_a == 1;
+        if (result == 1) s.rows_together = extent;
+      } else {
+        s.columns *= extent;
+      }
     }
-    if (turned) std::swap(rows, columns);
-    const int64_t height = 2 * target_.vector_bytes / static_cast<int64_t>(size_of(c.product->dtype));
-    const double tiles = whole(rows, height) * whole(columns, tile_columns),
-                 packed = tiles + packing * static_cast<double>(rows + columns);
-    if (target_.contract_all) return true;
-    return all >= least_work && packed < in_loops * static_cast<double>(rows) * static_cast<double>(columns);
+    return true;
   }
-  static double whole(int64_t n, int64_t size) { return static_cast<double>((n + size - 1) / size * size); }
+  bool worthwhile(const Contraction& c) const {
+    Sides s;
+    if (!measure(c, s)) return false;
+    if (target_.contract_all) return true;
+    const int64_t height = 2 * target_.vector_bytes / static_cast<int64_t>(size_of(c.product->dtype)),
+                  width = target_.vector_bytes == 64   ? 12
+                          : target_.vector_bytes == 32 ? 6
+                                                       : 4;
+    const auto whole = [](int64_t n, int64_t size) { return static_cast<double>((n + size - 1) / size * size); };
+    const auto rows = static_cast<double>(s.rows), columns = static_cast<double>(s.columns),
+               depth = static_cast<double>(s.depth);
+    const bool a_lies = s.row_in_a && s.rows >= height && s.columns <= few_tiles * width;
+    const double a = a_lies         ? 0
+                     : s.row_in_a   ? pack_line
+                     : s.depth_in_a ? pack_across
+                                    : pack_batch,
+                 b = s.depth_in_b       ? 0
+                     : s.batch_together ? pack_batch
+                                        : pack_line,
+                 result = s.rows_together >= height ? store_line : store_each;
+    const double packed =
+        depth * (whole(s.rows, height) * whole(s.columns, width) + a * rows + b * columns) + result * rows * columns;
+    return s.all >= least_work && packed < (s.batch_together ? in_loops_of_batch : in_loops) * rows * columns * depth;
+  }
   int64_t step(BufferId b, const Index& place, Variable v) const {
     return loops::factor(linear(program_, b, place), v);
   }

@@ -4,6 +4,7 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #if defined(__SSE2__)
 #include <emmintrin.h>
 #endif
@@ -58,7 +59,7 @@ inline void transpose(double* to, int64_t height, const double* from, const int6
 // Runs of elements, at `height` elements from each other in `to` and at the depth's places in `from`.
 template <int64_t n, class T>
 void copy_runs(T* to, int64_t height, const T* from, const Places& depth) {
-  for (int64_t p = 0; p < depth.count; ++p) std::copy_n(from + depth[p], n, to + height * p);
+  for (int64_t p = 0; p < depth.count; ++p) std::memcpy(to + height * p, from + depth[p], n * sizeof(T));
 }
 template <class T>
 void copy_run(T* to, int64_t height, const T* from, const Places& depth, int64_t n) {

@@ -16,6 +16,7 @@ constexpr int64_t block_bytes = 384 << 10;            // of a block of A, for th
 constexpr int64_t wide = 3072;                        // columns of a block of B, for the third
 constexpr int64_t most_rows = 32, most_columns = 12;  // of a tile
 constexpr int64_t least_run = 32;                     // of the depth in B, to be read where it lies
+constexpr int64_t few_tiles = 4;                      // side by side, for A to be read where it lies
 
 Kernels kernels_of(elementary::Isa isa) {
 #if defined(__x86_64__)
@@ -85,14 +86,21 @@ class Blocks {
         m_block_(std::min(panels(m.count, kernel_.rows),
                           std::max<int64_t>(1, block_bytes / int64_t(sizeof(T)) / depth_block / kernel_.rows)) *
                  kernel_.rows) {
-    for (int64_t i = 0; i < m.count; i += kernel_.rows)
+    if (panels(n.count, kernel_.columns) <= few_tiles) a_step_ = spacing(a_depth, a_depth.count);
+    for (int64_t i = 0; i < m.count; i += kernel_.rows) {
       whole_rows_.push_back(c_rows.from(i, kernel_.rows).run(0) == kernel_.rows);
+      packs_a_.push_back(a_step_ < 0 || m.from(i, kernel_.rows).run(0) < kernel_.rows);
+    }
     for (int64_t j = 0; j < n.count; j += kernel_.columns)
       between_columns_.push_back(spacing(c_columns.from(j, kernel_.columns), kernel_.columns));
     runs_.resize(size_t(b_depth.count), 1);
-    int64_t runs = b_depth.count > 0;
-    for (int64_t p = b_depth.count - 1; p-- > 0;)
-      b_depth[p + 1] == b_depth[p] + 1 ? runs_[size_t(p)] += runs_[size_t(p) + 1] : ++runs;
+    int64_t runs = 1;
+    for (int64_t p = b_depth.count - 1; p-- > 0;) {
+      if (b_depth[p + 1] == b_depth[p] + 1)
+        runs_[size_t(p)] += runs_[size_t(p) + 1];
+      else
+        ++runs;
+    }
     packs_b_ = b_depth.count < least_run * runs;
     memory_ = runtime::Block(
         size_t((m_block_ + (packs_b_ ? n_block_ : 0)) * std::min(a_depth.count, depth_block)) * sizeof(T) + 64);
@@ -108,14 +116,19 @@ class Blocks {
         if (packs_b_) pack(packed_b, b, n_.from(j0, nj), b_depth, kernel_.columns);
         for (int64_t i0 = 0; i0 < m_.count; i0 += m_block_) {
           const int64_t mi = std::min(m_block_, m_.count - i0);
-          pack(packed_a, a, m_.from(i0, mi), a_depth, kernel_.rows);
+          for (int64_t i = 0; i < mi; i += kernel_.rows)
+            if (packs_a(i0 + i))
+              pack(packed_a + i * a_depth.count, a, m_.from(i0 + i, kernel_.rows), a_depth, kernel_.rows);
           for (int64_t j = 0; j < nj; j += kernel_.columns)
             for (int64_t i = 0; i < mi; i += kernel_.rows)
-              tile(c, i0 + i, j0 + j, p0 > 0, [&, x = packed_a + i * a_depth.count](T* to, int64_t ld, bool add) {
+              tile(c, i0 + i, j0 + j, p0 > 0, [&](T* to, int64_t ld, bool add) {
+                const bool own = packs_a(i0 + i);
+                const T* const x = own ? packed_a + i * a_depth.count : a + m_[i0 + i] + a_depth[0];
+                const int64_t step = own ? kernel_.rows : a_step_;
                 if (packs_b_)
-                  kernel_.packed(a_depth.count, x, packed_b + j * b_depth.count, to, ld, add);
+                  kernel_.packed(a_depth.count, x, step, packed_b + j * b_depth.count, to, ld, add);
                 else
-                  stream(x, b, n_.from(j0 + j, kernel_.columns), p0, b_depth.count, to, ld, add);
+                  stream(x, step, b, n_.from(j0 + j, kernel_.columns), p0, b_depth.count, to, ld, add);
               });
           worked(mi * nj * a_depth.count / 8);
         }
@@ -124,6 +137,7 @@ class Blocks {
   }
 
  private:
+  bool packs_a(int64_t i) const { return packs_a_[size_t(i / kernel_.rows)]; }
   static int64_t panels(int64_t n, int64_t height) { return (n + height - 1) / height; }
   // Between `count` places, -1 where that is not always the same.
   static int64_t spacing(const Places& at, int64_t count) {
@@ -149,20 +163,22 @@ class Blocks {
   }
 
   // Columns of B where they lie, as far as their depth lies together; a missing one repeats the last.
-  void stream(const T* a, const T* b, const Places& lines, int64_t first, int64_t depth, T* c, int64_t ld,
+  void stream(const T* a, int64_t lda, const T* b, const Places& lines, int64_t first, int64_t depth, T* c, int64_t ld,
               bool add) const {
     const T* columns[most_columns];
     for (int64_t p = 0, run = 0; p < depth; p += run) {
       run = std::min(runs_[size_t(first + p)], depth - p);
       for (int64_t j = 0; j < kernel_.columns; ++j)
         columns[j] = b + lines[std::min(j, lines.count - 1)] + b_depth_[first + p];
-      kernel_.streamed(run, a + p * kernel_.rows, columns, c, ld, add || p > 0);
+      kernel_.streamed(run, a + p * lda, lda, columns, c, ld, add || p > 0);
     }
   }
 
   Kernel<T> kernel_;
   Places m_, c_rows_, n_, c_columns_, a_depth_, b_depth_;
   int64_t n_block_, m_block_;
+  int64_t a_step_ = -1;        // of the depth in A, where that is read as it lies
+  std::vector<bool> packs_a_;  // panels of it that are packed all the same
   bool packs_b_ = true;
   runtime::Block memory_;
   std::vector<bool> whole_rows_;          // whether the rows of a tile follow each other in C

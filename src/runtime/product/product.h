@@ -1,8 +1,8 @@
 // Contractions: sums of products of two arrays in any layout, C[batch, row, column] = sum of
 // A[batch, row, depth] * B[batch, depth, column]. Blocks of A and B are packed so that an inner
 // kernel, which keeps a tile of C in registers, reads both in order (Goto and van de Geijn, Anatomy
-// of high-performance matrix multiplication, 2008); columns of B whose depth lies together in memory
-// are read where they are. The same numbers at every size of the machine: one thread, a fixed order
+// of high-performance matrix multiplication, 2008); what lies as the kernel wants it is read where it
+// is: columns of B whose depth lies together, rows of A that do, where few columns would use the copy. The same numbers at every size of the machine: one thread, a fixed order
 // of sums.
 #pragma once
 #include <cstdint>
@@ -35,13 +35,13 @@ void multiply(T* c, View<T> a, View<T> b, int64_t m, int64_t n, int64_t k,
               elementary::Isa isa = elementary::detected_isa());
 
 // The inner kernels of one instruction set: c (rows x columns, leading dimension ldc) = or += a b, where
-// a has k columns of `rows`, packed. Of b there are k rows of `columns`, packed, or columns of k where
-// they lie.
+// a has k columns of `rows`, lda from each other. Of b there are k rows of `columns`, packed, or columns
+// of k where they lie.
 template <class T>
 struct Kernel {
   int64_t rows, columns;
-  void (*packed)(int64_t k, const T* a, const T* b, T* c, int64_t ldc, bool add);
-  void (*streamed)(int64_t k, const T* a, const T* const* b, T* c, int64_t ldc, bool add);
+  void (*packed)(int64_t k, const T* a, int64_t lda, const T* b, T* c, int64_t ldc, bool add);
+  void (*streamed)(int64_t k, const T* a, int64_t lda, const T* const* b, T* c, int64_t ldc, bool add);
 };
 struct Kernels {
   Kernel<float> f32;
