@@ -7,7 +7,6 @@ namespace anvil::primitives {
 
 using graph::Call;
 using loops::Op;
-using Vars = std::vector<Var>;
 
 namespace {
 

@@ -12,7 +12,6 @@ using graph::Call;
 using graph::Graph;
 using graph::GraphPtr;
 using loops::Op;
-using Vars = std::vector<Var>;
 
 Types infer_running(const Types& t, const Params& params) {
   check_axis("dim", params.integer("dim"), static_cast<int64_t>(t[0].shape.size()));
