@@ -71,7 +71,7 @@ std::vector<ValuePtr> expand_scatter(Graph& to, const Call& c) {
 
   // its number among the updates of its place
   Var position = iota(to, 0, DType::i64, {count});
-  Var begin = select(targets.begins, position, zeros_like(position));
+  Var begin = only_where(targets.begins, position);
   Var turn = position - combined_runs("maximum", targets.begins, begin, 0);
   Var changes = targets.place >= 0.0, last = select(changes, turn, literal(turn, -1));
   const Var rounds = reduce_max(last, {0}) + 1.0;

@@ -65,6 +65,7 @@ Var trunc(Var x) {
 }
 Var round(Var x) { return record("round", {x}, {{"method", std::string("nearest_even")}}); }
 Var select(Var condition, Var yes, Var no) { return record("select", {condition, yes, no}); }
+Var only_where(Var condition, Var x) { return select(condition, x, zeros_like(x)); }
 Var convert(Var x, DType dtype) { return x.dtype() == dtype ? x : convert(x, dtype, false); }
 Var convert(Var x, DType dtype, bool ambiguous) {
   return record("convert", {x}, {{"dtype", dtype}, {"ambiguous", ambiguous}});

@@ -52,6 +52,7 @@ Var digamma(Var); Var pow(Var, Var); Var maximum(Var, Var); Var minimum(Var, Var
 Var polygamma(Var n, Var x);
 // clang-format on
 Var select(Var condition, Var yes, Var no);
+Var only_where(Var condition, Var x);     // zero elsewhere
 Var convert(Var, DType);                  // the same where it has this dtype
 Var convert(Var, DType, bool ambiguous);  // always a call
 // Integers in the total order of the floats x: -NaN < -Inf < ... < -0 < 0 < ... < Inf < NaN. Others stay.

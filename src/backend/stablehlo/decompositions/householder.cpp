@@ -106,7 +106,7 @@ Values orgqr(Importer& in, const Operation& op, const Vars& x) {
     one.back() = 1;
     one.push_back(1);
     const Var c = at.column_k(packed), row = at.row(c.shape()), k = at.here(c.shape());
-    const Var v = select(row == k, literal(c, 1), select(row > k, c, zeros_like(c)));
+    const Var v = select(row == k, literal(c, 1), only_where(row > k, c));
     return Vars{at.reflected(now[0], v, reshape(element(numbers, at.rows_dim(), at.k), one))};
   };
   return repeated(in.graph(), taus.back(), {identity}, step);
