@@ -91,7 +91,7 @@ bool is_data(SEXP);              // logical, integer, double or integer64, no ot
 Scalar scalar_of(SEXP data);     // the first element
 
 // What programs print while they run (r_print.cpp).
-void print_in_r(std::string_view format, std::span<const PrintedTensor>);
+void print_in_r(std::string_view format, std::span<const DenseTensor>);
 
 // Calls f(begin, end) for pieces of 0..n; the user may stop between them.
 template <class F>

@@ -38,8 +38,8 @@ anvil_custom_call function_in(SEXP pointer, const std::string& name) {
 
 struct Buffers {
   std::vector<anvil_buffer> list;
-  explicit Buffers(std::span<const runtime::CustomBuffer> buffers) {
-    for (const runtime::CustomBuffer& b : buffers)
+  explicit Buffers(std::span<const DenseTensor> buffers) {
+    for (const DenseTensor& b : buffers)
       list.push_back({b.data, b.shape.data(), static_cast<int32_t>(b.shape.size()), static_cast<int32_t>(b.dtype)});
   }
   int size() const { return static_cast<int>(list.size()); }

@@ -256,12 +256,13 @@ SEXP anvil_format_elements(SEXP tensor, SEXP conversion) {
   });
 }
 
-void print_in_r(std::string_view format, std::span<const PrintedTensor> tensors) {
+void print_in_r(std::string_view format, std::span<const DenseTensor> tensors) {
   Shield<SEXP> list(guarded([&] { return Rf_allocVector(VECSXP, static_cast<R_xlen_t>(tensors.size())); }));
   for (size_t i = 0; i < tensors.size(); ++i) {
-    const PrintedTensor& t = tensors[i];
-    const std::shared_ptr<void> data(std::shared_ptr<void>(), const_cast<void*>(t.data));
-    SET_VECTOR_ELT(list, static_cast<R_xlen_t>(i), tensor_from({{t.dtype, t.shape, t.ambiguous}, data}));
+    const DenseTensor& t = tensors[i];
+    const TensorType type{t.dtype, Shape(t.shape.begin(), t.shape.end()), t.ambiguous};
+    const std::shared_ptr<void> data(std::shared_ptr<void>(), t.data);
+    SET_VECTOR_ELT(list, static_cast<R_xlen_t>(i), tensor_from({type, data}));
   }
   Shield<SEXP> text(guarded([&] { return string(format); }));
   call_r("print_now", {text, list});

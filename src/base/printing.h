@@ -1,23 +1,15 @@
 // What programs print while they run goes to the printer of the thread that runs them; without one,
 // nothing is printed. R's is set when the package is loaded.
 #pragma once
-#include <span>
 #include <string_view>
 
-#include "base/dtype.h"
-#include "base/shape.h"
+#include "base/dense_tensor.h"
 
 namespace anvil {
 
-struct PrintedTensor {
-  DType dtype;
-  bool ambiguous;
-  Shape shape;
-  const void* data;  // column-major
-};
 // A tensor by itself where `format` is empty, otherwise the text with all of them in it. May throw.
-using Printer = void (*)(std::string_view format, std::span<const PrintedTensor>);
+using Printer = void (*)(std::string_view format, std::span<const DenseTensor>);
 void set_printer(Printer);
-void print(std::string_view format, std::span<const PrintedTensor>);
+void print(std::string_view format, std::span<const DenseTensor>);
 
 }  // namespace anvil

@@ -6,26 +6,20 @@
 #include <span>
 #include <string>
 
-#include "base/dtype.h"
+#include "base/dense_tensor.h"
 
 namespace anvil::runtime {
 
 struct Run;
 
-struct CustomBuffer {  // dense and column-major
-  void* data;
-  DType dtype;
-  std::span<const int64_t> shape;
-};
-
 struct CustomFunction {
   std::string name;
   // Throws where it fails.
-  std::function<void(std::span<const CustomBuffer> inputs, std::span<const CustomBuffer> outputs)> run;
+  std::function<void(std::span<const DenseTensor> inputs, std::span<const DenseTensor> outputs)> run;
 };
 
 // Runs it, and lets the user stop afterwards.
-void call(const CustomFunction&, std::span<const CustomBuffer> inputs, std::span<const CustomBuffer> outputs);
+void call(const CustomFunction&, std::span<const DenseTensor> inputs, std::span<const DenseTensor> outputs);
 
 int32_t custom_call(Run*, void* const* buffers, const int64_t* numbers);
 

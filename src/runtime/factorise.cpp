@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/interrupt.h"
+#include "runtime/matrix.h"
 #include "runtime/pool.h"
 #include "runtime/product/product.h"
 
@@ -17,11 +18,7 @@ namespace anvil::runtime {
 namespace {
 
 template <class T>
-using FactorMatrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
-template <class T>
-using FactorMap = Eigen::Map<FactorMatrix<T>>;
-template <class T>
-using StridedMap = Eigen::Map<FactorMatrix<T>, 0, Eigen::OuterStride<>>;
+using StridedMap = Eigen::Map<Matrix<T>, 0, Eigen::OuterStride<>>;
 
 template <class T>
 bool all_finite(const T* x, int64_t count) {
@@ -77,7 +74,7 @@ void lu_follow(T* a, int64_t m, int64_t k, int64_t w, int64_t first, int64_t end
   const int64_t below = m - k - w, count = end - first;
   if (below == 0) return;
   product::multiply<T>(product, {a + k + w + m * k, 1, m}, {a + k + m * first, 1, m}, below, count, w);
-  StridedMap<T>(a + k + w + m * first, below, count, stride) -= FactorMap<T>(product, below, count);
+  StridedMap<T>(a + k + w + m * first, below, count, stride) -= MatrixMap<T>(product, below, count);
   worked(below * count);
 }
 
@@ -125,13 +122,13 @@ void qr(T* q, T* r, const T* a, int64_t m, int64_t n) {
     fill_nan(q, m * k);
     return fill_nan(r, k * n);
   }
-  FactorMatrix<T> scaled = Eigen::Map<const FactorMatrix<T>>(a, m, n);
+  Matrix<T> scaled = ConstMatrixMap<T>(a, m, n);
   const T largest = scaled.cwiseAbs().maxCoeff();
   const int exponent = largest > 0 ? std::ilogb(largest) : 0;
   for (T& x : scaled.reshaped()) x = std::ldexp(x, -exponent);
-  const Eigen::HouseholderQR<Eigen::Ref<FactorMatrix<T>>> factors(scaled);
+  const Eigen::HouseholderQR<Eigen::Ref<Matrix<T>>> factors(scaled);
   worked(m * n * k);
-  FactorMap<T>(q, m, k) = factors.householderQ() * FactorMatrix<T>::Identity(m, k);
+  MatrixMap<T>(q, m, k) = factors.householderQ() * Matrix<T>::Identity(m, k);
   for (int64_t j = 0; j < n; ++j)
     for (int64_t i = 0; i < k; ++i) r[i + k * j] = i <= j ? std::ldexp(scaled(i, j), exponent) : T(0);
   worked(m * n * k);
@@ -140,10 +137,10 @@ void qr(T* q, T* r, const T* a, int64_t m, int64_t n) {
 template <class T>
 void eigh(T* values, T* vectors, const T* a, int64_t n) {
   if (n == 0) return;
-  FactorMatrix<T> lower = Eigen::Map<const FactorMatrix<T>>(a, n, n).template triangularView<Eigen::Lower>();
+  Matrix<T> lower = ConstMatrixMap<T>(a, n, n).template triangularView<Eigen::Lower>();
   bool sound = all_finite(lower.data(), n * n);
   if (sound) {
-    const Eigen::SelfAdjointEigenSolver<FactorMatrix<T>> solver(lower);
+    const Eigen::SelfAdjointEigenSolver<Matrix<T>> solver(lower);
     sound = solver.info() == Eigen::Success;
     Eigen::Map<Eigen::Matrix<T, Eigen::Dynamic, 1>>(values, n) = solver.eigenvalues();
     for (int64_t j = 0; j < n; ++j) {
@@ -165,8 +162,7 @@ void svd(T* u, T* s, T* vt, const T* a, int64_t m, int64_t n) {
   if (k == 0) return;
   bool sound = all_finite(a, m * n);
   if (sound) {
-    const Eigen::BDCSVD<FactorMatrix<T>> solver(Eigen::Map<const FactorMatrix<T>>(a, m, n),
-                                                Eigen::ComputeThinU | Eigen::ComputeThinV);
+    const Eigen::BDCSVD<Matrix<T>> solver(ConstMatrixMap<T>(a, m, n), Eigen::ComputeThinU | Eigen::ComputeThinV);
     sound = solver.info() == Eigen::Success && solver.singularValues().allFinite();
     for (int64_t j = 0; j < k; ++j) {
       s[j] = solver.singularValues()[j];

@@ -54,16 +54,10 @@ int32_t tape_free(Run* run, void* const* buffers, const int64_t*) {
   return guarded(run, [&] { run->tapes.free(*static_cast<const uint64_t*>(buffers[0])); });
 }
 
-// buffers: the tensors. numbers: count of tensors, for each dtype, ambiguous, rank, sizes; bytes of the
-// format, and these, eight in a number.
+// buffers: the tensors. numbers: these as described(), bytes of the format, and these, eight in a number.
 int32_t print_tensors(Run* run, void* const* buffers, const int64_t* numbers) {
   return guarded(run, [&] {
-    std::vector<PrintedTensor> tensors(static_cast<size_t>(*numbers++));
-    for (PrintedTensor& t : tensors) {
-      const auto rank = static_cast<size_t>(numbers[2]);
-      t = {static_cast<DType>(numbers[0]), numbers[1] != 0, Shape(numbers + 3, numbers + 3 + rank), *buffers++};
-      numbers += 3 + rank;
-    }
+    const auto tensors = read_described(buffers, numbers);
     const auto bytes = static_cast<size_t>(*numbers++);
     print({reinterpret_cast<const char*>(numbers), bytes}, tensors);
   });

@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <Eigen/Cholesky>
-#include <Eigen/Core>
 #include <limits>
 #include <vector>
 
 #include "base/interrupt.h"
 #include "runtime/interleaved/interleaved.h"
+#include "runtime/matrix.h"
 #include "runtime/pool.h"
 #include "runtime/product/product.h"
 #include "runtime/run.h"
@@ -79,10 +79,8 @@ constexpr int64_t block = 64;           // columns of a factor, or rows of a sys
 constexpr int64_t at_a_time = 1 << 12;  // of the vectors that one of these is multiplied with or solved for
 
 template <class T>
-using Dense = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
-template <class T>
-Dense<T> copy_of(const Square<T>& x, int64_t first, int64_t n) {
-  Dense<T> m(n, n);
+Matrix<T> copy_of(const Square<T>& x, int64_t first, int64_t n) {
+  Matrix<T> m(n, n);
   for (int64_t j = 0; j < n; ++j)
     for (int64_t i = 0; i < n; ++i) m(i, j) = *x.at(first + i, first + j);
   return m;
@@ -102,13 +100,13 @@ bool factorise(const Square<T>& x, int64_t n) {
       for (int64_t c = 0; c < w; ++c)
         for (int64_t r = 0; r < h; ++r) *x.at(i + r, j + c) -= product[r + h * c];
     }
-    Dense<T> square = copy_of(x, j, w);
-    if (Eigen::LLT<Eigen::Ref<Dense<T>>, Eigen::Lower>(square).info() != Eigen::Success) return false;
+    Matrix<T> square = copy_of(x, j, w);
+    if (Eigen::LLT<Eigen::Ref<Matrix<T>>, Eigen::Lower>(square).info() != Eigen::Success) return false;
     for (int64_t c = 0; c < w; ++c)
       for (int64_t r = c; r < w; ++r) *x.at(j + r, j + c) = square(r, c);
     for (int64_t i = j + w; i < n; i += block) {
       const int64_t h = std::min(block, n - i);
-      Dense<T> rest(h, w);
+      Matrix<T> rest(h, w);
       for (int64_t c = 0; c < w; ++c)
         for (int64_t r = 0; r < h; ++r) rest(r, c) = *x.at(i + r, j + c);
       square.transpose().template triangularView<Eigen::Upper>().template solveInPlace<Eigen::OnTheRight>(rest);
@@ -159,7 +157,7 @@ void solve_in_place(const System& s, const T* a, const Square<T>& x, int64_t cou
     if (done > 0)
       product::multiply<T>(product, {m.at(first, known), m.row, m.column}, {x.at(known, 0), x.row, x.column}, w, count,
                            done);
-    Dense<T> rows(w, count), square(w, w);
+    Matrix<T> rows(w, count), square(w, w);
     for (int64_t c = 0; c < w; ++c)
       for (int64_t r = 0; r < w; ++r) square(r, c) = *m.at(first + r, first + c);
     for (int64_t c = 0; c < count; ++c)

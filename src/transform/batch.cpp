@@ -122,11 +122,12 @@ Call Batcher::translated(const Call& c, bool inputs) const {
 
 // The call where an example comes here, and zeros that nobody reads where none does.
 void Batcher::if_any(const Call& c) {
-  auto yes = std::make_shared<Graph>(), no = std::make_shared<Graph>();
   const Call same = translated(c, true);
-  yes->outputs = record(*yes, primitive_of(same), same.inputs, same.params, same.location);
+  const GraphPtr yes = inner_graph({}, [&](Graph& g, const Vars&) {
+    return vars(g, record(g, primitive_of(same), same.inputs, same.params, same.location));
+  });
+  const auto no = std::make_shared<Graph>();
   for (const ValuePtr& v : yes->outputs) no->outputs.push_back(graph::make_literal(0, v->type));
-  list_constants(*yes);
   const ValueList results = primitives::branch(*to_, reduce_max(Var{to_, mask_}, {0}).value, yes, no);
   for (size_t i = 0; i < results.size(); ++i) bind(c.outputs[i], results[i], false);
 }

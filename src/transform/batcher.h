@@ -13,7 +13,10 @@ namespace anvil::transform {
 
 using graph::TensorType;
 using primitives::BatchStep;
+using primitives::inner_graph;
 using primitives::Var;
+using primitives::Vars;
+using primitives::vars;
 using ValueList = std::vector<ValuePtr>;
 
 // What `acts` and `axes` say; no results where they say nothing.
@@ -61,7 +64,7 @@ class Batcher {
   void apply(const Call&);
   void by_expansion(const Call&);
   void by_example(const Call&);
-  void call_for_example(const Call&, Var example, ValueList& results);
+  void call_for_example(const Call&, Var example, Vars& results);
   Call of_example(const Call&, Var example);
 
   void checkpoint(const Call&);

@@ -60,13 +60,11 @@ class Invariants {
   std::vector<ValuePtr> gone_;  // the map knows them by address
 };
 
-// Inner graphs list what they take from outside.
-void list_captures(Graph& g) {
+void list_inner_constants(Graph& g) {
   for (Call& call : g.calls)
     for (const GraphPtr& inner : subgraphs(call)) {
-      list_captures(*inner);
-      std::erase_if(inner->constants, [](const ValuePtr& v) { return v->kind != Value::Kind::constant; });
-      for (const ValuePtr& v : captures(*inner)) inner->constants.push_back(v);
+      list_inner_constants(*inner);
+      list_constants(*inner);
     }
 }
 
@@ -75,7 +73,7 @@ void list_captures(Graph& g) {
 void capture_invariants(Graph& g) {
   Invariants invariants;
   invariants.visit(g);
-  if (invariants.any()) list_captures(g);
+  if (invariants.any()) list_inner_constants(g);
 }
 
 }  // namespace anvil::transform

@@ -20,6 +20,7 @@ namespace anvil::transform {
 
 using graph::TensorType;
 using primitives::Var;
+using primitives::Vars;
 
 namespace {
 
@@ -102,41 +103,30 @@ ValueList columns(const Linear& linear, Graph& to) {
     return TensorType{type.dtype, {elements(type.shape), n}};
   };
   const size_t results = linear.part.outputs.size();
-  ValueList found;
-  if (count == 0) {
-    for (size_t r = 0; r < results; ++r) found.push_back(graph::make_literal(0, matrix(r, 0)));
-    return found;
-  }
+  const auto zeros = [&](int64_t n) {
+    Vars list;
+    for (size_t r = 0; r < results; ++r) list.push_back(primitives::literal(to, 0, matrix(r, n)));
+    return list;
+  };
+  if (count == 0) return values(zeros(0));
   const int64_t width = directions_at_once(linear.part, count), chunks = (count + width - 1) / width;
   const GraphPtr batched = batch(linear.part, std::vector<bool>(directions.size(), true), width);
   const auto columns_from = [&](Graph& g, Var first) {
-    std::vector<Var> made;
+    Vars made;
     for (const ValuePtr& v : inline_calls(*batched, unit_vectors(g, directions, first, width), g))
       made.push_back(reshape(Var{&g, v}, matrix(made.size(), width).shape));
     return made;
   };
-  if (chunks == 1) {
-    for (const Var& v : columns_from(to, primitives::literal(to, 0, place))) found.push_back(v.value);
-    return found;
-  }
-  ValueList state = {graph::make_literal(0, place)};
-  for (size_t r = 0; r < results; ++r) state.push_back(graph::make_literal(0, matrix(r, chunks * width)));
-  const auto body = std::make_shared<Graph>(), condition = std::make_shared<Graph>();
-  for (const ValuePtr& v : state)
-    for (Graph* g : {body.get(), condition.get()}) g->inputs.push_back(make_value(Value::Kind::input, v->type));
-  const Var first{body.get(), body->inputs[0]}, next{condition.get(), condition->inputs[0]};
-  condition->outputs = {(next < primitives::literal(*condition, count, place)).value};
-  body->outputs = {(first + static_cast<double>(width)).value};
-  const Var zero = primitives::literal(*body, 0, place);
-  for (const Var& v : columns_from(*body, first)) {
-    const Var all{body.get(), body->inputs[body->outputs.size()]};
-    body->outputs.push_back(dynamic_update_slice(all, v, {zero, first}).value);
-  }
-  list_constants(*body);
-  const ValueList made = primitives::loop(to, state, condition, body);
-  for (size_t r = 0; r < results; ++r)
-    found.push_back(slice(Var{&to, made[r + 1]}, {0, 0}, matrix(r, count).shape, {1, 1}).value);
-  return found;
+  const Var start = primitives::literal(to, 0, place), end = primitives::literal(to, count, place);
+  if (chunks == 1) return values(columns_from(to, start));
+  const auto next_columns = [&](Graph& g, Var first, Vars all) {
+    const Vars some = columns_from(g, first);
+    for (size_t r = 0; r < results; ++r) all[r] = dynamic_update_slice(all[r], some[r], {{&g, start.value}, first});
+    return all;
+  };
+  Vars made = primitives::counting_loop(to, end, zeros(chunks * width), next_columns, width);
+  for (size_t r = 0; r < results; ++r) made[r] = slice(made[r], {0, 0}, matrix(r, count).shape, {1, 1});
+  return values(made);
 }
 
 void check_floats(const Graph& g) {

@@ -92,12 +92,10 @@ class Mirror {
       visit(std::move(c));
     }
     for (ValuePtr& v : g.outputs) v = get(v, false);
-    for (ValuePtr& v : g.constants)
-      if (v->kind == Value::Kind::constant) v = get(v, orders_.mirrored(v));
-    if (outer != nullptr) {
-      std::erase_if(g.constants, [](const ValuePtr& v) { return v->kind != Value::Kind::constant; });
-      for (const ValuePtr& v : captures(g)) g.constants.push_back(v);
-    }
+    if (outer != nullptr)
+      list_constants(g);
+    else
+      for (ValuePtr& v : g.constants) v = get(v, orders_.mirrored(v));
     for (; made_here_.size() > others; made_here_.pop_back()) other_.erase(made_here_.back());
     graph_ = outer;
   }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "primitives/vocabulary/primitive.h"
+#include "primitives/vocabulary/inner_graph.h"
 
 namespace anvil::transform {
 
@@ -12,6 +12,7 @@ using graph::Graph;
 using graph::GraphPtr;
 using graph::Value;
 using graph::ValuePtr;
+using primitives::list_constants;
 
 // Applies `change` to a copy of each inner graph of a call and puts the copy in its place.
 template <class F>
@@ -40,12 +41,13 @@ inline bool makes_any_of(const Call& c, const Values& values) {
 }
 // Everything that the calls and outputs of a graph read, inner graphs included.
 void collect_reads(const Graph&, Values& read);
-void list_constants(Graph&);  // lists what an inner graph takes from outside
 
 // Takes from a loop what it carries although neither a result that is read nor the loop's condition
 // needs it: dead_carries.cpp.
 void drop_dead_carries(Call&, const std::function<bool(const ValuePtr&)>& is_read);
 
+// That of the examples of a batch, or of records.
+inline int64_t last_dimension(const primitives::Var& x) { return static_cast<int64_t>(x.shape().size()) - 1; }
 inline int64_t size_in_bytes(const ValuePtr& v) {
   return elements(v->type.shape) * static_cast<int64_t>(size_of(v->type.dtype));
 }

@@ -20,34 +20,10 @@
 namespace anvil::transform {
 
 using primitives::Var;
+using primitives::Vars;
+using primitives::vars;
 
 namespace {
-
-GraphPtr with_inputs(const std::vector<ValuePtr>& like) {
-  auto g = std::make_shared<Graph>();
-  for (const ValuePtr& v : like) g->inputs.push_back(make_value(Value::Kind::input, v->type));
-  return g;
-}
-
-// Of a loop: its condition and its body with one more carried value, the number of steps, and at most `length`.
-struct Counted {
-  GraphPtr condition, body;
-};
-ValuePtr number_of_steps(int64_t n) { return graph::make_literal(Scalar(n), {DType::i64, {}, false}); }
-
-Counted counted(const Call& loop, int64_t length) {
-  std::vector<ValuePtr> state = loop.inputs;
-  state.push_back(number_of_steps(0));
-  const GraphPtr go_on = with_inputs(state), step = with_inputs(state);
-  const auto but_count = [](const GraphPtr& g) { return std::vector(g->inputs.begin(), g->inputs.end() - 1); };
-  const Var more{go_on.get(), inline_calls(*loop.params.graph("cond_graph"), but_count(go_on), *go_on).at(0)};
-  const Var steps{go_on.get(), go_on->inputs.back()};
-  go_on->outputs = {(more & (steps < Var{go_on.get(), number_of_steps(length)})).value};
-  step->outputs = inline_calls(*loop.params.graph("body_graph"), but_count(step), *step);
-  step->outputs.push_back((Var{step.get(), step->inputs.back()} + 1.0).value);
-  for (const GraphPtr& g : {go_on, step}) list_constants(*g);
-  return {go_on, step};
-}
 
 // Makes of `loop` one that is not cut any more.
 void is_whole(Call& loop) {
@@ -55,23 +31,32 @@ void is_whole(Call& loop) {
   loop.params.items.push_back({"segment", int64_t(0)});
 }
 
-// The first `length` steps from `start`, recorded in `g`; gives the state after them.
-std::vector<ValuePtr> first_steps(Graph& g, const Call& loop, std::vector<ValuePtr> start, int64_t length) {
-  const Counted once = counted(loop, length);
-  start.push_back(number_of_steps(0));
-  std::vector<ValuePtr> state = primitives::loop(g, std::move(start), once.condition, once.body);
-  state.pop_back();
+// At most the first `length` steps from `state`, recorded in `g` with one more carried value, the number of steps;
+// gives the state after them.
+Vars first_steps(Graph& g, const Call& loop, Vars state, int64_t length) {
+  const auto but_count = [](const Vars& now) { return Vars(now.begin(), now.end() - 1); };
+  state.push_back(primitives::literal(g, 0, {DType::i64, {}}));
+  const auto go_on = [&](Graph& test, const Vars& now) {
+    const Var more = inlined(*loop.params.graph("cond_graph"), but_count(now), test).at(0);
+    return more & (now.back() < static_cast<double>(length));
+  };
+  state = primitives::loop(g, state, go_on, [&](Graph& body, const Vars& now) {
+    Vars next = inlined(*loop.params.graph("body_graph"), but_count(now), body);
+    next.push_back(now.back() + 1.0);
+    return next;
+  });
   for (Call& c : g.calls) is_whole(c), c.location = loop.location;
-  return state;
+  return but_count(state);
 }
 
 }  // namespace
 
 Call in_segments(const Call& loop, int64_t length) {
   const Graph& condition = *loop.params.graph("cond_graph");
-  const GraphPtr outer = with_inputs(loop.inputs);
-  outer->outputs = first_steps(*outer, loop, outer->inputs, length);
-  list_constants(*outer);
+  std::vector<graph::TensorType> types;
+  for (const ValuePtr& v : loop.inputs) types.push_back(v->type);
+  const GraphPtr outer =
+      primitives::inner_graph(types, [&](Graph& g, const Vars& state) { return first_steps(g, loop, state, length); });
 
   Call result = loop;
   graph::Substitution fresh;
@@ -84,7 +69,7 @@ Call in_segments(const Call& loop, int64_t length) {
 std::array<Call, 2> split(const Call& loop, int64_t length) {
   Graph first;
   Call rest = loop;
-  rest.inputs = first_steps(first, loop, loop.inputs, length);
+  rest.inputs = primitives::values(first_steps(first, loop, vars(first, loop.inputs), length));
   return {first.calls.at(0), in_segments(rest, length)};
 }
 

@@ -68,26 +68,6 @@ void collect_reads(const Graph& g, Values& read) {
   for (const ValuePtr& v : g.outputs) read.insert(v.get());
 }
 
-namespace {
-void collect_tensors(const Graph& g, Values& known, std::vector<ValuePtr>& tensors) {
-  const auto use = [&](const ValuePtr& v) {
-    if (v->kind == Value::Kind::constant && known.insert(v.get()).second) tensors.push_back(v);
-  };
-  for (const Call& c : g.calls) {
-    std::for_each(c.inputs.begin(), c.inputs.end(), use);
-    for (const GraphPtr& inner : subgraphs(c)) collect_tensors(*inner, known, tensors);
-  }
-  std::for_each(g.outputs.begin(), g.outputs.end(), use);
-}
-}  // namespace
-
-void list_constants(Graph& g) {
-  Values known;
-  g.constants.clear();
-  collect_tensors(g, known, g.constants);
-  for (const ValuePtr& v : captures(g)) g.constants.push_back(v);
-}
-
 void inline_scalar_constants(Graph& g) { ScalarConstants().visit(g); }
 
 // What an inner graph lists but only another one reads stays listed; that harms nobody.

@@ -21,7 +21,7 @@ Kernel find_kernel(std::string_view primitive) {
   static const std::unordered_map<std::string_view, Kernel> table = [] {
     std::unordered_map<std::string_view, Kernel> all;
     for (auto family : {shape_kernels, reduce_kernels, linalg_kernels, factorisation_kernels, random_kernels,
-                        gather_kernels, sort_kernels, window_kernels, print_kernels, custom_kernels})
+                        gather_kernels, sort_kernels, window_kernels, function_kernels})
       for (const NamedKernel& k : family()) all.emplace(k.name, k.kernel);
     return all;
   }();

@@ -27,14 +27,8 @@ void put(const std::vector<T>& one, const Tensor& t, int64_t b, int64_t batch) {
   for (size_t e = 0; e < one.size(); ++e) t.as<T>()[b + batch * static_cast<int64_t>(e)] = one[e];
 }
 
-Tensors results_of(const Call& call) {
-  Tensors out;
-  for (size_t i = 0; i < call.outputs.size(); ++i) out.push_back(make_result(call, i));
-  return out;
-}
-
 Tensors lu(const Call& call, const Tensors& in) {
-  const Tensors out = results_of(call);
+  const Tensors out = make_results(call);
   const Stack s(in[0].type.shape);
   visit_float(in[0].type.dtype, [&]<class T>() {
     for (int64_t b = 0; b < s.batch; ++b) {
@@ -49,7 +43,7 @@ Tensors lu(const Call& call, const Tensors& in) {
 }
 
 Tensors qr(const Call& call, const Tensors& in) {
-  const Tensors out = results_of(call);
+  const Tensors out = make_results(call);
   const Stack s(in[0].type.shape);
   visit_float(in[0].type.dtype, [&]<class T>() {
     for (int64_t b = 0; b < s.batch; ++b) {
@@ -63,7 +57,7 @@ Tensors qr(const Call& call, const Tensors& in) {
 }
 
 Tensors eigh(const Call& call, const Tensors& in) {
-  const Tensors out = results_of(call);
+  const Tensors out = make_results(call);
   const Stack s(in[0].type.shape);
   visit_float(in[0].type.dtype, [&]<class T>() {
     for (int64_t b = 0; b < s.batch; ++b) {
@@ -77,7 +71,7 @@ Tensors eigh(const Call& call, const Tensors& in) {
 }
 
 Tensors svd(const Call& call, const Tensors& in) {
-  const Tensors out = results_of(call);
+  const Tensors out = make_results(call);
   const Stack stack(in[0].type.shape);
   visit_float(in[0].type.dtype, [&]<class T>() {
     for (int64_t b = 0; b < stack.batch; ++b) {

@@ -39,13 +39,17 @@ std::vector<NamedKernel> random_kernels();         // random.cpp
 std::vector<NamedKernel> gather_kernels();         // gather.cpp
 std::vector<NamedKernel> sort_kernels();           // sort.cpp
 std::vector<NamedKernel> window_kernels();         // window.cpp
-std::vector<NamedKernel> print_kernels();          // print.cpp
-std::vector<NamedKernel> custom_kernels();         // custom_call.cpp
+std::vector<NamedKernel> function_kernels();       // functions.cpp
 
 std::vector<NamedRegionKernel> scatter_kernels();  // gather.cpp
 std::vector<NamedRegionKernel> fold_kernels();     // window.cpp
 
-// The tensor of the i-th result of a call, uninitialised.
+// The tensor of the i-th result of a call, and those of all, uninitialised.
 inline Tensor make_result(const Call& call, size_t i = 0) { return allocate(call.outputs.at(i)->type); }
+inline Tensors make_results(const Call& call) {
+  Tensors results;
+  for (size_t i = 0; i < call.outputs.size(); ++i) results.push_back(make_result(call, i));
+  return results;
+}
 
 }  // namespace anvil::eigen

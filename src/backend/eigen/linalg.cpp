@@ -1,19 +1,18 @@
 // Products, factorisations and triangular systems. Operands are packed to stacks of plain
 // matrices (rows, columns, batch) by strided copies, then Eigen works on each matrix.
 #include <Eigen/Cholesky>
-#include <Eigen/Core>
 
 #include "backend/eigen/kernels.h"
 #include "backend/eigen/odometer.h"
 #include "base/interrupt.h"
+#include "runtime/matrix.h"
 
 namespace anvil::eigen {
 namespace {
 
-template <class T>
-using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
-template <class T>
-using MatrixMap = Eigen::Map<Matrix<T>>;
+using runtime::ConstMatrixMap;
+using runtime::Matrix;
+using runtime::MatrixMap;
 
 using Dims = std::vector<int64_t>;
 
@@ -67,7 +66,7 @@ template <class T>
 void product(const T* a, const T* b, T* c, int64_t rows, int64_t inner, int64_t columns) {
   if constexpr (std::is_floating_point_v<T>) {
     MatrixMap<T> out(c, rows, columns);
-    const Eigen::Map<const Matrix<T>> x(a, rows, inner), y(b, inner, columns);
+    const ConstMatrixMap<T> x(a, rows, inner), y(b, inner, columns);
     out.setZero();
     if (out.size() == 0 || inner == 0) return;
     const int64_t depth = std::clamp<int64_t>(most_work / rows, 1, inner);

@@ -47,8 +47,7 @@ Tensors sort(const Call& call, const Tensors& in) {
   const graph::Params& params = call.params;
   bool descending = params.flag("descending");
   auto keys = static_cast<size_t>(params.integer("num_keys"));
-  Tensors out;
-  for (size_t i = 0; i < in.size(); ++i) out.push_back(make_result(call, i));
+  const Tensors out = make_results(call);
   if (elements(in[0].type.shape) == 0) return out;
   Lines lines(in[0].type.shape, static_cast<size_t>(params.integer("dim")));
   std::vector<int64_t> order(static_cast<size_t>(lines.n));

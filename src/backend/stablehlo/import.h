@@ -11,7 +11,7 @@
 #include "backend/stablehlo/layout.h"
 #include "backend/stablehlo/stablehlo.h"
 #include "backend/stablehlo/syntax.h"
-#include "primitives/vocabulary/var.h"
+#include "primitives/vocabulary/inner_graph.h"
 
 namespace anvil::stablehlo {
 
@@ -20,7 +20,7 @@ using graph::GraphPtr;
 using graph::TensorType;
 using graph::ValuePtr;
 using primitives::Var;
-using Vars = std::vector<Var>;
+using primitives::Vars;
 
 // What bounds hostile text whose functions call each other.
 constexpr int deepest_bodies = 200;
@@ -132,10 +132,5 @@ const graph::Call* recent(const Graph&, const ValuePtr&, size_t window = 8);
 
 // Refuses unless a value has the type that the text declares for `what`.
 void check_type(Position, const std::string& what, const TensorType& got, const TensorType& declared);
-inline std::vector<ValuePtr> values(const Vars& vars) {
-  std::vector<ValuePtr> list;
-  for (const Var& v : vars) list.push_back(v.value);
-  return list;
-}
 
 }  // namespace anvil::stablehlo

@@ -1,5 +1,6 @@
 // Reductions by a region, and scans.
 #include "backend/stablehlo/import_fold.h"
+#include "primitives/families/control.h"
 
 namespace anvil::stablehlo {
 
@@ -54,54 +55,28 @@ Values reduce(Importer& in, const Operation& op, const Vars& x) {
 
 // ---- scans --------------------------------------------------------------------------------
 
-// The parts of a scan over `steps` positions of dimension `dim`: a loop over a counter, which
-// takes a slice of every input and puts one into every output.
+// A loop over `steps` positions of dimension `dim`, which takes a slice of every input and puts one into every output.
 struct Scan {
   size_t inputs, carries, outputs;
   int64_t dim, steps;
   bool backwards;
   GraphPtr step;  // (slices.., carries..) -> (slices.., carries..)
 
-  std::vector<Var> starts(Var counter, const Shape& shape) const {
-    std::vector<Var> at(shape.size(), primitives::literal(counter, 0));
-    at[static_cast<size_t>(dim)] = counter;
-    return at;
-  }
-  Var slice(Var x, Var counter) const {
-    Shape part = x.shape(), shape = x.shape();
-    part[static_cast<size_t>(dim)] = 1;
-    shape.erase(shape.begin() + dim);
-    return primitives::reshape(primitives::dynamic_slice(x, starts(counter, x.shape()), part), shape);
-  }
-  Var put(Var whole, Var part, Var counter) const {
-    Shape shape = whole.shape();
-    shape[static_cast<size_t>(dim)] = 1;
-    return primitives::dynamic_update_slice(whole, primitives::reshape(part, shape), starts(counter, whole.shape()));
-  }
-  GraphPtr graph_of(const std::vector<TensorType>& state) const {
-    auto g = std::make_shared<Graph>();
-    for (const TensorType& t : state) g->inputs.push_back(graph::make_value(graph::Value::Kind::input, t));
-    return g;
-  }
   // The state is the outputs, the carries and the counter.
-  GraphPtr condition(const std::vector<TensorType>& state) const {
-    GraphPtr g = graph_of(state);
-    Var counter{g.get(), g->inputs.back()};
-    g->outputs = {(backwards ? counter >= 0.0 : counter < static_cast<double>(steps)).value};
-    return g;
-  }
-  GraphPtr body(const std::vector<TensorType>& state, const Vars& scanned) const {
-    GraphPtr g = graph_of(state);
-    Var counter{g.get(), g->inputs.back()};
-    Values arguments;
-    for (const Var& x : scanned) arguments.push_back(slice({g.get(), x.value}, counter).value);
-    for (size_t k = 0; k < carries; ++k) arguments.push_back(g->inputs[outputs + k]);
-    Values results = inline_calls(*step, arguments, *g);
-    for (size_t k = 0; k < outputs; ++k)
-      g->outputs.push_back(put({g.get(), g->inputs[k]}, {g.get(), results[k]}, counter).value);
-    g->outputs.insert(g->outputs.end(), results.begin() + static_cast<std::ptrdiff_t>(outputs), results.end());
-    g->outputs.push_back((counter + (backwards ? -1.0 : 1.0)).value);
-    return g;
+  Vars run(Graph& to, const Vars& scanned, const Vars& initial) const {
+    const auto go_on = [this](Graph&, const Vars& now) {
+      return backwards ? now.back() >= 0.0 : now.back() < static_cast<double>(steps);
+    };
+    return primitives::loop(to, initial, go_on, [&](Graph& g, const Vars& now) {
+      const Var counter = now.back();
+      Vars arguments;
+      for (const Var& x : scanned) arguments.push_back(element({&g, x.value}, dim, counter));
+      for (size_t k = 0; k < carries; ++k) arguments.push_back(now[outputs + k]);
+      Vars next = inlined(*step, arguments, g);
+      for (size_t k = 0; k < outputs; ++k) next[k] = with_element(now[k], dim, counter, next[k]);
+      next.push_back(counter + (backwards ? -1.0 : 1.0));
+      return next;
+    });
   }
 };
 
@@ -114,7 +89,7 @@ Values scan(Importer& in, const Operation& op, const Vars& x) {
   s.carries = static_cast<size_t>(counts[1]);
   s.dim = integer(op, need(op, "dimension"));
   s.backwards = flag(op, "is_reverse", false);
-  std::vector<TensorType> arguments, state;
+  std::vector<TensorType> arguments;
   for (size_t k = 0; k < x.size(); ++k) {
     TensorType t = x[k].type();
     if (k < s.inputs) {
@@ -147,12 +122,9 @@ Values scan(Importer& in, const Operation& op, const Vars& x) {
     initial.push_back(primitives::literal(in.graph(), 0, t));
   }
   initial.push_back(primitives::literal(in.graph(), s.backwards ? s.steps - 1 : 0, {DType::i64, {}}));
-  for (const Var& v : initial) state.push_back({v.dtype(), v.shape()});
-  Vars scanned(x.begin(), x.begin() + counts[0]);
-  Values results =
-      in.record("while", initial, {{"cond_graph", s.condition(state)}, {"body_graph", s.body(state, scanned)}});
+  Vars results = s.run(in.graph(), {x.begin(), x.begin() + counts[0]}, initial);
   results.pop_back();
-  return results;
+  return values(results);
 }
 
 }  // namespace

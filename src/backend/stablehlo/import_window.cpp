@@ -102,14 +102,10 @@ Values reduce_window(Importer& in, const Operation& op, const Vars& x) {
 
 // A comparison of numbers as one of the same numbers in a wider dtype.
 GraphPtr of_wider(const GraphPtr& select, DType wide) {
-  auto g = std::make_shared<Graph>();
-  Values narrow;
-  for (const ValuePtr& v : select->inputs) {
-    g->inputs.push_back(graph::make_value(graph::Value::Kind::input, {wide, {}}));
-    narrow.push_back(primitives::convert({g.get(), g->inputs.back()}, v->type.dtype).value);
-  }
-  g->outputs = graph::inline_calls(*select, narrow, *g);
-  return g;
+  return primitives::inner_graph({{wide, {}}, {wide, {}}}, [&](Graph& g, Vars x) {
+    for (size_t k = 0; k < x.size(); ++k) x[k] = primitives::convert(x[k], select->inputs[k]->type.dtype);
+    return inlined(*select, x, g);
+  });
 }
 
 // What is selected may be added up in a wider type, which is that of the result.

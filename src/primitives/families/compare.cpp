@@ -41,7 +41,7 @@ Primitive select_primitive() {
   };
   p.reverse = [](ReverseStep& s) {
     Var condition = operand(s, 0), g = cotangent(s);
-    if (s.required[1]) set(s, 1, select(condition, g, zeros_like(g)));
+    if (s.required[1]) set(s, 1, only_where(condition, g));
     if (s.required[2]) set(s, 2, select(condition, zeros_like(g), g));
   };
   p.lower = [](Lowering& l, const graph::Call& c) {
@@ -80,7 +80,7 @@ void reverse_clamp(ReverseStep& s) {
   for (Var other : {by_low, by_high}) count = count + one_if(other);
   count = maximum(count, literal(x, 1));
   Var share = g / count;
-  auto share_if = [&](Var condition) { return select(condition, share, zeros_like(g)); };
+  auto share_if = [&](Var condition) { return only_where(condition, share); };
   if (s.required[0]) set(s, 0, for_bound(share_if(by_low), operand(s, 0)));
   if (s.required[1]) set(s, 1, share_if(by_x));
   if (s.required[2]) set(s, 2, for_bound(share_if(by_high), operand(s, 2)));

@@ -247,9 +247,23 @@ void keep_tapes(Call& c, const std::vector<bool>& keep) {
 std::vector<ValuePtr> branch(Graph& to, const ValuePtr& condition, GraphPtr yes, GraphPtr no) {
   return record(to, registry().at("if"), {condition}, {{"true_graph", std::move(yes)}, {"false_graph", std::move(no)}});
 }
-std::vector<ValuePtr> loop(Graph& to, std::vector<ValuePtr> state, GraphPtr condition, GraphPtr body) {
-  return record(to, registry().at("while"), std::move(state),
-                {{"cond_graph", std::move(condition)}, {"body_graph", std::move(body)}});
+Vars loop(Graph& to, const Vars& state, const Test& go_on, const Writer& step) {
+  Types types;
+  for (const Var& v : state) types.push_back(v.type());
+  const auto test = [&go_on](Graph& g, const Vars& now) { return Vars{go_on(g, now)}; };
+  return vars(to, record(to, registry().at("while"), values(state),
+                         {{"cond_graph", inner_graph(types, test)}, {"body_graph", inner_graph(types, step)}}));
+}
+Vars counting_loop(Graph& to, Var end, const Vars& state, const CountedStep& step, int64_t by) {
+  Vars counted = {literal(to, 0, {DType::i64, {}})};
+  counted.insert(counted.end(), state.begin(), state.end());
+  const auto below = [&end](Graph& g, const Vars& now) { return now[0] < Var{&g, end.value}; };
+  counted = loop(to, counted, below, [&](Graph& g, const Vars& now) {
+    Vars next = step(g, now[0], {now.begin() + 1, now.end()});
+    next.insert(next.begin(), now[0] + static_cast<double>(by));
+    return next;
+  });
+  return {counted.begin() + 1, counted.end()};
 }
 std::vector<ValuePtr> scan_tapes(Graph& to, std::vector<ValuePtr> operands, Scan s) {
   return record(to, registry().at("tape_scan"), std::move(operands),

@@ -24,7 +24,7 @@
 // outputs are the next carry, then the fields of one record for each new tape,
 // `new_field_counts` of them. The new tapes get these records in the order of the steps.
 #pragma once
-#include "primitives/vocabulary/primitive.h"
+#include "primitives/vocabulary/inner_graph.h"
 
 namespace anvil::primitives {
 
@@ -47,8 +47,12 @@ std::vector<ValuePtr> checkpoint(graph::Graph& to, graph::GraphPtr body);
 std::vector<ValuePtr> branch(graph::Graph& to, const ValuePtr& condition, graph::GraphPtr yes, graph::GraphPtr no);
 // By `if`s: the branch of this number, an i32 scalar from 0 on, of at least two; of no other number, the last one.
 std::vector<ValuePtr> choose(graph::Graph& to, const ValuePtr& index, const std::vector<graph::GraphPtr>& branches);
-std::vector<ValuePtr> loop(graph::Graph& to, std::vector<ValuePtr> state, graph::GraphPtr condition,
-                           graph::GraphPtr body);
+// while (go_on(state)) state = step(state)
+using Test = std::function<Var(graph::Graph&, const Vars& state)>;
+Vars loop(graph::Graph& to, const Vars& state, const Test& go_on, const Writer& step);
+// for (k = 0; k < end; k += by) state = step(k, state), of an i64 k
+using CountedStep = std::function<Vars(graph::Graph&, Var k, const Vars& state)>;
+Vars counting_loop(graph::Graph& to, Var end, const Vars& state, const CountedStep& step, int64_t by = 1);
 struct Scan {
   graph::GraphPtr body;
   std::vector<int64_t> field_counts, last_first, new_field_counts;

@@ -1,7 +1,7 @@
 // Calls of functions of somebody else's: types, loops, and why there is no derivative.
 #include "primitives/families/custom_call.h"
 
-#include "primitives/vocabulary/lowering.h"
+#include "primitives/vocabulary/structured.h"
 
 namespace anvil::primitives {
 namespace {
@@ -21,14 +21,11 @@ std::vector<TensorType> infer_custom_call(const std::vector<TensorType>&, const 
 }
 
 void lower_custom_call(Lowering& l, const graph::Call& c) {
-  std::vector<int64_t> numbers = {static_cast<int64_t>(reinterpret_cast<intptr_t>(&function_of(c))),
-                                  static_cast<int64_t>(c.outputs.size()), static_cast<int64_t>(c.inputs.size())};
-  for (const auto* list : {&c.outputs, &c.inputs})
-    for (const ValuePtr& v : *list) {
-      numbers.push_back(static_cast<int64_t>(v->type.dtype));
-      numbers.push_back(static_cast<int64_t>(v->type.shape.size()));
-      numbers.insert(numbers.end(), v->type.shape.begin(), v->type.shape.end());
-    }
+  Ints numbers = {static_cast<int64_t>(reinterpret_cast<intptr_t>(&function_of(c)))};
+  for (const auto* values : {&c.outputs, &c.inputs}) {
+    const Ints part = described(*values);
+    numbers.insert(numbers.end(), part.begin(), part.end());
+  }
   l.call("custom_call", c.outputs, c.inputs, numbers);
 }
 

@@ -16,6 +16,18 @@ Shape stacked(Shape shape, std::initializer_list<int64_t> last) {
   return shape;
 }
 int64_t rank_at_most(const Shape& shape) { return std::min(shape[shape.size() - 2], shape.back()); }
+// Of a product that gives A: its first factor, as wide as the shorter side of A is long, its last one, as high, and
+// what is as long.
+struct Factors {
+  explicit Factors(const TensorType& a) : left(a), right(a), between(a) {
+    check_matrix("operand", a);
+    const int64_t k = rank_at_most(a.shape);
+    left.shape = stacked(a.shape, {a.shape[a.shape.size() - 2], k});
+    right.shape = stacked(a.shape, {k, a.shape.back()});
+    between.shape = stacked(a.shape, {k});
+  }
+  TensorType left, right, between;
+};
 
 Primitive factorisation(const char* name) {
   Primitive p = make_primitive("linalg", name, {"operand"}, {});
@@ -52,11 +64,8 @@ Primitive make_lu() {
 Primitive make_qr() {
   Primitive p = factorisation("qr");
   p.infer = [](const Types& t, const Params&) {
-    check_matrix("operand", t[0]);
-    const Shape& s = t[0].shape;
-    const int64_t k = rank_at_most(s);
-    return Types{{t[0].dtype, stacked(s, {s[s.size() - 2], k}), t[0].ambiguous},
-                 {t[0].dtype, stacked(s, {k, s.back()}), t[0].ambiguous}};
+    const Factors f(t[0]);
+    return Types{f.left, f.right};
   };
   p.reverse = reverse_qr;
   return p;
@@ -78,12 +87,8 @@ Primitive make_eigh() {
 Primitive make_svd() {
   Primitive p = factorisation("svd");
   p.infer = [](const Types& t, const Params&) {
-    check_matrix("operand", t[0]);
-    const Shape& s = t[0].shape;
-    const int64_t k = rank_at_most(s);
-    return Types{{t[0].dtype, stacked(s, {s[s.size() - 2], k}), t[0].ambiguous},
-                 {t[0].dtype, stacked(s, {k}), t[0].ambiguous},
-                 {t[0].dtype, stacked(s, {k, s.back()}), t[0].ambiguous}};
+    const Factors f(t[0]);
+    return Types{f.left, f.between, f.right};
   };
   p.reverse = reverse_svd;
   p.forward = forward_svd;

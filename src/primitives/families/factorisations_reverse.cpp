@@ -12,9 +12,8 @@ Var times(Var a, Var b) { return product(a, 1, b, 0); }
 Var transposed_times(Var a, Var b) { return product(a, 0, b, 0); }
 Var times_transposed(Var a, Var b) { return product(a, 1, b, 1); }
 
-Var keep(Var where, Var x) { return select(where, x, zeros_like(x)); }
-Var strictly_lower(Var x) { return keep(row_numbers(x) > column_numbers(x), x); }
-Var upper(Var x) { return keep(row_numbers(x) <= column_numbers(x), x); }
+Var strictly_lower(Var x) { return only_where(row_numbers(x) > column_numbers(x), x); }
+Var upper(Var x) { return only_where(row_numbers(x) <= column_numbers(x), x); }
 Var on_diagonal(Var x) { return row_numbers(x) == column_numbers(x); }
 
 // Rows [top, bottom) and columns [left, right).
@@ -42,7 +41,7 @@ Shape square(Var v) {
 }
 Var diagonal(Var v) {
   const Var columns = along_rows(v, square(v));
-  return keep(on_diagonal(columns), columns);
+  return only_where(on_diagonal(columns), columns);
 }
 Var skew(Var x) { return x - transposed(x); }
 
@@ -59,7 +58,7 @@ Var rounding_of(Var v, const Shape& shape) {
 Var one_over(Var d, Var error, std::optional<Var> used) {
   const Var vanishes = abs(d) <= error;
   Var none = literal(d, Scalar(std::numeric_limits<double>::quiet_NaN()));
-  if (used) none = keep(*used, none);
+  if (used) none = only_where(*used, none);
   return select(vanishes, none, 1.0 / select(vanishes, literal(d, 1), d));
 }
 // 1 / (v[j] - v[i]), and 1 / (v[j] + v[i]), beside the diagonal. `used` says which vectors are.
@@ -68,7 +67,7 @@ Var one_over_pairs(Var v, bool differences, std::optional<Var> used) {
   const Var left = along_columns(v, shape), right = along_rows(v, shape);
   if (used) used = along_columns(*used, shape) | along_rows(*used, shape);
   const Var d = differences ? right - left : right + left;
-  return keep(!on_diagonal(d), one_over(d, rounding_of(v, shape), used));
+  return only_where(!on_diagonal(d), one_over(d, rounding_of(v, shape), used));
 }
 // Each column divided by its value.
 Var over_columns(Var x, Var v, std::optional<Var> used) {
@@ -76,7 +75,7 @@ Var over_columns(Var x, Var v, std::optional<Var> used) {
 }
 // Whether a column has elements other than 0.
 Var used_columns(Var g) { return reduce_max(convert(g != 0.0, g.dtype()), {row_axis(g)}) != 0.0; }
-Var diagonal_of(Var x) { return reduce_sum(keep(on_diagonal(x), x), {column_axis(x)}); }
+Var diagonal_of(Var x) { return reduce_sum(only_where(on_diagonal(x), x), {column_axis(x)}); }
 // x less what lies in the space of the columns of u.
 Var outside(Var u, Var x) { return x - times(u, transposed_times(u, x)); }
 
@@ -129,7 +128,7 @@ void reverse_eigh(ReverseStep& step) {
   if (flows(step, 1)) inner = inner + one_over_pairs(w, true, used_columns(gv)) * skew(transposed_times(v, gv)) * 0.5;
   const Var both = times_transposed(times(v, inner), v);
   const Var row = row_numbers(both), column = column_numbers(both);
-  set(step, 0, select(row == column, both, keep(row > column, both * 2.0)));
+  set(step, 0, select(row == column, both, only_where(row > column, both * 2.0)));
 }
 
 // With P = V' dA V: dw = diag(P), dV = V (F o P).

@@ -16,17 +16,19 @@ namespace anvil::primitives {
 using graph::Call;
 using graph::Graph;
 using graph::GraphPtr;
-using Vars = std::vector<Var>;
 
 static Vars record_fold(const char* primitive, const Vars& operands, const Vars& initial, Params params) {
-  std::vector<ValuePtr> inputs;
-  for (const Vars* list : {&operands, &initial})
-    for (const Var& v : *list) inputs.push_back(v.value);
-  Graph* graph = operands[0].graph;
-  Vars results;
-  for (const ValuePtr& v : record(*graph, registry().at(primitive), inputs, std::move(params)))
-    results.push_back({graph, v});
-  return results;
+  Vars inputs = operands;
+  inputs.insert(inputs.end(), initial.begin(), initial.end());
+  Graph& g = *operands[0].graph;
+  return vars(g, record(g, registry().at(primitive), values(inputs), std::move(params)));
+}
+
+GraphPtr region_of(const std::vector<DType>& dtypes, const std::function<Vars(const Vars&)>& combined) {
+  Types both;
+  for (int side = 0; side < 2; ++side)
+    for (const DType t : dtypes) both.push_back({t, {}});
+  return inner_graph(both, [&combined](Graph&, const Vars& v) { return combined(v); });
 }
 
 Vars fold(const Vars& operands, const Vars& initial, Ints dims, const GraphPtr& body) {
@@ -147,16 +149,6 @@ void lower_cumulative(Lowering& l, const Call& c) {
 
 // ---- as calls of others, which reverse mode differentiates --------------------------------
 
-Vars vars(Graph& g, const std::vector<ValuePtr>& values) {
-  Vars list;
-  for (const ValuePtr& v : values) list.push_back({&g, v});
-  return list;
-}
-std::vector<ValuePtr> values(const Vars& list) {
-  std::vector<ValuePtr> v;
-  for (const Var& x : list) v.push_back(x.value);
-  return v;
-}
 Vars combined(Graph& to, const Graph& body, const Vars& a, const Vars& b) {
   Vars both = a;
   both.insert(both.end(), b.begin(), b.end());

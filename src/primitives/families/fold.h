@@ -3,32 +3,19 @@
 // the same number, it is that reduction.
 #pragma once
 #include "primitives/families/monoid.h"
-#include "primitives/vocabulary/var.h"
+#include "primitives/vocabulary/inner_graph.h"
 
 namespace anvil::primitives {
 
 // The operands folded over `dims`, which the results no longer have.
-std::vector<Var> fold(const std::vector<Var>& operands, const std::vector<Var>& initial, std::vector<int64_t> dims,
-                      const graph::GraphPtr& body);
+Vars fold(const Vars& operands, const Vars& initial, std::vector<int64_t> dims, const graph::GraphPtr& body);
 
 // The operands' running combinations along `dim`.
-std::vector<Var> cumulate(const std::vector<Var>& operands, const std::vector<Var>& initial, int64_t dim,
-                          const graph::GraphPtr& body);
+Vars cumulate(const Vars& operands, const Vars& initial, int64_t dim, const graph::GraphPtr& body);
 
 // A region of scalars of these dtypes, those so far and those of one more element: combined(v) gives the results
 // from all of them in a row.
-template <class Combined>
-graph::GraphPtr region_of(const std::vector<DType>& dtypes, Combined&& combined) {
-  auto body = std::make_shared<graph::Graph>();
-  std::vector<Var> v;
-  for (int side = 0; side < 2; ++side)
-    for (const DType t : dtypes) {
-      body->inputs.push_back(graph::make_value(graph::Value::Kind::input, {t, {}, false}));
-      v.push_back({body.get(), body->inputs.back()});
-    }
-  for (const Var& result : combined(v)) body->outputs.push_back(result.value);
-  return body;
-}
+graph::GraphPtr region_of(const std::vector<DType>& dtypes, const std::function<Vars(const Vars&)>& combined);
 
 // Running combinations along `dim` by the primitive that joins two elements, which begin anew where
 // `begins` says so.

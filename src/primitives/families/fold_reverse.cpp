@@ -7,14 +7,12 @@ namespace anvil::primitives {
 
 using graph::Call;
 using loops::Op;
-using Vars = std::vector<Var>;
 
 namespace {
 
 std::optional<Op> operation(const Call& c) { return single_operation(*c.params.graph("body")); }
 Var sum_of_all(Var x) { return x.shape().empty() ? x : reduce_sum(x, all_axes(x.shape().size())); }
 Var one_if(Var condition, Var like) { return convert(condition, like.dtype()); }
-Var only_where(Var condition, Var x) { return select(condition, x, zeros_like(x)); }
 
 // Of the elements along a dimension, those from `first` to before `end`.
 Var cut(Var x, int64_t dim, int64_t first, int64_t end) {

@@ -121,7 +121,7 @@ void reverse_replace(const Part& p) {
   int64_t count = elements(p.u.shape());
   Var number = reshape(iota(graph, 0, DType::i64, {count}, 1), p.u.shape());
   Var last = p.scattered(literal(graph, 0, {DType::i64, p.x.shape()}), number, "");
-  p.update(select(p.read(last) == number, g, zeros_like(g)));
+  p.update(only_where(p.read(last) == number, g));
 }
 
 // y = x * u1 * u2 ...: for each update the product of the others.
@@ -131,7 +131,7 @@ void reverse_mul(const Part& p) {
   Var g = p.read(p.g * p.x);
   if (p.unique || elements(g.shape()) == 0 || elements(p.x.shape()) == 0) return p.update(g);
   Targets targets(p.step.graph, p.step.call);
-  p.update(select(targets.inside, g * targets.products_of_others(p.u), zeros_like(g)));
+  p.update(only_where(targets.inside, g * targets.products_of_others(p.u)));
 }
 
 // Those that equal the extreme share its cotangent; when it is NaN, nobody does.

@@ -23,7 +23,7 @@ void reverse_cholesky(ReverseStep& step) {
   Var both = triangular_solve(factor, left, false, lower, false, !lower);
   Var row = row_numbers(both), column = column_numbers(both), once = row == column;
   Var read = lower ? row > column : row < column;
-  set(step, 0, select(once, both, select(read, both * 2.0, zeros_like(both))));
+  set(step, 0, select(once, both, only_where(read, both * 2.0)));
 }
 
 // A select of zeros for the triangle that StableHLO leaves open: in our factor they are there.
@@ -82,7 +82,7 @@ void reverse_solve(ReverseStep& step) {
   Var da = left != transpose_a ? product(db, summed, x, summed) : product(x, summed, db, summed);
   Var row = row_numbers(da), column = column_numbers(da);
   Var read = lower ? (unit ? row > column : row >= column) : (unit ? row < column : row <= column);
-  set(step, 0, select(read, -da, zeros_like(da)));
+  set(step, 0, only_where(read, -da));
 }
 
 // One matrix for all examples: their right sides stand side by side.

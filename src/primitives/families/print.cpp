@@ -25,14 +25,8 @@ bool forward_print(ForwardStep& step) {
 }
 
 // The numbers of the runtime's function: runtime/functions.cpp.
-Ints description(const graph::Call& c) {
-  Ints numbers = {static_cast<int64_t>(c.inputs.size())};
-  for (const ValuePtr& v : c.inputs) {
-    const Shape& shape = v->type.shape;
-    numbers.insert(numbers.end(),
-                   {static_cast<int64_t>(v->type.dtype), v->type.ambiguous, static_cast<int64_t>(shape.size())});
-    numbers.insert(numbers.end(), shape.begin(), shape.end());
-  }
+void lower_print(Lowering& l, const graph::Call& c) {
+  Ints numbers = described(c.inputs);
   const std::string& format = c.params.string("format");
   numbers.push_back(static_cast<int64_t>(format.size()));
   for (size_t i = 0; i < format.size(); i += sizeof(int64_t)) {
@@ -40,11 +34,7 @@ Ints description(const graph::Call& c) {
     std::memcpy(&packed, format.data() + i, std::min(sizeof packed, format.size() - i));
     numbers.push_back(packed);
   }
-  return numbers;
-}
-
-void lower_print(Lowering& l, const graph::Call& c) {
-  l.call("print", {}, c.inputs, description(c));
+  l.call("print", {}, c.inputs, numbers);
   l.alias(c.outputs[0], c.inputs[0]);
 }
 

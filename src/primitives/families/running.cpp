@@ -12,7 +12,6 @@ using graph::Call;
 using graph::Graph;
 using graph::GraphPtr;
 using loops::Op;
-using Vars = std::vector<Var>;
 
 Types infer_running(const Types& t, const Params& params) {
   check_axis("dim", params.integer("dim"), static_cast<int64_t>(t[0].shape.size()));
@@ -69,7 +68,7 @@ std::vector<ValuePtr> expand_running_extreme(const Monoid& m, Graph& to, const C
 // The element at the place has it all, a NaN has none.
 void reverse_extreme_so_far(ReverseStep& step) {
   if (!flows(step, 0)) return;
-  const Var x = operand(step, 0), y = result(step, 0), g = select(y == y, cotangent(step, 0), zeros_like(y));
+  const Var x = operand(step, 0), y = result(step, 0), g = only_where(y == y, cotangent(step, 0));
   const IndexDims places = places_along(step.call.params.integer("dim"), x.shape().size());
   set(step, 0, scatter(zeros_like(x), result(step, 1), g, places, "add"));
 }

@@ -10,7 +10,6 @@ namespace anvil::primitives {
 
 using graph::Call;
 using graph::Graph;
-using graph::GraphPtr;
 
 namespace {
 
@@ -30,12 +29,6 @@ Var from_row_major(Var vector, Shape shape) {
   return transpose(reshape(vector, shape), reversed_axes(shape.size()));
 }
 Var scalar_of(Graph& g, Scalar x, DType t) { return literal(g, x, {t, {}}); }
-
-GraphPtr inner_graph(const std::vector<TensorType>& state) {
-  auto g = std::make_shared<Graph>();
-  for (const TensorType& t : state) g->inputs.push_back(graph::make_value(graph::Value::Kind::input, t));
-  return g;
-}
 
 }  // namespace
 
@@ -73,40 +66,33 @@ std::vector<ValuePtr> expand_scatter(Graph& to, const Call& c) {
   std::vector<ValuePtr> inputs(c.inputs.begin(), c.inputs.begin() + static_cast<std::ptrdiff_t>(n));
   if (size == 0 || count == 0) return inputs;
   Targets targets(to, c);
-  std::vector<Var> updates;
+  Vars updates;
   for (size_t k = 0; k < n; ++k) updates.push_back(targets.in_order({&to, c.inputs[n + 1 + k]}));
 
   // its number among the updates of its place
   Var position = iota(to, 0, DType::i64, {count});
-  Var begin = select(targets.begins, position, zeros_like(position));
+  Var begin = only_where(targets.begins, position);
   Var turn = position - combined_runs("maximum", targets.begins, begin, 0);
   Var changes = targets.place >= 0.0, last = select(changes, turn, literal(turn, -1));
-  std::vector<ValuePtr> state = {scalar_of(to, 0, DType::i64).value, reduce_max(last, {0}).value};
-  for (const ValuePtr& v : inputs) state.push_back(reshape({&to, v}, {size}).value);
-  std::vector<TensorType> types;
-  for (const ValuePtr& v : state) types.push_back({v->type.dtype, v->type.shape});
-
-  GraphPtr condition = inner_graph(types), body = inner_graph(types);
-  auto in = [](const GraphPtr& g, Var v) { return Var{g.get(), v.value}; };
-  auto input = [](const GraphPtr& g, size_t k) { return Var{g.get(), g->inputs[k]}; };
-  condition->outputs = {(input(condition, 0) <= input(condition, 1)).value};
-  Var round = input(body, 0), place = in(body, targets.place);
-  Var now = in(body, changes) & (in(body, turn) == broadcast_to_like(round, place));
-  Var at = select(now, place, literal(place, size));
-  std::vector<Var> arguments;
-  for (size_t k = 0; k < n; ++k) arguments.push_back(elements_at(input(body, 2 + k), place));
-  for (const Var& u : updates) arguments.push_back(in(body, u));
-  const std::vector<Var> made = lift(*body, *c.params.graph("update_computation"), arguments, {count});
-  body->outputs = {(round + 1.0).value, body->inputs[1]};
-  for (size_t k = 0; k < n; ++k) {
-    Var next = select(now, made[k], arguments[k]);  // nothing comes back from others, infinite as they may be
-    body->outputs.push_back(scatter(input(body, 2 + k), at, next, by_element, "", true).value);
-  }
-  for (const GraphPtr& g : {condition, body}) g->constants = captures(*g);
-  std::vector<ValuePtr> results = loop(to, state, condition, body);
-  results.erase(results.begin(), results.begin() + 2);
-  for (ValuePtr& v : results) v = reshape({&to, v}, shape).value;
-  return results;
+  const Var rounds = reduce_max(last, {0}) + 1.0;
+  Vars state;
+  for (const ValuePtr& v : inputs) state.push_back(reshape({&to, v}, {size}));
+  state = counting_loop(to, rounds, state, [&](Graph& g, Var round, Vars tensors) {
+    const auto in = [&g](Var v) { return Var{&g, v.value}; };
+    Var place = in(targets.place), now = in(changes) & (in(turn) == broadcast_to_like(round, place));
+    Var at = select(now, place, literal(place, size));
+    Vars arguments;
+    for (const Var& v : tensors) arguments.push_back(elements_at(v, place));
+    for (const Var& u : updates) arguments.push_back(in(u));
+    const Vars made = lift(g, *c.params.graph("update_computation"), arguments, {count});
+    for (size_t k = 0; k < n; ++k) {
+      Var next = select(now, made[k], arguments[k]);  // nothing comes back from others, infinite as they may be
+      tensors[k] = scatter(tensors[k], at, next, by_element, "", true);
+    }
+    return tensors;
+  });
+  for (Var& v : state) v = reshape(v, shape);
+  return values(state);
 }
 
 }  // namespace anvil::primitives

@@ -52,7 +52,7 @@ Var shared_by_equals(Var y, Var g, int64_t dim) {
     Var sum = scatter(nothing, run, g, dims, "add"), count = scatter(nothing, run, literal(g, 1), dims, "add");
     g = gather(sum / maximum(count, literal(g, 1)), run, one, dims);
   }
-  return select(y == y, g, zeros_like(g));
+  return only_where(y == y, g);
 }
 
 // Sorted with the other operands, the places along `dim` say where each element came from.
@@ -139,7 +139,7 @@ void reverse_top_k(ReverseStep& step) {
   Var is_least = y == broadcast_in_dim(least, y.shape(), all_axes(shape.size()));
   Var equals_least = x == broadcast_in_dim(least, shape, all_axes(shape.size()));
   Var above = select(is_least, zeros_like(g), shared_by_equals(y, g, dim));
-  Var sum = reduce_sum(select(is_least, g, zeros_like(g)), {dim}, false);
+  Var sum = reduce_sum(only_where(is_least, g), {dim}, false);
   Var count = reduce_sum(convert(equals_least, x.dtype()), {dim}, false);
   Var share = broadcast_in_dim(sum / maximum(count, literal(count, 1)), shape, all_axes(shape.size()));
   Var of_least = select(equals_least, share, zeros_like(x));

@@ -16,20 +16,6 @@ namespace {
 using graph::Call;
 using graph::Graph;
 using graph::GraphPtr;
-using Vars = std::vector<Var>;
-
-// A region of scalars of these types that `make` writes.
-template <class F>
-GraphPtr region(const Types& inputs, F&& make) {
-  auto g = std::make_shared<Graph>();
-  Vars arguments;
-  for (const TensorType& t : inputs) {
-    g->inputs.push_back(graph::make_value(graph::Value::Kind::input, t));
-    arguments.push_back({g.get(), g->inputs.back()});
-  }
-  for (const Var& v : make(*g, arguments)) g->outputs.push_back(v.value);
-  return g;
-}
 
 // ---- reduce_window ------------------------------------------------------------------------
 
@@ -92,9 +78,7 @@ std::vector<ValuePtr> expand_reduce_window(Graph& to, const Call& c) {
     initial.push_back({&to, c.inputs[n + k]});
     operands.push_back(slide.over(padded({&to, c.inputs[k]}, initial[k], list)));
   }
-  std::vector<ValuePtr> results;
-  for (const Var& v : fold(operands, initial, slide.places(rank), c.params.graph("body"))) results.push_back(v.value);
-  return results;
+  return values(fold(operands, initial, slide.places(rank), c.params.graph("body")));
 }
 
 // Sums flow back through windows of their own, from the elements' side.
@@ -146,13 +130,11 @@ Types infer_select_and_scatter(const Types& t, const Params& params) {
   return {{t[0].dtype, t[0].shape}};
 }
 
-Var applied(Graph& to, const GraphPtr& g, Var a, Var b) {
-  return {&to, inline_calls(*g, {a.value, b.value}, to).at(0)};
-}
+Var applied(Graph& to, const GraphPtr& g, Var a, Var b) { return inlined(*g, {a, b}, to).at(0); }
 
 // (value, number) of the element that is selected of two; -1 is no element.
 GraphPtr selection(const GraphPtr& selects, DType value, DType number) {
-  return region({{value, {}}, {number, {}}, {value, {}}, {number, {}}}, [&](Graph& g, const Vars& x) {
+  return inner_graph({{value, {}}, {number, {}}, {value, {}}, {number, {}}}, [&](Graph& g, const Vars& x) {
     Var keep = (x[3] < 0.0) | ((x[1] >= 0.0) & applied(g, selects, x[0], x[2]));
     return Vars{select(keep, x[0], x[2]), select(keep, x[1], x[3])};
   });
@@ -160,7 +142,7 @@ GraphPtr selection(const GraphPtr& selects, DType value, DType number) {
 // (is there one, value) joined with another.
 GraphPtr joining(const GraphPtr& scatters, DType value) {
   TensorType flag{DType::boolean, {}}, scalar{value, {}};
-  return region({flag, scalar, flag, scalar}, [&](Graph& g, const Vars& x) {
+  return inner_graph({flag, scalar, flag, scalar}, [&](Graph& g, const Vars& x) {
     Var both = applied(g, scatters, x[1], x[3]);
     return Vars{x[0] | x[2], select(x[2], select(x[0], both, x[3]), x[1])};
   });

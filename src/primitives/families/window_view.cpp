@@ -11,7 +11,6 @@ namespace anvil::primitives {
 
 using graph::Call;
 using graph::Graph;
-using Vars = std::vector<Var>;
 
 // ---- what a window covers -----------------------------------------------------------------
 

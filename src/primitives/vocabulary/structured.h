@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/dense_tensor.h"
 #include "primitives/vocabulary/infer.h"
 #include "primitives/vocabulary/lowering.h"
 #include "primitives/vocabulary/simplification.h"
@@ -34,6 +35,13 @@ inline Primitive make_view(const char* family, const char* name, std::vector<std
   p.view = true;
   p.linear = Operands::all();
   return p;
+}
+
+// What values are, for a function of the runtime that reads it.
+inline Ints described(const std::vector<ValuePtr>& values) {
+  std::vector<DenseTensor> list;
+  for (const ValuePtr& v : values) list.push_back({v->type.dtype, v->type.ambiguous, v->type.shape, nullptr});
+  return anvil::described(list);
 }
 
 inline bool is_literal(const ValuePtr& v) { return v->kind == graph::Value::Kind::literal; }

@@ -2,6 +2,8 @@
 // graph shows what a rule says, simplification is a transformation of its own.
 #include "primitives/vocabulary/var.h"
 
+#include "primitives/vocabulary/inner_graph.h"
+
 namespace anvil::primitives {
 
 Var record(const char* primitive, const std::vector<Var>& operands, Params params) {
@@ -63,6 +65,7 @@ Var trunc(Var x) {
 }
 Var round(Var x) { return record("round", {x}, {{"method", std::string("nearest_even")}}); }
 Var select(Var condition, Var yes, Var no) { return record("select", {condition, yes, no}); }
+Var only_where(Var condition, Var x) { return select(condition, x, zeros_like(x)); }
 Var convert(Var x, DType dtype) { return x.dtype() == dtype ? x : convert(x, dtype, false); }
 Var convert(Var x, DType dtype, bool ambiguous) {
   return record("convert", {x}, {{"dtype", dtype}, {"ambiguous", ambiguous}});
@@ -103,6 +106,22 @@ Var dynamic_update_slice(Var x, Var update, const std::vector<Var>& starts) {
   operands.insert(operands.end(), starts.begin(), starts.end());
   return record("dynamic_update_slice", operands);
 }
+static std::vector<Var> starts_at(size_t rank, int64_t dim, Var place) {
+  std::vector<Var> starts(rank, literal(place, 0));
+  starts[static_cast<size_t>(dim)] = place;
+  return starts;
+}
+Var element(Var x, int64_t dim, Var place) {
+  Shape part = x.shape(), left = part;
+  part[static_cast<size_t>(dim)] = 1;
+  left.erase(left.begin() + dim);
+  return reshape(dynamic_slice(x, starts_at(part.size(), dim, place), part), left);
+}
+Var with_element(Var x, int64_t dim, Var place, Var part) {
+  Shape there = x.shape();
+  there[static_cast<size_t>(dim)] = 1;
+  return dynamic_update_slice(x, reshape(part, there), starts_at(there.size(), dim, place));
+}
 Var gather(Var x, Var indices, Shape slice_sizes, const IndexDims& dims) {
   return record("gather", {x, indices},
                 {{"slice_sizes", std::move(slice_sizes)},
@@ -116,12 +135,10 @@ Var gather(Var x, Var indices, Shape slice_sizes, const IndexDims& dims) {
                  {"unique_indices", false}});
 }
 graph::GraphPtr combiner(const char* primitive, DType dtype) {
-  auto region = std::make_shared<graph::Graph>();
-  for (int k = 0; k < 2; ++k)
-    region->inputs.push_back(graph::make_value(graph::Value::Kind::input, {dtype, {}, false}));
-  Var old{region.get(), region->inputs[0]}, update{region.get(), region->inputs[1]};
-  region->outputs = {*primitive == '\0' ? update.value : record(primitive, {old, update}).value};
-  return region;
+  const TensorType scalar{dtype, {}};
+  return inner_graph({scalar, scalar}, [primitive](graph::Graph&, const Vars& x) {
+    return Vars{*primitive == '\0' ? x[1] : record(primitive, x)};
+  });
 }
 Var scatter(Var x, Var indices, Var update, const IndexDims& dims, const char* operation, bool unique_indices) {
   return record("scatter", {x, indices, update},

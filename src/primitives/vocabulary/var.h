@@ -15,6 +15,7 @@ struct Var {
   const Shape& shape() const { return value->type.shape; }
   DType dtype() const { return value->type.dtype; }
 };
+using Vars = std::vector<Var>;
 
 Var record(const char* primitive, const std::vector<Var>& operands, Params = {});  // a primitive with one result
 Var literal(Var like, Scalar);                                                     // dtype and shape of `like`
@@ -51,6 +52,7 @@ Var digamma(Var); Var pow(Var, Var); Var maximum(Var, Var); Var minimum(Var, Var
 Var polygamma(Var n, Var x);
 // clang-format on
 Var select(Var condition, Var yes, Var no);
+Var only_where(Var condition, Var x);     // zero elsewhere
 Var convert(Var, DType);                  // the same where it has this dtype
 Var convert(Var, DType, bool ambiguous);  // always a call
 // Integers in the total order of the floats x: -NaN < -Inf < ... < -0 < 0 < ... < Inf < NaN. Others stay.
@@ -67,6 +69,9 @@ Var pad(Var, Var value, std::vector<int64_t> low, std::vector<int64_t> high, std
 Var concatenate(const std::vector<Var>&, int64_t dim);
 Var dynamic_slice(Var, const std::vector<Var>& starts, Shape sizes);
 Var dynamic_update_slice(Var, Var update, const std::vector<Var>& starts);
+// x[.., place, ..] without the dimension `dim`; and x with other elements there.
+Var element(Var x, int64_t dim, Var place);
+Var with_element(Var x, int64_t dim, Var place, Var part);
 // What the dimensions mean that a gather or scatter works on: StableHLO's dimension numbers.
 struct IndexDims {
   std::vector<int64_t> window;         // of the result or the update: dimensions of the slices

@@ -26,10 +26,10 @@ struct Printout {
   std::vector<Line> lines;
   Printout() {
     now = this;
-    set_printer([](std::string_view format, std::span<const PrintedTensor> tensors) {
-      const PrintedTensor& t = tensors.front();
-      const Tensor copy = graph::allocate({t.dtype, t.shape, t.ambiguous});
-      std::memcpy(copy.data.get(), t.data, bytes_of(t.dtype, t.shape));
+    set_printer([](std::string_view format, std::span<const DenseTensor> tensors) {
+      const DenseTensor& t = tensors.front();
+      const Tensor copy = graph::allocate({t.dtype, Shape(t.shape.begin(), t.shape.end()), t.ambiguous});
+      std::memcpy(copy.data.get(), t.data, bytes_of(t.dtype, copy.type.shape));
       now->lines.push_back({std::string(format), copy});
     });
   }
@@ -186,7 +186,7 @@ TEST(Print, AFailureOfThePrinterEndsTheRun) {
   Graph g;
   const Var x = input(g, {DType::f64, {}, false});
   g.outputs = {sin(print(g, "x", x)).value};
-  set_printer([](std::string_view, std::span<const PrintedTensor>) { throw Error("argument", "no paper"); });
+  set_printer([](std::string_view, std::span<const DenseTensor>) { throw Error("argument", "no paper"); });
   EXPECT_THROW(run_compiled(g, {doubles({}, {1})}), Error);
   set_printer(nullptr);
 }

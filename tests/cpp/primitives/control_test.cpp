@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "backend/eigen/evaluate.h"
+
 namespace anvil::primitives {
 namespace {
 
@@ -142,6 +144,27 @@ TEST(Tapes, HaveTheLayoutOfTheirRecords) {
                        {"last_first", Numbers{1}},
                        {"new_field_counts", Numbers{}}}),
                InternalError);
+}
+
+// k = 0, by, ... below an end that the graph around computes; what bodies read from there is listed.
+TEST(While, CountsToAnEnd) {
+  for (const int64_t end : {-1, 0, 1, 7, 8})
+    for (const int64_t by : {1, 3}) {
+      const TensorType i64_scalar{DType::i64, {}};
+      Graph g;
+      g.inputs = {make_value(graph::Value::Kind::input, i64_scalar)};
+      const Var given{&g, g.inputs[0]}, limit = given + 0.0, zero = literal(g, 0, i64_scalar);
+      const auto add = [&](Graph& body, Var k, const Vars& x) { return Vars{x[0] + k * Var{&body, given.value}}; };
+      g.outputs = values(counting_loop(g, limit, {zero}, add, by));
+      int64_t sum = 0;
+      for (int64_t k = 0; k < end; k += by) sum += k * end;
+      graph::Tensor x = graph::allocate(i64_scalar);
+      set_element(x, 0, end);
+      EXPECT_EQ(graph::element(eigen::evaluate(g, {x})[0], 0).as<int64_t>(), sum) << end << " by " << by;
+      const graph::Call& loop = g.calls.back();
+      EXPECT_EQ(loop.params.graph("cond_graph")->constants, std::vector<ValuePtr>{limit.value});
+      EXPECT_EQ(loop.params.graph("body_graph")->constants, std::vector<ValuePtr>{given.value});
+    }
 }
 
 }  // namespace

@@ -1,5 +1,4 @@
-// The elementary functions against the C library in a wider type, at special values, and
-// against themselves: every width, every instruction set and apply() give the same bits.
+// The values of the elementary functions: against the C library in a wider type, and at special values.
 #include <gtest/gtest.h>
 #include <algorithm>
 #include <bit>
@@ -7,26 +6,16 @@
 #include <cstdlib>
 #include <cstring>
 #include <limits>
-#include <map>
 #include <random>
 #include <string>
 #include <vector>
 #include "runtime/elementary/table.h"
+#include "runtime/elementary_arguments.h"
 
 namespace {
 
 using namespace anvil::elementary;
 using F = Function;
-template <class T>
-constexpr T inf = std::numeric_limits<T>::infinity();
-template <class T>
-constexpr T not_a_number = std::numeric_limits<T>::quiet_NaN();
-
-std::vector<Function> all_functions() {
-  std::vector<Function> list;
-  for (int i = 0; i < int(F::count); ++i) list.push_back(Function(i));
-  return list;
-}
 
 // ---- references --------------------------------------------------------------------
 // What a function should be, its largest error in ulps for floats and doubles, and where
@@ -94,71 +83,6 @@ double error_in_ulps(T got, long double want) {
   long double value = std::isinf(got) ? std::copysign(next, want) : (long double)got;
   int exponent = std::max(std::ilogb(want), L::min_exponent - 1);
   return double(std::ldexp(std::fabs(value - want), L::digits - 1 - exponent));
-}
-
-template <class T>
-const std::vector<T>& special_values() {
-  using L = std::numeric_limits<T>;
-  static const std::vector<T> values = [] {
-    std::vector<T> v = {0,
-                        1,
-                        2,
-                        T(0.5),
-                        T(0.75),
-                        T(1.5),
-                        3,
-                        7,
-                        33,
-                        T(0.1),
-                        L::min(),
-                        L::denorm_min(),
-                        L::min() / 2,
-                        L::max(),
-                        inf<T>,
-                        L::epsilon(),
-                        T(0x1p15),
-                        T(0x1p26),
-                        T(1e22),
-                        T(1e30),
-                        T(3.14159265358979),
-                        T(1.5707963267948966),
-                        T(0.34657359),
-                        T(0.69314718),
-                        T(88.7228391),
-                        T(103.97),
-                        T(709.782712893384),
-                        T(745.1332191),
-                        T(708.396418532264),
-                        T(36.7368),
-                        T(17.33),
-                        T(9.2),
-                        T(26.5),
-                        T(5.92)};
-    for (T x : std::vector<T>(v)) v.push_back(std::nextafter(x, T(0))), v.push_back(std::nextafter(x, inf<T>));
-    for (T x : std::vector<T>(v)) v.push_back(-x);
-    v.push_back(not_a_number<T>);
-    return v;
-  }();
-  return values;
-}
-
-// Special values, any bits, moderate exponents, and the interesting range.
-template <class T>
-std::vector<T> arguments(size_t n, double low, double high, int seed) {
-  std::vector<T> x = special_values<T>();
-  std::mt19937_64 random(seed);
-  std::uniform_real_distribution<double> uniform(low, high), exponent(-30, 30);
-  while (x.size() < n) {
-    std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t> bits = random();
-    T any;
-    std::memcpy(&any, &bits, sizeof any);
-    x.push_back(any);
-    x.push_back(T(std::exp2(exponent(random)) * (bits & 1 ? 1 : -1)));
-    x.push_back(T(uniform(random)));
-    x.push_back(T(uniform(random)));
-  }
-  x.resize(n);
-  return x;
 }
 
 template <class T>
@@ -280,138 +204,5 @@ void check_special_values() {
 }
 TEST(Elementary, SpecialValuesOfFloats) { check_special_values<float>(); }
 TEST(Elementary, SpecialValuesOfDoubles) { check_special_values<double>(); }
-
-// ---- the table -----------------------------------------------------------------------
-TEST(Elementary, Names) {
-  EXPECT_EQ(all_functions().size(), 47u);
-  for (F f : all_functions()) EXPECT_EQ(find(name(f)), f);
-  EXPECT_EQ(find("log1p"), F::log1p);
-  EXPECT_EQ(find("nonsense"), std::nullopt);
-  EXPECT_EQ(arity(F::trigamma), 1);
-  EXPECT_EQ(arity(F::pow), 2);
-  EXPECT_EQ(arity(F::polygamma), 2);
-  EXPECT_EQ(arity(F::betainc), 3);
-  EXPECT_EQ(symbol_name(F::exp, true, 1), "anvil_exp_f64");
-  EXPECT_EQ(symbol_name(F::erf_inv, false, 16), "anvil_erf_inv_f32x16");
-}
-
-std::map<std::string, void*> table_of(Isa isa) {
-  std::map<std::string, void*> table;
-  for (const Symbol& s : symbols(isa)) EXPECT_TRUE(table.emplace(s.name, s.address).second) << s.name;
-  return table;
-}
-
-// Widths in lanes of floats; of doubles half as many.
-std::vector<int> widths(Isa isa) {
-#if defined(__x86_64__)
-  return isa == Isa::avx512 ? std::vector{8, 16} : isa == Isa::avx2 ? std::vector{8} : std::vector<int>{};
-#else
-  return {4};
-#endif
-}
-
-TEST(Elementary, SymbolsAreComplete) {
-  for (Isa isa : {Isa::baseline, Isa::avx2, Isa::avx512}) {
-    auto table = table_of(isa);
-    EXPECT_EQ(table.size(), all_functions().size() * 2 * (1 + widths(isa).size()));
-    for (F f : all_functions()) {
-      EXPECT_TRUE(table.count(symbol_name(f, false, 1)) && table.count(symbol_name(f, true, 1)));
-      for (int w : widths(isa))
-        EXPECT_TRUE(table.count(symbol_name(f, false, w)) && table.count(symbol_name(f, true, w / 2))) << name(f) << w;
-    }
-  }
-}
-
-// ---- the same bits everywhere ----------------------------------------------------------
-// Calls of the vector functions as generated code makes them, with vectors in registers;
-// in assembly, because C++ without -mavx has no such call.
-#if defined(__x86_64__)
-#define CALL_WITH(name, reg)                                                              \
-  __attribute__((naked)) void name(void*, const void*, const void*, const void*, void*) { \
-    __asm__(                                                                              \
-        "pushq %rbx\n movq %r8, %rbx\n"                                                   \
-        "vmovups (%rsi), %" reg "0\n vmovups (%rdx), %" reg "1\n vmovups (%rcx), %" reg   \
-        "2\n call *%rdi\n"                                                                \
-        "vmovups %" reg "0, (%rbx)\n vzeroupper\n popq %rbx\n ret");                      \
-  }
-CALL_WITH(call_ymm, "ymm")
-CALL_WITH(call_zmm, "zmm")
-template <class T>
-void call_vector(void* f, int lanes, int, const T* a, const T* b, const T* c, T* out) {
-  (lanes * sizeof(T) == 64 ? call_zmm : call_ymm)(f, a, b, c, out);
-}
-#else
-template <class T>
-void call_vector(void* f, int, int count, const T* a, const T* b, const T* c, T* out) {
-  typedef T V __attribute__((vector_size(16)));
-  V x, y, z;
-  std::memcpy(&x, a, sizeof x);
-  std::memcpy(&y, b, sizeof y);
-  std::memcpy(&z, c, sizeof z);
-  x = count == 1 ? reinterpret_cast<V (*)(V)>(f)(x)
-      : count == 2 ? reinterpret_cast<V (*)(V, V)>(f)(x, y)
-                   : reinterpret_cast<V (*)(V, V, V)>(f)(x, y, z);
-  std::memcpy(out, &x, sizeof x);
-}
-#endif
-template <class T>
-void run(void* f, int lanes, int count, const T* a, const T* b, const T* c, T* out, size_t n) {
-  for (size_t i = 0; i + lanes <= n; i += lanes) {
-    if (lanes > 1)
-      call_vector(f, lanes, count, a + i, b + i, c + i, out + i);
-    else
-      out[i] = count == 1   ? reinterpret_cast<T (*)(T)>(f)(a[i])
-               : count == 2 ? reinterpret_cast<T (*)(T, T)>(f)(a[i], b[i])
-                            : reinterpret_cast<T (*)(T, T, T)>(f)(a[i], b[i], c[i]);
-  }
-}
-
-template <class T>
-auto bits_but_sign_of_nan(T x) {
-  if (std::isnan(x)) x = std::fabs(x);
-  return std::bit_cast<std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>(x);
-}
-
-template <class T>
-void check_same_bits() {
-  constexpr size_t n = 2048;
-  constexpr bool f64 = sizeof(T) == 8;
-  std::vector<T> a = arguments<T>(n, -20, 20, 5), b = arguments<T>(n, -5, 5, 6), c = arguments<T>(n, 0, 1, 8), out(n),
-                 want(n);
-  std::shuffle(b.begin(), b.end(), std::mt19937_64(7));
-  for (size_t i = 0; i < n; i += 3) b[i] = T(2);
-  auto compare = [&](F f, const std::string& what) {
-    size_t i = 0;
-    while (i < n && bits_but_sign_of_nan(out[i]) == bits_but_sign_of_nan(want[i])) ++i;
-    if (i < n)
-      ADD_FAILURE() << name(f) << " " << what << " at " << std::hexfloat << a[i] << " " << b[i] << " is " << out[i]
-                    << ", not " << want[i];
-  };
-  for (F f : all_functions()) {
-    const T* x = f == F::polygamma ? b.data() : a.data();
-    const T* y = f == F::polygamma ? a.data() : b.data();
-    const T* z = c.data();
-    const int count = arity(f);
-    run(table_of(Isa::baseline)[symbol_name(f, f64, 1)], 1, count, x, y, z, want.data(), n);
-    for (Isa isa : {Isa::baseline, Isa::avx2, Isa::avx512}) {
-      if (isa > detected_isa()) continue;
-      auto table = table_of(isa);
-      run(table[symbol_name(f, f64, 1)], 1, count, x, y, z, out.data(), n);
-      compare(f, "scalar");
-      for (int w : widths(isa)) {
-        int lanes = f64 ? w / 2 : w;
-        run(table[symbol_name(f, f64, lanes)], lanes, count, x, y, z, out.data(), n);
-        compare(f, "x" + std::to_string(lanes));
-      }
-    }
-    for (size_t start = 0, length = 0; start < n; start += length, length = (length + 1) % 37)
-      apply(f, {x + start, y + start, z + start}, out.data() + start, int64_t(std::min(length, n - start)));
-    compare(f, "apply");
-    for (size_t i = 0; i < n; ++i) out[i] = call(f, x[i], y[i], z[i]);
-    compare(f, "call");
-  }
-}
-TEST(Elementary, FloatsAreTheSameBitsEverywhere) { check_same_bits<float>(); }
-TEST(Elementary, DoublesAreTheSameBitsEverywhere) { check_same_bits<double>(); }
 
 }  // namespace

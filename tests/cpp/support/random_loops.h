@@ -40,24 +40,6 @@ class RandomLoops {
   }
   static Var integer(Graph& g, int64_t x) { return primitives::literal(g, Scalar(x), {DType::i32, {}, false}); }
   static Var number(Graph& g, double x) { return primitives::literal(g, Scalar(x), {DType::f64, {}, false}); }
-  static graph::GraphPtr inner(const Vars& like) {
-    auto g = std::make_shared<Graph>();
-    for (const Var& v : like) g->inputs.push_back(graph::make_value(graph::Value::Kind::input, v.type()));
-    return g;
-  }
-  static Vars inputs(const graph::GraphPtr& g) {
-    Vars list;
-    for (const auto& v : g->inputs) list.push_back({g.get(), v});
-    return list;
-  }
-  static void give(const graph::GraphPtr& g, const Vars& results) {
-    for (const Var& v : results) g->outputs.push_back(v.value);
-  }
-  static Vars vars(Graph& g, const std::vector<graph::ValuePtr>& values) {
-    Vars list;
-    for (const auto& v : values) list.push_back({&g, v});
-    return list;
-  }
 
   Var element(Graph& g, const Scope& s) {
     const Var a = any(g, s.arrays), i = any(g, s.places);
@@ -100,50 +82,45 @@ class RandomLoops {
   }
 
   Var branch(Graph& g, const Scope& s, int depth) {
-    const auto yes = inner({}), no = inner({});
     const Var condition = any(g, s.scalars) < 0.2;
-    give(yes, {scalar(*yes, s, depth - 1)});
-    give(no, {scalar(*no, s, depth - 1)});
+    const auto side = [&](Graph& inside, const Vars&) { return Vars{scalar(inside, s, depth - 1)}; };
+    const auto yes = primitives::inner_graph({}, side), no = primitives::inner_graph({}, side);
     return {&g, primitives::branch(g, condition.value, yes, no)[0]};
   }
   Var checkpoint(Graph& g, const Scope& s, int depth) {
-    const auto body = inner({});
-    Scope inside = s;
-    for (int k = 0; k < 2; ++k) inside.scalars.push_back(scalar(*body, inside, depth - 1));
-    give(body, {inside.scalars.back()});
+    const auto body = primitives::inner_graph({}, [&](Graph& to, const Vars&) {
+      Scope inside = s;
+      for (int k = 0; k < 2; ++k) inside.scalars.push_back(scalar(to, inside, depth - 1));
+      return Vars{inside.scalars.back()};
+    });
     return {&g, primitives::checkpoint(g, body)[0]};
   }
 
   // Gives a scalar and an array, from those that the loop starts with.
   Vars loop(Graph& g, const Scope& outer, Var x, Var array, int depth) {
     const Vars start = {reduced(x), array, integer(g, below(2)), integer(g, 4 - below(2)), any(g, outer.scalars)};
-    const auto condition = inner(start), body = inner(start);
-    const Vars now = inputs(condition), s = inputs(body);
-    Var more = now[2] < integer(*condition, below(5));
-    if (uneven_)
-      more = (now[2] < integer(*condition, 2 + below(3))) & (now[0] < 0.1 * static_cast<double>(below(8)));
-    else if (chance(30))
-      more = more & (now[0] < 0.9);
-    condition->outputs = {more.value};
-
-    Scope scope = outer;
-    for (Var v : {s[0], s[4]}) scope.scalars.push_back(v);
-    scope.arrays.push_back(s[1]);
-    for (Var v : {s[2], s[3]}) scope.places.push_back(v);
-    Var next = s[1];
-    for (int64_t k = 2 + below(4); k > 0; --k) {
-      if (chance(65)) {
-        scope.scalars.push_back(scalar(*body, scope, depth));
-      } else {
-        next = written(*body, scope, next);
-        scope.arrays.push_back(next);
+    const auto go_on = [this](Graph& test, const Vars& now) {
+      const Var more = now[2] < integer(test, below(5));
+      if (uneven_) return (now[2] < integer(test, 2 + below(3))) & (now[0] < 0.1 * static_cast<double>(below(8)));
+      return chance(30) ? more & (now[0] < 0.9) : more;
+    };
+    const Vars results = primitives::loop(g, start, go_on, [&](Graph& body, const Vars& s) {
+      Scope scope = outer;
+      for (Var v : {s[0], s[4]}) scope.scalars.push_back(v);
+      scope.arrays.push_back(s[1]);
+      for (Var v : {s[2], s[3]}) scope.places.push_back(v);
+      Var next = s[1];
+      for (int64_t k = 2 + below(4); k > 0; --k) {
+        if (chance(65)) {
+          scope.scalars.push_back(scalar(body, scope, depth));
+        } else {
+          next = written(body, scope, next);
+          scope.arrays.push_back(next);
+        }
       }
-    }
-    give(body, {reduced(scope.scalars.back()), next, s[2] + integer(*body, 1), s[3] - integer(*body, 1),
-                chance(40) ? s[4] : any(*body, scope.scalars)});
-    std::vector<graph::ValuePtr> initial;
-    for (const Var& v : start) initial.push_back(v.value);
-    const Vars results = vars(g, primitives::loop(g, initial, condition, body));
+      return Vars{reduced(scope.scalars.back()), next, s[2] + integer(body, 1), s[3] - integer(body, 1),
+                  chance(40) ? s[4] : any(body, scope.scalars)};
+    });
     if (chance(40)) g.calls.back().params.items.push_back({"segment", below(4)});
     return {results[0], results[1]};
   }

@@ -201,25 +201,23 @@ ValueList replaced(ValueList list, const Flags& flags, const ValueList& by) {
 GraphPtr as_loop(const Graph& g, const Repetition& r) {
   const GraphPtr to = around(g);
   const ValueList outside = new_inputs(*to, g.inputs);
-  ValueList state = marked(outside, r.carried);
-  state.push_back(primitives::literal(*to, 0.0, {DType::f64, {r.steps}}).value);
-  state.push_back(primitives::literal(*to, 0, {DType::i32, {}}).value);
-  const auto condition = std::make_shared<Graph>(), body = std::make_shared<Graph>();
-  for (const GraphPtr& inner : {condition, body}) new_inputs(*inner, state);
+  Vars state = primitives::vars(*to, marked(outside, r.carried));
+  state.push_back(primitives::literal(*to, 0.0, {DType::f64, {r.steps}}));
+  state.push_back(primitives::literal(*to, 0, {DType::i32, {}}));
   const size_t carried = state.size() - 2;
-  const auto first = [carried](const ValueList& list) {
-    return ValueList(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(carried));
+  const auto first = [carried](const Vars& now) {
+    return values(Vars(now.begin(), now.begin() + static_cast<std::ptrdiff_t>(carried)));
   };
-  Var more = Var{condition.get(), condition->inputs.back()} < static_cast<double>(r.steps);
-  if (r.until) more = more & goes_on(*condition, first(condition->inputs), r.limit);
-  condition->outputs = {more.value};
-  const Vars next = one_step(g, replaced(outside, r.carried, first(body->inputs)), r.carried, *body);
-  const Var k{body.get(), body->inputs.back()}, kept{body.get(), body->inputs[carried]};
-  for (size_t i = 0; i < carried; ++i) body->outputs.push_back(next[i].value);
-  body->outputs.push_back(dynamic_update_slice(kept, reshape(next.back(), {1}), {k}).value);
-  body->outputs.push_back((k + 1.0).value);
-  transform::list_constants(*body);
-  to->outputs = primitives::loop(*to, state, condition, body);
+  const auto go_on = [&](Graph& test, const Vars& now) {
+    const Var more = now.back() < static_cast<double>(r.steps);
+    return r.until ? more & goes_on(test, first(now), r.limit) : more;
+  };
+  to->outputs = values(primitives::loop(*to, state, go_on, [&](Graph& body, const Vars& now) {
+    Vars next = one_step(g, replaced(outside, r.carried, first(now)), r.carried, body);
+    next.back() = with_element(now[carried], 0, now.back(), next.back());
+    next.push_back(now.back() + 1.0);
+    return next;
+  }));
   to->outputs.pop_back();
   return to;
 }

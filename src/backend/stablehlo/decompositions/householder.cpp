@@ -13,8 +13,6 @@ namespace {
 
 using Values = std::vector<ValuePtr>;
 
-const TensorType count_type{DType::i64, {}, false};
-
 // Matrices side by side, and step k of a loop over their columns.
 struct Columns {
   Graph& graph;
@@ -23,12 +21,6 @@ struct Columns {
   int64_t rows_dim() const { return static_cast<int64_t>(rank) - 2; }
   int64_t columns_dim() const { return static_cast<int64_t>(rank) - 1; }
 
-  Vars starts(bool row, bool column) const {
-    Vars list(rank, primitives::literal(graph, 0, count_type));
-    if (row) list[rank - 2] = k;
-    if (column) list[rank - 1] = k;
-    return list;
-  }
   // Where the elements of a matrix lie: in row k, below it, ...
   Var row(const Shape& shape) const { return primitives::iota(graph, rows_dim(), DType::i64, shape); }
   Var column(const Shape& shape) const { return primitives::iota(graph, columns_dim(), DType::i64, shape); }
@@ -37,7 +29,7 @@ struct Columns {
   Var column_k(Var a) const {
     Shape one = a.shape();
     one.back() = 1;
-    return dynamic_slice(a, starts(false, true), one);
+    return reshape(element(a, columns_dim(), k), one);
   }
   Var spread(Var x, const Shape& shape) const {
     Ints dims;
@@ -52,22 +44,9 @@ struct Columns {
   }
 };
 
-// A loop with a counter, as long as it is below `steps`, over some state.
-template <class Step>
-Values repeated(Graph& to, int64_t steps, const Vars& state, Step&& step) {
-  const auto condition = std::make_shared<Graph>(), body = std::make_shared<Graph>();
-  Values start = {primitives::literal(to, 0, count_type).value};
-  for (const Var& v : state) start.push_back(v.value);
-  for (const GraphPtr& g : {condition, body})
-    for (const ValuePtr& v : start) g->inputs.push_back(graph::make_value(graph::Value::Kind::input, v->type));
-  condition->outputs = {(Var{condition.get(), condition->inputs[0]} < static_cast<double>(steps)).value};
-  Vars now;
-  for (const ValuePtr& v : body->inputs) now.push_back({body.get(), v});
-  body->outputs = {(now[0] + 1.0).value};
-  for (const Var& v : step(*body, now)) body->outputs.push_back(v.value);
-  Values results = primitives::loop(to, start, condition, body);
-  results.erase(results.begin());
-  return results;
+// A loop of so many steps.
+Values repeated(Graph& to, int64_t steps, const Vars& state, const primitives::CountedStep& step) {
+  return values(counting_loop(to, primitives::literal(to, steps, {DType::i64, {}}), state, step));
 }
 
 struct Reflection {
@@ -99,18 +78,15 @@ Values geqrf(Importer& in, const Operation& op, const Vars& x) {
   const int64_t steps = taus.back() = std::min(shape[shape.size() - 2], shape.back());
   const Var none = primitives::literal(in.graph(), 0.0, {x[0].dtype(), taus});
   if (elements(shape) == 0) return {x[0].value, none.value};
-  return repeated(in.graph(), steps, {x[0], none}, [&](Graph& g, const Vars& now) {
-    const Columns at{g, now[0], shape.size()};
-    const Var a = now[1], row = at.row(shape), column = at.column(shape), k = at.here(shape);
+  const auto step = [&](Graph& g, Var number, const Vars& now) {
+    const Columns at{g, number, shape.size()};
+    const Var a = now[0], row = at.row(shape), column = at.column(shape), k = at.here(shape);
     const Reflection r = reflection(at, at.column_k(a));
     const Var packed = select(row == k, at.spread(r.beta, shape), select(row > k, at.spread(r.v, shape), a));
     const Var next = select(column > k, at.reflected(a, r.v, r.tau), select(column == k, packed, a));
-    Shape one = taus;
-    one.back() = 1;
-    Vars place(taus.size(), primitives::literal(g, 0, count_type));
-    place.back() = now[0];
-    return Vars{next, dynamic_update_slice(now[2], reshape(r.tau, one), place)};
-  });
+    return Vars{next, with_element(now[1], at.rows_dim(), number, r.tau)};
+  };
+  return repeated(in.graph(), steps, {x[0], none}, step);
 }
 
 Values orgqr(Importer& in, const Operation& op, const Vars& x) {
@@ -123,19 +99,17 @@ Values orgqr(Importer& in, const Operation& op, const Vars& x) {
   const Columns whole{in.graph(), {}, shape.size()};
   const Var identity = primitives::convert(whole.row(shape) == whole.column(shape), x[0].dtype());
   if (elements(shape) == 0 || taus.back() == 0) return {identity.value};
-  return repeated(in.graph(), taus.back(), {identity}, [&](Graph& g, const Vars& now) {
-    const Columns at{g, static_cast<double>(taus.back() - 1) - now[0], shape.size()};
+  const auto step = [&](Graph& g, Var number, const Vars& now) {
+    const Columns at{g, static_cast<double>(taus.back() - 1) - number, shape.size()};
     const Var packed{&g, x[0].value}, numbers{&g, x[1].value};
-    Shape one = taus, square = taus;
+    Shape one = taus;
     one.back() = 1;
-    square.back() = 1;
-    square.push_back(1);
-    Vars place(taus.size(), primitives::literal(g, 0, count_type));
-    place.back() = at.k;
+    one.push_back(1);
     const Var c = at.column_k(packed), row = at.row(c.shape()), k = at.here(c.shape());
-    const Var v = select(row == k, literal(c, 1), select(row > k, c, zeros_like(c)));
-    return Vars{at.reflected(now[1], v, reshape(dynamic_slice(numbers, place, one), square))};
-  });
+    const Var v = select(row == k, literal(c, 1), only_where(row > k, c));
+    return Vars{at.reflected(now[0], v, reshape(element(numbers, at.rows_dim(), at.k), one))};
+  };
+  return repeated(in.graph(), taus.back(), {identity}, step);
 }
 
 }  // namespace

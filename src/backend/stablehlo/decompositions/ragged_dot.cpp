@@ -81,8 +81,6 @@ struct Ragged {
   }
 };
 
-Var chosen(Var where, Var x) { return primitives::select(where, x, primitives::zeros_like(x)); }
-
 // The products of all rows with all groups, of which those count that belong together: what
 // the others are, infinite perhaps, does not matter.
 Var ragged_rows(const Ragged& r) {
@@ -96,7 +94,7 @@ Var ragged_rows(const Ragged& r) {
   Var member = r.member(primitives::take(r.lhs.shape(), places), position(places, r.ragged), leads);
   Ints dims = primitives::all_axes(places.size());
   dims.push_back(groups);
-  return primitives::reduce_sum(chosen(primitives::broadcast_in_dim(member, all.shape(), dims), all), {groups});
+  return primitives::reduce_sum(only_where(primitives::broadcast_in_dim(member, all.shape(), dims), all), {groups});
 }
 
 // One product for each group, of the operands with 0 where they are not of it.
@@ -108,7 +106,7 @@ Var ragged_sums(const Ragged& r) {
                            : r.d.rhs_contracting[static_cast<size_t>(position(r.d.lhs_contracting, k))]);
   auto of_groups = [&](Var x, int64_t axis, const Ints& leads) {
     Var member = r.member(x.shape(), axis, leads);
-    return chosen(member, primitives::broadcast_in_dim(x, member.shape(), primitives::all_axes(x.shape().size())));
+    return only_where(member, primitives::broadcast_in_dim(x, member.shape(), primitives::all_axes(x.shape().size())));
   };
   int64_t partner = r.d.rhs_contracting[static_cast<size_t>(position(r.d.lhs_contracting, r.ragged))];
   Dimensions d = r.d;

@@ -3,6 +3,7 @@
 // position, carried along, which also settles ties; the operands then follow by sorts of ours,
 // so that derivatives do not go through the network.
 #include "backend/stablehlo/decompositions/comparator.h"
+#include "primitives/families/control.h"
 #include "primitives/vocabulary/region.h"
 
 namespace anvil::stablehlo {
@@ -28,10 +29,8 @@ class Network {
 
   // The position in the operands of each element of the sorted ones.
   Var order() {
-    GraphPtr condition = scope(), body = scope();
-    condition->outputs = {(Var{condition.get(), condition->inputs[0]} <= literal(*condition, size_, scalar)).value};
-    step(*body);
-    Var positions = in_.var(in_.record("while", state_, {{"cond_graph", condition}, {"body_graph", body}})[2]);
+    const auto go_on = [this](Graph&, const Vars& now) { return now[0] <= static_cast<double>(size_); };
+    Var positions = loop(in_.graph(), state_, go_on, [this](Graph& g, const Vars& own) { return step(g, own); })[2];
     Ints starts(shape_.size(), 0), limits = shape_;
     limits[static_cast<size_t>(dim_)] = n_;
     return slice(positions, starts, limits, Ints(shape_.size(), 1));
@@ -40,11 +39,6 @@ class Network {
  private:
   inline static const TensorType scalar{DType::i64, {}};
 
-  GraphPtr scope() const {
-    auto g = std::make_shared<Graph>();
-    for (const Var& v : state_) g->inputs.push_back(graph::make_value(graph::Value::Kind::input, v.type()));
-    return g;
-  }
   // x[(i + distance) mod size], and x[(i - distance) mod size] where `back` is.
   Var partner(Var x, Var distance, Var back) const {
     auto shifted = [&](Var by) {
@@ -60,9 +54,7 @@ class Network {
     for (size_t k = 3; k < left.size(); ++k) arguments.insert(arguments.end(), {left[k], right[k]});
     return lift(g, comparator_, arguments, shape_)[0];
   }
-  void step(Graph& g) const {
-    Vars own;
-    for (const ValuePtr& v : g.inputs) own.push_back({&g, v});
+  Vars step(Graph& g, const Vars& own) const {
     Var block = own[0], distance = own[1], index = iota(g, dim_, DType::i64, shape_);
     auto bit = [&](Var of) { return (index & broadcast_to_like(of, index)) != 0.0; };
     Var back = bit(distance);
@@ -71,10 +63,11 @@ class Network {
     Var first = own[2] < other[2], padding = maximum(own[2], other[2]) >= double(n_);
     Var before = select(padding, first, holds(g, own, other) | ((!holds(g, other, own)) & first));
     Var keep = before == (back == bit(block));
-    for (size_t k = 2; k < own.size(); ++k) g.outputs.push_back(select(keep, own[k], other[k]).value);
     Var half = record("shift_right_logical", {distance, literal(distance, 1)});
     Var last = half == 0.0;
-    g.outputs.insert(g.outputs.begin(), {select(last, block + block, block).value, select(last, block, half).value});
+    Vars next = {select(last, block + block, block), select(last, block, half)};
+    for (size_t k = 2; k < own.size(); ++k) next.push_back(select(keep, own[k], other[k]));
+    return next;
   }
 
   Importer& in_;
