@@ -132,6 +132,34 @@ TEST(WindowText, GrowingWindowsAreRunningReductions) {
   EXPECT_EQ(run(sliding("add", "1.0", "1", "0, 0"), {x}), (std::vector<double>{3, 2, 4, 3}));
 }
 
+// The maps y -> q + p y of two elements, one after the other, as a run over (p, q).
+std::string recurrence(const char* padding) {
+  return std::string(R"(func.func @main(%p: tensor<3xf64>, %q: tensor<3xf64>) -> tensor<3xf64> {
+      %one = stablehlo.constant dense<1.0> : tensor<f64>
+      %zero = stablehlo.constant dense<0.0> : tensor<f64>
+      %0:2 = "stablehlo.reduce_window"(%p, %q, %one, %zero) ({
+      ^bb0(%a: tensor<f64>, %b: tensor<f64>, %c: tensor<f64>, %d: tensor<f64>):
+        %1 = stablehlo.multiply %a, %c : tensor<f64>
+        %2 = stablehlo.multiply %c, %b : tensor<f64>
+        %3 = stablehlo.add %d, %2 : tensor<f64>
+        stablehlo.return %1, %3 : tensor<f64>, tensor<f64>
+      }) {window_dimensions = array<i64: 3>, padding = dense<[[)") +
+         padding + R"(]]> : tensor<1x2xi64>} : (tensor<3xf64>, tensor<3xf64>, tensor<f64>, tensor<f64>)
+        -> (tensor<3xf64>, tensor<3xf64>)
+      return %0#1 : tensor<3xf64>
+    })";
+}
+TEST(WindowText, RunsKeepTheOrder) {
+  const std::vector<Tensor> maps = {tensor(DType::f64, {3}, {2, 3, 5}), tensor(DType::f64, {3}, {1, 10, 100})};
+  EXPECT_EQ(run(recurrence("2, 0"), maps), (std::vector<double>{1, 13, 165}));
+  EXPECT_EQ(run(recurrence("0, 2"), maps), (std::vector<double>{165, 150, 100}));
+  // what is written goes from the end, and reads back as it was
+  const auto g = stablehlo::read(recurrence("2, 0"));
+  const std::string text = stablehlo::write(*g).text;
+  EXPECT_NE(text.find("padding = dense<[[0, 2]]>"), std::string::npos);
+  EXPECT_EQ(graph::print(*stablehlo::read(text)), graph::print(*g));
+}
+
 TEST(WindowText, MapsAndScans) {
   EXPECT_EQ(run(R"(func.func @main(%x: tensor<3xf64>, %y: tensor<3xf64>) -> tensor<3xf64> {
       %0 = "stablehlo.map"(%x, %y) ({
