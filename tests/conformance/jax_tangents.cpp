@@ -1,6 +1,6 @@
-// Forward mode of the programs of a folder against JAX's own: NAME.json in another folder has tangents for the inputs that
-// stand beside NAME.mlir, and what JAX's jvp makes of them (make_tangents.py). Where our convention at a kink is another
-// one, conventions.csv there says what we give and why:
+// Forward mode of the programs of a folder against JAX's own: NAME.json in another folder has tangents for the inputs
+// that stand beside NAME.mlir, and what JAX's jvp makes of them (make_tangents.py). Where our convention at a kink is
+// another one, conventions.csv there says what we give and why:
 //   program, output      a name, and the number of an output
 //   elements, values     of it, by rows, and what we give there
 #include <cstdlib>

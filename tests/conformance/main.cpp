@@ -1,6 +1,7 @@
 // Runs conformance material through the importer, the Eigen evaluator and the compiler:
 //   anvil_conformance stablehlo FOLDER | jax FOLDER | modes FOLDER | transformed FOLDER | gradients FOLDER TABLE
-//     | tangents PROGRAMS FOLDER [--known CSV] [--rejections CSV] [--filter TEXT] [--mode eigen|compiled|written] [--groups] [--direct]
+//     | tangents PROGRAMS FOLDER
+//     [--known CSV] [--rejections CSV] [--filter TEXT] [--mode eigen|compiled|written] [--groups] [--direct]
 //     [--seconds N]
 // Ends with 0 when what fails is exactly what the list of known failures names. The last line: N passed, M failed.
 #include <cstdio>

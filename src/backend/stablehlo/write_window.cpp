@@ -38,8 +38,8 @@ Item reversed(Writer& w, const Item& x, size_t axis) {
   return w.op("stablehlo.reverse", {x}, x.type, {"dimensions = " + array({static_cast<int64_t>(axis)})});
 }
 
-// Where the order counts, a run goes from the end, on what is reversed: of windows that grow from the start XLA (0.10.2)
-// combines blocks of 16 elements the wrong way round.
+// Where the order counts, a run goes from the end, on what is reversed: where windows grow from the start, XLA (that of
+// JAX 0.10.2) combines blocks of 16 elements the wrong way round.
 Items cumulative(Writer& w, const Call& c) {
   Items operands = w.use_all(c.inputs);
   const Shape& shape = operands[0].type.shape;
