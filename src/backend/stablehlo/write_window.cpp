@@ -38,15 +38,16 @@ Item reversed(Writer& w, const Item& x, size_t axis) {
   return w.op("stablehlo.reverse", {x}, x.type, {"dimensions = " + array({static_cast<int64_t>(axis)})});
 }
 
-// Where the order counts, a run goes from the end, on what is reversed: where windows grow from the start, XLA (that of
-// JAX 0.10.2) combines blocks of 16 elements the wrong way round.
+// Where the order counts, a longer run goes from the end, on what is reversed: where windows grow from the start, XLA
+// (that of JAX 0.10.2) combines blocks of so many elements the wrong way round.
+constexpr int64_t xla_block = 16;
 Items cumulative(Writer& w, const Call& c) {
   Items operands = w.use_all(c.inputs);
   const Shape& shape = operands[0].type.shape;
   auto axis = static_cast<size_t>(c.params.integer("dim"));
   if (shape[axis] == 0) return {operands.begin(), operands.begin() + static_cast<std::ptrdiff_t>(c.outputs.size())};
   const graph::GraphPtr body = c.params.graph("body");
-  const bool from_end = !primitives::single_operation(*body);
+  const bool from_end = shape[axis] > xla_block && !primitives::single_operation(*body);
   if (from_end)
     for (size_t k = 0; k < c.outputs.size(); ++k) operands[k] = reversed(w, operands[k], axis);
   Items found = w.op_with_regions("stablehlo.reduce_window", operands, result_types(c),
