@@ -25,6 +25,8 @@ std::vector<Case> jax_programs(const std::string& folder, const Options&);
 std::vector<Case> jax_gradients(const std::string& folder, const std::string& table, const Options&);
 // Forward and reverse mode of the programs of a folder against each other.
 std::vector<Case> jax_modes(const std::string& folder, const Options&);
+// Forward mode of the programs of a folder against JAX's own, which stands in another: jax_tangents.cpp.
+std::vector<Case> jax_tangents(const std::string& programs, const std::string& folder, const Options&);
 // Our transformations of exported functions against JAX's own: transformed.cpp.
 std::vector<Case> jax_transformed(const std::string& folder, const Options&);
 

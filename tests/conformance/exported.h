@@ -20,6 +20,7 @@ struct Exported {
   std::vector<graph::Tensor> inputs;
   std::vector<Output> outputs;
 };
-Exported read_exported(const std::string& path);  // without the endings .mlir and .json
+Exported read_exported(const std::string& path);        // without the endings .mlir and .json
+std::vector<Exported::Output> outputs_of(const Json&);  // "outputs", with their tolerances and alternatives
 
 }  // namespace anvil::conformance

@@ -12,11 +12,8 @@ namespace anvil::conformance {
 
 using graph::Tensor;
 
-Exported read_exported(const std::string& path) {
-  Exported e;
-  e.text = read_file(path + ".mlir");
-  Json j = parse_json(read_file(path + ".json"));
-  for (const Json& t : j.at("inputs").items) e.inputs.push_back(tensor_of(t));
+std::vector<Exported::Output> outputs_of(const Json& j) {
+  std::vector<Exported::Output> outputs;
   const Json *alternatives = j.find("alt_outputs"), *names = j.find("output_names");
   for (size_t k = 0; k < j.at("outputs").items.size(); ++k) {
     Exported::Output o;
@@ -26,8 +23,17 @@ Exported read_exported(const std::string& path) {
     if (const Json* a = alternatives ? alternatives->find(std::to_string(k)) : nullptr) o.alternative = tensor_of(*a);
     o.name = "output " + std::to_string(k);
     if (names && k < names->items.size()) o.name += " (" + names->items[k].text + ")";
-    e.outputs.push_back(std::move(o));
+    outputs.push_back(std::move(o));
   }
+  return outputs;
+}
+
+Exported read_exported(const std::string& path) {
+  Exported e;
+  e.text = read_file(path + ".mlir");
+  Json j = parse_json(read_file(path + ".json"));
+  for (const Json& t : j.at("inputs").items) e.inputs.push_back(tensor_of(t));
+  e.outputs = outputs_of(j);
   return e;
 }
 

@@ -1,5 +1,6 @@
 // Runs conformance material through the importer, the Eigen evaluator and the compiler:
 //   anvil_conformance stablehlo FOLDER | jax FOLDER | modes FOLDER | transformed FOLDER | gradients FOLDER TABLE
+//     | tangents PROGRAMS FOLDER
 //     [--known CSV] [--rejections CSV] [--filter TEXT] [--mode eigen|compiled|written] [--groups] [--direct]
 //     [--seconds N]
 // Ends with 0 when what fails is exactly what the list of known failures names. The last line: N passed, M failed.
@@ -37,10 +38,11 @@ static int run(int argc, char** argv) {
     else
       plain.push_back(a);
   }
-  if (plain.size() < 2 || (plain[0] == "gradients") != (plain.size() == 3)) {
+  const bool two = !plain.empty() && (plain[0] == "gradients" || plain[0] == "tangents");
+  if (plain.size() < 2 || two != (plain.size() == 3)) {
     std::fprintf(stderr,
                  "usage: anvil_conformance stablehlo FOLDER | jax FOLDER | modes FOLDER | transformed FOLDER | "
-                 "gradients FOLDER TABLE [options]\n");
+                 "gradients FOLDER TABLE | tangents PROGRAMS FOLDER [options]\n");
     return 2;
   }
   test::load_llvm();
@@ -51,6 +53,7 @@ static int run(int argc, char** argv) {
   if (plain[0] == "modes") cases = conformance::jax_modes(plain[1], options);
   if (plain[0] == "transformed") cases = conformance::jax_transformed(plain[1], options);
   if (plain[0] == "gradients") cases = conformance::jax_gradients(plain[1], plain[2], options);
+  if (plain[0] == "tangents") cases = conformance::jax_tangents(plain[1], plain[2], options);
   std::vector<conformance::Test> tests;
   for (const auto& c : cases) tests.push_back(c.test);
   std::vector<conformance::Failure> outcomes;

@@ -222,7 +222,7 @@ Var Importer::composed(Var x, Ints permutation, bool turning) {
   if (!inner && turning) inner = origin(x.value, Origin::transposed);
   if (inner) {
     source.value = inner->x;
-    for (int64_t& d : permutation) d = inner->permutation[static_cast<size_t>(d)];
+    for (int64_t& d : permutation) d = inner->dims[static_cast<size_t>(d)];
     if (std::is_sorted(permutation.begin(), permutation.end())) return source;
   }
   Var y = primitives::transpose(source, permutation);
@@ -230,6 +230,16 @@ Var Importer::composed(Var x, Ints permutation, bool turning) {
   return y;
 }
 Var Importer::transpose(Var x, Ints permutation) { return composed(x, std::move(permutation), false); }
+Var Importer::mirrored(Var x, const Ints& dims, bool running) {
+  const Origin* inner = origin(x.value, Origin::run_backwards);
+  if (!inner && running) inner = origin(x.value, Origin::reversed);
+  if (inner && inner->dims == dims) return var(inner->x);
+  Var y = primitives::reverse(x, dims);
+  note(y.value, {running ? Origin::run_backwards : Origin::reversed, x.value, dims});
+  return y;
+}
+Var Importer::reversed(Var x, const Ints& dims) { return mirrored(x, dims, false); }
+Var Importer::run_backwards(Var x, const Ints& dims) { return mirrored(x, dims, true); }
 Var Importer::turned(Var x) { return x.shape().size() < 2 ? x : composed(x, reversal(x.shape().size()), true); }
 
 ValuePtr Importer::constant(const graph::Tensor& t) {

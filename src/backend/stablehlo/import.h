@@ -62,13 +62,21 @@ class Importer {
   // a transpose that x is. The text's transpose of the latter's result does the same.
   Var transpose(Var x, Ints permutation);
   Var turned(Var x);  // dimensions reversed
+  // The same of a reversal along some dimensions: that of the text, and that which a run from the end needs.
+  Var reversed(Var x, const Ints& dims);
+  Var run_backwards(Var x, const Ints& dims);
   // A comparison by StableHLO's word for its direction: LT, GE, ...
   Var compare(const Operation&, const std::string& direction, Var, Var);
   // What some values were made of, for rules that take it back.
   struct Origin {
-    enum Kind : uint8_t { transposed, turned } kind;  // by the text; by a reshape
+    enum Kind : uint8_t {
+      transposed,    // by the text
+      turned,        // by a reshape
+      reversed,      // by the text
+      run_backwards  // by a run from the end
+    } kind;
     ValuePtr x;
-    Ints permutation = {};  // of the transposed
+    Ints dims = {};  // of the transposed in their new order; those reversed
   };
   void note(const ValuePtr& result, Origin origin) { origins_.insert_or_assign(result, std::move(origin)); }
 
@@ -92,6 +100,7 @@ class Importer {
   std::vector<ValuePtr> results(const Operation&, const Vars& inputs);
   const Origin* origin(const ValuePtr&, Origin::Kind) const;
   Var composed(Var x, Ints permutation, bool turning);
+  Var mirrored(Var x, const Ints& dims, bool running);
 
   const Module& module_;
   const Rules& extra_;

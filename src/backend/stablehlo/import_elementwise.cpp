@@ -4,6 +4,7 @@
 
 #include "backend/stablehlo/import.h"
 #include "primitives/vocabulary/region.h"
+#include "primitives/vocabulary/simplification.h"
 
 namespace anvil::stablehlo {
 namespace {
@@ -59,6 +60,36 @@ Values real_part(Importer&, const Operation& op, const Vars& x) {
   return {op.name == "stablehlo.real" ? x[0].value : primitives::zeros_like(x[0]).value};
 }
 
+// The call of this primitive that made a value, if it is among the latest.
+const graph::Call* made_by(Importer& in, const ValuePtr& v, const char* primitive) {
+  const graph::Call* c = recent(in.graph(), v);
+  return c && c->primitive->name == primitive ? c : nullptr;
+}
+
+bool is_one(Importer& in, const ValuePtr& v) {
+  const graph::Call* spread = made_by(in, v, "broadcast_in_dim");
+  const auto number = primitives::splat(spread ? spread->inputs[0] : v);
+  return number && number->as<double>() == 1;
+}
+
+// x, where y is 1 / (1 + exp(-x)): so JAX spells the logistic function for CPUs. By the rules of these parts its
+// derivative is 0 times Inf, which is NaN, as soon as exp(-x) is infinite: from x = -89 on in f32.
+std::optional<Var> logistic_argument(Importer& in, const Vars& y) {
+  if (y.size() != 2 || !is_one(in, y[0].value)) return {};
+  const graph::Call* sum = made_by(in, y[1].value, "add");
+  if (!sum || !is_one(in, sum->inputs[0])) return {};
+  const graph::Call* power = made_by(in, sum->inputs[1], "exp");
+  const graph::Call* minus = power ? made_by(in, power->inputs[0], "negate") : nullptr;
+  return minus ? std::optional(in.var(minus->inputs[0])) : std::nullopt;
+}
+
+Rule divide(Rule plain) {
+  return [plain = std::move(plain)](Importer& in, const Operation& op, const Vars& x) {
+    const std::optional<Var> argument = logistic_argument(in, x);
+    return argument ? in.record("logistic", {*argument}) : plain(in, op, x);
+  };
+}
+
 // The calls of the region on whole tensors.
 Values map(Importer& in, const Operation& op, const Vars& x) {
   const TensorType& result = result_type(op);
@@ -99,6 +130,7 @@ void add_elementwise_rules(Rules& rules) {
   add(rules, "stablehlo.round_nearest_even", round);
   add(rules, "stablehlo.round_nearest_afz", round);
   add(rules, "stablehlo.map", map);
+  rules.at("stablehlo.divide") = divide(rules.at("stablehlo.divide"));
   add(rules, "stablehlo.real", real_part);
   add(rules, "stablehlo.imag", real_part);
   add(rules, "chlo.square", square);

@@ -32,6 +32,11 @@ Values transpose(Importer& in, const Operation& op, const Vars& x) {
   return {in.transpose(x[0], permutation).value};
 }
 
+Values reverse(Importer& in, const Operation& op, const Vars& x) {
+  need_operands(op, 1);
+  return {in.reversed(x[0], ints(op, need(op, "dimensions"))).value};
+}
+
 // Row-major order is R's order of the reversed dimensions.
 Values reshape(Importer& in, const Operation& op, const Vars& x) {
   need_operands(op, 1);
@@ -46,6 +51,7 @@ void add_shape_rules(Rules& rules) {
   add(rules, "stablehlo.constant", constant);
   add(rules, "stablehlo.iota", iota);
   add(rules, "stablehlo.transpose", transpose);
+  rules.at("stablehlo.reverse") = reverse;
   add(rules, "stablehlo.reshape", reshape);
 }
 

@@ -53,18 +53,20 @@ Vars run(Importer& in, const FoldOperands& f, const Running& r) {
   Vars operands = f.operands;
   if (r.axis < 0) return primitives::fold(f.operands, f.initial, {}, f.body);
   if (r.from_end)
-    for (Var& x : operands) x = primitives::reverse(x, {r.axis});
-  const bool sum = primitives::single_operation(*f.body) == loops::Op::add;
+    for (Var& x : operands) x = in.run_backwards(x, {r.axis});
+  const auto commutative = primitives::single_operation(*f.body);
+  const bool sum = commutative == loops::Op::add;
   Vars results;
   if (operands.size() == 1 && sum && !is_bool(operands[0].dtype())) {
     results = {primitives::cumsum(operands[0], r.axis)};
   } else {
     operands.insert(operands.end(), f.initial.begin(), f.initial.end());
-    for (const ValuePtr& v : in.record("cumulative", operands, {{"dim", r.axis, true}, {"body", f.body}}))
+    const GraphPtr body = r.from_end && !commutative ? primitives::flipped(*f.body) : f.body;
+    for (const ValuePtr& v : in.record("cumulative", operands, {{"dim", r.axis, true}, {"body", body}}))
       results.push_back(in.var(v));
   }
   if (r.from_end)
-    for (Var& x : results) x = primitives::reverse(x, {r.axis});
+    for (Var& x : results) x = in.run_backwards(x, {r.axis});
   return results;
 }
 

@@ -1,5 +1,6 @@
 // Primitives that slide a window over a tensor.
 #include "backend/stablehlo/write.h"
+#include "primitives/vocabulary/region.h"
 
 namespace anvil::stablehlo {
 namespace {
@@ -16,12 +17,12 @@ std::string padding(const Ints& low, const Ints& high) {
 
 // ---- running reductions: windows that grow along one axis ---------------------------------
 
-Lines growing_window(const Shape& shape, size_t axis) {
-  Ints window(shape.size(), 1), ones(shape.size(), 1), low(shape.size(), 0);
+Lines growing_window(const Shape& shape, size_t axis, bool from_end = false) {
+  Ints window(shape.size(), 1), ones(shape.size(), 1), none(shape.size(), 0), all = none;
   window[axis] = shape[axis];
-  low[axis] = shape[axis] - 1;
+  all[axis] = shape[axis] - 1;
   return {"window_dimensions = " + array(window), "window_strides = " + array(ones), "base_dilations = " + array(ones),
-          "window_dilations = " + array(ones), padding(low, Ints(shape.size(), 0))};
+          "window_dilations = " + array(ones), from_end ? padding(none, all) : padding(all, none)};
 }
 
 Items cumsum(Writer& w, const Call& c) {
@@ -33,13 +34,28 @@ Items cumsum(Writer& w, const Call& c) {
                            {w.reducer("stablehlo.add", x.type.dtype)}, growing_window(x.type.shape, axis));
 }
 
+Item reversed(Writer& w, const Item& x, size_t axis) {
+  return w.op("stablehlo.reverse", {x}, x.type, {"dimensions = " + array({static_cast<int64_t>(axis)})});
+}
+
+// Where the order counts, a longer run goes from the end, on what is reversed: where windows grow from the start, XLA
+// (that of JAX 0.10.2) combines blocks of so many elements the wrong way round.
+constexpr int64_t xla_block = 16;
 Items cumulative(Writer& w, const Call& c) {
   Items operands = w.use_all(c.inputs);
   const Shape& shape = operands[0].type.shape;
   auto axis = static_cast<size_t>(c.params.integer("dim"));
   if (shape[axis] == 0) return {operands.begin(), operands.begin() + static_cast<std::ptrdiff_t>(c.outputs.size())};
-  return w.op_with_regions("stablehlo.reduce_window", operands, result_types(c), {w.region(c.params.graph("body"))},
-                           growing_window(shape, axis));
+  const graph::GraphPtr body = c.params.graph("body");
+  const bool from_end = shape[axis] > xla_block && !primitives::single_operation(*body);
+  if (from_end)
+    for (size_t k = 0; k < c.outputs.size(); ++k) operands[k] = reversed(w, operands[k], axis);
+  Items found = w.op_with_regions("stablehlo.reduce_window", operands, result_types(c),
+                                  {w.region(from_end ? primitives::flipped(*body) : body)},
+                                  growing_window(shape, axis, from_end));
+  if (from_end)
+    for (Item& x : found) x = reversed(w, x, axis);
+  return found;
 }
 
 // ---- windows ------------------------------------------------------------------------------

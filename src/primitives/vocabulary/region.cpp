@@ -108,6 +108,14 @@ std::vector<Var> lift(Graph& to, const Graph& region, const std::vector<Var>& ar
   return lifted.run(region);
 }
 
+graph::GraphPtr flipped(const Graph& region) {
+  graph::Substitution same;
+  const graph::GraphPtr f = graph::clone(region, same);
+  const auto half = static_cast<std::ptrdiff_t>(f->inputs.size() / 2);
+  std::rotate(f->inputs.begin(), f->inputs.begin() + half, f->inputs.end());
+  return f;
+}
+
 std::optional<loops::Op> single_operation(const Graph& region) {
   using loops::Op;
   static constexpr Op commutative[] = {Op::add,     Op::mul,    Op::maximum, Op::minimum,

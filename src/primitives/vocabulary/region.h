@@ -16,6 +16,9 @@ void check_region(const char* primitive, const graph::Graph& region, const std::
 std::vector<Var> lift(graph::Graph& to, const graph::Graph& region, const std::vector<Var>& arguments,
                       const Shape& shape);
 
+// A region of (a, b) as one of (b, a), for as many a as b.
+graph::GraphPtr flipped(const graph::Graph& region);
+
 // The one commutative operation of two scalars that a region consists of; nothing when it is another.
 std::optional<loops::Op> single_operation(const graph::Graph& region);
 

@@ -128,6 +128,27 @@ TEST(ElementwiseText, ConstantsLikeAnOperand) {
   expect_refused(like("2 : i32", "f32"), "`value` is no f32");
 }
 
+// 1 / (1 + exp(-x)) as JAX writes it, and of numbers that are not 1.
+std::vector<std::string> calls_of_logistic(const std::string& above, const std::string& below) {
+  const std::string x = "tensor<3xf32>", spread = "stablehlo.broadcast_in_dim %";
+  const auto constant = [&](const std::string& name, const std::string& value) {
+    return "%" + name + " = stablehlo.constant dense<" + value + "> : tensor<f32>\n%" + name + "s = " + spread + name +
+           ", dims = [] : (tensor<f32>) -> " + x + "\n";
+  };
+  std::vector<std::string> names;
+  const auto g = stablehlo::read("func.func @main(%x: " + x + ") -> " + x + " {\n%m = stablehlo.negate %x : " + x +
+                                 "\n%e = stablehlo.exponential %m : " + x + "\n" + constant("b", below) +
+                                 "%s = stablehlo.add %bs, %e : " + x + "\n" + constant("a", above) +
+                                 "%y = stablehlo.divide %as, %s : " + x + "\nreturn %y : " + x + "\n}\n");
+  for (const graph::Call& c : g->calls) names.push_back(c.primitive->name);
+  return names;
+}
+TEST(ElementwiseText, TheLogisticFunctionInParts) {
+  EXPECT_EQ(calls_of_logistic("1.0", "1.0"), std::vector<std::string>{"logistic"});
+  for (const auto& names : {calls_of_logistic("2.0", "1.0"), calls_of_logistic("1.0", "2.0")})
+    EXPECT_EQ(names.back(), "divide");
+}
+
 std::string comparison(const std::string& direction, const std::string& kind, const std::string& element) {
   std::string t = "tensor<6x" + element + ">";
   return function("%a: " + t + ", %b: " + t, "tensor<6xi1>",

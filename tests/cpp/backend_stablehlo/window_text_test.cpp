@@ -132,6 +132,37 @@ TEST(WindowText, GrowingWindowsAreRunningReductions) {
   EXPECT_EQ(run(sliding("add", "1.0", "1", "0, 0"), {x}), (std::vector<double>{3, 2, 4, 3}));
 }
 
+// The maps y -> q + p y of two elements, one after the other, as a run over (p, q).
+std::string recurrence(int n, const std::string& padding) {
+  const std::string x = "tensor<" + std::to_string(n) + "xf64>", two = "(" + x + ", " + x + ")";
+  return "func.func @main(%p: " + x + ", %q: " + x + ") -> " + x + R"( {
+      %one = stablehlo.constant dense<1.0> : tensor<f64>
+      %zero = stablehlo.constant dense<0.0> : tensor<f64>
+      %0:2 = "stablehlo.reduce_window"(%p, %q, %one, %zero) ({
+      ^bb0(%a: tensor<f64>, %b: tensor<f64>, %c: tensor<f64>, %d: tensor<f64>):
+        %1 = stablehlo.multiply %a, %c : tensor<f64>
+        %2 = stablehlo.multiply %c, %b : tensor<f64>
+        %3 = stablehlo.add %d, %2 : tensor<f64>
+        stablehlo.return %1, %3 : tensor<f64>, tensor<f64>
+      }) {window_dimensions = array<i64: )" +
+         std::to_string(n) + ">, padding = dense<[[" + padding + "]]> : tensor<1x2xi64>} : (" + x + ", " + x +
+         ", tensor<f64>, tensor<f64>) -> " + two + "\nreturn %0#1 : " + x + "\n}\n";
+}
+TEST(WindowText, RunsKeepTheOrder) {
+  const std::vector<Tensor> maps = {tensor(DType::f64, {3}, {2, 3, 5}), tensor(DType::f64, {3}, {1, 10, 100})};
+  EXPECT_EQ(run(recurrence(3, "2, 0"), maps), (std::vector<double>{1, 13, 165}));
+  EXPECT_EQ(run(recurrence(3, "0, 2"), maps), (std::vector<double>{165, 150, 100}));
+}
+// That is where XLA confuses the order of those from the start.
+TEST(WindowText, LongRunsAreWrittenFromTheEnd) {
+  const auto g = stablehlo::read(recurrence(17, "16, 0"));
+  const std::string text = stablehlo::write(*g).text;
+  EXPECT_NE(text.find("padding = dense<[[0, 16]]>"), std::string::npos);
+  EXPECT_EQ(graph::print(*stablehlo::read(text)), graph::print(*g));
+  const std::vector<Tensor> maps(2, counting({17}));
+  EXPECT_EQ(run(text, maps), run(recurrence(17, "16, 0"), maps));
+}
+
 TEST(WindowText, MapsAndScans) {
   EXPECT_EQ(run(R"(func.func @main(%x: tensor<3xf64>, %y: tensor<3xf64>) -> tensor<3xf64> {
       %0 = "stablehlo.map"(%x, %y) ({
