@@ -91,7 +91,8 @@ void row(const char* x, const char* y, const Sizes& sizes) {
 
 int main() {
   for (int64_t n : {4, 8, 16, 32, 64, 128, 256, 512})
-    for (const char* y : {"kn", "nk"}) row("mk", y, {{'m', 512}, {'n', n}, {'k', 256}});
+    for (const char* y : {"kn", "nk"})
+      for (const char* x : {"mk", "km"}) row(x, y, {{'m', 512}, {'n', n}, {'k', 256}});
   for (int64_t m : {4, 8, 16, 32, 64, 128}) row("mk", "kn", {{'m', m}, {'n', 512}, {'k', 256}});
   for (int64_t n : {8, 16, 24, 32, 48, 64, 128})
     for (const char* x : {"bmk", "mkb"})

@@ -24,12 +24,13 @@ using loops::Contraction;
 using loops::For;
 
 constexpr double least_work = 1 << 18;  // multiplications, of all products
-// What things cost, in multiplications of the packed kernel (bench/contractions.cpp): one in loops, where
-// elements lie side by side and where those of a batch do; packing an element of lines that lie together, that
-// are read across memory, or among those of a batch; a sum that is stored, and stored element by element.
-constexpr double in_loops = 2, in_loops_of_batch = 4;
-constexpr double pack_line = 8, pack_across = 20, pack_batch = 80;
-constexpr double store_line = 16, store_each = 30;
+// What things cost, in multiplications of the packed kernel (bench/contractions.cpp). One in loops: where the
+// rows of an operand lie together as in the result, where they do not, where the elements of a batch lie side by
+// side. Packing an element: of lines that lie together, whose depth does, among others of a batch. A sum that
+// is stored, with its row and alone.
+constexpr double loops_along = 2, loops_across = 3, loops_of_batch = 4;
+constexpr double pack_line = 8, pack_across = 12, pack_batch = 40;
+constexpr double store_row = 16, store_alone = 20;
 constexpr int64_t few_tiles = 4, long_run = 32;  // product/product.cpp: what is read where it lies
 
 class Finder {
@@ -86,8 +87,9 @@ class Finder {
   // The sides of a product as the kernel sees them: its rows lie together in the result.
   struct Sides {
     double all = 1;
-    int64_t rows = 1, columns = 1, depth = 1, rows_together = 1;                            // in the result
-    bool row_in_a = false, depth_in_a = false, depth_in_b = false, batch_together = false;  // steps of 1
+    int64_t rows = 1, columns = 1, depth = 1, rows_together = 1;  // in the result
+    bool row_in_a = false, depth_in_a = false, any_in_b = false, run_in_b = false,
+         batch_together = false;  // steps of 1
   };
   // False where a loop moves one operand only.
   bool measure(const Contraction& c, Sides& s) const {
@@ -104,7 +106,8 @@ class Finder {
         if (in_a == 0 || in_b == 0) return false;
         s.depth *= extent;
         s.depth_in_a = s.depth_in_a || in_a == 1;
-        s.depth_in_b = s.depth_in_b || (in_b == 1 && extent >= long_run);
+        s.any_in_b = s.any_in_b || in_b == 1;
+        s.run_in_b = s.run_in_b || (in_b == 1 && extent >= long_run);
       } else if ((in_a == 0) == (in_b == 0)) {
         s.batch_together = s.batch_together || result == 1;
       } else if (in_b == 0) {
@@ -113,6 +116,7 @@ class Finder {
         if (result == 1) s.rows_together = extent;
       } else {
         s.columns *= extent;
+        s.any_in_b = s.any_in_b || in_b == 1;
       }
     }
     return true;
@@ -133,13 +137,16 @@ class Finder {
                      : s.row_in_a   ? pack_line
                      : s.depth_in_a ? pack_across
                                     : pack_batch,
-                 b = s.depth_in_b       ? 0
-                     : s.batch_together ? pack_batch
-                                        : pack_line,
-                 result = s.rows_together >= height ? store_line : store_each;
+                 b = s.run_in_b   ? 0
+                     : s.any_in_b ? pack_line
+                                  : pack_batch,
+                 result = s.rows_together >= height ? store_row : store_alone,
+                 loops = s.batch_together ? loops_of_batch
+                         : s.row_in_a     ? loops_along
+                                          : loops_across;
     const double packed =
         depth * (whole(s.rows, height) * whole(s.columns, width) + a * rows + b * columns) + result * rows * columns;
-    return s.all >= least_work && packed < (s.batch_together ? in_loops_of_batch : in_loops) * rows * columns * depth;
+    return s.all >= least_work && packed < loops * rows * columns * depth;
   }
   int64_t step(BufferId b, const Index& place, Variable v) const {
     return loops::factor(linear(program_, b, place), v);

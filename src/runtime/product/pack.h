@@ -68,17 +68,11 @@ void copy_run(T* to, int64_t height, const T* from, const Places& depth, int64_t
   for (; n > 0; --n, ++to, ++from) copy_runs<1>(to, height, from, depth);
 }
 
-// One panel: to[i + height * p] = from[lines[i] + depth[p]].
+// Some lines in squares, where the depth lies together; the elements of a step after each other else.
 template <class T>
-void pack_panel(T* to, int64_t height, const T* from, const Places& lines, const Places& depth) {
+void pack_lines(T* to, int64_t height, const T* from, const Places& lines, const Places& depth) {
   int64_t i = 0;
-  while (i < lines.count) {
-    const int64_t run = lines.run(i);
-    if (run >= square || i + square > lines.count) {
-      copy_run(to + i, height, from + lines[i], depth, run);
-      i += run;
-      continue;
-    }
+  for (; i + square <= lines.count && depth.run(0) >= square; i += square)
     for (int64_t p = 0; p < depth.count;) {
       const bool together = depth.from(p, square).run(0) == square;
       if (together)
@@ -87,7 +81,21 @@ void pack_panel(T* to, int64_t height, const T* from, const Places& lines, const
         for (int64_t r = 0; r < square; ++r) to[i + r + height * p] = from[lines[i + r] + depth[p]];
       p += together ? square : 1;
     }
-    i += square;
+  for (int64_t p = 0; p < depth.count; ++p)
+    for (int64_t r = i; r < lines.count; ++r) to[r + height * p] = from[lines[r] + depth[p]];
+}
+
+// One panel: to[i + height * p] = from[lines[i] + depth[p]].
+template <class T>
+void pack_panel(T* to, int64_t height, const T* from, const Places& lines, const Places& depth) {
+  for (int64_t i = 0, n = 0; i < lines.count; i += n) {
+    n = lines.run(i);
+    if (n >= square) {
+      copy_run(to + i, height, from + lines[i], depth, n);
+      continue;
+    }
+    while (i + n < lines.count && lines.run(i + n) < square) ++n;
+    pack_lines(to + i, height, from, lines.from(i, n), depth);
   }
 }
 
