@@ -17,9 +17,8 @@
 // mirrored is decided in orders.cpp.
 //
 // The same could be done on loops, by choosing the order in which buffers are stored; but
-// there a product that the BLAS computes, or a runtime function, is opaque, and every pass
-// would have to know about orders. On graphs the result is a graph like any other, which the
-// evaluator checks.
+// there a function of the runtime is opaque, and every pass would have to know about orders.
+// On graphs the result is a graph like any other, which the evaluator checks.
 #include <algorithm>
 #include <cstring>
 
