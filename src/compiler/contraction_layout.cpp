@@ -1,5 +1,6 @@
-// How results of contractions lie in memory: any order of their dimensions costs the kernel the same, as long
-// as a batch comes last. So they lie as the loops that read them run.
+// How results of contractions lie in memory: a batch comes last, so that each product lies together, and the
+// other dimensions as the loops that read them run. Where none comes first anyway the order stays: it is that
+// of an operand.
 //
 //   contract b, j, i, p: t1[b, i, j] = sum of ...     contract b, j, i, p: t1[i, j, b] = sum of ...
 //   for b, for j, for i: ... t1[b, i, j]              for b, for j, for i: ... t1[i, j, b]
@@ -99,16 +100,19 @@ class ResultLayouts {
         return loops::factor(linear(program_, load->buffer, load->place), t.variable) != 0;
       });
     };
+    const auto of_batch = [&](size_t d) { return moves(c.left(), d) == moves(c.right(), d); };
+    const Shape& shape = program_.buffers[static_cast<size_t>(b)].shape;
+    size_t first = 0;
+    while (first < shape.size() && shape[first] == 1) ++first;
+    if (first == shape.size() || !of_batch(first)) return false;
     Order order = r.read;
     if (order.empty()) {  // by other contractions only
       order.resize(c.place.size());
       std::iota(order.begin(), order.end(), size_t(0));
     }
-    std::stable_partition(order.begin(), order.end(),
-                          [&](size_t d) { return moves(c.left(), d) != moves(c.right(), d); });
+    std::stable_partition(order.begin(), order.end(), [&](size_t d) { return !of_batch(d); });
     if (std::is_sorted(order.begin(), order.end())) return false;
-    Shape& shape = program_.buffers[static_cast<size_t>(b)].shape;
-    shape = reordered(shape, order);
+    program_.buffers[static_cast<size_t>(b)].shape = reordered(shape, order);
     r.order = std::move(order);
     return true;
   }
