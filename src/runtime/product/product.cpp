@@ -16,7 +16,7 @@ constexpr int64_t block_bytes = 384 << 10;            // of a block of A, for th
 constexpr int64_t wide = 3072;                        // columns of a block of B, for the third
 constexpr int64_t most_rows = 32, most_columns = 12;  // of a tile
 constexpr int64_t least_run = 32;                     // of the depth in B, to be read where it lies
-constexpr int64_t few_tiles = 4;                      // side by side, for A to be read where it lies
+constexpr int64_t few_tiles = 4;                      // use a part of A or B, for it to be read where it lies
 
 Kernels kernels_of(elementary::Isa isa) {
 #if defined(__x86_64__)
@@ -39,20 +39,30 @@ Kernel<T> kernel_of(elementary::Isa isa) {
 using Axes = std::vector<Axis>;
 
 // The offsets of all steps of some axes in one array, those of the first axis fastest.
-class Table {
+class Tables {
  public:
-  Table(const Axes& axes, int64_t Axis::*step) : at_{0} {
+  explicit Tables(int64_t size)
+      : memory_(size_t(size) * sizeof(int64_t)), next_(reinterpret_cast<int64_t*>(memory_.data())) {}
+  Places add(const Axes& axes, int64_t Axis::*step) {
+    int64_t *const at = next_, n = 1;
+    *at = 0;
     for (const Axis& x : axes) {
-      const size_t n = at_.size();
-      at_.resize(n * size_t(x.extent));
-      for (size_t i = n; i < at_.size(); ++i) at_[i] = at_[i - n] + x.*step;
+      for (int64_t i = n; i < n * x.extent; ++i) at[i] = at[i - n] + x.*step;
+      n *= x.extent;
     }
+    next_ += n;
+    return {at, n};
   }
-  Places places() const { return {at_.data(), int64_t(at_.size())}; }
 
  private:
-  std::vector<int64_t> at_;
+  runtime::Block memory_;
+  int64_t* next_;
 };
+int64_t count(const Axes& axes) {
+  int64_t n = 1;
+  for (const Axis& x : axes) n *= x.extent;
+  return n;
+}
 
 // The axes by what they are, in the order of memory: of C, the depth of A.
 struct Roles {
@@ -93,15 +103,7 @@ class Blocks {
     }
     for (int64_t j = 0; j < n.count; j += kernel_.columns)
       between_columns_.push_back(spacing(c_columns.from(j, kernel_.columns), kernel_.columns));
-    runs_.resize(size_t(b_depth.count), 1);
-    int64_t runs = 1;
-    for (int64_t p = b_depth.count - 1; p-- > 0;) {
-      if (b_depth[p + 1] == b_depth[p] + 1)
-        runs_[size_t(p)] += runs_[size_t(p) + 1];
-      else
-        ++runs;
-    }
-    packs_b_ = b_depth.count < least_run * runs;
+    if (panels(m.count, kernel_.rows) <= few_tiles) packs_b_ = !find_runs();
     memory_ = runtime::Block(
         size_t((m_block_ + (packs_b_ ? n_block_ : 0)) * std::min(a_depth.count, depth_block)) * sizeof(T) + 64);
   }
@@ -137,6 +139,18 @@ class Blocks {
   }
 
  private:
+  // Whether the depth lies together in B, in long runs.
+  bool find_runs() {
+    runs_.resize(size_t(b_depth_.count), 1);
+    int64_t runs = 1;
+    for (int64_t p = b_depth_.count - 1; p-- > 0;) {
+      if (b_depth_[p + 1] == b_depth_[p] + 1)
+        runs_[size_t(p)] += runs_[size_t(p) + 1];
+      else
+        ++runs;
+    }
+    return b_depth_.count >= least_run * runs;
+  }
   bool packs_a(int64_t i) const { return packs_a_[size_t(i / kernel_.rows)]; }
   static int64_t panels(int64_t n, int64_t height) { return (n + height - 1) / height; }
   // Between `count` places, -1 where that is not always the same.
@@ -197,22 +211,26 @@ void zero(T* c, const Places& rows, const Places& columns) {
 template <class T>
 void contract(T* c, const T* a, const T* b, std::span<const Axis> axes, elementary::Isa isa) {
   const Roles roles(axes);
-  const Table rows(roles.rows, &Axis::a), c_rows(roles.rows, &Axis::c), columns(roles.columns, &Axis::b),
-      c_columns(roles.columns, &Axis::c), a_depth(roles.depth, &Axis::a), b_depth(roles.depth, &Axis::b),
-      in_a(roles.batch, &Axis::a), in_b(roles.batch, &Axis::b), in_c(roles.batch, &Axis::c);
-  const Places x = in_a.places(), y = in_b.places(), z = in_c.places();
-  if (rows.places().count == 0 || columns.places().count == 0) return;
-  if (a_depth.places().count == 0) {
-    for (int64_t k = 0; k < z.count; ++k) zero(c + z[k], c_rows.places(), c_columns.places());
-  } else if (roles.turned()) {
-    const Blocks<T> blocks(columns.places(), c_columns.places(), rows.places(), c_rows.places(), b_depth.places(),
-                           a_depth.places(), isa);
-    for (int64_t k = 0; k < z.count; ++k) blocks.run(c + z[k], b + y[k], a + x[k]);
-  } else {
-    const Blocks<T> blocks(rows.places(), c_rows.places(), columns.places(), c_columns.places(), a_depth.places(),
-                           b_depth.places(), isa);
-    for (int64_t k = 0; k < z.count; ++k) blocks.run(c + z[k], a + x[k], b + y[k]);
+  Tables tables(2 * (count(roles.rows) + count(roles.columns) + count(roles.depth)) + 3 * count(roles.batch) + 9);
+  Places rows = tables.add(roles.rows, &Axis::a), c_rows = tables.add(roles.rows, &Axis::c),
+         columns = tables.add(roles.columns, &Axis::b), c_columns = tables.add(roles.columns, &Axis::c),
+         a_depth = tables.add(roles.depth, &Axis::a), b_depth = tables.add(roles.depth, &Axis::b);
+  const Places x = tables.add(roles.batch, &Axis::a), y = tables.add(roles.batch, &Axis::b),
+               z = tables.add(roles.batch, &Axis::c);
+  if (rows.count == 0 || columns.count == 0) return;
+  if (a_depth.count == 0) {
+    for (int64_t k = 0; k < z.count; ++k) zero(c + z[k], c_rows, c_columns);
+    return;
   }
+  const bool turned = roles.turned();
+  if (turned) {
+    std::swap(rows, columns);
+    std::swap(c_rows, c_columns);
+    std::swap(a_depth, b_depth);
+  }
+  const Blocks<T> blocks(rows, c_rows, columns, c_columns, a_depth, b_depth, isa);
+  for (int64_t k = 0; k < z.count; ++k)
+    blocks.run(c + z[k], turned ? b + y[k] : a + x[k], turned ? a + x[k] : b + y[k]);
 }
 
 template <class T>

@@ -2,7 +2,7 @@
 // A[batch, row, depth] * B[batch, depth, column]. Blocks of A and B are packed so that an inner
 // kernel, which keeps a tile of C in registers, reads both in order (Goto and van de Geijn, Anatomy
 // of high-performance matrix multiplication, 2008); what lies as the kernel wants it is read where it
-// is: columns of B whose depth lies together, rows of A that do, where few columns would use the copy. The same numbers at every size of the machine: one thread, a fixed order
+// is, if few tiles would use the copy: columns of B whose depth lies together, rows of A that do. The same numbers at every size of the machine: one thread, a fixed order
 // of sums.
 #pragma once
 #include <cstdint>
