@@ -1,6 +1,6 @@
 // Packing: lines of an operand of a contraction, in panels of some height, each panel step by step of
-// the depth, so that the inner kernel reads it in order. Where elements stand is given by two tables
-// of offsets, whose sums are the places: for lines, and for steps of the depth.
+// the depth, so that the inner kernel reads it in order. Where an element stands is the sum of two
+// offsets: of its line, and of its step of the depth.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -11,16 +11,20 @@
 
 namespace anvil::product {
 
-// Offsets of elements in memory.
+// Offsets of elements in memory: a table, or one at each `step` from `first` on.
 struct Places {
   const int64_t* at;
-  int64_t count;
-  int64_t operator[](int64_t i) const { return at[i]; }
-  Places from(int64_t first, int64_t n) const { return {at + first, std::min(n, count - first)}; }
+  int64_t count, first = 0, step = 0;
+  int64_t operator[](int64_t i) const { return at ? at[i] : first + i * step; }
+  Places from(int64_t i, int64_t n) const {
+    n = std::min(n, count - i);
+    return at ? Places{at + i, n} : Places{nullptr, n, first + i * step, step};
+  }
   // How many, from some place on, follow each other in memory.
-  int64_t run(int64_t first) const {
+  int64_t run(int64_t i) const {
+    if (!at) return step == 1 ? count - i : 1;
     int64_t n = 1;
-    while (first + n < count && at[first + n] == at[first] + n) ++n;
+    while (i + n < count && at[i + n] == at[i] + n) ++n;
     return n;
   }
 };
@@ -72,15 +76,17 @@ void copy_run(T* to, int64_t height, const T* from, const Places& depth, int64_t
 template <class T>
 void pack_lines(T* to, int64_t height, const T* from, const Places& lines, const Places& depth) {
   int64_t i = 0;
-  for (; i + square <= lines.count && depth.run(0) >= square; i += square)
+  for (; i + square <= lines.count && depth.run(0) >= square; i += square) {
+    const int64_t four[square] = {lines[i], lines[i + 1], lines[i + 2], lines[i + 3]};
     for (int64_t p = 0; p < depth.count;) {
       const bool together = depth.from(p, square).run(0) == square;
       if (together)
-        transpose(to + i + height * p, height, from + depth[p], lines.at + i);
+        transpose(to + i + height * p, height, from + depth[p], four);
       else
         for (int64_t r = 0; r < square; ++r) to[i + r + height * p] = from[lines[i + r] + depth[p]];
       p += together ? square : 1;
     }
+  }
   for (int64_t p = 0; p < depth.count; ++p)
     for (int64_t r = i; r < lines.count; ++r) to[r + height * p] = from[lines[r] + depth[p]];
 }

@@ -44,6 +44,7 @@ class Tables {
   explicit Tables(int64_t size)
       : memory_(size_t(size) * sizeof(int64_t)), next_(reinterpret_cast<int64_t*>(memory_.data())) {}
   Places add(const Axes& axes, int64_t Axis::*step) {
+    if (axes.size() < 2) return {nullptr, axes.empty() ? 1 : axes[0].extent, 0, axes.empty() ? 0 : axes[0].*step};
     int64_t *const at = next_, n = 1;
     *at = 0;
     for (const Axis& x : axes) {
@@ -64,18 +65,35 @@ int64_t count(const Axes& axes) {
   return n;
 }
 
-// The axes by what they are, in the order of memory: of C, the depth of A.
+// The axes by what they are, in the order of memory: of C, the depth of A. What continues another one in all
+// three is one with it.
 struct Roles {
   Axes rows, columns, depth, batch;
   explicit Roles(std::span<const Axis> axes) {
     for (const Axis& x : axes)
-      (x.c == 0 ? depth : (x.a == 0) == (x.b == 0) ? batch : x.b == 0 ? rows : columns).push_back(x);
-    for (Axes* list : {&rows, &columns, &batch})
-      std::stable_sort(list->begin(), list->end(), [](const Axis& x, const Axis& y) { return x.c < y.c; });
-    std::stable_sort(depth.begin(), depth.end(), [](const Axis& x, const Axis& y) { return x.a < y.a; });
+      if (x.extent != 1) (x.c == 0 ? depth : (x.a == 0) == (x.b == 0) ? batch : x.b == 0 ? rows : columns).push_back(x);
+    for (Axes* list : {&rows, &columns, &batch, &depth}) {
+      const auto step = list == &depth ? &Axis::a : &Axis::c;
+      std::stable_sort(list->begin(), list->end(), [&](const Axis& x, const Axis& y) { return x.*step < y.*step; });
+      join(*list);
+    }
   }
   // The kernel's tiles are columns of rows that follow each other in memory.
   bool turned() const { return !columns.empty() && columns[0].c == 1; }
+
+ private:
+  static void join(Axes& list) {
+    size_t last = 0;
+    for (size_t k = 1; k < list.size(); ++k) {
+      Axis& x = list[last];
+      const Axis& y = list[k];
+      if (y.c == x.c * x.extent && y.a == x.a * x.extent && y.b == x.b * x.extent)
+        x.extent *= y.extent;
+      else
+        list[++last] = y;
+    }
+    if (!list.empty()) list.resize(last + 1);
+  }
 };
 
 // ---- blocks ------------------------------------------------------------------------------------
@@ -156,6 +174,7 @@ class Blocks {
   // Between `count` places, -1 where that is not always the same.
   static int64_t spacing(const Places& at, int64_t count) {
     if (at.count < count) return -1;
+    if (!at.at) return at.step;
     for (int64_t i = 2; i < count; ++i)
       if (at[i] - at[i - 1] != at[1] - at[0]) return -1;
     return count > 1 ? at[1] - at[0] : 0;
