@@ -3,6 +3,7 @@
 namespace anvil::compiler {
 
 using loops::Expr;
+using loops::step;
 
 namespace {
 
@@ -15,11 +16,6 @@ constexpr double in_loops_of_windows = 1.3;          // where windows overlap, w
 constexpr double pack_together = 8, pack_across = 12, pack_batch = 40;  // one element
 constexpr double store_row = 16, store_alone = 20;                      // one sum
 constexpr int64_t few_tiles = 4, long_run = 32;                         // product/product.cpp: what is not copied
-
-int64_t step(const loops::Program& p, loops::BufferId b, const loops::Index& place, loops::Variable v) {
-  return loops::factor(linear(p, b, place), v);
-}
-int64_t step(const loops::Program& p, Expr load, loops::Variable v) { return step(p, load->buffer, load->place, v); }
 
 struct Tile {
   int64_t rows, columns;

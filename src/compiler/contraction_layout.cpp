@@ -96,9 +96,8 @@ class ResultLayouts {
     if (r.fixed || r.made == nullptr) return false;
     const Contraction& c = *r.made;
     const auto moves = [&](Expr load, size_t d) {
-      return std::any_of(c.place[d].terms.begin(), c.place[d].terms.end(), [&](const loops::Term& t) {
-        return loops::factor(linear(program_, load->buffer, load->place), t.variable) != 0;
-      });
+      return std::any_of(c.place[d].terms.begin(), c.place[d].terms.end(),
+                         [&](const loops::Term& t) { return loops::step(program_, load, t.variable) != 0; });
     };
     const auto of_batch = [&](size_t d) { return moves(c.left(), d) == moves(c.right(), d); };
     const Shape& shape = program_.buffers[static_cast<size_t>(b)].shape;

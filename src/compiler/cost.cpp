@@ -57,17 +57,6 @@ void collect_updates(const Block& block, std::unordered_map<LocalId, Op>& ops, b
   }
 }
 
-// Elements of the linear offset from one step of v to the next.
-int64_t step(const Program& p, BufferId b, const Index& place, Variable v) {
-  int64_t stride = 1, sum = 0;
-  const Shape& shape = p.buffers[static_cast<size_t>(b)].shape;
-  for (size_t d = 0; d < place.size(); ++d) {
-    sum += loops::factor(place[d], v) * stride;
-    stride *= shape[d];
-  }
-  return sum;
-}
-
 double weight(Expr e) {
   switch (e->op) {
     case Op::constant:

@@ -203,7 +203,7 @@ class Packer {
   }
 
  private:
-  int64_t step(Expr load, Variable v) const { return loops::factor(linear(program_, load->buffer, load->place), v); }
+  int64_t step(Expr load, Variable v) const { return loops::step(program_, load, v); }
 
   // The body of the innermost loop: a store, of each element or of a sum of products, which is `sum` then.
   struct Rows {

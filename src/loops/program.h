@@ -114,7 +114,9 @@ struct Program {
   int inputs = 0, constants = 0, outputs = 0;
 };
 
-Affine linear(const Program&, BufferId, const Index&);  // offset of an access, in elements
+Affine linear(const Program&, BufferId, const Index&);           // offset of an access, in elements
+int64_t step(const Program&, BufferId, const Index&, Variable);  // from one step of a loop to the next
+int64_t step(const Program&, Expr load, Variable);
 std::string print(const Program&);
 std::string print(const Program&, Expr);
 // Throws InternalError: unknown buffers and locals, a variable used outside its loop, an

@@ -19,6 +19,17 @@ Affine linear(const Program& p, BufferId id, const Index& place) {
   return offset;
 }
 
+int64_t step(const Program& p, BufferId id, const Index& place, Variable v) {
+  int64_t stride = 1, sum = 0;
+  const Shape& shape = p.buffers[static_cast<size_t>(id)].shape;
+  for (size_t d = 0; d < place.size(); ++d) {
+    sum += factor(place[d], v) * stride;
+    stride *= shape[d];
+  }
+  return sum;
+}
+int64_t step(const Program& p, Expr load, Variable v) { return step(p, load->buffer, load->place, v); }
+
 namespace {
 
 bool is_computed(DType t) { return is_float(t) && !is_small(t); }
@@ -243,9 +254,8 @@ class Verifier {
               "a contraction of no loads, or of its own result");
     access(s.buffer, s.place);
     for (const auto& [v, _] : s.axes) {
-      const auto has = [&](BufferId b, const Index& at) { return factor(linear(program_, b, at), v) != 0; };
-      require(has(s.buffer, s.place) ||
-                  (has(s.left()->buffer, s.left()->place) && has(s.right()->buffer, s.right()->place)),
+      require(step(program_, s.buffer, s.place, v) != 0 ||
+                  (step(program_, s.left(), v) != 0 && step(program_, s.right(), v) != 0),
               "an axis of a contraction moves one operand only");
       ranges_[static_cast<size_t>(v)].visible = false;
     }
