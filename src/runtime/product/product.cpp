@@ -15,7 +15,6 @@ constexpr int64_t depth_block = 384;                  // of the sum: panels of B
 constexpr int64_t block_bytes = 384 << 10;            // of a block of A, for the second cache
 constexpr int64_t wide = 3072;                        // columns of a block of B, for the third
 constexpr int64_t most_rows = 32, most_columns = 12;  // of a tile
-constexpr int64_t shallow = 32;                       // or the depth is at most this: few lines of a cache
 constexpr int64_t least_run = 32;                     // of the depth in B, to be read where it lies
 constexpr int64_t few_tiles = 4;                      // use a part of A or B, for it to be read where it lies
 
@@ -115,8 +114,7 @@ class Blocks {
         m_block_(std::min(panels(m.count, kernel_.rows),
                           std::max<int64_t>(1, block_bytes / int64_t(sizeof(T)) / depth_block / kernel_.rows)) *
                  kernel_.rows) {
-    if (panels(n.count, kernel_.columns) <= few_tiles || a_depth.count <= shallow)
-      a_step_ = spacing(a_depth, a_depth.count);
+    if (panels(n.count, kernel_.columns) <= few_tiles) a_step_ = spacing(a_depth, a_depth.count);
     for (int64_t i = 0; i < m.count; i += kernel_.rows) {
       whole_rows_.push_back(c_rows.from(i, kernel_.rows).run(0) == kernel_.rows);
       packs_a_.push_back(a_step_ < 0 || m.from(i, kernel_.rows).run(0) < kernel_.rows);
