@@ -13,13 +13,6 @@
 #define ANVIL_ELEMENTARY_WIDEST_F32 f32x8
 #define ANVIL_ELEMENTARY_WIDEST_F64 f64x4
 
-#if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function)
-#else
-#pragma GCC target("avx2,fma")
-#endif
-#include "runtime/elementary/kernels.inc"
-#if defined(__clang__)
-#pragma clang attribute pop
-#endif
+#define ANVIL_KERNELS "runtime/elementary/kernels.inc"
+#include "runtime/elementary/with_avx2.inc"
 #endif

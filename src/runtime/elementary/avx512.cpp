@@ -15,14 +15,6 @@
 #define ANVIL_ELEMENTARY_WIDEST_F32 f32x16
 #define ANVIL_ELEMENTARY_WIDEST_F64 f64x8
 
-#if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx2,fma,avx512f,avx512bw,avx512dq,avx512vl"))), \
-                             apply_to = function)
-#else
-#pragma GCC target("avx2,fma,avx512f,avx512bw,avx512dq,avx512vl")
-#endif
-#include "runtime/elementary/kernels.inc"
-#if defined(__clang__)
-#pragma clang attribute pop
-#endif
+#define ANVIL_KERNELS "runtime/elementary/kernels.inc"
+#include "runtime/elementary/with_avx512.inc"
 #endif

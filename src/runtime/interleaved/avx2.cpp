@@ -9,13 +9,6 @@
 #define ANVIL_ELEMENTARY_AVX2
 #define ANVIL_INTERLEAVED_BYTES 32
 
-#if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function)
-#else
-#pragma GCC target("avx2,fma")
-#endif
-#include "runtime/interleaved/kernels.inc"
-#if defined(__clang__)
-#pragma clang attribute pop
-#endif
+#define ANVIL_KERNELS "runtime/interleaved/kernels.inc"
+#include "runtime/elementary/with_avx2.inc"
 #endif

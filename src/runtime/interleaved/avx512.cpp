@@ -10,14 +10,6 @@
 #define ANVIL_ELEMENTARY_AVX512
 #define ANVIL_INTERLEAVED_BYTES 64
 
-#if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx2,fma,avx512f,avx512bw,avx512dq,avx512vl"))), \
-                             apply_to = function)
-#else
-#pragma GCC target("avx2,fma,avx512f,avx512bw,avx512dq,avx512vl")
-#endif
-#include "runtime/interleaved/kernels.inc"
-#if defined(__clang__)
-#pragma clang attribute pop
-#endif
+#define ANVIL_KERNELS "runtime/interleaved/kernels.inc"
+#include "runtime/elementary/with_avx512.inc"
 #endif

@@ -6,13 +6,6 @@
 #define ANVIL_PRODUCT_BYTES 32
 #define ANVIL_PRODUCT_COLUMNS 6
 
-#if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function)
-#else
-#pragma GCC target("avx2,fma")
-#endif
-#include "runtime/product/kernel.inc"
-#if defined(__clang__)
-#pragma clang attribute pop
-#endif
+#define ANVIL_KERNELS "runtime/product/kernel.inc"
+#include "runtime/elementary/with_avx2.inc"
 #endif

@@ -6,14 +6,6 @@
 #define ANVIL_PRODUCT_BYTES 64
 #define ANVIL_PRODUCT_COLUMNS 12
 
-#if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx2,fma,avx512f,avx512bw,avx512dq,avx512vl"))), \
-                             apply_to = function)
-#else
-#pragma GCC target("avx2,fma,avx512f,avx512bw,avx512dq,avx512vl")
-#endif
-#include "runtime/product/kernel.inc"
-#if defined(__clang__)
-#pragma clang attribute pop
-#endif
+#define ANVIL_KERNELS "runtime/product/kernel.inc"
+#include "runtime/elementary/with_avx512.inc"
 #endif
