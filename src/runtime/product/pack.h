@@ -107,7 +107,7 @@ void pack_panel(T* to, int64_t height, const T* from, const Places& lines, const
 
 // All panels; the last one is filled up with zeros.
 template <class T>
-void pack(T* to, const T* from, const Places& lines, const Places& depth, int64_t height) {
+__attribute__((noinline)) void pack(T* to, const T* from, const Places& lines, const Places& depth, int64_t height) {
   for (int64_t first = 0; first < lines.count; first += height, to += height * depth.count) {
     if (first + height > lines.count) std::fill(to, to + height * depth.count, T(0));
     pack_panel(to, height, from, lines.from(first, height), depth);

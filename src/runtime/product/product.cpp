@@ -70,13 +70,13 @@ int64_t count(const Axes& axes) {
 struct Roles {
   Axes rows, columns, depth, batch;
   explicit Roles(std::span<const Axis> axes) {
-    for (const Axis& x : axes)
-      if (x.extent != 1) (x.c == 0 ? depth : (x.a == 0) == (x.b == 0) ? batch : x.b == 0 ? rows : columns).push_back(x);
-    for (Axes* list : {&rows, &columns, &batch, &depth}) {
-      const auto step = list == &depth ? &Axis::a : &Axis::c;
-      std::stable_sort(list->begin(), list->end(), [&](const Axis& x, const Axis& y) { return x.*step < y.*step; });
-      join(*list);
+    for (const Axis& x : axes) {
+      if (x.extent == 1) continue;
+      Axes& list = x.c == 0 ? depth : (x.a == 0) == (x.b == 0) ? batch : x.b == 0 ? rows : columns;
+      const auto step = &list == &depth ? &Axis::a : &Axis::c;
+      list.insert(std::find_if(list.begin(), list.end(), [&](const Axis& y) { return x.*step < y.*step; }), x);
     }
+    for (Axes* list : {&rows, &columns, &depth, &batch}) join(*list);
   }
   // The kernel's tiles are columns of rows that follow each other in memory.
   bool turned() const { return !columns.empty() && columns[0].c == 1; }
@@ -96,34 +96,57 @@ struct Roles {
   }
 };
 
+// Where everything stands. The sides have changed places where that puts the rows of C together.
+struct Offsets {
+  explicit Offsets(std::span<const Axis> axes) : Offsets(Roles(axes)) {}
+  bool turned;
+  Tables tables;
+  Places rows, c_rows, columns, c_columns, row_depth, column_depth;  // in the operand that has them, and in C
+  Places of_c, of_rows, of_columns;                                  // each of the batch
+
+ private:
+  explicit Offsets(const Roles& r)
+      : turned(r.turned()),
+        tables(2 * (count(r.rows) + count(r.columns) + count(r.depth)) + 3 * count(r.batch) + 9),
+        rows(tables.add(turned ? r.columns : r.rows, turned ? &Axis::b : &Axis::a)),
+        c_rows(tables.add(turned ? r.columns : r.rows, &Axis::c)),
+        columns(tables.add(turned ? r.rows : r.columns, turned ? &Axis::a : &Axis::b)),
+        c_columns(tables.add(turned ? r.rows : r.columns, &Axis::c)),
+        row_depth(tables.add(r.depth, turned ? &Axis::b : &Axis::a)),
+        column_depth(tables.add(r.depth, turned ? &Axis::a : &Axis::b)),
+        of_c(tables.add(r.batch, &Axis::c)),
+        of_rows(tables.add(r.batch, turned ? &Axis::b : &Axis::a)),
+        of_columns(tables.add(r.batch, turned ? &Axis::a : &Axis::b)) {}
+};
+
 // ---- blocks ------------------------------------------------------------------------------------
 
 // C = A B for one of a batch, with memory for packed blocks that all of them use.
 template <class T>
 class Blocks {
  public:
-  Blocks(Places m, Places c_rows, Places n, Places c_columns, Places a_depth, Places b_depth, elementary::Isa isa)
+  Blocks(const Offsets& at, elementary::Isa isa)
       : kernel_(kernel_of<T>(isa)),
-        m_(m),
-        c_rows_(c_rows),
-        n_(n),
-        c_columns_(c_columns),
-        a_depth_(a_depth),
-        b_depth_(b_depth),
-        n_block_(std::min(panels(n.count, kernel_.columns), wide / kernel_.columns) * kernel_.columns),
-        m_block_(std::min(panels(m.count, kernel_.rows),
+        m_(at.rows),
+        c_rows_(at.c_rows),
+        n_(at.columns),
+        c_columns_(at.c_columns),
+        a_depth_(at.row_depth),
+        b_depth_(at.column_depth),
+        n_block_(std::min(panels(n_.count, kernel_.columns), wide / kernel_.columns) * kernel_.columns),
+        m_block_(std::min(panels(m_.count, kernel_.rows),
                           std::max<int64_t>(1, block_bytes / int64_t(sizeof(T)) / depth_block / kernel_.rows)) *
                  kernel_.rows) {
-    if (panels(n.count, kernel_.columns) <= few_tiles) a_step_ = spacing(a_depth, a_depth.count);
-    for (int64_t i = 0; i < m.count; i += kernel_.rows) {
-      whole_rows_.push_back(c_rows.from(i, kernel_.rows).run(0) == kernel_.rows);
-      packs_a_.push_back(a_step_ < 0 || m.from(i, kernel_.rows).run(0) < kernel_.rows);
+    if (panels(n_.count, kernel_.columns) <= few_tiles) a_step_ = spacing(a_depth_, a_depth_.count);
+    for (int64_t i = 0; i < m_.count; i += kernel_.rows) {
+      whole_rows_.push_back(c_rows_.from(i, kernel_.rows).run(0) == kernel_.rows);
+      packs_a_.push_back(a_step_ < 0 || m_.from(i, kernel_.rows).run(0) < kernel_.rows);
     }
-    for (int64_t j = 0; j < n.count; j += kernel_.columns)
-      between_columns_.push_back(spacing(c_columns.from(j, kernel_.columns), kernel_.columns));
-    if (panels(m.count, kernel_.rows) <= few_tiles) packs_b_ = !find_runs();
+    for (int64_t j = 0; j < n_.count; j += kernel_.columns)
+      between_columns_.push_back(spacing(c_columns_.from(j, kernel_.columns), kernel_.columns));
+    if (panels(m_.count, kernel_.rows) <= few_tiles) packs_b_ = !find_runs();
     memory_ = runtime::Block(
-        size_t((m_block_ + (packs_b_ ? n_block_ : 0)) * std::min(a_depth.count, depth_block)) * sizeof(T) + 64);
+        size_t((m_block_ + (packs_b_ ? n_block_ : 0)) * std::min(a_depth_.count, depth_block)) * sizeof(T) + 64);
   }
 
   void run(T* c, const T* a, const T* b) const {
@@ -229,27 +252,15 @@ void zero(T* c, const Places& rows, const Places& columns) {
 
 template <class T>
 void contract(T* c, const T* a, const T* b, std::span<const Axis> axes, elementary::Isa isa) {
-  const Roles roles(axes);
-  Tables tables(2 * (count(roles.rows) + count(roles.columns) + count(roles.depth)) + 3 * count(roles.batch) + 9);
-  Places rows = tables.add(roles.rows, &Axis::a), c_rows = tables.add(roles.rows, &Axis::c),
-         columns = tables.add(roles.columns, &Axis::b), c_columns = tables.add(roles.columns, &Axis::c),
-         a_depth = tables.add(roles.depth, &Axis::a), b_depth = tables.add(roles.depth, &Axis::b);
-  const Places x = tables.add(roles.batch, &Axis::a), y = tables.add(roles.batch, &Axis::b),
-               z = tables.add(roles.batch, &Axis::c);
-  if (rows.count == 0 || columns.count == 0) return;
-  if (a_depth.count == 0) {
-    for (int64_t k = 0; k < z.count; ++k) zero(c + z[k], c_rows, c_columns);
+  const Offsets at(axes);
+  if (at.rows.count == 0 || at.columns.count == 0) return;
+  if (at.turned) std::swap(a, b);
+  if (at.row_depth.count == 0) {
+    for (int64_t k = 0; k < at.of_c.count; ++k) zero(c + at.of_c[k], at.c_rows, at.c_columns);
     return;
   }
-  const bool turned = roles.turned();
-  if (turned) {
-    std::swap(rows, columns);
-    std::swap(c_rows, c_columns);
-    std::swap(a_depth, b_depth);
-  }
-  const Blocks<T> blocks(rows, c_rows, columns, c_columns, a_depth, b_depth, isa);
-  for (int64_t k = 0; k < z.count; ++k)
-    blocks.run(c + z[k], turned ? b + y[k] : a + x[k], turned ? a + x[k] : b + y[k]);
+  const Blocks<T> blocks(at, isa);
+  for (int64_t k = 0; k < at.of_c.count; ++k) blocks.run(c + at.of_c[k], a + at.of_rows[k], b + at.of_columns[k]);
 }
 
 template <class T>
