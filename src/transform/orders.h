@@ -5,10 +5,10 @@
 // an elementwise call wants its operands as its result, a transpose that reverses all
 // dimensions is nothing when exactly one of its two values is mirrored, inputs, results and
 // reshapes have values as they are, and a batch of products has its result mirrored where each
-// of them is large: the batch comes first, so that each lies together then. Each wish has a price, the bytes that are moved when
-// it is not met. The wishes are granted one after the other, the dearest first, unless those
-// granted before say the opposite: Kruskal's algorithm, on classes that remember for each
-// member whether it is kept as the class's root is.
+// of them is large: the batch comes last in memory then, and each product lies together. Each
+// wish has a price, the bytes that are moved when it is not met. The wishes are granted one
+// after the other, the dearest first, unless those granted before say the opposite: Kruskal's
+// algorithm, on classes that remember for each member whether it is kept as the class's root is.
 #pragma once
 #include <optional>
 #include <unordered_map>
