@@ -1,5 +1,7 @@
 #include "compiler/contraction_cost.h"
 
+#include "runtime/product/product.h"
+
 namespace anvil::compiler {
 
 using loops::Expr;
@@ -15,7 +17,6 @@ constexpr double in_loops_of_batch = 4;              // where the elements of a 
 constexpr double in_loops_of_windows = 1.3;          // where windows overlap, which blocks would copy, along memory
 constexpr double pack_together = 8, pack_across = 12, pack_batch = 40;  // one element
 constexpr double store_row = 16, store_alone = 20;                      // one sum
-constexpr int64_t few_tiles = 4, long_run = 32;                         // product/product.cpp: what is not copied
 
 struct Tile {
   int64_t rows, columns;
@@ -29,10 +30,11 @@ double whole(int64_t n, int64_t size) { return static_cast<double>((n + size - 1
 double cost_packed(const ProductShape& s, const Tile& tile) {
   double a = pack_batch, b = pack_batch;  // of an element
   if (s.rows_of_a_together)
-    a = s.depth_loops == 1 && s.rows >= tile.rows && s.columns <= few_tiles * tile.columns ? 0 : pack_together;
+    a = s.depth_loops == 1 && s.rows >= tile.rows && s.columns <= product::few_tiles * tile.columns ? 0 : pack_together;
   else if (s.depth_of_a_together)
     a = pack_across;
-  if (s.b_together) b = s.depth_of_b_together >= long_run && s.rows <= few_tiles * tile.rows ? 0 : pack_together;
+  if (s.b_together)
+    b = s.depth_of_b_together >= product::least_run && s.rows <= product::few_tiles * tile.rows ? 0 : pack_together;
   const double rows = static_cast<double>(s.rows), columns = static_cast<double>(s.columns);
   return static_cast<double>(s.depth) *
              (whole(s.rows, tile.rows) * whole(s.columns, tile.columns) + a * rows + b * columns) +
@@ -67,7 +69,7 @@ std::optional<ProductShape> shape_of(const loops::Program& p, const loops::Contr
       ++s.depth_loops;
       s.depth_of_a_together = s.depth_of_a_together || in_a == 1;
       if (in_b == 1) s.b_together = true, s.depth_of_b_together = extent;
-      s.depth_together = s.depth_together || (in_a == 1 && in_b == 1 && extent >= long_run);
+      s.depth_together = s.depth_together || (in_a == 1 && in_b == 1 && extent >= product::least_run);
     } else if ((in_a == 0) == (in_b == 0)) {
       s.batch_together = s.batch_together || result == 1;
     } else if (in_b == 0) {

@@ -2,7 +2,7 @@
 // per function in a fixed order of types (f32, f64, then vectors, the widest last), and
 // loops over arrays. The address given to a loop is that of its widest vector function.
 #pragma once
-#include "runtime/elementary/table.h"
+#include "runtime/elementary/instruction_sets.h"
 
 namespace anvil::elementary {
 
@@ -17,16 +17,6 @@ struct Kernels {
   Loop<double> loop_f64;
 };
 
-namespace baseline {
-Kernels kernels();
-}
-#if defined(__x86_64__)
-namespace avx2 {
-Kernels kernels();
-}
-namespace avx512 {
-Kernels kernels();
-}
-#endif
+ANVIL_KERNELS_OF_SETS(Kernels)
 
 }  // namespace anvil::elementary

@@ -37,15 +37,6 @@ Isa best_isa() {
   return isa;
 }
 
-Kernels kernels_of(Isa isa) {
-#if defined(__x86_64__)
-  if (isa == Isa::avx512) return avx512::kernels();
-  if (isa == Isa::avx2) return avx2::kernels();
-#endif
-  (void)isa;
-  return baseline::kernels();
-}
-
 const Kernels& best() {
   static const Kernels kernels = kernels_of(detected_isa());
   return kernels;

@@ -12,22 +12,6 @@
 namespace anvil::interleaved {
 namespace {
 
-Kernels kernels_of(elementary::Isa isa) {
-#if defined(__x86_64__)
-  if (isa == elementary::Isa::avx512) return avx512::kernels();
-  if (isa == elementary::Isa::avx2) return avx2::kernels();
-#endif
-  (void)isa;
-  return baseline::kernels();
-}
-template <class T>
-Kernel<T> kernel_of(elementary::Isa isa) {
-  if constexpr (sizeof(T) == 4)
-    return kernels_of(isa).f32;
-  else
-    return kernels_of(isa).f64;
-}
-
 // `size` elements of each matrix of a batch.
 template <class T>
 struct Elements {
@@ -71,7 +55,7 @@ void in_groups(int64_t batch, int64_t width, F&& f, Elements<T>... x) {
 template <class T>
 void lu(T* packed, int32_t* pivots, int32_t* permutation, const T* a, int64_t m, int64_t n, int64_t batch,
         elementary::Isa isa) {
-  const Kernel<T> kernel = kernel_of<T>(isa);
+  const Kernel<T> kernel = elementary::of_type<T>(kernels_of(isa));
   const runtime::Block scratch(scratch_bytes);
   in_groups(
       batch, kernel.width,
@@ -84,7 +68,7 @@ void lu(T* packed, int32_t* pivots, int32_t* permutation, const T* a, int64_t m,
 
 template <class T>
 void cholesky(T* l, const T* a, int64_t n, bool lower, int64_t batch, elementary::Isa isa) {
-  const Kernel<T> kernel = kernel_of<T>(isa);
+  const Kernel<T> kernel = elementary::of_type<T>(kernels_of(isa));
   const runtime::Block scratch(scratch_bytes);
   in_groups(
       batch, kernel.width,
@@ -94,7 +78,7 @@ void cholesky(T* l, const T* a, int64_t n, bool lower, int64_t batch, elementary
 
 template <class T>
 void solve(const System& s, T* x, const T* a, const T* b, int64_t batch, elementary::Isa isa) {
-  const Kernel<T> kernel = kernel_of<T>(isa);
+  const Kernel<T> kernel = elementary::of_type<T>(kernels_of(isa));
   const runtime::Block scratch(scratch_bytes);
   in_groups(
       batch, kernel.width,

@@ -4,7 +4,7 @@
 #pragma once
 #include <cstdint>
 
-#include "runtime/elementary/table.h"
+#include "runtime/elementary/instruction_sets.h"
 
 namespace anvil::interleaved {
 
@@ -44,16 +44,6 @@ struct Kernels {
   Kernel<double> f64;
 };
 constexpr int64_t scratch_bytes = 64 * (largest + 1) * largest;
-namespace baseline {
-Kernels kernels();
-}
-#if defined(__x86_64__)
-namespace avx2 {
-Kernels kernels();
-}
-namespace avx512 {
-Kernels kernels();
-}
-#endif
+ANVIL_KERNELS_OF_SETS(Kernels)
 
 }  // namespace anvil::interleaved

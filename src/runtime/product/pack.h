@@ -32,8 +32,8 @@ struct Places {
 constexpr int64_t square = 4;
 
 // to[i + height * p] = from[lines[i] + p] for i, p < square
-inline void transpose(float* to, int64_t height, const float* from, const int64_t* lines) {
 #if defined(__SSE2__)
+inline void transpose(float* to, int64_t height, const float* from, const int64_t* lines) {
   __m128 a = _mm_loadu_ps(from + lines[0]), b = _mm_loadu_ps(from + lines[1]), c = _mm_loadu_ps(from + lines[2]),
          d = _mm_loadu_ps(from + lines[3]);
   _MM_TRANSPOSE4_PS(a, b, c, d);
@@ -41,24 +41,22 @@ inline void transpose(float* to, int64_t height, const float* from, const int64_
   _mm_storeu_ps(to + height, b);
   _mm_storeu_ps(to + 2 * height, c);
   _mm_storeu_ps(to + 3 * height, d);
-#else
-  for (int64_t p = 0; p < square; ++p)
-    for (int64_t i = 0; i < square; ++i) to[i + height * p] = from[lines[i] + p];
-#endif
 }
 inline void transpose(double* to, int64_t height, const double* from, const int64_t* lines) {
-#if defined(__SSE2__)
   for (int64_t i = 0; i < square; i += 2)
     for (int64_t p = 0; p < square; p += 2) {
       const __m128d a = _mm_loadu_pd(from + lines[i] + p), b = _mm_loadu_pd(from + lines[i + 1] + p);
       _mm_storeu_pd(to + i + height * p, _mm_unpacklo_pd(a, b));
       _mm_storeu_pd(to + i + height * (p + 1), _mm_unpackhi_pd(a, b));
     }
+}
 #else
+template <class T>
+void transpose(T* to, int64_t height, const T* from, const int64_t* lines) {
   for (int64_t p = 0; p < square; ++p)
     for (int64_t i = 0; i < square; ++i) to[i + height * p] = from[lines[i] + p];
-#endif
 }
+#endif
 
 // Runs of elements, at `height` elements from each other in `to` and at the depth's places in `from`.
 template <int64_t n, class T>

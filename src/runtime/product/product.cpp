@@ -15,24 +15,6 @@ constexpr int64_t depth_block = 384;                  // of the sum: panels of B
 constexpr int64_t block_bytes = 384 << 10;            // of a block of A, for the second cache
 constexpr int64_t wide = 3072;                        // columns of a block of B, for the third
 constexpr int64_t most_rows = 32, most_columns = 12;  // of a tile
-constexpr int64_t least_run = 32;                     // of the depth in B, to be read where it lies
-constexpr int64_t few_tiles = 4;                      // use a part of A or B, for it to be read where it lies
-
-Kernels kernels_of(elementary::Isa isa) {
-#if defined(__x86_64__)
-  if (isa == elementary::Isa::avx512) return avx512::kernels();
-  if (isa == elementary::Isa::avx2) return avx2::kernels();
-#endif
-  (void)isa;
-  return baseline::kernels();
-}
-template <class T>
-Kernel<T> kernel_of(elementary::Isa isa) {
-  if constexpr (sizeof(T) == 4)
-    return kernels_of(isa).f32;
-  else
-    return kernels_of(isa).f64;
-}
 
 // ---- axes ------------------------------------------------------------------------------------
 
@@ -126,7 +108,7 @@ template <class T>
 class Blocks {
  public:
   Blocks(const Offsets& at, elementary::Isa isa)
-      : kernel_(kernel_of<T>(isa)),
+      : kernel_(elementary::of_type<T>(kernels_of(isa))),
         m_(at.rows),
         c_rows_(at.c_rows),
         n_(at.columns),

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <span>
 
-#include "runtime/elementary/table.h"
+#include "runtime/elementary/instruction_sets.h"
 
 namespace anvil::product {
 
@@ -22,6 +22,10 @@ struct Axis {
 template <class T>
 void contract(T* c, const T* a, const T* b, std::span<const Axis> axes,
               elementary::Isa isa = elementary::detected_isa());
+
+// A part of an operand is read where it lies if so few tiles use it, and of B if the depth lies together in
+// runs of so many elements.
+constexpr int64_t few_tiles = 4, least_run = 32;
 
 // A matrix in memory: element (i, j) at data[i * row + j * column].
 template <class T>
@@ -47,16 +51,6 @@ struct Kernels {
   Kernel<float> f32;
   Kernel<double> f64;
 };
-namespace baseline {
-Kernels kernels();
-}
-#if defined(__x86_64__)
-namespace avx2 {
-Kernels kernels();
-}
-namespace avx512 {
-Kernels kernels();
-}
-#endif
+ANVIL_KERNELS_OF_SETS(Kernels)
 
 }  // namespace anvil::product

@@ -10,9 +10,7 @@ namespace {
 
 // How many of the buffers of a call are results; those come first. -1: unknown.
 int results_of(const std::string& function, const std::vector<int64_t>& numbers) {
-  static const std::unordered_map<std::string, int> table = {{"contract_f32", 1},
-                                                             {"contract_f64", 1},
-                                                             {"cholesky_f32", 1},
+  static const std::unordered_map<std::string, int> table = {{"cholesky_f32", 1},
                                                              {"cholesky_f64", 1},
                                                              {"sort", -2},
                                                              {"top_k", 2},
