@@ -13,6 +13,7 @@
 #include <optional>
 #include <sstream>
 
+#include "base/control_groups.h"
 #include "base/error.h"
 
 namespace anvil {
@@ -58,23 +59,16 @@ const Files version_1{
 const Files version_2{
     "memory.max", "memory.current", "memory.stat", {"inactive_file", "active_file"}, "memory.swap.max"};
 
-// The limits of a group and of all groups around it. Inside of a container the path may be
-// that outside of it: then only its end, the root of what is mounted, is there.
-void restrict(MemoryState& state, const std::string& mount, std::string path, const Files& files, size_t swap) {
-  for (;;) {
-    const std::string group = mount + path + "/";
-    if (const auto limit = number_in(group + files.limit); limit && *limit < state.limit) {
-      const size_t allowed =
-          plus(*limit, files.swap.empty() ? 0 : std::min(swap, number_in(group + files.swap).value_or(0)));
-      const size_t used = number_in(group + files.usage).value_or(0);
-      const size_t cache = sum_in(group + files.stat, {files.cache[0], files.cache[1]}, 1).value_or(0);
-      const size_t held = used - std::min(used, cache);
-      state.limit = std::min(state.limit, allowed);
-      state.available = std::min(state.available, allowed - std::min(allowed, held));
-    }
-    if (path.empty()) return;
-    path.resize(path.find_last_of('/'));
-  }
+void restrict(MemoryState& state, const std::string& group, const Files& files, size_t swap) {
+  const auto limit = number_in(group + files.limit);
+  if (!limit || *limit >= state.limit) return;
+  const size_t allowed =
+      plus(*limit, files.swap.empty() ? 0 : std::min(swap, number_in(group + files.swap).value_or(0)));
+  const size_t used = number_in(group + files.usage).value_or(0);
+  const size_t cache = sum_in(group + files.stat, {files.cache[0], files.cache[1]}, 1).value_or(0);
+  const size_t held = used - std::min(used, cache);
+  state.limit = std::min(state.limit, allowed);
+  state.available = std::min(state.available, allowed - std::min(allowed, held));
 }
 
 std::atomic<int64_t> until_failure = 0;
@@ -91,18 +85,8 @@ MemoryState memory_state(const std::string& root) {
   } else if (const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE); pages > 0 && page > 0) {
     state.limit = state.available = size_t(pages) * size_t(page);
   }
-  std::ifstream groups(root + "/proc/self/cgroup");
-  for (std::string line; std::getline(groups, line);) {  // number:controllers:path
-    const size_t first = line.find(':'), second = line.find(':', first + 1);
-    if (second == std::string::npos) continue;
-    const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
-    std::string path = line.substr(second + 1);
-    if (path.empty() || path[0] != '/' || path == "/") path.clear();
-    if (controllers == ",,")
-      restrict(state, root + "/sys/fs/cgroup", path, version_2, swap);
-    else if (controllers.find(",memory,") != std::string::npos)
-      restrict(state, root + "/sys/fs/cgroup/memory", path, version_1, swap);
-  }
+  for (const ControlGroup& group : control_groups(root, "memory"))
+    restrict(state, group.folder, group.unified ? version_2 : version_1, swap);
   return state;
 }
 

@@ -1,7 +1,7 @@
 // Places of the temporaries in the arena: two temporaries may share memory when no moment
 // needs both. A temporary lives from its first access to its last, in the innermost loop
 // that contains all of them; where an access sits in a deeper loop, that loop counts as a
-// whole.
+// whole. What each task of a parallel loop has for itself lies in the task's own memory.
 //
 //   t1[i] = ...        t1 at 0
 //   t2[i] = t1[i]      t2 at 4096
@@ -78,14 +78,28 @@ class Planner {
       nodes_.push_back({parent, nodes_[static_cast<size_t>(parent)].depth + 1, clock_++, 0});
       each_access(s, [&](BufferId b, const Index*, AccessKind) {
         b = root(program_, b);
-        if (program_.buffers[static_cast<size_t>(b)].kind != loops::Buffer::Kind::temporary) return;
+        const loops::Buffer& buffer = program_.buffers[static_cast<size_t>(b)];
+        if (buffer.kind != loops::Buffer::Kind::temporary || buffer.own) return;
         accesses_.push_back({b, id});
         f(b, id);
       });
+      if (auto loop = std::get_if<loops::For>(&s.is)) place_own(loop->own);
       if (auto swap = std::get_if<loops::Swap>(&s.is)) swapped_.push_back({swap->first, swap->second});
       each_block(s, [&](const Block& inner) { walk(inner, id, f); });
       nodes_[static_cast<size_t>(id)].leave = clock_++;
     }
+  }
+
+  void place_own(const std::vector<BufferId>& own) {
+    int64_t end = 0;
+    for (BufferId b : own) {
+      program_.buffers[static_cast<size_t>(b)].offset = end;
+      end += room(program_.buffers[static_cast<size_t>(b)]);
+    }
+  }
+  static int64_t room(const loops::Buffer& b) {
+    const int64_t size = elements(b.shape) * static_cast<int64_t>(size_of(b.dtype));
+    return std::max(alignment, (size + alignment - 1) / alignment * alignment);
   }
 
   // Best fit among the gaps between the buffers that are alive.
@@ -106,8 +120,7 @@ class Planner {
     std::priority_queue<End, std::vector<End>, decltype(later)> ends(later);
     for (BufferId b : order) {
       loops::Buffer& buffer = program_.buffers[static_cast<size_t>(b)];
-      int64_t size = elements(buffer.shape) * static_cast<int64_t>(size_of(buffer.dtype));
-      size = std::max(alignment, (size + alignment - 1) / alignment * alignment);
+      const int64_t size = room(buffer);
       for (; !ends.empty() && ends.top().first < interval(b).begin; ends.pop()) alive.erase(ends.top().second);
       int64_t end = 0, best = -1, best_gap = INT64_MAX;
       for (const Placed& p : alive) {

@@ -16,6 +16,7 @@ const std::vector<Pass>& passes() {
       {"shrink", [](loops::Program& p, const Target&) { shrink_buffers(p); }},
       {"collapse", [](loops::Program& p, const Target&) { collapse_loops(p); }},
       {"schedule", [](loops::Program& p, const Target& target) { schedule(p, target); }},
+      {"parallel", [](loops::Program& p, const Target& target) { cut_into_tasks(p, target); }},
       {"buffers", [](loops::Program& p, const Target&) { plan_buffers(p); }},
   };
   return list;

@@ -13,6 +13,7 @@ struct Target {
   int vector_bytes = 32;      // bytes of a vector register that generated code should use
   int registers = 16;         // of that size
   bool contract_all = false;  // contractions of any size, not only those that are worth it: for tests
+  double task = 25'000;       // operations of a task that threads share
 };
 loops::Program compile(const graph::Graph&, const Target&);
 

@@ -1,6 +1,7 @@
 // The estimates behind the schedule: a vector operation counts as one, a function as many,
 // and a vector that is gathered or scattered as many accesses as it has lanes.
 #include <algorithm>
+#include <cmath>
 #include <unordered_set>
 
 #include "compiler/schedule.h"
@@ -39,19 +40,25 @@ void collect(const Block& block, LoopFacts& f, std::unordered_set<LocalId>& made
 // Locals that are read other than by updates of themselves.
 void collect_reads(const Block& block, std::unordered_set<LocalId>& read) {
   for (const Stmt& s : block) {
-    each_expression(s, [&](Expr e) {
+    const auto reads = [&](Expr e) {
       each_node(e, [&](Expr x) {
         if (x->op == Op::local) read.insert(x->local);
       });
-    });
+    };
+    auto u = std::get_if<loops::Update>(&s.is);
+    if (u && u->op == Op::local && loops::accumulates(*u) == Op::add)
+      reads(u->value->args[0]), reads(u->value->args[1]);
+    else
+      each_expression(s, reads);
     each_block(s, [&](const Block& b) { collect_reads(b, read); });
   }
 }
 void collect_updates(const Block& block, std::unordered_map<LocalId, Op>& ops, bool& mixed) {
   for (const Stmt& s : block) {
     if (auto u = std::get_if<loops::Update>(&s.is)) {
-      auto [it, fresh] = ops.try_emplace(u->local, u->op);
-      if (!fresh && it->second != u->op) mixed = true;
+      const Op op = loops::accumulates(*u);
+      auto [it, fresh] = ops.try_emplace(u->local, op);
+      if (!fresh && it->second != op) mixed = true;
     }
     each_block(s, [&](const Block& b) { collect_updates(b, ops, mixed); });
   }
@@ -146,7 +153,7 @@ LoopFacts loop_facts(const loops::For& loop) {
   return f;
 }
 
-bool independent(const Program& p, const loops::For& loop) {
+bool independent(const Program& p, const loops::For& loop, const std::vector<BufferId>& own) {
   LoopFacts facts = loop_facts(loop);
   if (!facts.simple) return false;
   if (!facts.updated.empty()) {
@@ -159,8 +166,21 @@ bool independent(const Program& p, const loops::For& loop) {
     for (LocalId l : facts.updated)
       if (read.count(l) || ops[l] == Op::local) return false;
   }
-  const loops::Footprint body(p, loop.body);
+  loops::Footprint body(p, loop.body);
+  for (BufferId b : own) body.forget(b);
   return steps_apart(p, loops::steps(loop, body));
+}
+
+double nest_cost(const Program& p, const loops::For& f) {
+  const auto steps = static_cast<double>(f.end - f.begin);
+  if (f.kind == loops::For::Kind::vector)
+    return std::ceil(steps / f.width) * (0.5 + block_cost(p, f.body, f.variable, f.width));
+  double inside = 0;
+  for (const Stmt& s : f.body) {
+    auto inner = std::get_if<loops::For>(&s.is);
+    inside += inner ? nest_cost(p, *inner) : block_cost(p, {s}, -1, 1);
+  }
+  return steps * (0.5 + inside);
 }
 
 double block_cost(const Program& p, const Block& b, Variable lane, int width) { return Cost(p, lane, width).block(b); }

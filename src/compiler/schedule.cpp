@@ -227,16 +227,8 @@ class Scheduler {
   }
   // Loop k changes places with all behind it, up to loop `to`.
   static void move_loop(const std::vector<For*>& loops, size_t k, size_t to) {
-    auto exchange = [](For& a, For& b) {  // all but the bodies
-      std::swap(a.variable, b.variable);
-      std::swap(a.begin, b.begin);
-      std::swap(a.end, b.end);
-      std::swap(a.kind, b.kind);
-      std::swap(a.width, b.width);
-      std::swap(a.copies, b.copies);
-    };
-    for (; k < to; ++k) exchange(*loops[k], *loops[k + 1]);
-    for (; k > to; --k) exchange(*loops[k], *loops[k - 1]);
+    for (; k < to; ++k) exchange_loops(*loops[k], *loops[k + 1]);
+    for (; k > to; --k) exchange_loops(*loops[k], *loops[k - 1]);
   }
   // A vector loop that is the innermost of a sum's loops becomes the outermost: its lanes are
   // added up once.
@@ -385,6 +377,15 @@ class Scheduler {
 };
 
 }  // namespace
+
+void exchange_loops(For& a, For& b) {  // all but the bodies
+  std::swap(a.variable, b.variable);
+  std::swap(a.begin, b.begin);
+  std::swap(a.end, b.end);
+  std::swap(a.kind, b.kind);
+  std::swap(a.width, b.width);
+  std::swap(a.copies, b.copies);
+}
 
 void schedule(Program& p, const Target& target) { Scheduler(p, target).run(); }
 

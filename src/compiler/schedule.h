@@ -17,8 +17,14 @@ struct LoopFacts {
 LoopFacts loop_facts(const loops::For&);
 
 // Whether iterations do not depend on each other, but for updates of outer locals whose
-// order is free.
-bool independent(const Program&, const loops::For&);
+// order is free. Of some buffers each iteration has its own.
+bool independent(const Program&, const loops::For&, const std::vector<BufferId>& own = {});
+
+// The cost of one run of a scheduled loop, in operations.
+double nest_cost(const Program&, const loops::For&);
+
+// Two loops of which one is all that the other holds change places.
+void exchange_loops(loops::For&, loops::For&);
 
 // The cost of one run of a block. In a vector loop over `lane` with `width` lanes, what
 // depends on the lane is counted once for all lanes where memory is contiguous.

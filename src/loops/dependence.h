@@ -57,6 +57,7 @@ class Footprint {
   Footprint(const Program&, const Block&);
   void add(const Footprint&);
   void enclose(const For&);  // as seen from outside of this loop
+  void forget(BufferId b) { memory_.erase(b); }
 
   const std::unordered_map<BufferId, Memory>& memory() const { return memory_; }
   const std::unordered_map<LocalId, Scalar>& locals() const { return locals_; }

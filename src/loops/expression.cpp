@@ -164,4 +164,17 @@ Expr ExprPool::function(const char* function_name, Expr a, Expr b, Expr c) {
   return node(std::move(n));
 }
 
+Scalar identity(Op op, DType t) {
+  switch (op) {
+    case Op::add: return is_float(t) ? Scalar(-0.0) : Scalar(0);
+    case Op::mul: return Scalar(1);
+    case Op::minimum: return highest(t);
+    case Op::maximum: return lowest(t);
+    case Op::bit_and: return is_bool(t) ? Scalar(true) : is_unsigned_integer(t) ? highest(t) : Scalar(-1);
+    case Op::bit_or:
+    case Op::bit_xor: return Scalar(0);
+    default: throw InternalError(std::string("no identity of ") + name(op));
+  }
+}
+
 }  // namespace anvil::loops

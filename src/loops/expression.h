@@ -81,6 +81,7 @@ enum class Op : uint8_t {
   function  // an elementary function: Node::name, one to three arguments
 };
 const char* name(Op);
+Scalar identity(Op, DType);  // x op identity = x, bit for bit, for the operations of updates
 
 struct Node {
   Op op = Op::constant;

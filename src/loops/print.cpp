@@ -222,6 +222,9 @@ class Printer {
     if (f.kind == For::Kind::vector)
       s += " vector " + std::to_string(f.width) + (f.copies > 1 ? " x " + std::to_string(f.copies) : "");
     if (f.kind == For::Kind::unroll) s += " unroll " + std::to_string(f.copies);
+    if (f.kind == For::Kind::parallel) s += " parallel";
+    for (size_t i = 0; i < f.own.size(); ++i)
+      s += (i ? ", " : " own ") + program_.buffers[static_cast<size_t>(f.own[i])].name;
     line(s + (f.reduction ? " reduction {" : " {"));
     nested(f.body);
     line("}");

@@ -20,6 +20,7 @@ struct Buffer {
   BufferId alias = -1;  // the same memory as another buffer, seen in another shape
   int64_t offset = -1;  // temporary: bytes from the start of the arena, set by the buffers pass
   std::string name;     // "x1", "c1", "t3", "out1": for people
+  bool own = false;     // temporary: each task of a parallel loop has its own, `offset` from the start of its memory
 };
 
 struct VariableInfo {
@@ -36,13 +37,15 @@ struct Stmt;
 using Block = std::vector<Stmt>;
 
 struct For {
-  enum class Kind : uint8_t { serial, vector, unroll };
+  // parallel: each step is a task; threads do them at once, in any order
+  enum class Kind : uint8_t { serial, vector, unroll, parallel };
   Variable variable;
   int64_t begin = 0, end = 0;
   Kind kind = Kind::serial;
-  int width = 1;           // vector: lanes
-  int copies = 1;          // vector, unroll: how many are in flight at once (register blocking)
-  bool reduction = false;  // the body updates a local declared outside
+  int width = 1;                   // vector: lanes
+  int copies = 1;                  // vector, unroll: how many are in flight at once (register blocking)
+  bool reduction = false;          // the body updates a local declared outside
+  std::vector<BufferId> own = {};  // parallel: temporaries that every step writes before it reads
   Block body;
 };
 struct Store {

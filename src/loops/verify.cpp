@@ -175,12 +175,35 @@ class Verifier {
     require(!program_.variables[static_cast<size_t>(f.variable)].parameter, "loop over a parameter");
     require(!r.visible, "two nested loops over " + id);
     require(f.begin < f.end, "empty loop over " + id);
+    if (f.kind == For::Kind::parallel) parallel(f);
     if (f.kind != For::Kind::serial)
       require(f.width >= 1 && f.copies >= 1 && f.end - f.begin >= int64_t(f.width) * f.copies,
               "too few steps in the loop over " + id);
     r = {f.begin, f.end - 1, true};
     block(f.body);
     ranges_[static_cast<size_t>(f.variable)].visible = false;
+  }
+  // Tasks change nothing but memory, and hold no other tasks.
+  void parallel(const For& f) const {
+    const std::string& id = program_.variables[static_cast<size_t>(f.variable)].name;
+    for (BufferId b : f.own)
+      require(known(b).own && known(b).kind == Buffer::Kind::temporary, "a task of " + id + " owns " + known(b).name);
+    std::unordered_set<LocalId> made;
+    const auto walk = [&](const auto& self, const Block& block) -> void {
+      for (const Stmt& s : block) {
+        if (auto l = std::get_if<Let>(&s.is)) made.insert(l->local);
+        if (auto d = std::get_if<Declare>(&s.is)) made.insert(d->local);
+        auto inner = std::get_if<For>(&s.is);
+        auto update = std::get_if<Update>(&s.is);
+        require(!(inner && inner->kind == For::Kind::parallel), "tasks in a task of " + id);
+        require(!update || made.count(update->local), "a task of " + id + " changes a local from outside");
+        require(inner || update || std::holds_alternative<Store>(s.is) || std::holds_alternative<Let>(s.is) ||
+                    std::holds_alternative<Declare>(s.is) || std::holds_alternative<Bind>(s.is),
+                "control flow or a call in a task of " + id);
+        each_block(s, [&](const Block& b) { self(self, b); });
+      }
+    };
+    walk(walk, f.body);
   }
   void statement(const Store& s) {
     expression(s.value);

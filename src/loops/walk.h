@@ -82,6 +82,13 @@ void each_access_inside(const Stmt& stmt, F&& f) {
   });
 }
 
+// The operation of an update that accumulates: its own, add for x = fma(a, b, x); Op::local for one that assigns.
+inline Op accumulates(const Update& u) {
+  if (u.op != Op::local || u.value->op != Op::fma) return u.op;
+  const Expr last = u.value->args[2];
+  return last->op == Op::local && last->local == u.local ? Op::add : Op::local;
+}
+
 // The buffer whose memory this one sees.
 inline BufferId root(const Program& p, BufferId b) {
   BufferId up = p.buffers[static_cast<size_t>(b)].alias;

@@ -18,6 +18,11 @@ struct Run {
 // base/interrupt.h for generated code, which exceptions must not pass through.
 int32_t poll(Run*);
 
+// A parallel loop of generated code: task(context, run of the thread, k, memory of its own) for each k, on
+// several threads. `nanoseconds` is about what all take on one.
+using Task = int32_t (*)(void* const* context, Run*, int64_t k, char* own);
+int32_t parallel(Run*, Task, void* const* context, int64_t tasks, int64_t own_bytes, int64_t nanoseconds);
+
 // Calls f, which may throw, for generated code.
 template <class F>
 int32_t guarded(Run* run, F&& f) {

@@ -49,7 +49,7 @@ bool Analysis::overlap(BufferId a, BufferId b) const {
   a = root(a), b = root(b);
   if (a == b) return true;
   const loops::Buffer &x = program_.buffers[size_t(a)], &y = program_.buffers[size_t(b)];
-  if (x.offset < 0 || y.offset < 0) return false;
+  if (x.offset < 0 || y.offset < 0 || x.own != y.own) return false;
   const auto bytes = [](const loops::Buffer& t) { return elements(t.shape) * int64_t(size_of(t.dtype)); };
   return x.offset < y.offset + bytes(y) && y.offset < x.offset + bytes(x);
 }
@@ -64,12 +64,6 @@ Facts Analysis::facts_of(const Stmt& s) {
   Facts simple;
   collect(s, simple);
   return simple;
-}
-
-Op Analysis::accumulates(const Update& u) {
-  if (u.op != Op::local || u.value->op != Op::fma) return u.op;
-  const Expr last = u.value->args[2];
-  return last->op == Op::local && last->local == u.local ? Op::add : Op::local;
 }
 
 double Analysis::work(Expr e) const {
@@ -109,59 +103,61 @@ void Analysis::collect(const Stmt& statement, Facts& f) {
     merge(f, inner, times);
     facts_[key] = std::move(inner);
   };
-  std::visit(Overloaded{
-                 [&](const For& s) {
-                   const double steps =
-                       s.kind == For::Kind::vector ? double(s.end - s.begin) / s.width : double(s.end - s.begin);
-                   compound(&s, {&s.body}, nullptr, std::max(0.0, steps));
-                 },
-                 [&](const While& s) {
-                   compound(&s, {&s.before, &s.body}, s.condition, 1), f.control = true;
-                 },
-                 [&](const If& s) {
-                   compound(&s, {&s.yes, &s.no}, s.condition, 1), f.control = true;
-                 },
-                 [&](const Store& s) {
-                   collect(s.value, f, seen);
-                   f.changed.insert(root(s.buffer));
-                   f.work += 1;
-                 },
-                 [&](const Let& s) { collect(s.value, f, seen), f.made.insert(s.local); },
-                 [&](const Declare& s) { collect(s.value, f, seen), f.made.insert(s.local); },
-                 [&](const Update& s) {
-                   if (s.op == Op::local && accumulates(s) == Op::add) {  // its own read of the local does not count
-                     collect(s.value->args[0], f, seen), collect(s.value->args[1], f, seen);
-                   } else {
-                     collect(s.value, f, seen);
-                   }
-                   f.updated.insert(s.local);
-                   f.work += 1;
-                 },
-                 [&](const Bind& s) { collect(s.value, f, seen), f.bound.insert(s.parameter); },
-                 [&](const Call& s) {
-                   for (Expr e : s.numbers) collect(e, f, seen);
-                   for (BufferId b : s.buffers) f.changed.insert(root(b)), called_.insert(root(b));
-                   most_call_buffers_ = std::max(most_call_buffers_, s.buffers.size());
-                   most_call_numbers_ = std::max(most_call_numbers_, s.numbers.size());
-                   f.control = true;
-                   f.work += 1000;
-                 },
-                 [&](const loops::Contraction& s) {
-                   for (BufferId b : {s.buffer, s.left()->buffer, s.right()->buffer})
-                     f.changed.insert(root(b)), called_.insert(root(b));
-                   most_call_buffers_ = std::max<size_t>(most_call_buffers_, 3);
-                   most_call_numbers_ = std::max(most_call_numbers_, contraction_numbers(s));
-                   f.control = true;
-                   f.work += 1000;
-                 },
-                 [&](const Swap& s) {
-                   f.changed.insert({s.first, s.second});
-                   swapped_.insert({s.first, s.second});
-                   swaps_.emplace_back(s.first, s.second);
-                   f.control = true;
-                 },
-             },
-             statement.is);
+  std::visit(
+      Overloaded{
+          [&](const For& s) {
+            const double steps =
+                s.kind == For::Kind::vector ? double(s.end - s.begin) / s.width : double(s.end - s.begin);
+            compound(&s, {&s.body}, nullptr, std::max(0.0, steps));
+            f.control |= s.kind == For::Kind::parallel;
+          },
+          [&](const While& s) {
+            compound(&s, {&s.before, &s.body}, s.condition, 1), f.control = true;
+          },
+          [&](const If& s) {
+            compound(&s, {&s.yes, &s.no}, s.condition, 1), f.control = true;
+          },
+          [&](const Store& s) {
+            collect(s.value, f, seen);
+            f.changed.insert(root(s.buffer));
+            f.work += 1;
+          },
+          [&](const Let& s) { collect(s.value, f, seen), f.made.insert(s.local); },
+          [&](const Declare& s) { collect(s.value, f, seen), f.made.insert(s.local); },
+          [&](const Update& s) {
+            if (s.op == Op::local && loops::accumulates(s) == Op::add) {  // its own read of the local does not count
+              collect(s.value->args[0], f, seen), collect(s.value->args[1], f, seen);
+            } else {
+              collect(s.value, f, seen);
+            }
+            f.updated.insert(s.local);
+            f.work += 1;
+          },
+          [&](const Bind& s) { collect(s.value, f, seen), f.bound.insert(s.parameter); },
+          [&](const Call& s) {
+            for (Expr e : s.numbers) collect(e, f, seen);
+            for (BufferId b : s.buffers) f.changed.insert(root(b)), called_.insert(root(b));
+            most_call_buffers_ = std::max(most_call_buffers_, s.buffers.size());
+            most_call_numbers_ = std::max(most_call_numbers_, s.numbers.size());
+            f.control = true;
+            f.work += 1000;
+          },
+          [&](const loops::Contraction& s) {
+            for (BufferId b : {s.buffer, s.left()->buffer, s.right()->buffer})
+              f.changed.insert(root(b)), called_.insert(root(b));
+            most_call_buffers_ = std::max<size_t>(most_call_buffers_, 3);
+            most_call_numbers_ = std::max(most_call_numbers_, contraction_numbers(s));
+            f.control = true;
+            f.work += 1000;
+          },
+          [&](const Swap& s) {
+            f.changed.insert({s.first, s.second});
+            swapped_.insert({s.first, s.second});
+            swaps_.emplace_back(s.first, s.second);
+            f.control = true;
+          },
+      },
+      statement.is);
 }
 
 // The updates of outer locals below a loop, where nothing but loops lies between.
@@ -183,7 +179,8 @@ std::vector<UpdatePath> Analysis::updates(const For& f) const {
   if (known.updated.empty() || known.control) return result;
   find_updates(f.body, path, all);
   for (UpdatePath& u : all)
-    if (!known.made.count(u.update->local) && !known.read.count(u.update->local) && accumulates(*u.update) != Op::local)
+    if (!known.made.count(u.update->local) && !known.read.count(u.update->local) &&
+        loops::accumulates(*u.update) != Op::local)
       result.push_back(std::move(u));
   return result;
 }
@@ -203,7 +200,8 @@ bool Analysis::reductions_fit(const For& f, const Facts& known) const {
     for (const UpdatePath& u : paths) {
       if (u.update->local != l) continue;
       if (!first) first = &u;
-      if (accumulates(*u.update) != accumulates(*first->update) || scheduled(u) != scheduled(*first)) return false;
+      if (loops::accumulates(*u.update) != loops::accumulates(*first->update) || scheduled(u) != scheduled(*first))
+        return false;
     }
     if (!first) return false;
   }

@@ -64,8 +64,6 @@ class Analysis {
   double straight_size(const loops::Block&) const;  // of its statements without blocks of their own
   // Updates in this loop of locals made outside it that it does not read otherwise.
   std::vector<UpdatePath> updates(const loops::For&) const;
-  // The operation of an update that accumulates: its own, add for x = fma(a, b, x).
-  static loops::Op accumulates(const loops::Update&);
 
  private:
   void collect(const loops::Block&, Facts&);

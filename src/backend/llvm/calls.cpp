@@ -138,13 +138,13 @@ void Emitter::call_runtime(const std::string& function, const std::vector<Buffer
     b_.CreateStore(base(buffers[i], &level), advance(call_buffers_, i64(int64_t(8 * i))));
   for (size_t i = 0; i < numbers.size(); ++i) b_.CreateStore(numbers[i], advance(call_numbers_, i64(int64_t(8 * i))));
   stop_unless_zero(b_.CreateCall(callee(symbol, b_.getInt32Ty(), {ptr_, ptr_, ptr_}, false),
-                                 {function_->getArg(2), call_buffers_, call_numbers_}));
+                                 {here_.run, call_buffers_, call_numbers_}));
   for (BufferId b : buffers) touch(b);
 }
 
 // Asks the runtime whether the user wants to stop.
 void Emitter::poll() {
-  stop_unless_zero(b_.CreateCall(callee("anvil_poll", b_.getInt32Ty(), {ptr_}, false), {function_->getArg(2)}));
+  stop_unless_zero(b_.CreateCall(callee("anvil_poll", b_.getInt32Ty(), {ptr_}, false), {here_.run}));
 }
 
 // The same, once for so much work.

@@ -98,6 +98,21 @@ class Emitter {
   double written_size(const loops::Stmt&) const;  // with calls of shared nests
   double written_size(const loops::Block&) const;
 
+  // tasks.cpp: parallel loops
+  using Ranges = std::map<Variable, std::pair<int64_t, int64_t>>;
+  struct TaskInput {  // what a task uses of the function around it
+    std::vector<BufferId> pointers;
+    std::vector<LocalId> locals;
+    std::vector<std::pair<Variable, std::pair<int64_t, int64_t>>> variables;  // and their ranges
+    llvm::Function* function = nullptr;
+    size_t values() const { return 2 + pointers.size() + locals.size() + variables.size(); }
+  };
+  void plan_tasks();
+  void find_tasks(const loops::Block&, Ranges& around);
+  TaskInput task_input(const loops::For&, const Ranges& around) const;
+  void write_tasks();
+  void call_tasks(const loops::For&);
+
   // program.cpp: functions, buffers, frames
   struct Section {  // a run of statements in a function of its own
     const loops::Block* block;
@@ -109,7 +124,7 @@ class Emitter {
   double cut(const loops::Block&);
   double cut(const loops::Stmt&);
   void call_sections(const std::vector<size_t>&);
-  void begin_function(const std::string& name, bool with_frame, size_t pointers = 0);
+  void begin_function(const std::string& name, const std::vector<std::string>& arguments, bool external = false);
   void end_function();
   Value initial(BufferId);                              // its memory as the program starts
   Value frame_slot(const std::map<int, int>&, int id);  // null where it has none
@@ -210,10 +225,15 @@ class Emitter {
   int frame_size_ = 0;
   std::unordered_map<const loops::For*, SharedNest> nests_;
   std::unordered_map<const loops::For*, llvm::Function*> nest_functions_;  // by model
+  std::unordered_map<const loops::For*, TaskInput> tasks_;
+  std::vector<const loops::For*> parallel_;  // the keys of tasks_, in the order of the program
 
   // of the function being written
   llvm::Function* function_ = nullptr;
-  bool with_frame_ = false, in_nest_ = false;
+  struct {
+    Value buffers, arena, run, frame, own;  // null where the function has none
+  } here_ = {};
+  bool in_nest_ = false;  // buffers are where the arguments say
   llvm::Instruction* entry_end_ = nullptr;
   llvm::BasicBlock* stop_ = nullptr;  // returns status_
   Value status_ = nullptr, budget_ = nullptr, call_buffers_ = nullptr, call_numbers_ = nullptr;

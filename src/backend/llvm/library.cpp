@@ -26,6 +26,7 @@ std::vector<Symbol> symbols(std::vector<std::string>& names) {
     table.push_back({names.back().c_str(), reinterpret_cast<void*>(f.function)});
   }
   table.push_back({"anvil_poll", reinterpret_cast<void*>(runtime::poll)});
+  table.push_back({"anvil_parallel", reinterpret_cast<void*>(runtime::parallel)});
   table.push_back({"anvil_power_i64", reinterpret_cast<void*>(runtime::power_i64)});
   table.push_back({"anvil_power_ui64", reinterpret_cast<void*>(runtime::power_ui64)});
   return table;

@@ -23,6 +23,7 @@ int64_t steps_of(const For& f, const Plan& p) { return (f.end - f.begin + p.step
 }  // namespace
 
 void Emitter::emit(const For& f) {
+  if (f.kind == For::Kind::parallel) return call_tasks(f);
   if (const auto shared = nests_.find(&f); shared != nests_.end() && !in_nest_) return call_nest(f, shared->second);
   const Plan& plan = analysis_.plan(&f);
   const int64_t n = f.end - f.begin, step = plan.step(), rest = n % step;
@@ -142,12 +143,12 @@ std::vector<Emitter::Reduction> Emitter::begin_reductions(const For& f) {
   for (const auto& [id, updates] : paths) {
     if (local_state(id).partial) continue;
     const std::vector<const For*> axes = blocked_loops(updates[0]);
-    const Op op = Analysis::accumulates(*updates[0].update);
+    const Op op = loops::accumulates(*updates[0].update);
     bool uniform = true, long_sum = false;
     for (const UpdatePath& u : updates) {
       int64_t count = 1;
       for (const For* l : u.loops) count *= steps_of(*l, analysis_.plan(l));
-      uniform &= blocked_loops(u) == axes && Analysis::accumulates(*u.update) == op;
+      uniform &= blocked_loops(u) == axes && loops::accumulates(*u.update) == op;
       long_sum |= op == Op::add && is_float(program_.locals[size_t(id)].dtype) && count > longest_sum;
     }
     if (!uniform || (axes.empty() && !long_sum)) continue;
@@ -174,7 +175,7 @@ Emitter::Reduction Emitter::begin_reduction(LocalId id, Op op, const std::vector
   inside.folded = inside.lanes && !r.outside.lanes;
   const DType t = program_.locals[size_t(id)].dtype;
   r.type = ops_.type(t, width);
-  llvm::Constant* nothing = ops_.constant(identity(op, t), t, width);
+  llvm::Constant* nothing = ops_.constant(loops::identity(op, t), t, width);
   const auto slots = [&](const char* suffix) {
     llvm::SmallVector<Value, 1> made;
     for (size_t k = 0; k < r.outside.values.size() * size_t(r.copies); ++k) {
@@ -212,7 +213,7 @@ void Emitter::flush(Reduction& r) {
   const DType t = program_.locals[size_t(r.local)].dtype;
   LocalState& inside = locals_[r.local];
   const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(r.type);
-  llvm::Constant* nothing = ops_.constant(identity(r.op, t), t, vector ? int(vector->getNumElements()) : 1);
+  llvm::Constant* nothing = ops_.constant(loops::identity(r.op, t), t, vector ? int(vector->getNumElements()) : 1);
   for (size_t k = 0; k < r.totals.size(); ++k) {
     b_.CreateStore(ops_.binary(r.op, t, b_.CreateLoad(r.type, inside.values[k]), b_.CreateLoad(r.type, r.totals[k])),
                    r.totals[k]);

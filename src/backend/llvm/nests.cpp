@@ -17,7 +17,8 @@ constexpr size_t fewest_equal = 3, most_buffers = 24;
 void Emitter::find_nests(const loops::Block& block, std::vector<const loops::For*>& found) {
   for (const loops::Stmt& s : block) {
     if (const auto* f = std::get_if<loops::For>(&s.is)) {
-      if (analysis_.size(s) >= smallest_nest) found.push_back(f);
+      const bool tasks = f->kind == loops::For::Kind::parallel || analysis_.facts(f).control;
+      if (!tasks && analysis_.size(s) >= smallest_nest) found.push_back(f);
     } else if (const auto* w = std::get_if<loops::While>(&s.is)) {
       find_nests(w->before, found), find_nests(w->body, found);
     } else if (const auto* i = std::get_if<loops::If>(&s.is)) {
@@ -46,7 +47,9 @@ void Emitter::plan_nests() {
 double Emitter::written_size(const loops::Stmt& s) const {
   const auto* f = std::get_if<loops::For>(&s.is);
   const auto shared = f ? nests_.find(f) : nests_.end();
-  return shared == nests_.end() ? analysis_.size(s) : 4 + 2 * double(shared->second.buffers.size());
+  if (shared != nests_.end()) return 4 + 2 * double(shared->second.buffers.size());
+  const auto tasks = f ? tasks_.find(f) : tasks_.end();
+  return tasks != tasks_.end() ? 8 + 2 * double(tasks->second.values()) : analysis_.size(s);
 }
 
 void Emitter::write_nests() {
@@ -55,7 +58,10 @@ void Emitter::write_nests() {
     if (f == nest.model) models.push_back(f);
   for (const loops::For* f : models) {
     const std::vector<BufferId>& buffers = nests_.at(f).buffers;
-    begin_function("nest" + std::to_string(nest_functions_.size() + 1), false, buffers.size());
+    std::vector<std::string> arguments = {"buffers", "arena", "run"};
+    for (BufferId b : buffers) arguments.push_back(program_.buffers[size_t(b)].name);
+    begin_function("nest" + std::to_string(nest_functions_.size() + 1), arguments);
+    in_nest_ = true;
     for (size_t i = 0; i < buffers.size(); ++i) bases_[buffers[i]] = function_->getArg(unsigned(3 + i));
     infos_.clear();
     emit(*f);
@@ -65,7 +71,7 @@ void Emitter::write_nests() {
 }
 
 void Emitter::call_nest(const loops::For& f, const SharedNest& nest) {
-  std::vector<Value> arguments = {function_->getArg(0), function_->getArg(1), function_->getArg(2)};
+  std::vector<Value> arguments = {here_.buffers, here_.arena, here_.run};
   for (BufferId b : nest.buffers) {
     int level = 0;
     arguments.push_back(base(b, &level));

@@ -18,19 +18,6 @@ bool is_signed(DType t) { return is_signed_integer(t); }
 
 }  // namespace
 
-Scalar identity(Op op, DType t) {
-  switch (op) {
-    case Op::add: return is_float(t) ? Scalar(-0.0) : Scalar(0);
-    case Op::mul: return Scalar(1);
-    case Op::minimum: return highest(t);
-    case Op::maximum: return lowest(t);
-    case Op::bit_and: return is_bool(t) ? Scalar(true) : is_unsigned_integer(t) ? highest(t) : Scalar(-1);
-    case Op::bit_or:
-    case Op::bit_xor: return Scalar(0);
-    default: throw InternalError(std::string("no identity of ") + loops::name(op));
-  }
-}
-
 llvm::Type* Operations::type(DType t, int lanes) const {
   llvm::Type* element = is_bool(t)        ? b.getInt1Ty()
                         : t == DType::f32 ? b.getFloatTy()

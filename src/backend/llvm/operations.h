@@ -45,6 +45,4 @@ class Operations {
   bool halves_;
 };
 
-Scalar identity(loops::Op, DType);  // x op identity = x, bit for bit
-
 }  // namespace anvil::llvm_backend

@@ -121,6 +121,10 @@ void Emitter::plan_registers(const std::vector<std::pair<const loops::Stmt*, int
     else
       loops::each_access(*s, access);
   }
+  for (const auto& [f, _] : tasks_)
+    for (const loops::Stmt& s : f->body)
+      loops::each_access_inside(
+          s, [&](BufferId b, const loops::Index*, loops::AccessKind) { fits[size_t(analysis_.root(b))] = false; });
   for (const auto& [_, nest] : nests_)
     for (BufferId b : nest.buffers) fits[size_t(b)] = false;
   for (size_t b = 0; b < fits.size(); ++b) {
@@ -139,15 +143,23 @@ void Emitter::plan_registers(const std::vector<std::pair<const loops::Stmt*, int
     if (fits[b]) registers_.insert(int(b));
 }
 
-void Emitter::begin_function(const std::string& name, bool with_frame, size_t pointers) {
-  with_frame_ = with_frame, in_nest_ = pointers > 0;
-  std::vector<llvm::Type*> arguments((with_frame ? 4 : 3) + pointers, ptr_);
-  const bool internal = with_frame || pointers > 0;
-  function_ = llvm::Function::Create(llvm::FunctionType::get(b_.getInt32Ty(), arguments, false),
-                                     internal ? llvm::Function::InternalLinkage : llvm::Function::ExternalLinkage, name,
+// The arguments are pointers, but for "step", a number.
+void Emitter::begin_function(const std::string& name, const std::vector<std::string>& arguments, bool external) {
+  llvm::SmallVector<llvm::Type*, 8> types;
+  for (const std::string& a : arguments)
+    types.push_back(a == "step" ? static_cast<llvm::Type*>(b_.getInt64Ty()) : ptr_);
+  function_ = llvm::Function::Create(llvm::FunctionType::get(b_.getInt32Ty(), types, false),
+                                     external ? llvm::Function::ExternalLinkage : llvm::Function::InternalLinkage, name,
                                      module_);
-  const char* names[] = {"buffers", "arena", "run", "frame"};
-  for (unsigned i = 0; i < (with_frame ? 4 : 3); ++i) function_->getArg(i)->setName(names[i]);
+  here_ = {};
+  in_nest_ = false;
+  for (unsigned i = 0; i < arguments.size(); ++i) {
+    function_->getArg(i)->setName(arguments[i]);
+    for (const auto& [known, value] :
+         {std::pair{"buffers", &here_.buffers}, std::pair{"arena", &here_.arena}, std::pair{"run", &here_.run},
+          std::pair{"frame", &here_.frame}, std::pair{"own", &here_.own}})
+      if (arguments[i] == known) *value = function_->getArg(i);
+  }
   function_->addFnAttr(llvm::Attribute::NoUnwind);
   // vectors that are saved around calls should not straddle cache lines
   function_->addFnAttr(llvm::Attribute::getWithStackAlignment(b_.getContext(), llvm::Align(64)));
@@ -177,29 +189,33 @@ void Emitter::end_function() {
 }
 
 void Emitter::run(const char* entry) {
+  const std::vector<std::string> arguments = {"buffers", "arena", "run"};
+  const std::vector<std::string> with_frame = {"buffers", "arena", "run", "frame"};
+  plan_tasks();
   plan_nests();
   plan_functions();
+  write_tasks();
   write_nests();
   if (sections_.empty()) {
-    begin_function(entry, false);
+    begin_function(entry, arguments, true);
     block(program_.body);
     end_function();
     return;
   }
   for (Section& part : sections_) {  // those inside of others come first
-    begin_function("part" + std::to_string(&part - sections_.data() + 1), true);
+    begin_function("part" + std::to_string(&part - sections_.data() + 1), with_frame);
     for (size_t i = part.first; i < part.last; ++i) emit((*part.block)[i]);
     end_function();
     part.function = function_;
   }
-  begin_function("program", true);
+  begin_function("program", with_frame);
   block(program_.body);
   end_function();
   llvm::Function* program = function_;
-  begin_function(entry, false);
+  begin_function(entry, arguments, true);
   Value frame = slot(llvm::ArrayType::get(b_.getInt64Ty(), uint64_t(std::max(1, frame_size_))), "frame");
   for (const auto& [b, place] : frame_pointers_) b_.CreateStore(initial(b), advance(frame, i64(8 * place)));
-  stop_unless_zero(b_.CreateCall(program, {function_->getArg(0), function_->getArg(1), function_->getArg(2), frame}));
+  stop_unless_zero(b_.CreateCall(program, {here_.buffers, here_.arena, here_.run, frame}));
   end_function();
 }
 
@@ -207,8 +223,7 @@ void Emitter::run(const char* entry) {
 void Emitter::call_sections(const std::vector<size_t>& parts) {
   for (size_t k : parts) {
     const Section& part = sections_[k];
-    stop_unless_zero(b_.CreateCall(
-        part.function, {function_->getArg(0), function_->getArg(1), function_->getArg(2), function_->getArg(3)}));
+    stop_unless_zero(b_.CreateCall(part.function, {here_.buffers, here_.arena, here_.run, here_.frame}));
     for (size_t i = part.first; i < part.last; ++i) {
       const Facts facts = analysis_.facts_of((*part.block)[i]);
       for (BufferId b : facts.changed) touch(b);
@@ -229,20 +244,20 @@ Emitter::Value Emitter::initial(BufferId b) {
   if (buffer.kind == loops::Buffer::Kind::temporary) {
     if (buffer.offset < 0 && elements(buffer.shape) > 0)
       throw InternalError("buffer " + buffer.name + " has no place in the arena");
-    return advance(function_->getArg(1), i64(buffer.offset), buffer.name);
+    return advance(buffer.own ? here_.own : here_.arena, i64(buffer.offset), buffer.name);
   }
   const int before = buffer.kind == loops::Buffer::Kind::input      ? 0
                      : buffer.kind == loops::Buffer::Kind::constant ? program_.inputs
                                                                     : program_.inputs + program_.constants;
-  return b_.CreateLoad(ptr_, advance(function_->getArg(0), i64(8 * (before + buffer.position))), buffer.name);
+  return b_.CreateLoad(ptr_, advance(here_.buffers, i64(8 * (before + buffer.position))), buffer.name);
 }
 
 Emitter::Value Emitter::frame_slot(const std::map<int, int>& places, int id) {
   const auto found = places.find(id);
-  if (found == places.end() || !with_frame_) return nullptr;
+  if (found == places.end() || !here_.frame) return nullptr;
   const llvm::IRBuilder<>::InsertPointGuard guard(b_);
   b_.SetInsertPoint(entry_end_);
-  return advance(function_->getArg(3), i64(8 * found->second));
+  return advance(here_.frame, i64(8 * found->second));
 }
 
 // A local of this function, or one that an earlier function left in the frame.

@@ -25,7 +25,7 @@ TEST(Stages, NameEveryPass) {
   std::vector<std::string> names;
   for (const compiler::Stage& s : compiler::stages(*b.g, {64, 32})) names.push_back(s.name);
   EXPECT_EQ(names, (std::vector<std::string>{"lower", "unroll", "inline", "contraction", "layout", "merge", "shrink",
-                                             "collapse", "schedule", "buffers"}));
+                                             "collapse", "schedule", "parallel", "buffers"}));
 }
 
 TEST(Lower, OneNestForEachValue) {
@@ -117,9 +117,10 @@ TEST(Schedule, TransposesWalkAlongLines) {
   Builder b;
   b.output(transpose(b.input(DType::f32, {100, 20, 90}), {2, 1, 0}));
   loops::Program p = expect_passes_agree(*b.g, numbers_for(*b.g));
-  // the loop over the first dimension of the input, 100 steps, has moved next to the vector loop
+  // the loop over the first dimension of the input, 100 steps, has moved next to the vector loop; that over the
+  // second one, 20 steps, is four tasks
   std::string text = print(p);
-  auto outer = text.find("in 0..20 {"), along = text.find("in 0..100 unroll 8"), lanes = text.find("vector 16");
+  auto outer = text.find("in 0..5 {"), along = text.find("in 0..100 unroll 8"), lanes = text.find("vector 16");
   EXPECT_TRUE(outer < along && along < lanes && lanes != std::string::npos) << text;
 }
 
@@ -177,8 +178,10 @@ TEST(Schedule, ProductsAreBlocksOfRegisters) {
   b.output(dot_general(b.input(DType::f32, {64, 64}), b.input(DType::f32, {64, 60}), {1}, {0}, {}, {}));
   for (compiler::Target target : {compiler::Target{64, 32}, compiler::Target{32, 16}, compiler::Target{16, 16}}) {
     loops::Program p = compiler::compile(*b.g, target);
-    const For& columns = std::get<For>(p.body.at(0).is);
+    const For& tasks = std::get<For>(p.body.at(0).is);
+    const For& columns = std::get<For>(tasks.body.at(0).is);
     const For& rows = std::get<For>(columns.body.at(0).is);
+    EXPECT_EQ(tasks.kind, For::Kind::parallel);
     EXPECT_EQ(columns.kind, For::Kind::unroll);
     EXPECT_EQ(rows.kind, For::Kind::vector);
     EXPECT_EQ(rows.width * 4, target.vector_bytes);

@@ -42,7 +42,7 @@ void LoopInterpreter::place_buffers(const std::vector<graph::Tensor>& inputs,
     shared = &add_memory(graph::allocate({DType::ui8, {program_.arena_bytes + 64}}).data, program_.arena_bytes, 1);
   for (size_t b = 0; b < program_.buffers.size(); ++b) {
     const Buffer& buffer = program_.buffers[b];
-    if (buffer.alias >= 0) continue;
+    if (buffer.alias >= 0 || buffer.own) continue;
     auto position = static_cast<size_t>(buffer.position);
     const int64_t count = elements(buffer.shape), unit = static_cast<int64_t>(size_of(buffer.dtype));
     if (buffer.kind == Buffer::Kind::temporary && arena) {
@@ -62,6 +62,27 @@ void LoopInterpreter::place_buffers(const std::vector<graph::Tensor>& inputs,
     for (int64_t k = 0; given && k < count; ++k)
       places_[b].memory->set_term(k * unit, buffer.dtype,
                                   make_.input(buffer.name, static_cast<int>(buffer.kind), buffer.position, k));
+  }
+}
+
+// Memory for one task, where the program says once it does.
+void LoopInterpreter::place_own(const std::vector<BufferId>& own) {
+  const auto bytes = [this](BufferId b) {
+    const Buffer& buffer = program_.buffers[static_cast<size_t>(b)];
+    return elements(buffer.shape) * static_cast<int64_t>(size_of(buffer.dtype));
+  };
+  const auto fresh = [this](int64_t size, int64_t unit) -> LoopMemory* {
+    return &add_memory(graph::allocate({DType::ui8, {size + 64}}).data, size, unit);
+  };
+  int64_t all = 0;
+  for (BufferId b : own) all = std::max(all, program_.buffers[static_cast<size_t>(b)].offset + bytes(b));
+  LoopMemory* shared = nullptr;
+  for (BufferId b : own) {
+    const Buffer& buffer = program_.buffers[static_cast<size_t>(b)];
+    if (buffer.offset >= 0 && !shared) shared = fresh(all, 1);
+    const auto unit = static_cast<int64_t>(size_of(buffer.dtype));
+    places_[static_cast<size_t>(b)] =
+        buffer.offset >= 0 ? Place{shared, buffer.offset} : Place{fresh(bytes(b), unit), 0};
   }
 }
 

@@ -8,6 +8,8 @@
 // or left out where memory changes in place or a local accumulates. Every one of these steps that
 // accumulates has a sum of its own, which joins the others when the loop ends.
 //
+// The tasks of a parallel loop come from the last to the first, each with memory of its own.
+//
 // An access outside of a buffer, a read of an element or a local that nothing has stored to, and
 // an output that is not complete throw.
 #pragma once
@@ -72,6 +74,7 @@ class LoopInterpreter {
 
   // ---- memory ----
   void place_buffers(const std::vector<graph::Tensor>& inputs, const std::vector<graph::Tensor>& constants, bool arena);
+  void place_own(const std::vector<loops::BufferId>&);
   LoopMemory& add_memory(std::shared_ptr<void> data, int64_t bytes, int64_t unit);
   Place place(loops::BufferId) const;
   int64_t position(loops::BufferId, const loops::Index&, size_t point) const;  // in elements
@@ -93,6 +96,7 @@ class LoopInterpreter {
   // ---- statements ----
   void block(const loops::Block&);
   void statement(const loops::For&);
+  void tasks(const loops::For&);
   void blocked(const loops::For&, const LoopPlan&);
   void side_by_side(const loops::For&, int64_t start, Axis);
   bool done(size_t point, size_t from) const;
@@ -103,6 +107,7 @@ class LoopInterpreter {
   void statement(const loops::Declare& s) { define(s.local, s.value); }
   void statement(const loops::Update&);
   void assign(const loops::Update&);
+  void leave_out_identity(Traced& sum, Op, DType);
   void accumulate(const loops::Update&, Op);
   Traced operand(const loops::Update&, size_t point);  // what it adds
   Sums& sums_of(loops::LocalId, Op);

@@ -1,4 +1,5 @@
 // Loops of interpreted programs, as the code generator cuts them, and what they accumulate.
+#include "loops/walk.h"
 #include "support/interpret_loops.h"
 #include "support/loop_values.h"
 
@@ -8,7 +9,9 @@ using loops::For;
 
 void LoopInterpreter::statement(const For& f) {
   VariableState& v = variables_[static_cast<size_t>(f.variable)];
-  if (auto plan = plans_.find(&f); plan != plans_.end()) {
+  if (f.kind == For::Kind::parallel) {
+    tasks(f);
+  } else if (auto plan = plans_.find(&f); plan != plans_.end()) {
     blocked(f, plan->second);
   } else {
     for (int64_t k = f.begin; k < f.end; ++k) {
@@ -18,6 +21,19 @@ void LoopInterpreter::statement(const For& f) {
     }
   }
   v.visible = false;
+}
+
+// Tasks come in any order, and with memory of their own: the last one comes first here.
+void LoopInterpreter::tasks(const For& f) {
+  require_one_step("parallel loop");
+  for (int64_t k = f.end; k-- > f.begin;) {
+    variables_[static_cast<size_t>(f.variable)] = {true, {k}};
+    const size_t before = memories_.size();
+    place_own(f.own);
+    block(f.body);
+    memories_.resize(before);
+  }
+  for (loops::BufferId b : f.own) places_[static_cast<size_t>(b)] = {};
 }
 
 // Steps of width * copies; see the head of backend/llvm/loops.cpp.
@@ -60,21 +76,10 @@ bool LoopInterpreter::keeps(size_t point) const {
 
 // ---- updates ------------------------------------------------------------------------------
 
-namespace {
-
-// The operation of an update that accumulates: its own, add for x = fma(a, b, x).
-loops::Op accumulates(const loops::Update& u) {
-  if (u.op != loops::Op::local || u.value->op != loops::Op::fma) return u.op;
-  const loops::Expr last = u.value->args[2];
-  return last->op == loops::Op::local && last->local == u.local ? loops::Op::add : loops::Op::local;
-}
-
-}  // namespace
-
 void LoopInterpreter::statement(const loops::Update& s) {
   if (!locals_[static_cast<size_t>(s.local)].made)
     fail("update of " + program_.locals[static_cast<size_t>(s.local)].name + " before it is made");
-  const Op op = accumulates(s);
+  const Op op = loops::accumulates(s);
   if (op == Op::local)
     assign(s);
   else
@@ -113,6 +118,11 @@ LoopInterpreter::Sums& LoopInterpreter::sums_of(loops::LocalId id, Op op) {
   return s;
 }
 
+// A sum that begins with what changes nothing has nothing in it yet.
+void LoopInterpreter::leave_out_identity(Traced& sum, Op op, DType t) {
+  if (sum.term == make_.constant(loops::identity(op, t), t)) sum.term = Terms::nothing(op);
+}
+
 // A local made by the same steps is changed at once. One from outside of a blocked loop gets a sum
 // for each step side by side, which joins when those are done.
 void LoopInterpreter::accumulate(const loops::Update& s, Op op) {
@@ -127,6 +137,7 @@ void LoopInterpreter::accumulate(const loops::Update& s, Op op) {
     ++steps;
     Traced& to = own ? l.values[p] : sums->values[p];
     const bool begun = own || sums->begun[p];
+    leave_out_identity(to, op, t);
     to.number = begun ? combine(op, t, to.number, operands[p].number) : operands[p].number;
     to.term = make_.accumulate(op, to.term, operands[p].term);
     if (!own) sums->begun[p] = true;
@@ -150,6 +161,7 @@ void LoopInterpreter::join_sums() {
       Traced& x = last ? l.values[q] : to->values[q];
       const bool begun = last || to->begun[q];
       x.number = begun ? combine(l.op, t, x.number, from.values[p].number) : from.values[p].number;
+      leave_out_identity(x, l.op, t);
       x.term = make_.join(l.op, x.term, from.values[p].term);
       if (!last) to->begun[q] = true;
     }

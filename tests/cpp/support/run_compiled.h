@@ -5,6 +5,7 @@
 #include "anvil.h"
 #include "loops/program.h"
 #include "primitives/vocabulary/composite.h"
+#include "runtime/threads.h"
 #include "support/load_llvm.h"
 
 namespace anvil::test {
@@ -18,10 +19,12 @@ inline graph::GraphPtr optimized(const graph::Graph& g) {
   return copy;
 }
 
-// This machine; for every other program with contractions of any size.
+// This machine; for every other program with contractions of any size, and for two of four with tasks of
+// any size.
 inline compiler::Target target_for(const graph::Graph& g) {
   compiler::Target target = llvm_backend::target();
   target.contract_all = g.calls.size() % 2 == 1;
+  if (g.calls.size() % 4 < 2) target.task = 2;
   return target;
 }
 
@@ -39,7 +42,9 @@ inline std::vector<graph::Tensor> run_compiled(const graph::Graph& g, const std:
     outputs.push_back(graph::allocate(v->type));
     buffers.push_back(outputs.back().data.get());
   }
+  runtime::share_everything(true);  // also the small tasks that target_for() asks for
   runtime::run(executable, buffers.data());
+  runtime::share_everything(false);
   return outputs;
 }
 

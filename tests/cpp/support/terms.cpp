@@ -60,6 +60,7 @@ Term Terms::apply(const loops::Node& e, std::span<const Term> operands, Scalar r
   return made(code, label, operands);
 }
 Term Terms::accumulate(Op op, const Term& sum, const Term& x) {
+  if (x.kind == Term::Kind::sum && x.op == op) return join(op, sum, x);
   Term t{parts_of(sum, op) + part(x, op), Term::Kind::sum, op};
   Term of[] = {sum, x};
   if (log_) log_->add(t, loops::name(op), of);

@@ -1,0 +1,348 @@
+// Large nests are cut into tasks, which threads share:
+//
+//   for i in 0..1000000 vector 8 x 4 {        for k in 0..50 parallel {
+//     out1[i] = exp(x1[i])                      for i in 0..20000 vector 8 x 4 {
+//   }                                             out1[20000*k + i] = exp(x1[20000*k + i])
+//
+// Steps that make no whole task follow as a loop of their own. Of a sum each task makes a part:
+//
+//   a1 = 0                                    for k in 0..50 parallel {
+//   for i in 0..1000000 vector 8 x 4 {          b1 = 0
+//     a1 += x1[i]                               for i in 0..20000 vector 8 x 4 { b1 += x1[20000*k + i] }
+//   }                                           t1[k] = b1
+//                                             }
+//                                             for k in 0..50 { a1 += t1[k] }
+//
+// A temporary that every step writes before it reads it is the task's own. How a nest is cut depends on
+// the program alone, so that results have the same bits for any number of threads.
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "base/interrupt.h"
+#include "compiler/passes.h"
+#include "compiler/schedule.h"
+#include "loops/dependence.h"
+
+namespace anvil::compiler {
+namespace {
+
+using loops::For;
+
+constexpr int64_t most_tasks = 64;
+constexpr int64_t few_steps = 8;  // of a loop: another one is cut where it has more
+
+int64_t extent(const For& f) { return f.end - f.begin; }
+int64_t width(const For& f) { return int64_t(f.width) * f.copies; }
+
+// A copy of a nest with variables, locals and some buffers of its own.
+class Copy {
+ public:
+  Copy(Program& p, const std::vector<BufferId>& own) : program_(p) {
+    for (BufferId b : own) buffers_[b] = another(program_.buffers, b);
+  }
+  For operator()(For f) {
+    renew(f);
+    Rewriter rewriter(program_.exprs, [this](Expr e) -> Expr {
+      loops::ExprPool& pool = program_.exprs;
+      if (e->op == Op::load) return pool.load(known(buffers_, e->buffer), e->dtype, substitute(variables_, e->place));
+      if (e->op == Op::index) return pool.index(substitute(variables_, e->place[0]));
+      return pool.local(known(locals_, e->local), e->dtype);
+    });
+    for (Stmt& s : f.body) rewrite(s, rewriter, variables_);
+    return f;
+  }
+
+ private:
+  using Ids = std::unordered_map<int, int>;
+  template <class List>
+  static int another(List& list, int id) {
+    auto copy = list[static_cast<size_t>(id)];
+    list.push_back(std::move(copy));
+    return static_cast<int>(list.size()) - 1;
+  }
+  static int known(const Ids& ids, int id) {
+    auto it = ids.find(id);
+    return it == ids.end() ? id : it->second;
+  }
+  void renew(Variable& v) {
+    const Variable old = std::exchange(v, another(program_.variables, v));
+    variables_[old] = loops::variable(v);
+  }
+  void renew(For& f) {
+    renew(f.variable);
+    for (Stmt& s : f.body) {
+      const auto made = [this](LocalId& l) { l = locals_[l] = another(program_.locals, l); };
+      if (auto inner = std::get_if<For>(&s.is)) renew(*inner);
+      if (auto bind = std::get_if<loops::Bind>(&s.is)) renew(bind->parameter);
+      if (auto let = std::get_if<loops::Let>(&s.is)) made(let->local);
+      if (auto declare = std::get_if<loops::Declare>(&s.is)) made(declare->local);
+      if (auto update = std::get_if<loops::Update>(&s.is)) update->local = known(locals_, update->local);
+      if (auto store = std::get_if<loops::Store>(&s.is)) store->buffer = known(buffers_, store->buffer);
+    }
+  }
+
+  Program& program_;
+  Ids locals_, buffers_;
+  VariableMap variables_;
+};
+
+// The temporaries that each step of a loop may have for itself.
+class OwnBuffers {
+ public:
+  explicit OwnBuffers(const Program& p) : program_(p), uses_(p.buffers.size()) {
+    count(p.body, uses_);
+    for (const loops::Buffer& b : p.buffers)
+      if (b.alias >= 0) uses_[static_cast<size_t>(b.alias)].whole = true;
+  }
+  std::vector<BufferId> of(const For& f) const {
+    std::vector<BufferId> own;
+    std::vector<Uses> inside(program_.buffers.size());
+    count(f.body, inside);
+    for (size_t b = 0; b < uses_.size(); ++b)
+      if (inside[b].count > 0 && inside[b].count == uses_[b].count && !uses_[b].whole &&
+          program_.buffers[b].kind == loops::Buffer::Kind::temporary && written_first(f.body, static_cast<BufferId>(b)))
+        own.push_back(static_cast<BufferId>(b));
+    return own;
+  }
+
+ private:
+  struct Uses {
+    int count = 0;
+    bool whole = false;
+  };
+  void count(const Block& block, std::vector<Uses>& uses) const {
+    for (const Stmt& s : block)
+      each_access_inside(s, [&](BufferId b, const Index*, AccessKind kind) {
+        Uses& u = uses[static_cast<size_t>(b)];
+        ++u.count;
+        u.whole = u.whole || kind == AccessKind::whole;
+      });
+  }
+  // Whether a block writes every element before anything reads one.
+  bool written_first(const Block& block, BufferId b) const {
+    for (const Stmt& s : block) {
+      bool reads = false, writes = false;
+      each_access_inside(s, [&](BufferId x, const Index*, AccessKind kind) {
+        if (x == b) (kind == AccessKind::read ? reads : writes) = true;
+      });
+      if (!reads && !writes) continue;
+      auto f = std::get_if<For>(&s.is);
+      if (reads) return f && written_first(f->body, b);
+      std::vector<const For*> around;
+      return fills(s, b, around);
+    }
+    return false;
+  }
+  bool fills(const Stmt& s, BufferId b, std::vector<const For*>& around) const {
+    if (auto f = std::get_if<For>(&s.is)) {
+      around.push_back(f);
+      const bool all = std::any_of(f->body.begin(), f->body.end(), [&](const Stmt& x) { return fills(x, b, around); });
+      around.pop_back();
+      return all;
+    }
+    auto store = std::get_if<loops::Store>(&s.is);
+    if (!store || store->buffer != b) return false;
+    const Shape& shape = program_.buffers[static_cast<size_t>(b)].shape;
+    std::unordered_set<Variable> used;
+    for (size_t d = 0; d < shape.size(); ++d) {
+      const Affine& a = store->place[d];
+      if (shape[d] == 1 && a.terms.empty()) continue;
+      if (a.constant != 0 || a.terms.size() != 1 || a.terms[0].factor != 1 || !used.insert(a.terms[0].variable).second)
+        return false;
+      const bool whole = std::any_of(around.begin(), around.end(), [&](const For* f) {
+        return f->variable == a.terms[0].variable && f->begin == 0 && f->end == shape[d];
+      });
+      if (!whole) return false;
+    }
+    return true;
+  }
+
+  const Program& program_;
+  std::vector<Uses> uses_;
+};
+
+class Cutter {
+ public:
+  Cutter(Program& p, const Target& target) : program_(p), target_(target), own_(p) {}
+  void run() { block(program_.body); }
+
+ private:
+  void block(Block& b) {
+    Block result;
+    for (Stmt& s : b) {
+      poll();
+      auto f = std::get_if<For>(&s.is);
+      if (!f) {
+        each_block(s, [this](Block& inner) { block(inner); });
+      } else if (const double cost = nest_cost(program_, *f); cost >= 2 * target_.task) {
+        if (!goes_inside(*f) && bring_outside(*f)) {
+          cut(std::move(*f), cost, result);
+          continue;
+        }
+        if (f->kind == For::Kind::serial) block(f->body);
+      }
+      result.push_back(std::move(s));
+    }
+    b = std::move(result);
+  }
+
+  // ---- which loop ----
+  // A loop of few steps, each of them large enough.
+  bool goes_inside(const For& f) const {
+    return f.kind == For::Kind::serial && steps(f) < few_steps &&
+           std::any_of(f.body.begin(), f.body.end(), [this](const Stmt& s) {
+             auto inner = std::get_if<For>(&s.is);
+             return inner && nest_cost(program_, *inner) >= few_steps * target_.task && steps(*inner) >= few_steps &&
+                    may_cut(*inner);
+           });
+  }
+  bool may_cut(const For& f) const { return independent(program_, f, own_.of(f)); }
+  static int64_t steps(const For& f) { return extent(f) / width(f); }
+
+  // The loop that is cut becomes the outermost: one that has enough steps, if all steps of all loops on the
+  // way are independent.
+  bool bring_outside(For& f) const {
+    std::vector<For*> loops = {&f};
+    while (loops.back()->body.size() == 1) {
+      auto inner = std::get_if<For>(&loops.back()->body[0].is);
+      if (!inner) break;
+      loops.push_back(inner);
+    }
+    size_t best = 0;
+    for (size_t k = 1; k < loops.size() && steps(*loops[best]) < few_steps; ++k)
+      if (steps(*loops[k]) > steps(*loops[best])) best = k;
+    if (best > 0 && loops[best]->kind == For::Kind::serial &&
+        std::all_of(loops.begin(), loops.begin() + static_cast<ptrdiff_t>(best) + 1,
+                    [this](const For* l) { return may_cut(*l) && loop_facts(*l).updated.empty(); })) {
+      for (; best > 0; --best) exchange_loops(*loops[best], *loops[best - 1]);
+    }
+    return steps(f) >= 2 && may_cut(f);
+  }
+
+  // ---- cutting ----
+  // The steps of a task: so that little is left over, and four threads are done at the same time.
+  int64_t steps_of_task(const For& f, double cost) const {
+    const int64_t n = steps(f);
+    const auto tasks = std::clamp<int64_t>(static_cast<int64_t>(cost / target_.task), 2, std::min(most_tasks, n));
+    int64_t best = 1;
+    double least = INFINITY;
+    for (int64_t size = std::max<int64_t>(1, n / tasks), most = std::min(n / 2, 8 * size); size <= most; ++size) {
+      const int64_t count = extent(f) / (size * width(f));
+      const double rest = static_cast<double>(extent(f) - count * size * width(f)) / static_cast<double>(width(f));
+      const double time = static_cast<double>((count + 3) / 4 * size) + rest;
+      if (time < least) least = time, best = size;
+    }
+    return best * width(f);
+  }
+
+  void cut(For f, double cost, Block& result) {
+    const int64_t size = steps_of_task(f, cost), count = extent(f) / size, rest = extent(f) - count * size;
+    const std::vector<BufferId> own = own_.of(f);
+    std::optional<For> tail;
+    if (rest > 0) {
+      tail = Copy(program_, own)(f);
+      tail->begin = tail->end - rest;
+      narrow(*tail);
+    }
+    program_.variables.push_back({program_.variables[static_cast<size_t>(f.variable)].name});
+    For tasks;
+    tasks.kind = For::Kind::parallel;
+    tasks.variable = static_cast<Variable>(program_.variables.size()) - 1;
+    tasks.end = count;
+    tasks.own = own;
+    for (BufferId b : own) program_.buffers[static_cast<size_t>(b)].own = true;
+
+    VariableMap map = {{f.variable, Affine{f.begin, {}} + loops::variable(tasks.variable) * size}};
+    if (size > 1) map[f.variable] = map[f.variable] + loops::variable(f.variable);
+    auto rewriter = variable_rewriter(program_.exprs, map);
+    for (Stmt& s : f.body) rewrite(s, rewriter, map);
+    f.begin = 0, f.end = size;
+
+    Block sums;
+    std::vector<Sum> parts = parts_of(f, count);
+    for (const Sum& s : parts) add_up(s, tasks, sums);
+    if (size > 1)
+      tasks.body.push_back({std::move(f)});
+    else
+      std::move(f.body.begin(), f.body.end(), std::back_inserter(tasks.body));
+    for (const Sum& s : parts)
+      tasks.body.push_back(
+          {loops::Store{s.buffer, {loops::variable(tasks.variable)}, program_.exprs.local(s.part, s.dtype)}});
+    result.push_back({std::move(tasks)});
+    std::move(sums.begin(), sums.end(), std::back_inserter(result));
+    if (tail) result.push_back({std::move(*tail)});
+  }
+  // A loop of few steps is no vector of many.
+  static void narrow(For& f) {
+    while (f.copies > 1 && width(f) > extent(f)) --f.copies;
+    while (f.width > 1 && f.width > extent(f)) f.width /= 2;
+    if (width(f) == 1) f.kind = For::Kind::serial;
+  }
+
+  // ---- sums ----
+  struct Sum {
+    LocalId whole, part;
+    Op op;
+    DType dtype;
+    BufferId buffer;
+  };
+  // Locals from outside that a task adds to get a local of the task instead, and a buffer for its values.
+  std::vector<Sum> parts_of(For& f, int64_t count) {
+    std::vector<Sum> list;
+    for (LocalId l : loop_facts(f).updated) {
+      const loops::LocalInfo info = program_.locals[static_cast<size_t>(l)];
+      program_.locals.push_back(info);
+      loops::Buffer buffer;
+      buffer.dtype = info.dtype;
+      buffer.shape = {count};
+      buffer.name = "t" + std::to_string(program_.buffers.size() + 1);
+      program_.buffers.push_back(std::move(buffer));
+      list.push_back({l, static_cast<LocalId>(program_.locals.size()) - 1, Op::add, info.dtype,
+                      static_cast<BufferId>(program_.buffers.size()) - 1});
+    }
+    if (list.empty()) return list;
+    const auto sum_of = [&](LocalId l) {
+      return std::find_if(list.begin(), list.end(), [l](const Sum& s) { return s.whole == l; });
+    };
+    Rewriter rewriter(program_.exprs, [&](Expr e) -> Expr {
+      auto s = e->op == Op::local ? sum_of(e->local) : list.end();
+      return s == list.end() ? nullptr : program_.exprs.local(s->part, s->dtype);
+    });
+    const auto walk = [&](const auto& self, Block& block) -> void {
+      for (Stmt& s : block) {
+        each_expression(s, [&](Expr& e) { e = rewriter(e); });
+        if (auto u = std::get_if<loops::Update>(&s.is))
+          if (auto sum = sum_of(u->local); sum != list.end()) {
+            if (u->op != Op::local) sum->op = u->op;  // else a sum of products
+            u->local = sum->part;
+          }
+        each_block(s, [&](Block& b) { self(self, b); });
+      }
+    };
+    walk(walk, f.body);
+    return list;
+  }
+  void add_up(const Sum& s, For& tasks, Block& sums) {
+    loops::ExprPool& e = program_.exprs;
+    tasks.body.push_back({loops::Declare{s.part, e.constant(loops::identity(s.op, s.dtype), s.dtype)}});
+    program_.variables.push_back({program_.variables[static_cast<size_t>(tasks.variable)].name});
+    For all;
+    all.variable = static_cast<Variable>(program_.variables.size()) - 1;
+    all.end = tasks.end;
+    all.reduction = true;
+    all.body.push_back({loops::Update{s.whole, s.op, e.load(s.buffer, s.dtype, {loops::variable(all.variable)})}});
+    sums.push_back({std::move(all)});
+  }
+
+  Program& program_;
+  const Target& target_;
+  OwnBuffers own_;
+};
+
+}  // namespace
+
+void cut_into_tasks(Program& p, const Target& target) { Cutter(p, target).run(); }
+
+}  // namespace anvil::compiler
