@@ -2,6 +2,7 @@
   .Call(C_anvil_attach, topenv())
   read_dtypes()
   .Call(C_anvil_watch_collections)
+  if (is_worker()) anvil_threads(1)
   library <- file.path(libname, pkgname, "jit", "anvil_llvm.so")
   .Call(C_anvil_llvm, if (nzchar(.Platform$r_arch)) sub("jit/", paste0("jit/", .Platform$r_arch, "/"), library, fixed = TRUE) else library)
 }
@@ -16,7 +17,7 @@ other_exports <- c(
   "filter_list_node", "flatten", "gradient", "hessian", "hvp", "is_dtype", "is_tensorish", "jacobian", "jit", "jit_eval", "jvp", "map_tree", "ndims", "ndims_abstract",
   "neq_type", "platform", "read_stablehlo", "register_primitive", "reindex_tree", "repr", "shape", "shape_abstract", "simplify_graph",
   "stablehlo", "subgraphs", "to_abstract", "trace_fn", "transform_gradient", "tree_path", "tree_size", "unflatten",
-  "value_and_gradient", "vectorize", "vjp", "write_stablehlo"
+  "value_and_gradient", "vectorize", "vjp", "with_threads", "write_stablehlo"
 )
 for (name in c(ls(pattern = "^nvl?_[a-z]"), other_exports)) {
   if (is.function(get(name))) assign(name, checked_for_missing(get(name)))

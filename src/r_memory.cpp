@@ -14,6 +14,7 @@
 #include "r_common.h"
 #include "r_routines.h"
 #include "runtime/pool.h"
+#include "runtime/threads.h"
 
 namespace anvil::r {
 namespace {
@@ -146,6 +147,15 @@ SEXP anvil_watch_collections() {
       watch_collections();
       return R_NilValue;
     });
+  });
+}
+
+// NULL: how many threads work at once. Otherwise sets that, 0 as many as at first, and gives the former number.
+SEXP anvil_threads(SEXP n) {
+  return entry([&] {
+    const int former = runtime::threads();
+    if (n != R_NilValue) runtime::set_threads(integer_of(n, "n"));
+    return guarded([&] { return Rf_ScalarInteger(former); });
   });
 }
 

@@ -5,7 +5,7 @@
 // clang-format off
 #define ANVIL_ROUTINES(X)                                                                     \
   /* memory */                                                                                \
-  X(anvil_memory, 1) X(anvil_watch_collections, 0) X(anvil_fail_allocation, 1)                \
+  X(anvil_memory, 1) X(anvil_watch_collections, 0) X(anvil_fail_allocation, 1) X(anvil_threads, 1)                \
   /* tensors */                                                                               \
   X(anvil_tensor, 5) X(anvil_empty, 1) X(anvil_tag, 1) X(anvil_as_array, 1) X(anvil_as_raw, 2) \
   X(anvil_from_raw, 4) X(anvil_rewrap, 2) X(anvil_format_data, 4) X(anvil_format_elements, 2)  \

@@ -10,6 +10,7 @@
 #include "runtime/interleaved/interleaved.h"
 #include "runtime/linalg.h"
 #include "runtime/run.h"
+#include "runtime/threads.h"
 
 namespace anvil::runtime {
 namespace {
@@ -37,6 +38,13 @@ class OneOfBatch {
   std::vector<T> own_;
 };
 
+// f(first, end) for parts of a batch of matrices of n rows or columns.
+template <class F>
+void in_parts(int64_t batch, int64_t n, F&& f) {
+  const auto size = static_cast<double>(n);
+  share_ranges(batch, size * size * size, f);
+}
+
 template <class T>
 int32_t call_lu(Run* run, void* const* p, const int64_t* d) {
   return guarded(run, [&] {
@@ -44,13 +52,15 @@ int32_t call_lu(Run* run, void* const* p, const int64_t* d) {
     if (m <= interleaved::largest && n <= interleaved::largest && batch >= interleaved::several)
       return interleaved::lu(static_cast<T*>(p[0]), static_cast<int32_t*>(p[1]), static_cast<int32_t*>(p[2]),
                              static_cast<const T*>(p[3]), m, n, batch);
-    OneOfBatch<T> packed(p[0], m * n, batch), a(p[3], m * n, batch);
-    OneOfBatch<int32_t> rows(p[1], k, batch), order(p[2], m, batch);
-    for (int64_t b = 0; b < batch; ++b) {
-      a.get(b);
-      lu<T>(packed.data(), rows.data(), order.data(), a.data(), m, n);
-      packed.put(b), rows.put(b), order.put(b);
-    }
+    in_parts(batch, std::max(m, n), [&](int64_t first, int64_t end) {
+      OneOfBatch<T> packed(p[0], m * n, batch), a(p[3], m * n, batch);
+      OneOfBatch<int32_t> rows(p[1], k, batch), order(p[2], m, batch);
+      for (int64_t b = first; b < end; ++b) {
+        a.get(b);
+        lu<T>(packed.data(), rows.data(), order.data(), a.data(), m, n);
+        packed.put(b), rows.put(b), order.put(b);
+      }
+    });
   });
 }
 
@@ -58,12 +68,14 @@ template <class T>
 int32_t call_qr(Run* run, void* const* p, const int64_t* d) {
   return guarded(run, [&] {
     const int64_t m = d[0], n = d[1], batch = d[2], k = std::min(m, n);
-    OneOfBatch<T> q(p[0], m * k, batch), r(p[1], k * n, batch), a(p[2], m * n, batch);
-    for (int64_t b = 0; b < batch; ++b) {
-      a.get(b);
-      qr<T>(q.data(), r.data(), a.data(), m, n);
-      q.put(b), r.put(b);
-    }
+    in_parts(batch, std::max(m, n), [&](int64_t first, int64_t end) {
+      OneOfBatch<T> q(p[0], m * k, batch), r(p[1], k * n, batch), a(p[2], m * n, batch);
+      for (int64_t b = first; b < end; ++b) {
+        a.get(b);
+        qr<T>(q.data(), r.data(), a.data(), m, n);
+        q.put(b), r.put(b);
+      }
+    });
   });
 }
 
@@ -71,12 +83,14 @@ template <class T>
 int32_t call_eigh(Run* run, void* const* p, const int64_t* d) {
   return guarded(run, [&] {
     const int64_t n = d[0], batch = d[2];
-    OneOfBatch<T> w(p[0], n, batch), v(p[1], n * n, batch), a(p[2], n * n, batch);
-    for (int64_t b = 0; b < batch; ++b) {
-      a.get(b);
-      eigh<T>(w.data(), v.data(), a.data(), n);
-      w.put(b), v.put(b);
-    }
+    in_parts(batch, n, [&](int64_t first, int64_t end) {
+      OneOfBatch<T> w(p[0], n, batch), v(p[1], n * n, batch), a(p[2], n * n, batch);
+      for (int64_t b = first; b < end; ++b) {
+        a.get(b);
+        eigh<T>(w.data(), v.data(), a.data(), n);
+        w.put(b), v.put(b);
+      }
+    });
   });
 }
 
@@ -84,12 +98,14 @@ template <class T>
 int32_t call_svd(Run* run, void* const* p, const int64_t* d) {
   return guarded(run, [&] {
     const int64_t m = d[0], n = d[1], batch = d[2], k = std::min(m, n);
-    OneOfBatch<T> u(p[0], m * k, batch), s(p[1], k, batch), vt(p[2], k * n, batch), a(p[3], m * n, batch);
-    for (int64_t b = 0; b < batch; ++b) {
-      a.get(b);
-      svd<T>(u.data(), s.data(), vt.data(), a.data(), m, n);
-      u.put(b), s.put(b), vt.put(b);
-    }
+    in_parts(batch, std::max(m, n), [&](int64_t first, int64_t end) {
+      OneOfBatch<T> u(p[0], m * k, batch), s(p[1], k, batch), vt(p[2], k * n, batch), a(p[3], m * n, batch);
+      for (int64_t b = first; b < end; ++b) {
+        a.get(b);
+        svd<T>(u.data(), s.data(), vt.data(), a.data(), m, n);
+        u.put(b), s.put(b), vt.put(b);
+      }
+    });
   });
 }
 

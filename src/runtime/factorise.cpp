@@ -13,6 +13,7 @@
 #include "runtime/matrix.h"
 #include "runtime/pool.h"
 #include "runtime/product/product.h"
+#include "runtime/threads.h"
 
 namespace anvil::runtime {
 namespace {
@@ -98,7 +99,6 @@ void lu(T* packed, int32_t* pivots, int32_t* permutation, const T* a, int64_t m,
   if (k == 0) return;
   if (!all_finite(a, m * n)) return fill_nan(packed, m * n);
   in_pieces(m * n, 1, [&](int64_t first, int64_t end) { std::copy(a + first, a + end, packed + first); });
-  const Block memory(k > panel ? size_t(m * std::min(n, strip)) * sizeof(T) : 1);
   // up to one panel, the columns to its right are done with it
   for (int64_t j = 0; j < k; j += panel) {
     const int64_t w = std::min(panel, k - j), end = k <= panel ? n : j + w;
@@ -107,8 +107,11 @@ void lu(T* packed, int32_t* pivots, int32_t* permutation, const T* a, int64_t m,
       exchange_rows(packed, m, i, pivots[i], 0, j);
       exchange_rows(packed, m, i, pivots[i], end, n);
     }
-    for (int64_t c = end; c < n; c += strip)
+    share_each((n - end + strip - 1) / strip, 0.05 * double(m - j) * double(w) * double(n - end), [&](int64_t part) {
+      const int64_t c = end + part * strip;
+      const Block memory(size_t((m - j) * strip) * sizeof(T));
       lu_follow(packed, m, j, w, c, std::min(n, c + strip), reinterpret_cast<T*>(memory.data()));
+    });
   }
   for (int64_t i = 0; i < k; ++i) std::swap(permutation[i], permutation[pivots[i]]);
 }

@@ -14,6 +14,7 @@
 #include "runtime/pool.h"
 #include "runtime/product/product.h"
 #include "runtime/run.h"
+#include "runtime/threads.h"
 
 namespace anvil::runtime {
 namespace {
@@ -45,25 +46,28 @@ void scatter(T* to, const T* from, int64_t count, int64_t batch) {
   for (int64_t e = 0; e < count; ++e) to[e * batch] = from[e];
 }
 
-// f(inputs of matrix b, output of matrix b), dense; copies only where a batch is interleaved.
+// f(inputs of matrix b, output of matrix b), dense; copies only where a batch is interleaved. The matrices
+// have n rows.
 template <class T, class F>
-void one_by_one(int64_t batch, T* out, int64_t out_size, const T* a, int64_t a_size, const T* b, int64_t b_size,
-                F&& f) {
+void one_by_one(int64_t batch, int64_t n, T* out, int64_t out_size, const T* a, int64_t a_size, const T* b,
+                int64_t b_size, F&& f) {
   if (batch == 1) {
     f(out, a, b);
     return;
   }
-  const Block scratch(size_t(out_size + a_size + b_size) * sizeof(T));
-  T* const o = reinterpret_cast<T*>(scratch.data());
-  T* const x = o + out_size;
-  T* const y = x + a_size;
-  for (int64_t i = 0; i < batch; ++i) {
-    gather(x, a + i, a_size, batch);
-    if (b) gather(y, b + i, b_size, batch);
-    f(o, x, y);
-    scatter(out + i, o, out_size, batch);
-    worked(10 * (out_size + a_size + b_size));
-  }
+  share_ranges(batch, 0.1 * double(n) * double(a_size), [&](int64_t first, int64_t end) {
+    const Block scratch(size_t(out_size + a_size + b_size) * sizeof(T));
+    T* const o = reinterpret_cast<T*>(scratch.data());
+    T* const x = o + out_size;
+    T* const y = x + a_size;
+    for (int64_t i = first; i < end; ++i) {
+      gather(x, a + i, a_size, batch);
+      if (b) gather(y, b + i, b_size, batch);
+      f(o, x, y);
+      scatter(out + i, o, out_size, batch);
+      worked(10 * (out_size + a_size + b_size));
+    }
+  });
 }
 
 // A triangular matrix in memory: element (i, j) at data[i * row + j * column], so that the
@@ -75,8 +79,9 @@ struct Square {
   T* at(int64_t i, int64_t j) const { return data + i * row + j * column; }
 };
 
-constexpr int64_t block = 64;           // columns of a factor, or rows of a system, that are found at once
-constexpr int64_t at_a_time = 1 << 12;  // of the vectors that one of these is multiplied with or solved for
+constexpr int64_t block = 64;             // columns of a factor, or rows of a system, that are found at once
+constexpr int64_t at_a_time = 1 << 12;    // rows of a factor that follow at once
+constexpr int64_t vectors_at_once = 256;  // right-hand sides of a system
 
 template <class T>
 Matrix<T> copy_of(const Square<T>& x, int64_t first, int64_t n) {
@@ -104,8 +109,9 @@ bool factorise(const Square<T>& x, int64_t n) {
     if (Eigen::LLT<Eigen::Ref<Matrix<T>>, Eigen::Lower>(square).info() != Eigen::Success) return false;
     for (int64_t c = 0; c < w; ++c)
       for (int64_t r = c; r < w; ++r) *x.at(j + r, j + c) = square(r, c);
-    for (int64_t i = j + w; i < n; i += block) {
-      const int64_t h = std::min(block, n - i);
+    const int64_t below = n - j - w, blocks = (below + block - 1) / block;
+    share_each(blocks, 0.2 * double(below * w * w), [&](int64_t k) {
+      const int64_t i = j + w + k * block, h = std::min(block, n - i);
       Matrix<T> rest(h, w);
       for (int64_t c = 0; c < w; ++c)
         for (int64_t r = 0; r < h; ++r) rest(r, c) = *x.at(i + r, j + c);
@@ -113,7 +119,7 @@ bool factorise(const Square<T>& x, int64_t n) {
       for (int64_t c = 0; c < w; ++c)
         for (int64_t r = 0; r < h; ++r) *x.at(i + r, j + c) = rest(r, c);
       worked(h * w * w);
-    }
+    });
   }
   return true;
 }
@@ -141,7 +147,7 @@ int32_t call_cholesky(Run* run, void* const* p, const int64_t* d) {
     if (n == 0 || batch == 0) return;
     if (n <= interleaved::largest && batch >= interleaved::several)
       return interleaved::cholesky(out, in, n, lower, batch);
-    one_by_one<T>(batch, out, n * n, in, n * n, nullptr, 0,
+    one_by_one<T>(batch, n, out, n * n, in, n * n, nullptr, 0,
                   [&](T* l, const T* a, const T*) { cholesky_dense(l, a, n, lower); });
   });
 }
@@ -177,12 +183,13 @@ void solve_in_place(const System& s, const T* a, const Square<T>& x, int64_t cou
 template <class T>
 void solve_dense(const System& s, T* x, const T* a, const T* b) {
   in_pieces(s.n * s.m, 1, [&](int64_t first, int64_t end) { std::copy(b + first, b + end, x + first); });
-  const int64_t together = std::min(s.m, at_a_time);
-  const Block memory(size_t(block * together) * sizeof(T));
-  for (int64_t c = 0; c < s.m; c += together) {
+  const int64_t parts = (s.m + vectors_at_once - 1) / vectors_at_once;
+  share_each(parts, 0.1 * double(s.n) * double(s.n) * double(s.m), [&](int64_t k) {
+    const int64_t c = k * vectors_at_once, count = std::min(vectors_at_once, s.m - c);
+    const Block memory(size_t(block * count) * sizeof(T));
     const Square<T> vectors = s.left ? Square<T>{x + s.n * c, 1, s.n} : Square<T>{x + c, s.m, 1};
-    solve_in_place<T>(s, a, vectors, std::min(together, s.m - c), reinterpret_cast<T*>(memory.data()));
-  }
+    solve_in_place<T>(s, a, vectors, count, reinterpret_cast<T*>(memory.data()));
+  });
 }
 
 template <class T>
@@ -194,7 +201,7 @@ int32_t call_solve(Run* run, void* const* p, const int64_t* d) {
     const T *a = static_cast<const T*>(p[1]), *b = static_cast<const T*>(p[2]);
     if (s.n == 0 || s.m == 0 || batch == 0) return;
     if (s.n <= interleaved::largest && batch >= interleaved::several) return interleaved::solve(s, x, a, b, batch);
-    one_by_one<T>(batch, x, s.n * s.m, a, s.n * s.n, b, s.n * s.m,
+    one_by_one<T>(batch, s.n, x, s.n * s.m, a, s.n * s.n, b, s.n * s.m,
                   [&](T* out, const T* matrix, const T* rhs) { solve_dense(s, out, matrix, rhs); });
   });
 }

@@ -17,6 +17,7 @@
 #include "base/interrupt.h"
 #include "runtime/pool.h"
 #include "runtime/run.h"
+#include "runtime/threads.h"
 
 namespace anvil::runtime {
 namespace {
@@ -138,15 +139,17 @@ Entry* sort_entries(Entry* a, Entry* b, int64_t n, size_t bytes) {
 struct Line {
   int64_t first, stride, n;
 };
-// visit(line) for all lines along a dimension of n elements, with the products of the sizes
-// before (inner) and after it (outer).
+// visit(line, memory of so many bytes) for all lines along a dimension of n elements, with the products of
+// the sizes before (inner) and after it (outer).
 template <class F>
-void for_each_line(int64_t n, int64_t inner, int64_t outer, F&& visit) {
-  for (int64_t o = 0; o < outer; ++o)
-    for (int64_t i = 0; i < inner; ++i) {
-      visit(Line{o * inner * n + i, inner, n});
+void for_each_line(int64_t n, int64_t inner, int64_t outer, size_t bytes, F&& visit) {
+  share_ranges(inner * outer, 20.0 * static_cast<double>(n), [&](int64_t first, int64_t end) {
+    const Block memory(bytes);
+    for (int64_t l = first; l < end; ++l) {
+      visit(Line{l / inner * inner * n + l % inner, inner, n}, memory.data());
       worked(20 * n);
     }
+  });
 }
 // f(i) for every place of a line, polling now and then.
 template <class F>
@@ -248,23 +251,21 @@ struct Sort {
 
   void alone() const {
     visit(dtype(0), [this]<class T>() {
-      const Block scratch(2 * static_cast<size_t>(n) * sizeof(T));
-      for_each_line(n, inner, outer, [&](Line line) {
-        sort_values(static_cast<T*>(out[0]), static_cast<const T*>(in[0]), line, descending, scratch.data());
+      for_each_line(n, inner, outer, 2 * static_cast<size_t>(n) * sizeof(T), [&](Line line, char* scratch) {
+        sort_values(static_cast<T*>(out[0]), static_cast<const T*>(in[0]), line, descending, scratch);
       });
     });
   }
   template <class Position>
   void together() const {
-    const Block scratch(2 * static_cast<size_t>(n) * sizeof(Wide)),
-        positions(static_cast<size_t>(n) * sizeof(Position));
-    auto* order = reinterpret_cast<Position*>(positions.data());
-    for_each_line(n, inner, outer, [&](Line line) {
+    const size_t entries = 2 * static_cast<size_t>(n) * sizeof(Wide),
+                 positions = static_cast<size_t>(n) * sizeof(Position);
+    for_each_line(n, inner, outer, entries + positions, [&](Line line, char* scratch) {
+      auto* order = reinterpret_cast<Position*>(scratch + entries);
       for (int64_t k = keys; k-- > 0;)
         visit(dtype(k), [&]<class T>() {
           using Entry = std::conditional_t<sizeof(T) <= 4 && sizeof(Position) <= 4, Narrow, Wide>;
-          sort_positions<T, Entry>(order, k == keys - 1, static_cast<const T*>(in[k]), line, descending,
-                                   scratch.data());
+          sort_positions<T, Entry>(order, k == keys - 1, static_cast<const T*>(in[k]), line, descending, scratch);
         });
       for (int64_t k = 0; k < count; ++k) take(size_of(dtype(k)), out[k], in[k], order, line);
     });
@@ -279,9 +280,8 @@ template <class T, class Entry>
 void select_largest(T* values, int32_t* indices, const T* in, int64_t n, int64_t k, int64_t lines) {
   constexpr int64_t few = 1 << 17;
   const int64_t room = k <= few ? std::min(n, k + few) : 2 * n;
-  const Block scratch(static_cast<size_t>(room) * sizeof(Entry));
-  auto* a = reinterpret_cast<Entry*>(scratch.data());
-  for_each_line(n, lines, 1, [&](Line line) {
+  for_each_line(n, lines, 1, static_cast<size_t>(room) * sizeof(Entry), [&](Line line, char* scratch) {
+    auto* a = reinterpret_cast<Entry*>(scratch);
     int64_t held = 0;
     const auto hold = [&](int64_t i) {
       a[held++] = Entry::of(Rank<T>(~total_rank(in[line.first + i * line.stride])), static_cast<uint64_t>(i));

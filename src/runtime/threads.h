@@ -2,6 +2,7 @@
 // sleep in between. What is computed must not depend on who computes it: work is cut into tasks by
 // what it is, never by how many threads there are, so that results have the same bits on any number.
 #pragma once
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 
@@ -52,6 +53,15 @@ void share_each(int64_t tasks, double nanoseconds, const F& task) {
   share(tasks, nanoseconds, [&task](Tasks& all, int part) {
     for (int64_t k; (k = all.take(part)) >= 0;) task(k);
   });
+}
+
+// The same for f(first, end) of ranges of n things that take so many nanoseconds each.
+template <class F>
+void share_ranges(int64_t n, double nanoseconds, const F& f) {
+  constexpr double of_range = 20e3;
+  const auto wish = static_cast<int64_t>(std::min(64.0, static_cast<double>(n) * nanoseconds / of_range));
+  const int64_t count = std::clamp<int64_t>(wish, 1, std::max<int64_t>(1, n));
+  share_each(count, static_cast<double>(n) * nanoseconds, [&](int64_t k) { f(n * k / count, n * (k + 1) / count); });
 }
 
 }  // namespace anvil::runtime

@@ -137,3 +137,13 @@ test_that("printing stops", {
   skip_on_cran()
   expect_interrupted("x <- nv_tensor(rep(runif(1e6), 30), \"f64\")", "repeat capture.output(print(x))")
 })
+
+test_that("several threads stop, in loops and in products", {
+  skip_on_cran()
+  prepare <- 'anvil_threads(2); x <- nv_tensor(stats::runif(1e6), "f64"); m <- nv_tensor(matrix(0.5, 1500, 1500), "f64")
+    f <- jit(function(x) nv_while(list(x = x, i = 0L), function(x, i) i < 1000000L, function(x, i) list(x = sin(x), i = i + 1L))$x)
+    g <- jit(function(m) m %*% m %*% m)'
+  then <- 'identical(as_array(g(nv_tensor(diag(2), "f64"))), diag(2))'
+  expect_interrupted(prepare, "f(x)", then)
+  expect_interrupted(prepare, "repeat g(m)", then)
+})

@@ -8,6 +8,7 @@
 
 #include "base/interrupt.h"
 #include "runtime/pool.h"
+#include "runtime/threads.h"
 
 namespace anvil::interleaved {
 namespace {
@@ -33,18 +34,22 @@ struct Elements {
   }
 };
 
-// f(batch, pointers to a group's first matrix), for each group.
+// f(scratch, batch, pointers to a group's first matrix), for each group; each takes n^3 steps or so.
 template <class F, class... T>
-void in_groups(int64_t batch, int64_t width, F&& f, Elements<T>... x) {
+void in_groups(int64_t batch, int64_t width, int64_t n, F&& f, Elements<T>... x) {
   const int64_t rest = batch % width;
-  for (int64_t first = 0; first < batch - rest; first += width) {
-    f(batch, x.data + first...);
-    worked(largest * largest);
-  }
+  runtime::share_ranges(batch / width, 2 * double(n * n * n), [&](int64_t first, int64_t end) {
+    const runtime::Block scratch(scratch_bytes);
+    for (int64_t g = first; g < end; ++g) {
+      f(scratch.data(), batch, x.data + g * width...);
+      worked(largest * largest);
+    }
+  });
   if (rest == 0) return;
+  const runtime::Block scratch(scratch_bytes);
   std::apply(
       [&](const auto&... copy) {
-        f(width, const_cast<T*>(copy.data())...);
+        f(scratch.data(), width, const_cast<T*>(copy.data())...);
         (x.put(copy, rest, batch, width), ...);
       },
       std::tuple(x.last(rest, batch, width)...));
@@ -56,11 +61,10 @@ template <class T>
 void lu(T* packed, int32_t* pivots, int32_t* permutation, const T* a, int64_t m, int64_t n, int64_t batch,
         elementary::Isa isa) {
   const Kernel<T> kernel = elementary::of_type<T>(kernels_of(isa));
-  const runtime::Block scratch(scratch_bytes);
   in_groups(
-      batch, kernel.width,
-      [&](int64_t stride, T* l, int32_t* p, int32_t* q, const T* x) {
-        kernel.lu(l, p, q, x, m, n, stride, scratch.data());
+      batch, kernel.width, std::max(m, n),
+      [&](char* scratch, int64_t stride, T* l, int32_t* p, int32_t* q, const T* x) {
+        kernel.lu(l, p, q, x, m, n, stride, scratch);
       },
       Elements<T>{packed, m * n}, Elements<int32_t>{pivots, std::min(m, n)}, Elements<int32_t>{permutation, m},
       Elements<const T>{a, m * n});
@@ -69,21 +73,21 @@ void lu(T* packed, int32_t* pivots, int32_t* permutation, const T* a, int64_t m,
 template <class T>
 void cholesky(T* l, const T* a, int64_t n, bool lower, int64_t batch, elementary::Isa isa) {
   const Kernel<T> kernel = elementary::of_type<T>(kernels_of(isa));
-  const runtime::Block scratch(scratch_bytes);
   in_groups(
-      batch, kernel.width,
-      [&](int64_t stride, T* to, const T* from) { kernel.cholesky(to, from, n, lower, stride, scratch.data()); },
+      batch, kernel.width, n,
+      [&](char* scratch, int64_t stride, T* to, const T* from) {
+        kernel.cholesky(to, from, n, lower, stride, scratch);
+      },
       Elements<T>{l, n * n}, Elements<const T>{a, n * n});
 }
 
 template <class T>
 void solve(const System& s, T* x, const T* a, const T* b, int64_t batch, elementary::Isa isa) {
   const Kernel<T> kernel = elementary::of_type<T>(kernels_of(isa));
-  const runtime::Block scratch(scratch_bytes);
   in_groups(
-      batch, kernel.width,
-      [&](int64_t stride, T* to, const T* matrix, const T* right) {
-        kernel.solve(s, to, matrix, right, stride, scratch.data());
+      batch, kernel.width, std::max(s.n, s.m),
+      [&](char* scratch, int64_t stride, T* to, const T* matrix, const T* right) {
+        kernel.solve(s, to, matrix, right, stride, scratch);
       },
       Elements<T>{x, s.n * s.m}, Elements<const T>{a, s.n * s.n}, Elements<const T>{b, s.n * s.m});
 }

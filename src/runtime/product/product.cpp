@@ -7,13 +7,17 @@
 #include "base/interrupt.h"
 #include "runtime/pool.h"
 #include "runtime/product/pack.h"
+#include "runtime/threads.h"
 
 namespace anvil::product {
 namespace {
 
-constexpr int64_t depth_block = 384;                  // of the sum: panels of B stay in the first cache
-constexpr int64_t block_bytes = 384 << 10;            // of a block of A, for the second cache
-constexpr int64_t wide = 3072;                        // columns of a block of B, for the third
+constexpr int64_t depth_block = 384;              // of the sum: panels of B stay in the first cache
+constexpr int64_t block_bytes = 384 << 10;        // of a block of A, for the second cache
+constexpr int64_t wide = 3072;                    // columns of a block of B, for the third
+constexpr double nanoseconds_of_product = 0.004;  // by bytes of a number
+constexpr double nanoseconds_of_part = 20e3;      // at least, where threads share a product
+constexpr int64_t parts_of_thread = 2;
 constexpr int64_t most_rows = 32, most_columns = 12;  // of a tile
 
 // ---- axes ------------------------------------------------------------------------------------
@@ -103,7 +107,7 @@ struct Offsets {
 
 // ---- blocks ------------------------------------------------------------------------------------
 
-// C = A B for one of a batch, with memory for packed blocks that all of them use.
+// C = A B for one of a batch, or for some of its rows and columns.
 template <class T>
 class Blocks {
  public:
@@ -127,20 +131,41 @@ class Blocks {
     for (int64_t j = 0; j < n_.count; j += kernel_.columns)
       between_columns_.push_back(spacing(c_columns_.from(j, kernel_.columns), kernel_.columns));
     if (panels(m_.count, kernel_.rows) <= few_tiles) packs_b_ = !find_runs();
-    memory_ = runtime::Block(
+  }
+
+  // For packed blocks, which all of a batch can use.
+  runtime::Block memory() const {
+    return runtime::Block(
         size_t((m_block_ + (packs_b_ ? n_block_ : 0)) * std::min(a_depth_.count, depth_block)) * sizeof(T) + 64);
   }
 
-  void run(T* c, const T* a, const T* b) const {
-    T* const packed_a = reinterpret_cast<T*>(memory_.data());
+  // Parts of C that are made by themselves: as many as asked for, or fewer, whole tiles each, along that side of
+  // C where less is packed again for each part.
+  struct Part {
+    int64_t i0, i1, j0, j1;
+  };
+  std::vector<Part> parts(int64_t wish) const {
+    const bool by_rows = m_.count > n_.count;
+    const int64_t n = by_rows ? m_.count : n_.count, tile = by_rows ? kernel_.rows : kernel_.columns;
+    const int64_t tiles = panels(n, tile), count = std::clamp<int64_t>(wish, 1, tiles);
+    std::vector<Part> list;
+    for (int64_t k = 0; k < count; ++k) {
+      const int64_t first = tiles * k / count * tile, end = std::min(n, tiles * (k + 1) / count * tile);
+      list.push_back(by_rows ? Part{first, end, 0, n_.count} : Part{0, m_.count, first, end});
+    }
+    return list;
+  }
+
+  void run(T* c, const T* a, const T* b, const Part& part, const runtime::Block& memory) const {
+    T* const packed_a = reinterpret_cast<T*>(memory.data());
     T* const packed_b = packed_a + m_block_ * std::min(a_depth_.count, depth_block);
-    for (int64_t j0 = 0; j0 < n_.count; j0 += n_block_) {
-      const int64_t nj = std::min(n_block_, n_.count - j0);
+    for (int64_t j0 = part.j0; j0 < part.j1; j0 += n_block_) {
+      const int64_t nj = std::min(n_block_, part.j1 - j0);
       for (int64_t p0 = 0; p0 < a_depth_.count; p0 += depth_block) {
         const Places a_depth = a_depth_.from(p0, depth_block), b_depth = b_depth_.from(p0, depth_block);
         if (packs_b_) pack(packed_b, b, n_.from(j0, nj), b_depth, kernel_.columns);
-        for (int64_t i0 = 0; i0 < m_.count; i0 += m_block_) {
-          const int64_t mi = std::min(m_block_, m_.count - i0);
+        for (int64_t i0 = part.i0; i0 < part.i1; i0 += m_block_) {
+          const int64_t mi = std::min(m_block_, part.i1 - i0);
           for (int64_t i = 0; i < mi; i += kernel_.rows)
             if (packs_a(i0 + i))
               pack(packed_a + i * a_depth.count, a, m_.from(i0 + i, kernel_.rows), a_depth, kernel_.rows);
@@ -218,7 +243,6 @@ class Blocks {
   int64_t a_step_ = -1;        // of the depth in A, where that is read as it lies
   std::vector<bool> packs_a_;  // panels of it that are packed all the same
   bool packs_b_ = true;
-  runtime::Block memory_;
   std::vector<bool> whole_rows_;          // whether the rows of a tile follow each other in C
   std::vector<int64_t> between_columns_;  // of a tile in C, -1 where that is not always the same
   std::vector<int64_t> runs_;             // how many steps of the depth, from each on, lie together in B
@@ -242,7 +266,21 @@ void contract(T* c, const T* a, const T* b, std::span<const Axis> axes, elementa
     return;
   }
   const Blocks<T> blocks(at, isa);
-  for (int64_t k = 0; k < at.of_c.count; ++k) blocks.run(c + at.of_c[k], a + at.of_rows[k], b + at.of_columns[k]);
+  const double nanoseconds = nanoseconds_of_product * double(sizeof(T)) * double(at.rows.count) *
+                             double(at.columns.count) * double(at.row_depth.count);
+  // the numbers are the same however C is cut
+  const double wish =
+      std::min(double(parts_of_thread * runtime::threads()) / double(at.of_c.count), nanoseconds / nanoseconds_of_part);
+  const auto parts = blocks.parts(runtime::threads() > 1 ? int64_t(wish) : 1);
+  runtime::share(at.of_c.count * int64_t(parts.size()), nanoseconds * double(at.of_c.count),
+                 [&](runtime::Tasks& tasks, int thread) {
+                   const runtime::Block memory = blocks.memory();
+                   for (int64_t t; (t = tasks.take(thread)) >= 0;) {
+                     const int64_t k = t / int64_t(parts.size());
+                     blocks.run(c + at.of_c[k], a + at.of_rows[k], b + at.of_columns[k],
+                                parts[size_t(t) % parts.size()], memory);
+                   }
+                 });
 }
 
 template <class T>

@@ -2,8 +2,8 @@
 // A[batch, row, depth] * B[batch, depth, column]. Blocks of A and B are packed so that an inner
 // kernel, which keeps a tile of C in registers, reads both in order (Goto and van de Geijn, Anatomy
 // of high-performance matrix multiplication, 2008); what lies as the kernel wants it is read where it
-// is, if few tiles would use the copy: columns of B whose depth lies together, rows of A that do. The same numbers at every size of the machine: one thread, a fixed order
-// of sums.
+// is, if few tiles would use the copy: columns of B whose depth lies together, rows of A that do. Threads
+// share the tiles of C; the order of each sum is fixed, so that the numbers are the same for any number of them.
 #pragma once
 #include <cstdint>
 #include <span>
