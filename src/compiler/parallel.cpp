@@ -33,13 +33,10 @@ using loops::For;
 constexpr int64_t most_tasks = 64;
 constexpr int64_t few_steps = 8;  // of a loop: another one is cut where it has more
 
-int64_t extent(const For& f) { return f.end - f.begin; }
-int64_t width(const For& f) { return int64_t(f.width) * f.copies; }
-
 // A copy of a nest with variables, locals and some buffers of its own.
-class Copy {
+class NestCopy {
  public:
-  Copy(Program& p, const std::vector<BufferId>& own) : program_(p) {
+  NestCopy(Program& p, const std::vector<BufferId>& own) : program_(p) {
     for (BufferId b : own) buffers_[b] = another(program_.buffers, b);
   }
   For operator()(For f) {
@@ -199,7 +196,7 @@ class Cutter {
            });
   }
   bool may_cut(const For& f) const { return independent(program_, f, own_.of(f)); }
-  static int64_t steps(const For& f) { return extent(f) / width(f); }
+  static int64_t steps(const For& f) { return extent(f) / steps_at_once(f); }
 
   // The loop that is cut becomes the outermost: one that has enough steps, if all steps of all loops on the
   // way are independent.
@@ -229,12 +226,13 @@ class Cutter {
     int64_t best = 1;
     double least = INFINITY;
     for (int64_t size = std::max<int64_t>(1, n / tasks), most = std::min(n / 2, 8 * size); size <= most; ++size) {
-      const int64_t count = extent(f) / (size * width(f));
-      const double rest = static_cast<double>(extent(f) - count * size * width(f)) / static_cast<double>(width(f));
+      const int64_t count = extent(f) / (size * steps_at_once(f));
+      const double rest =
+          static_cast<double>(extent(f) - count * size * steps_at_once(f)) / static_cast<double>(steps_at_once(f));
       const double time = static_cast<double>((count + 3) / 4 * size) + rest;
       if (time < least) least = time, best = size;
     }
-    return best * width(f);
+    return best * steps_at_once(f);
   }
 
   void cut(For f, double cost, Block& result) {
@@ -242,7 +240,7 @@ class Cutter {
     const std::vector<BufferId> own = own_.of(f);
     std::optional<For> tail;
     if (rest > 0) {
-      tail = Copy(program_, own)(f);
+      tail = NestCopy(program_, own)(f);
       tail->begin = tail->end - rest;
       narrow(*tail);
     }
@@ -276,9 +274,9 @@ class Cutter {
   }
   // A loop of few steps is no vector of many.
   static void narrow(For& f) {
-    while (f.copies > 1 && width(f) > extent(f)) --f.copies;
+    while (f.copies > 1 && steps_at_once(f) > extent(f)) --f.copies;
     while (f.width > 1 && f.width > extent(f)) f.width /= 2;
-    if (width(f) == 1) f.kind = For::Kind::serial;
+    if (steps_at_once(f) == 1) f.kind = For::Kind::serial;
   }
 
   // ---- sums ----

@@ -35,7 +35,6 @@ using loops::For;
 constexpr int most_unrolled_steps = 8, most_unrolled_ops = 24;  // in a vector loop: steps, and operations of each
 constexpr int tiny_steps = 4, tiny_ops = 24;                    // anywhere: steps, and operations of all
 
-int64_t extent(const For& f) { return f.end - f.begin; }
 double ceil_div(int64_t n, int64_t d) { return static_cast<double>((n + d - 1) / d); }
 
 class Scheduler {

@@ -6,6 +6,9 @@
 
 namespace anvil::compiler {
 
+inline int64_t extent(const loops::For& f) { return f.end - f.begin; }
+inline int64_t steps_at_once(const loops::For& f) { return int64_t(f.width) * f.copies; }
+
 // A loop with all that is inside.
 struct LoopFacts {
   bool simple = true;            // nothing but loops, stores and locals

@@ -114,7 +114,7 @@ class Team {
         left_.wait_for(lock, between_polls, gone);
         waits_ = false;
       }
-      job.guard([] { poll(); });
+      job.guard([] { anvil::poll(); });
     }
   }
 

@@ -30,7 +30,7 @@ shared_work <- function() {
     sort = list(function(x) nv_sort(x, 1L), m),
     batch = list(vectorize(function(x) nv_chol(x %*% t(x) + nv_eye(6L, "f64"))), numbers(2000, 6, 6)),
     running = list(function(x) nv_cumsum(x, 1L), m),
-    samples = list(function(x) nv_rnorm(c(1000L, 100L), nv_rng_state(1L), dtype = "f64")[[1L]] + x, numbers(1000, 100)),
+    samples = list(function(x) nv_rnorm(c(1000L, 100L), nv_rng_state(1L), dtype = "f64")[[2L]] + x, numbers(1000, 100)),
     loop = list(function(x) nv_while(list(x = x, i = 0L), function(x, i) i < 5L, function(x, i) list(x = sin(x) + x, i = i + 1L))$x, m)
   )
 }
