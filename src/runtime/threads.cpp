@@ -48,12 +48,39 @@ bool becomes(F&& condition) {
   return condition();
 }
 
+#if defined(__linux__)
+int processor() { return sched_getcpu(); }
+// Systems tend to wake a thread on the processor of who woke it, where it would have to wait for that one.
+class Affinity {
+ public:
+  Affinity() { known_ = sched_getaffinity(0, sizeof all_, &all_) == 0 && CPU_COUNT(&all_) > 1; }
+  void avoid(int processor) {
+    if (!known_ || processor < 0 || processor >= CPU_SETSIZE || processor == avoided_) return;
+    cpu_set_t others = all_;
+    CPU_CLR(processor, &others);
+    sched_setaffinity(0, sizeof others, &others);
+    avoided_ = processor;
+  }
+
+ private:
+  cpu_set_t all_;
+  bool known_;
+  int avoided_ = -1;
+};
+#else
+int processor() { return -1; }
+struct Affinity {
+  void avoid(int) {}
+};
+#endif
+
 struct Job {
   Job(Work w, const void* c, int64_t count, int p) : work(w), context(c), tasks(count, p), parts(p) {}
   Work work;
   const void* context;
   Tasks tasks;
   int parts;
+  int of_caller = processor();
   std::mutex mutex;
   std::exception_ptr failure;
 
@@ -137,6 +164,7 @@ class Team {
   [[noreturn]] void help(int part) {
     at_work = true;
     set_interrupt_check([] { return tasks_of_helper && tasks_of_helper->cancelled(); }, 0);
+    Affinity affinity;
     uint64_t seen = 0;
     const auto news = [&] { return round_ != seen; };
     for (;;) {
@@ -149,6 +177,7 @@ class Team {
       seen = round_;
       ++inside_;
       if (Job* const job = job_; job && part < job->parts) {
+        affinity.avoid(job->of_caller);
         tasks_of_helper = &job->tasks;
         job->run(part);
         tasks_of_helper = nullptr;
