@@ -14,7 +14,7 @@
 //
 // The nests of a block are taken one after the other and put into the tree made so far: at
 // each level the last loop with the same steps takes the new one's body when the two share
-// a buffer, no statement between them depends on either, and steps of the two that meet in
+// a buffer of several numbers, no statement between them depends on either, and steps of the two that meet in
 // memory are the same (loops/dependence.h).
 #include <algorithm>
 #include <memory>
@@ -155,8 +155,9 @@ class Merger {
     bool tiny = a.extent() <= small_extent && b.extent() <= small_extent;
     if (!tiny && (a.product == 3 || b.product == 3) && !around_product(a, b)) return false;
     const auto &x = a.touched.memory(), &y = b.touched.memory();
-    return std::any_of(x.begin(), x.end(), [&](const auto& m) { return y.count(m.first) > 0; });
+    return std::any_of(x.begin(), x.end(), [&](const auto& m) { return y.count(m.first) > 0 && !is_number(m.first); });
   }
+  bool is_number(BufferId b) const { return elements(program_.buffers[static_cast<size_t>(b)].shape) == 1; }
   // A product of matrices is blocked in two loops. What joins it must fit into the inner
   // one, element by element.
   bool around_product(const Node& a, const Node& b) const {
@@ -187,8 +188,10 @@ class Merger {
         return join(x, std::move(n));
       if (conflict(x.touched, n->touched)) break;
     }
-    // Statements other than loops go as far forward as they can, out of the way.
-    bool early = std::holds_alternative<loops::Declare>(n->stmt.is) || std::holds_alternative<loops::Bind>(n->stmt.is);
+    // What makes one number goes as far forward as it can, out of the way.
+    const auto store = std::get_if<loops::Store>(&n->stmt.is);
+    const bool early = std::holds_alternative<loops::Declare>(n->stmt.is) ||
+                       std::holds_alternative<loops::Bind>(n->stmt.is) || (store && is_number(store->buffer));
     list.insert(early ? list.begin() + static_cast<std::ptrdiff_t>(place) : list.end(), std::move(n));
   }
   void join(Node& x, NodePtr n) {
