@@ -27,32 +27,19 @@ class ResultLayouts {
 
   void run() {
     collect(program_.body);
-    bool any = false;
-    for (size_t b = 0; b < results_.size(); ++b) any = decide(static_cast<BufferId>(b)) || any;
-    if (!any) return;
-    Rewriter rewriter(program_.exprs, [this](Expr e) -> Expr {
-      if (e->op != Op::load || result(e->buffer).order.empty()) return nullptr;
-      return program_.exprs.load(e->buffer, e->dtype, reordered(e->place, result(e->buffer).order));
-    });
-    apply(program_.body, rewriter);
+    std::vector<Order> orders;
+    for (size_t b = 0; b < results_.size(); ++b) orders.push_back(order(static_cast<BufferId>(b)));
+    reorder_dimensions(program_, orders);
   }
 
  private:
-  using Order = std::vector<size_t>;  // dimensions, the one that comes first in memory first
   struct Result {
     bool fixed = false;
     const Contraction* made = nullptr;
     Order read;         // as the loops of its readers run, innermost first
     double visits = 0;  // of those
-    Order order;        // decided; empty where it stays
   };
   Result& result(BufferId b) { return results_[static_cast<size_t>(b)]; }
-  template <class T>
-  static std::vector<T> reordered(const std::vector<T>& x, const Order& order) {
-    std::vector<T> y;
-    for (size_t d : order) y.push_back(x[d]);
-    return y;
-  }
 
   void collect(const Block& block) {
     for (const Stmt& s : block) {
@@ -91,9 +78,10 @@ class ResultLayouts {
     return -1;
   }
 
-  bool decide(BufferId b) {
-    Result& r = result(b);
-    if (r.fixed || r.made == nullptr) return false;
+  // Empty where it stays.
+  Order order(BufferId b) {
+    const Result& r = result(b);
+    if (r.fixed || r.made == nullptr) return {};
     const Contraction& c = *r.made;
     const auto moves = [&](Expr load, size_t d) {
       return std::any_of(c.place[d].terms.begin(), c.place[d].terms.end(),
@@ -103,27 +91,14 @@ class ResultLayouts {
     const Shape& shape = program_.buffers[static_cast<size_t>(b)].shape;
     size_t first = 0;
     while (first < shape.size() && shape[first] == 1) ++first;
-    if (first == shape.size() || !of_batch(first)) return false;
+    if (first == shape.size() || !of_batch(first)) return {};
     Order order = r.read;
     if (order.empty()) {  // by other contractions only
       order.resize(c.place.size());
       std::iota(order.begin(), order.end(), size_t(0));
     }
     std::stable_partition(order.begin(), order.end(), [&](size_t d) { return !of_batch(d); });
-    if (std::is_sorted(order.begin(), order.end())) return false;
-    program_.buffers[static_cast<size_t>(b)].shape = reordered(shape, order);
-    r.order = std::move(order);
-    return true;
-  }
-
-  template <class R>
-  void apply(Block& block, R& rewriter) {
-    for (Stmt& s : block) {
-      each_expression(s, [&](Expr& e) { e = rewriter(e); });
-      if (auto c = std::get_if<Contraction>(&s.is); c && !result(c->buffer).order.empty())
-        c->place = reordered(c->place, result(c->buffer).order);
-      each_block(s, [&](Block& b) { apply(b, rewriter); });
-    }
+    return std::is_sorted(order.begin(), order.end()) ? Order{} : order;
   }
 
   Program& program_;

@@ -46,27 +46,22 @@ class Transposer {
   }
   void run() {
     collect(program_.body);
-    bool any = false;
+    std::vector<Order> orders(facts_.size());
     for (size_t b = 0; b < facts_.size(); ++b) {
-      Facts& f = facts_[b];
-      f.turned = !f.fixed && f.store && f.read && !std::is_sorted(f.order.begin(), f.order.end()) &&
-                 turn(static_cast<BufferId>(b));
-      any = any || f.turned;
+      const Facts& f = facts_[b];
+      if (!f.fixed && f.store && f.read && !std::is_sorted(f.order.begin(), f.order.end()) &&
+          turn(static_cast<BufferId>(b)))
+        orders[b] = f.order;
     }
-    if (!any) return;
-    Rewriter rewriter(program_.exprs, [this](Expr e) -> Expr {
-      if (e->op != Op::load || !facts_[static_cast<size_t>(e->buffer)].turned) return nullptr;
-      return program_.exprs.load(e->buffer, e->dtype, permuted(e->buffer, e->place));
-    });
-    apply(program_.body, rewriter);
+    reorder_dimensions(program_, orders);
   }
 
  private:
   struct Facts {
-    bool fixed = false, read = false, turned = false;
+    bool fixed = false, read = false;
     Stmt* nest = nullptr;  // of its only store
     loops::Store* store = nullptr;
-    std::vector<size_t> order;  // dimensions by the loops of the readers, innermost first
+    Order order;  // dimensions by the loops of the readers, innermost first
   };
 
   void collect(Block& block) {
@@ -109,7 +104,7 @@ class Transposer {
     loops.pop_back();
   }
   // Dimensions of size 1 have no loop and come last.
-  static std::optional<std::vector<size_t>> read_order(const Index& place, const std::vector<const For*>& loops) {
+  static std::optional<Order> read_order(const Index& place, const std::vector<const For*>& loops) {
     std::vector<std::pair<int, size_t>> depth;
     for (size_t d = 0; d < place.size(); ++d) {
       const Affine& a = place[d];
@@ -124,7 +119,7 @@ class Transposer {
       depth.push_back({-static_cast<int>(it - loops.begin()), d});
     }
     std::stable_sort(depth.begin(), depth.end(), [](auto& a, auto& b) { return a.first < b.first; });
-    std::vector<size_t> order;
+    Order order;
     for (auto& [_, d] : depth) order.push_back(d);
     return order;
   }
@@ -154,24 +149,6 @@ class Transposer {
       loops[k]->end = size;
     }
     return true;
-  }
-  Index permuted(BufferId b, const Index& place) const {
-    Index at;
-    for (size_t d : facts_[static_cast<size_t>(b)].order) at.push_back(place[d]);
-    return at;
-  }
-  template <class R>
-  void apply(Block& block, R& rewriter) {
-    for (Stmt& s : block) {
-      each_expression(s, [&](Expr& e) { e = rewriter(e); });
-      if (auto store = std::get_if<loops::Store>(&s.is); store && facts_[static_cast<size_t>(store->buffer)].turned) {
-        store->place = permuted(store->buffer, store->place);
-        Shape& shape = program_.buffers[static_cast<size_t>(store->buffer)].shape;
-        Shape old = shape;
-        for (size_t k = 0; k < old.size(); ++k) shape[k] = old[facts_[static_cast<size_t>(store->buffer)].order[k]];
-      }
-      each_block(s, [&](Block& b) { apply(b, rewriter); });
-    }
   }
 
   Program& program_;
@@ -309,6 +286,7 @@ class Packer {
 }  // namespace
 
 void choose_layouts(Program& p) {
+  lay_out_records(p);
   Transposer(p).run();
   Packer(p).block(p.body);
 }

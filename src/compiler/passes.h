@@ -12,6 +12,7 @@ void unroll_small(loops::Program&);                      // tiny tensors in loop
 void inline_producers(loops::Program&);                  // elementwise producers move into their consumers
 void find_contractions(loops::Program&, const Target&);  // large sums of products run over packed blocks
 void lay_out_contractions(loops::Program&);              // part of it: their results lie as they are read
+void lay_out_records(loops::Program&);                   // part of the next one: what loops record lies step by step
 void choose_layouts(loops::Program&);                    // temporaries lie in memory as they are read
 void merge_nests(loops::Program&);                       // nests with equal loops become one
 void shrink_buffers(loops::Program&);                 // temporaries lose the dimensions of shared loops, down to locals

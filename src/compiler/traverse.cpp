@@ -1,6 +1,8 @@
 // Substitution in indices, and the removal of stores that nothing reads.
 #include "compiler/traverse.h"
 
+#include <algorithm>
+
 namespace anvil::compiler {
 
 Affine substitute(const VariableMap& map, const Affine& a) {
@@ -74,5 +76,39 @@ class DeadStores {
 }  // namespace
 
 void remove_dead_stores(Program& p) { DeadStores(p).run(); }
+
+namespace {
+
+template <class T>
+std::vector<T> reordered(const std::vector<T>& x, const Order& order) {
+  std::vector<T> y;
+  for (size_t d : order) y.push_back(x[d]);
+  return y;
+}
+template <class R>
+void reorder_dimensions(Block& block, const std::vector<Order>& orders, R& rewriter) {
+  const auto store = [&](BufferId b, Index& place) {
+    if (const Order& order = orders[static_cast<size_t>(b)]; !order.empty()) place = reordered(place, order);
+  };
+  for (Stmt& s : block) {
+    each_expression(s, [&](Expr& e) { e = rewriter(e); });
+    if (auto x = std::get_if<loops::Store>(&s.is)) store(x->buffer, x->place);
+    if (auto x = std::get_if<loops::Contraction>(&s.is)) store(x->buffer, x->place);
+    each_block(s, [&](Block& b) { reorder_dimensions(b, orders, rewriter); });
+  }
+}
+
+}  // namespace
+
+void reorder_dimensions(Program& p, const std::vector<Order>& orders) {
+  if (std::all_of(orders.begin(), orders.end(), [](const Order& o) { return o.empty(); })) return;
+  for (size_t b = 0; b < orders.size(); ++b)
+    if (!orders[b].empty()) p.buffers[b].shape = reordered(p.buffers[b].shape, orders[b]);
+  Rewriter rewriter(p.exprs, [&](Expr e) -> Expr {
+    if (e->op != Op::load || orders[static_cast<size_t>(e->buffer)].empty()) return nullptr;
+    return p.exprs.load(e->buffer, e->dtype, reordered(e->place, orders[static_cast<size_t>(e->buffer)]));
+  });
+  reorder_dimensions(p.body, orders, rewriter);
+}
 
 }  // namespace anvil::compiler

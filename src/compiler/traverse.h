@@ -28,6 +28,11 @@ using loops::Variable;
 // Removes stores to temporaries that nothing reads, and loops that are empty then.
 void remove_dead_stores(Program&);
 
+// Buffers get their dimensions in another order, in memory and wherever they are accessed: orders[b] has them with
+// the one that comes first in memory first, or is empty where they stay.
+using Order = std::vector<size_t>;
+void reorder_dimensions(Program&, const std::vector<Order>& orders);
+
 // An index with variables replaced by indices.
 using VariableMap = std::unordered_map<Variable, Affine>;
 Affine substitute(const VariableMap&, const Affine&);
