@@ -70,7 +70,22 @@ void copy_run(T* to, int64_t height, const T* from, const Places& depth, int64_t
   for (; n > 0; --n, ++to, ++from) copy_runs<1>(to, height, from, depth);
 }
 
-// Some lines in squares, where the depth lies together; the elements of a step after each other else.
+// The elements of a step after each other.
+template <class T>
+void gather_lines(T* to, int64_t height, const T* from, const Places& lines, const Places& depth) {
+  constexpr int64_t together = 32;
+  int64_t offsets[together];
+  for (int64_t i = 0; i < lines.count; i += together) {
+    const int64_t n = std::min(lines.count - i, together);
+    for (int64_t r = 0; r < n; ++r) offsets[r] = lines[i + r];
+    for (int64_t p = 0; p < depth.count; ++p) {
+      const T* const step = from + depth[p];
+      for (int64_t r = 0; r < n; ++r) to[i + r + height * p] = step[offsets[r]];
+    }
+  }
+}
+
+// Some lines in squares, where the depth lies together.
 template <class T>
 void pack_lines(T* to, int64_t height, const T* from, const Places& lines, const Places& depth) {
   int64_t i = 0;
@@ -85,8 +100,7 @@ void pack_lines(T* to, int64_t height, const T* from, const Places& lines, const
       p += together ? square : 1;
     }
   }
-  for (int64_t p = 0; p < depth.count; ++p)
-    for (int64_t r = i; r < lines.count; ++r) to[r + height * p] = from[lines[r] + depth[p]];
+  if (i < lines.count) gather_lines(to + i, height, from, lines.from(i, lines.count - i), depth);
 }
 
 // One panel: to[i + height * p] = from[lines[i] + depth[p]].
