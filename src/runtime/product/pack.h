@@ -70,16 +70,17 @@ void copy_run(T* to, int64_t height, const T* from, const Places& depth, int64_t
   for (; n > 0; --n, ++to, ++from) copy_runs<1>(to, height, from, depth);
 }
 
-// The elements of a step after each other.
+// The elements of a step after each other. Steps far from each other are no pattern that the processor foresees.
 template <class T>
 void gather_lines(T* to, int64_t height, const T* from, const Places& lines, const Places& depth) {
-  constexpr int64_t together = 32;
+  constexpr int64_t together = 32, ahead = 8, in_line = 8;
   int64_t offsets[together];
   for (int64_t i = 0; i < lines.count; i += together) {
     const int64_t n = std::min(lines.count - i, together);
     for (int64_t r = 0; r < n; ++r) offsets[r] = lines[i + r];
     for (int64_t p = 0; p < depth.count; ++p) {
-      const T* const step = from + depth[p];
+      const T *const step = from + depth[p], *const later = from + depth[std::min(p + ahead, depth.count - 1)];
+      for (int64_t r = 0; r < n; r += in_line) __builtin_prefetch(later + offsets[r]);
       for (int64_t r = 0; r < n; ++r) to[i + r + height * p] = step[offsets[r]];
     }
   }
