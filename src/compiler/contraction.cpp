@@ -86,6 +86,7 @@ class Finder {
 
 void find_contractions(Program& p, const Target& target) {
   Finder(p, target).block(p.body);
+  store_contractions(p);
   lay_out_contractions(p);
 }
 

@@ -1,6 +1,6 @@
 // How results of contractions lie in memory: a batch comes last, so that each product lies together, and the
-// other dimensions as the loops that read them run. Where none comes first anyway the order stays: it is that
-// of an operand.
+// other dimensions as what they are read together with. Where no batch comes first, dimensions of one operand
+// change places with each other only.
 //
 //   contract b, j, i, p: t1[b, i, j] = sum of ...     contract b, j, i, p: t1[i, j, b] = sum of ...
 //   for b, for j, for i: ... t1[b, i, j]              for b, for j, for i: ... t1[i, j, b]
@@ -36,7 +36,7 @@ class ResultLayouts {
   struct Result {
     bool fixed = false;
     const Contraction* made = nullptr;
-    Order read;         // as the loops of its readers run, innermost first
+    Order read;         // as what its readers access besides lies, or as their loops run, innermost first
     double visits = 0;  // of those
   };
   Result& result(BufferId b) { return results_[static_cast<size_t>(b)]; }
@@ -51,7 +51,7 @@ class ResultLayouts {
       }
       each_access(s, [&](BufferId b, const Index* place, AccessKind kind) {
         if (kind == AccessKind::read)
-          read(result(b), *place);
+          read(b, *place, s);
         else
           result(b).fixed = true;
       });
@@ -61,15 +61,39 @@ class ResultLayouts {
       if (loop) loops_.pop_back();
     }
   }
-  void read(Result& r, const Index& place) {
+  void read(BufferId b, const Index& place, const Stmt& s) {
+    Result& r = result(b);
     double visits = 1;
     for (const For* f : loops_) visits *= static_cast<double>(f->end - f->begin);
     if (visits <= r.visits) return;
     r.visits = visits;
+    const Affine beside = largest_beside(b, s);
+    const auto distance = [&](size_t d) {  // in what is accessed besides
+      int64_t least = INT64_MAX;
+      for (const loops::Term& t : place[d].terms)
+        if (const int64_t by = std::abs(loops::factor(beside, t.variable)); by != 0) least = std::min(least, by);
+      return least;
+    };
     r.read.resize(place.size());
     std::iota(r.read.begin(), r.read.end(), size_t(0));
-    std::stable_sort(r.read.begin(), r.read.end(),
-                     [&](size_t a, size_t b) { return depth(place[a]) > depth(place[b]); });
+    std::stable_sort(r.read.begin(), r.read.end(), [&](size_t x, size_t y) {
+      const int64_t a = distance(x), c = distance(y);
+      return a != c ? a < c : depth(place[x]) > depth(place[y]);
+    });
+  }
+  // The offset of another access of a statement that is no result of a contraction: of the one that moves with
+  // most of the loops around.
+  Affine largest_beside(BufferId b, const Stmt& s) {
+    Affine best;
+    int most = 0;
+    each_access(s, [&](BufferId other, const Index* place, AccessKind) {
+      if (place == nullptr || other == b || result(other).made) return;
+      const Affine offset = loops::linear(program_, other, *place);
+      int moves = 0;
+      for (const For* f : loops_) moves += loops::factor(offset, f->variable) != 0;
+      if (moves > most) most = moves, best = offset;
+    });
+    return best;
   }
   // Of the innermost loop that moves an index, -1 where none does.
   int depth(const Affine& a) const {
@@ -88,16 +112,25 @@ class ResultLayouts {
                          [&](const loops::Term& t) { return loops::step(program_, load, t.variable) != 0; });
     };
     const auto of_batch = [&](size_t d) { return moves(c.left(), d) == moves(c.right(), d); };
+    const auto same_side = [&](size_t x, size_t y) {
+      return of_batch(x) == of_batch(y) && moves(c.left(), x) == moves(c.left(), y);
+    };
     const Shape& shape = program_.buffers[static_cast<size_t>(b)].shape;
     size_t first = 0;
     while (first < shape.size() && shape[first] == 1) ++first;
-    if (first == shape.size() || !of_batch(first)) return {};
-    Order order = r.read;
-    if (order.empty()) {  // by other contractions only
-      order.resize(c.place.size());
-      std::iota(order.begin(), order.end(), size_t(0));
+    if (first == shape.size()) return {};
+    Order order(c.place.size());
+    std::iota(order.begin(), order.end(), size_t(0));
+    if (of_batch(first)) {
+      if (!r.read.empty()) order = r.read;  // else by other contractions only
+      std::stable_partition(order.begin(), order.end(), [&](size_t d) { return !of_batch(d); });
+    } else {
+      Order left = r.read;
+      for (size_t& d : order) {
+        const auto next = std::find_if(left.begin(), left.end(), [&](size_t x) { return same_side(d, x); });
+        if (next != left.end()) d = *next, left.erase(next);
+      }
     }
-    std::stable_partition(order.begin(), order.end(), [&](size_t d) { return !of_batch(d); });
     return std::is_sorted(order.begin(), order.end()) ? Order{} : order;
   }
 

@@ -11,6 +11,7 @@ loops::Program lower(const graph::Graph&);               // graph to loops, one 
 void unroll_small(loops::Program&);                      // tiny tensors in loops become scalars
 void inline_producers(loops::Program&);                  // elementwise producers move into their consumers
 void find_contractions(loops::Program&, const Target&);  // large sums of products run over packed blocks
+void store_contractions(loops::Program&);                // part of it: they write where copies would bring results
 void lay_out_contractions(loops::Program&);              // part of it: their results lie as they are read
 void lay_out_records(loops::Program&);                   // part of the next one: what loops record lies step by step
 void choose_layouts(loops::Program&);                    // temporaries lie in memory as they are read

@@ -1,0 +1,104 @@
+// A contraction whose result is only copied, in whatever order of dimensions, writes where the copy would:
+//
+//   contract j, i, p: t1[i, j] = sum of ...       contract j, i, p: t2[j, i] = sum of ...
+//   for j, for i: t2[j, i] = t1[i, j]
+#include <algorithm>
+
+#include "compiler/passes.h"
+#include "compiler/traverse.h"
+
+namespace anvil::compiler {
+namespace {
+
+using loops::Contraction;
+using loops::For;
+
+class CopyRemover {
+ public:
+  explicit CopyRemover(Program& p) : program_(p), accesses_(p.buffers.size(), 0) {
+    for (const loops::Buffer& b : p.buffers)
+      if (b.alias >= 0) accesses_[static_cast<size_t>(b.alias)] = many;
+    count(p.body);
+  }
+  void block(Block& b) {
+    for (size_t k = 0; k < b.size(); ++k) {
+      each_block(b[k], [this](Block& inner) { block(inner); });
+      if (std::holds_alternative<Contraction>(b[k].is)) store_for_copy(b, k);
+    }
+  }
+
+ private:
+  static constexpr int many = 1000;
+
+  void count(const Block& b) {
+    for (const Stmt& s : b)
+      each_access_inside(s, [this](BufferId x, const Index*, AccessKind) {
+        int& n = accesses_[static_cast<size_t>(x)];
+        n = std::min(many, n + 1);
+      });
+  }
+
+  // A store of one element of the buffer, and nothing else, for all of its elements.
+  const loops::Store* copy_of(const Stmt& s, BufferId b) const {
+    const Stmt* inner = &s;
+    std::vector<const For*> loops;
+    while (auto f = std::get_if<For>(&inner->is)) {
+      if (f->body.size() != 1 || f->begin != 0) return nullptr;
+      loops.push_back(f);
+      inner = &f->body[0];
+    }
+    const auto store = std::get_if<loops::Store>(&inner->is);
+    if (!store || store->value->op != Op::load || store->value->buffer != b) return nullptr;
+    const Shape& shape = program_.buffers[static_cast<size_t>(b)].shape;
+    size_t moving = 0;
+    for (size_t d = 0; d < shape.size(); ++d) {
+      const Affine& a = store->value->place[d];
+      if (shape[d] == 1) continue;
+      ++moving;
+      if (a.constant != 0 || a.terms.size() != 1 || a.terms[0].factor != 1) return nullptr;
+      const auto around = [&](const For* f) { return f->variable == a.terms[0].variable && f->end == shape[d]; };
+      if (std::count_if(loops.begin(), loops.end(), around) != 1) return nullptr;
+    }
+    return moving == loops.size() ? store : nullptr;
+  }
+
+  void store_for_copy(Block& b, size_t k) {
+    auto& c = std::get<Contraction>(b[k].is);
+    const loops::Buffer& result = program_.buffers[static_cast<size_t>(c.buffer)];
+    if (result.kind != loops::Buffer::Kind::temporary || result.alias >= 0 ||
+        accesses_[static_cast<size_t>(c.buffer)] != 2)
+      return;
+    for (size_t n = k + 1; n < b.size(); ++n) {
+      bool used = false;
+      each_access_inside(b[n], [&](BufferId x, const Index*, AccessKind) { used = used || x == c.buffer; });
+      if (!used) continue;
+      const loops::Store* copy = copy_of(b[n], c.buffer);
+      if (!copy || touched(b, k, n, copy->buffer)) return;
+      VariableMap places;  // of the copy's loops, in the contraction
+      for (size_t d = 0; d < result.shape.size(); ++d)
+        if (result.shape[d] != 1) places[copy->value->place[d].terms[0].variable] = c.place[d];
+      c.place = substitute(places, copy->place);
+      c.buffer = copy->buffer;
+      b.erase(b.begin() + static_cast<ptrdiff_t>(n));
+      return;
+    }
+  }
+  // Whether anything from the contraction up to the copy knows the memory that the copy writes to.
+  bool touched(const Block& b, size_t from, size_t to, BufferId target) const {
+    bool found = false;
+    for (size_t k = from; k < to; ++k)
+      each_access_inside(b[k], [&](BufferId x, const Index*, AccessKind) {
+        found = found || root(program_, x) == root(program_, target);
+      });
+    return found;
+  }
+
+  Program& program_;
+  std::vector<int> accesses_;
+};
+
+}  // namespace
+
+void store_contractions(Program& p) { CopyRemover(p).block(p.body); }
+
+}  // namespace anvil::compiler
