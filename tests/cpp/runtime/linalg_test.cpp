@@ -6,12 +6,14 @@
 
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <random>
 #include <vector>
 
 #include "runtime/functions.h"
 #include "runtime/product/product.h"
 #include "runtime/run.h"
+#include "runtime/threads.h"
 #include "support/interrupt_at.h"
 
 namespace anvil::runtime {
@@ -132,6 +134,37 @@ TYPED_TEST(Linalg, ProductsOfEveryInstructionSet) {
     const test::InterruptAt first(1);
     EXPECT_THROW(product::multiply<TypeParam>(c.data(), {a.data(), 1, m}, {b.data(), 1, k}, m, n, k, isa), Interrupted);
   }
+}
+
+// Threads share tiles, matrices and right-hand sides, never a sum.
+TYPED_TEST(Linalg, TheSameBitsForAnyNumberOfThreads) {
+  using List = std::vector<TypeParam>;
+  const int64_t n = 300, batch = 50, small = 6;
+  const List a = this->definite(n, 1), b = this->draw(n * n), many = this->definite(small, batch);
+  const auto results = [&](int threads) {
+    set_threads(threads);
+    share_everything(true);
+    std::vector<List> list(5, List(size_t(n * n)));
+    product::multiply<TypeParam>(list[0].data(), {a.data(), 1, n}, {b.data(), n, 1}, n, n, n);
+    void* in = const_cast<TypeParam*>(a.data());
+    EXPECT_EQ(this->call("cholesky", {list[1].data(), in}, {n, 1, 1}), 0);
+    EXPECT_EQ(this->call("triangular_solve", {list[2].data(), list[1].data(), const_cast<TypeParam*>(b.data())},
+                         {n, n, 1, 1, 1, 0, 0}),
+              0);
+    std::vector<int32_t> pivots(size_t(n), 0), rows(size_t(n), 0);
+    EXPECT_EQ(this->call("lu", {list[3].data(), pivots.data(), rows.data(), in}, {n, n, 1}), 0);
+    list[4].resize(many.size());
+    EXPECT_EQ(this->call("cholesky", {list[4].data(), const_cast<TypeParam*>(many.data())}, {small, 1, batch}), 0);
+    share_everything(false);
+    set_threads(0);
+    return list;
+  };
+  const auto one = results(1);
+  for (int threads : {2, 3})
+    for (size_t k = 0; const List& x : results(threads)) {
+      EXPECT_EQ(std::memcmp(x.data(), one[k].data(), x.size() * sizeof(TypeParam)), 0) << threads << ": " << k;
+      ++k;
+    }
 }
 
 TYPED_TEST(Linalg, FactorsAndSystemsCanBeInterrupted) {

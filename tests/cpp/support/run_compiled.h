@@ -1,8 +1,12 @@
 // Compiles and runs a graph, as the package does: optimised copy, loop program, machine code.
 #pragma once
+#include <cstring>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "anvil.h"
+#include "base/memory.h"
 #include "loops/program.h"
 #include "primitives/vocabulary/composite.h"
 #include "runtime/threads.h"
@@ -28,24 +32,40 @@ inline compiler::Target target_for(const graph::Graph& g) {
   return target;
 }
 
-inline std::vector<graph::Tensor> run_compiled(const graph::Graph& g, const std::vector<graph::Tensor>& inputs) {
+// By each number of threads in turn, from the first on; the results must have the same bits.
+inline std::vector<graph::Tensor> run_compiled(const graph::Graph& g, const std::vector<graph::Tensor>& inputs,
+                                               const std::vector<int>& threads = {2}) {
   load_llvm();
   graph::GraphPtr copy = optimized(g);
   loops::Program program = compiler::compile(*copy, target_for(*copy));
   loops::verify(program);
   runtime::Executable executable = llvm_backend::compile(program);
-  std::vector<void*> buffers;
-  for (const auto& t : inputs) buffers.push_back(t.data.get());
-  for (const auto& v : copy->constants) buffers.push_back(v->constant.data.get());
-  std::vector<graph::Tensor> outputs;
-  for (const auto& v : copy->outputs) {
-    outputs.push_back(graph::allocate(v->type));
-    buffers.push_back(outputs.back().data.get());
-  }
+  const auto run = [&] {
+    std::vector<void*> buffers;
+    for (const auto& t : inputs) buffers.push_back(t.data.get());
+    for (const auto& v : copy->constants) buffers.push_back(v->constant.data.get());
+    std::vector<graph::Tensor> outputs;
+    for (const auto& v : copy->outputs) {
+      outputs.push_back(graph::allocate(v->type));
+      buffers.push_back(outputs.back().data.get());
+    }
+    runtime::run(executable, buffers.data());
+    return outputs;
+  };
   runtime::share_everything(true);  // also the small tasks that target_for() asks for
-  runtime::run(executable, buffers.data());
+  std::vector<graph::Tensor> first;
+  for (int n : threads) {
+    runtime::set_threads(n);
+    std::vector<graph::Tensor> outputs = run();
+    if (first.empty()) first = outputs;
+    for (size_t k = 0; k < outputs.size(); ++k)
+      if (std::memcmp(outputs[k].data.get(), first[k].data.get(),
+                      bytes_of(outputs[k].type.dtype, outputs[k].type.shape)) != 0)
+        throw std::logic_error("other bits on " + std::to_string(n) + " threads");
+  }
+  runtime::set_threads(0);
   runtime::share_everything(false);
-  return outputs;
+  return first;
 }
 
 }  // namespace anvil::test

@@ -1,0 +1,104 @@
+// Nests that are cut into tasks.
+#include "compiler/graphs.h"
+#include "loops/walk.h"
+
+namespace anvil::test {
+namespace {
+
+using namespace primitives;
+using loops::For;
+
+constexpr compiler::Target small_tasks = {32, 16, false, 1};
+
+std::vector<const For*> tasks_of(const loops::Block& block) {
+  std::vector<const For*> list;
+  for (const loops::Stmt& s : block) {
+    auto f = std::get_if<For>(&s.is);
+    if (f && f->kind == For::Kind::parallel) list.push_back(f);
+    loops::each_block(s, [&](const loops::Block& b) {
+      for (const For* inner : tasks_of(b)) list.push_back(inner);
+    });
+  }
+  return list;
+}
+
+TEST(Tasks, SmallNestsStayWhole) {
+  Builder b;
+  b.output(exp(b.input(DType::f64, {1000})));
+  EXPECT_TRUE(tasks_of(compiler::compile(*b.g, {32, 16}).body).empty());
+}
+
+TEST(Tasks, LargeOnesAreCutWithLittleLeftOver) {
+  for (const int64_t n : {100'000, 100'003, 131'072, 999'983}) {
+    Builder b;
+    b.output(exp(b.input(DType::f64, {n})));
+    const loops::Program p = compiler::compile(*b.g, {32, 16});
+    const auto tasks = tasks_of(p.body);
+    ASSERT_EQ(tasks.size(), 1u) << n;
+    ASSERT_GE(tasks[0]->end, 8) << n;
+    const For& steps = std::get<For>(tasks[0]->body.at(0).is);
+    EXPECT_EQ(steps.kind, For::Kind::vector);
+    EXPECT_EQ((steps.end - steps.begin) % (steps.width * steps.copies), 0) << n;
+    EXPECT_GE(tasks[0]->end * (steps.end - steps.begin), n * 97 / 100) << n;
+  }
+}
+
+TEST(Tasks, SumsHaveAPartForEachTask) {
+  for (const auto& [dtype, tolerance] : {std::pair{DType::f64, 1e-12}, {DType::i32, 0.0}}) {
+    Builder b;
+    Var x = b.input(dtype, {4099}), y = b.input(dtype, {4099});
+    b.output(reduce_sum(x * y, {0}, true));
+    b.output(reduce_max(x, {0}, true));
+    b.output(record("reduce_min", {y}, {{"dims", std::vector<int64_t>{0}, true}, {"drop", true}}));
+    b.output(record("reduce_prod", {x}, {{"dims", std::vector<int64_t>{0}, true}, {"drop", true}}));
+    const loops::Program p = expect_passes_agree(*b.g, numbers_for(*b.g, -3, 3), tolerance, small_tasks);
+    EXPECT_FALSE(tasks_of(p.body).empty());
+  }
+}
+
+// A temporary that every row writes before it reads it.
+TEST(Tasks, TemporariesOfAStepAreTheTasksOwn) {
+  Builder b;
+  Var x = b.input(DType::f64, {33, 40});
+  const auto spread = [&](Var v) { return broadcast_in_dim(v, x.shape(), {0, 1}); };
+  Var e = exp(x - spread(reduce_max(x, {0}, false)));
+  b.output(e / spread(reduce_sum(e, {0}, false)));
+  const loops::Program p = expect_passes_agree(*b.g, numbers_for(*b.g), 1e-12, small_tasks);
+  const auto tasks = tasks_of(p.body);
+  ASSERT_EQ(tasks.size(), 1u) << print(p);
+  EXPECT_EQ(tasks[0]->own.size(), 1u) << print(p);
+}
+
+// What a step leaves to the next one is no task's own.
+TEST(Tasks, StepsThatDependOnEachOtherAreNotCut) {
+  Builder b;
+  b.output(cumsum(b.input(DType::f64, {4096}), 0));
+  const loops::Program p = expect_passes_agree(*b.g, numbers_for(*b.g), 1e-12, small_tasks);
+  EXPECT_TRUE(tasks_of(p.body).empty()) << print(p);
+}
+
+TEST(Tasks, LoopsHaveTheirNestsCut) {
+  Builder b;
+  Var x = b.input(DType::f64, {513}), from = b.scalar(0, DType::i32);
+  auto r = while_loop(
+      *b.g, {x, from}, [](std::vector<Var>& s) { return s[1] < 3.0; },
+      [](std::vector<Var>& s) {
+        Var sum = broadcast_in_dim(reduce_sum(s[0], {0}, true), {513}, {});
+        return std::vector<Var>{sin(s[0]) + 0.001 * sum, s[1] + 1.0};
+      });
+  b.output(r[0]);
+  const loops::Program p = expect_passes_agree(*b.g, numbers_for(*b.g), 1e-9, small_tasks);
+  EXPECT_GE(tasks_of(p.body).size(), 2u) << print(p);
+}
+
+TEST(Tasks, TheLoopWithEnoughStepsIsCut) {
+  Builder b;  // two planes of 300 columns: the columns are shared, not the planes
+  b.output(transpose(b.input(DType::f32, {2, 300, 64}), {2, 1, 0}));
+  const loops::Program p = expect_passes_agree(*b.g, numbers_for(*b.g), 0, small_tasks);
+  const auto tasks = tasks_of(p.body);
+  ASSERT_EQ(tasks.size(), 1u) << print(p);
+  EXPECT_GE(tasks[0]->end, 8) << print(p);
+}
+
+}  // namespace
+}  // namespace anvil::test
