@@ -59,16 +59,22 @@ void* pool_alloc(R_allocator_t*, size_t bytes) {
 }
 void pool_free(R_allocator_t*, void* p) { runtime::give(static_cast<char*>(p) - offset); }
 
-// R does not see what results cost: new pages take several times what it takes to fill
-// them. A collection gives old results back to the pool; where the pool has no block left,
-// it is worth its time for every 128 MB of results, and with much memory in use for more.
-void collect_before(size_t bytes) {
-  static size_t since = 0;
-  since += bytes;
-  if (since < std::max(size_t(128) << 20, runtime::pool_statistics().used / 2) || !runtime::would_be_fresh(bytes))
-    return;
-  since = 0;
+// R does not see what results cost: new pages take many times what it takes to fill them. A collection gives
+// old results back to the pool. It is due when new pages have taken as long as the last collection did, and
+// after collections that gave little back, when the results are in use, less and less often.
+void collect_when_due() {
+  using Clock = std::chrono::steady_clock;
+  static double seconds = 0.03, patience = 1;
+  static runtime::PoolStatistics last;
+  const runtime::PoolStatistics before = runtime::pool_statistics();
+  if (before.fresh_seconds - last.fresh_seconds < seconds * patience) return;
+  const auto start = Clock::now();
   R_gc();
+  seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  const bool little = before.used - std::min(before.used, runtime::pool_statistics().used) <
+                      (before.fresh_bytes - last.fresh_bytes) / 2;
+  patience = little ? std::min(patience * 2, 1024.0) : 1;
+  last = before;
 }
 
 }  // namespace
@@ -78,7 +84,7 @@ SEXP allocate_data(const TensorType& type) {
   const SEXPTYPE kind = type.dtype == DType::f64 ? REALSXP : type.dtype == DType::i32 ? INTSXP : RAWSXP;
   const auto length = static_cast<R_xlen_t>(kind == RAWSXP ? bytes : bytes / size_of(type.dtype));
   if (bytes < large) return Rf_allocVector(kind, length);
-  collect_before(bytes);
+  collect_when_due();
   take_ahead(bytes + header + offset);
   R_allocator_t allocator{pool_alloc, pool_free, nullptr, nullptr};
   return Rf_allocVector3(kind, length, &allocator);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -20,7 +21,8 @@ namespace {
 
 constexpr size_t alignment = 64, smallest = 256;
 constexpr size_t mapped_from = size_t(1) << 22;  // such blocks are mapped, at multiples of a huge page
-constexpr size_t huge_page = size_t(1) << 21;
+constexpr size_t huge_page = size_t(1) << 21, page = 4096;
+constexpr size_t looked_at = size_t(1) << 16;
 constexpr int classes = 4 * 48;
 
 struct Header {
@@ -91,10 +93,6 @@ class Pool {
     statistics_.used += size;
     return h;
   }
-  bool has(size_t bytes) {
-    const std::lock_guard lock(mutex_);
-    return free_[class_of(bytes)] != nullptr;
-  }
   void give(Header* h) {
     const std::lock_guard lock(mutex_);
     statistics_.used -= h->bytes;
@@ -146,7 +144,16 @@ class Pool {
       memory = from_system(size);
     }
     if (!memory) out_of_memory(asked);
+    touch(memory, asked);
+    statistics_.fresh_bytes += size;
     return memory;
+  }
+  // A large block is written to anyway. The system finds its pages at the first write; here that can be timed.
+  void touch(void* memory, size_t bytes) {
+    if (bytes < looked_at) return;
+    const auto start = std::chrono::steady_clock::now();
+    for (size_t at = 0; at < bytes; at += page) static_cast<volatile char*>(memory)[at] = 0;
+    statistics_.fresh_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   }
 
   PoolStatistics statistics_;
@@ -171,8 +178,6 @@ void give(void* p) noexcept {
   std::memcpy(&h, static_cast<char*>(p) - sizeof h, sizeof h);
   Pool::pool().give(h);
 }
-
-bool would_be_fresh(size_t bytes) { return !Pool::pool().has(bytes + 2 * alignment); }
 
 PoolStatistics pool_statistics() {
   const std::lock_guard lock(Pool::pool().mutex_);

@@ -10,14 +10,15 @@ namespace anvil::runtime {
 // (the bytes ahead of it hold what an owner such as R puts in front of its data). Throws
 // Error("memory") when there is none, after giving kept blocks back to the system.
 void* take(size_t bytes, size_t lead = 0);
-void give(void*) noexcept;          // null is ignored
-bool would_be_fresh(size_t bytes);  // whether such a block would come from the system
+void give(void*) noexcept;  // null is ignored
 
 struct PoolStatistics {
   size_t used = 0;              // bytes in blocks that are taken
   size_t kept = 0;              // bytes in blocks that wait to be taken
   size_t limit = 0;             // of `kept`
   size_t taken = 0, fresh = 0;  // calls of take, and those that asked the system
+  size_t fresh_bytes = 0;       // that came from it
+  double fresh_seconds = 0;     // until their pages were there
 };
 PoolStatistics pool_statistics();
 void trim_pool(size_t keep = 0);    // gives blocks back to the system until so many bytes are kept

@@ -27,6 +27,21 @@ test_that("the last result is given back like any other", {
   expect_lt(anvil_memory(release = TRUE)$used, before - 15.9 * MB)
 })
 
+test_that("results that nobody needs make room for the next ones, whatever the program takes besides", {
+  x <- nv_fill(1, c(1000, 1000), "f64")
+  f <- jit(function(x) { # with a temporary of the size of the result
+    e <- exp(x - nv_broadcast_to(nv_reduce_max(x, 2L, drop = FALSE), c(1000L, 1000L)))
+    e / nv_broadcast_to(nv_reduce_sum(e, 2L, drop = FALSE), c(1000L, 1000L))
+  })
+  anvil_memory(release = TRUE)
+  most <- 0
+  for (i in 1:200) {
+    y <- f(x)
+    most <- max(most, anvil_memory()$used)
+  }
+  expect_lt(most, 1000 * MB) # of 1600
+})
+
 test_that("what is kept is given up before memory is said to be short", {
   skip_on_cran()
   skip_if_not(identical(Sys.info()[["sysname"]], "Linux"))
