@@ -1,0 +1,98 @@
+// Contractions that write where a copy would bring their result.
+#include "compiler/graphs.h"
+#include "loops/walk.h"
+
+namespace anvil::test {
+namespace {
+
+using namespace loops;
+
+constexpr BufferId out1 = 2, out2 = 3, t1 = 4, t2 = 5;
+
+Stmt nest(Program& p, BufferId to, Expr value, bool swapped = false) {
+  const Variable i = static_cast<Variable>(p.variables.size()) - 2, j = i + 1;
+  For inner, outer;
+  inner.variable = j, inner.end = 5;
+  inner.body.push_back({Store{to, swapped ? Index{variable(i), variable(j)} : Index{variable(j), variable(i)}, value}});
+  outer.variable = i, outer.end = 4;
+  outer.body.push_back({std::move(inner)});
+  return {std::move(outer)};
+}
+std::pair<Variable, Variable> fresh(Program& p) {
+  p.variables.push_back({"i"});
+  p.variables.push_back({"j"});
+  return {static_cast<Variable>(p.variables.size()) - 2, static_cast<Variable>(p.variables.size()) - 1};
+}
+
+// t2 = 7; t1 = x1 x2; perhaps out1 = t2; t2 = t1'; out2 = t2 (and out1 = t2 if not before)
+Program program(bool read_between) {
+  Program p;
+  p.inputs = p.outputs = 2;
+  const auto add = [&](Buffer::Kind kind, Shape shape, int position, const char* name) {
+    p.buffers.push_back({kind, DType::f64, std::move(shape), position, -1, -1, name});
+  };
+  add(Buffer::Kind::input, {4, 3}, 0, "x1");
+  add(Buffer::Kind::input, {3, 5}, 1, "x2");
+  add(Buffer::Kind::output, {5, 4}, 0, "out1");
+  add(Buffer::Kind::output, {5, 4}, 1, "out2");
+  add(Buffer::Kind::temporary, {4, 5}, -1, "t1");
+  add(Buffer::Kind::temporary, {5, 4}, -1, "t2");
+  const auto copied = [&](BufferId to, BufferId from, bool turned) {
+    const auto [i, j] = fresh(p);
+    const Index place = turned ? Index{variable(i), variable(j)} : Index{variable(j), variable(i)};
+    p.body.push_back(nest(p, to, p.exprs.load(from, DType::f64, place)));
+  };
+  fresh(p);
+  p.body.push_back(nest(p, t2, p.exprs.constant(7, DType::f64)));
+  const auto [i, j] = fresh(p);
+  p.variables.push_back({"p"});
+  const Variable k = j + 1;
+  p.body.push_back({Contraction{{{i, 4}, {j, 5}, {k, 3}},
+                                t1,
+                                {variable(i), variable(j)},
+                                p.exprs.binary(Op::mul, p.exprs.load(0, DType::f64, {variable(i), variable(k)}),
+                                               p.exprs.load(1, DType::f64, {variable(k), variable(j)}))}});
+  if (read_between) copied(out1, t2, false);
+  copied(t2, t1, true);
+  if (!read_between) copied(out1, t2, false);
+  copied(out2, t2, false);
+  return p;
+}
+
+TEST(ContractionStore, CopiesGoWhereNothingElseKnowsTheirPlace) {
+  const std::vector<Tensor> inputs = {numbers(DType::f64, {4, 3}), numbers(DType::f64, {3, 5}, -1, 1, 2)};
+  for (const bool read_between : {false, true}) {
+    Program p = program(read_between);
+    verify(p);
+    const std::vector<Tensor> expected = interpret(p, inputs);
+    const size_t before = p.body.size();
+    compiler::store_contractions(p);
+    verify(p);
+    EXPECT_EQ(p.body.size(), read_between ? before : before - 1) << print(p);
+    EXPECT_EQ(std::get<Contraction>(p.body.at(1).is).buffer, read_between ? t1 : t2);
+    expect_equal(interpret(p, inputs), expected, 0, print(p));
+  }
+}
+
+// What a loop records in steps lies step by step, and is filled as it lies.
+TEST(RecordLayout, StepsComeLast) {
+  using namespace primitives;
+  Builder b;
+  Var x = b.input(DType::f64, {7}), from = b.scalar(0, DType::i32), zero = b.scalar(0, DType::f64);
+  Var records = broadcast_in_dim(zero, {5, 7}, {});
+  auto r = while_loop(
+      *b.g, {x, records, from}, [](std::vector<Var>& s) { return s[2] < 4.0; },
+      [](std::vector<Var>& s) {
+        Var zero_index = literal(*s[0].graph, 0, {DType::i32, {}});
+        Var next = sin(s[0]) + 0.5;
+        return std::vector<Var>{next, dynamic_update_slice(s[1], reshape(next, {1, 7}), {s[2], zero_index}),
+                                s[2] + 1.0};
+      });
+  b.output(reduce_sum(r[1] * r[1], {0}, true));
+  b.output(r[0]);
+  const Program p = expect_passes_agree(*b.g, numbers_for(*b.g), 1e-12);
+  EXPECT_NE(print(p).find("f64[7, 5] temporary"), std::string::npos) << print(p);
+}
+
+}  // namespace
+}  // namespace anvil::test
