@@ -100,8 +100,11 @@ struct Contraction {
   Expr right() const { return product->args[1]; }
 };
 
+using Origins = std::vector<int>;  // graph::Call::location of the calls that it computes, sorted: loops/origins.h
+
 struct Stmt {
   std::variant<For, Store, Let, Declare, Update, Bind, If, While, Call, Swap, Contraction> is;
+  Origins origins = {};
 };
 
 struct Program {
