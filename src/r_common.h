@@ -116,7 +116,8 @@ struct GraphHolder {
   GraphPtr graph;
   std::shared_ptr<Locations> locations;
 };
-const GraphHolder& graph_of(SEXP);  // Error("argument") when it is none
+SEXP calls_at(const Locations*, const loops::Origins&);  // a list of the R calls, NULL where one is not known
+const GraphHolder& graph_of(SEXP);                       // Error("argument") when it is none
 SEXP wrap_graph(GraphPtr, std::shared_ptr<Locations>, SEXP fields);
 bool tracing();
 SEXP abstract_of(const ValuePtr&);  // R's AbstractTensor, ConcreteTensor or LiteralTensor

@@ -254,7 +254,11 @@ SEXP anvil_inspect(SEXP graph, SEXP level) {
     transform::optimize(*g);
     loops::Program program = compiler::compile(*g, llvm_backend::target());
     if (wanted == "loops")
-      text = loops::print(program);
+      text = loops::print(program, [&](const loops::Origins& origins) {
+        Shield<SEXP> calls(calls_at(graph_of(graph).locations.get(), origins));
+        Shield<SEXP> lines(call_r("origin_text", {calls}));
+        return text_of(lines, "text");
+      });
     else
       text = llvm_backend::text(program, wanted == "asm" ? llvm_backend::Text::assembly : llvm_backend::Text::llvm);
     return guarded([&] { return string(text); });

@@ -166,13 +166,10 @@ Graph& Recording::graph() { return debug_ ? debug_->graph : *current().graph; }
 // The calls of this recording that nobody else made are the user's call.
 void Recording::locate() {
   if (frame_ == nullptr) return;
-  int location = -1;
   auto& calls = graph().calls;
-  for (size_t i = first_; i < calls.size(); ++i) {
-    if (calls[i].location >= 0) continue;
-    if (location < 0 && (location = location_of_call(*current().locations, frame_)) < 0) return;
-    calls[i].location = location;
-  }
+  const auto is_located = [](const graph::Call& c) { return c.location >= 0; };
+  if (std::all_of(calls.begin() + static_cast<std::ptrdiff_t>(first_), calls.end(), is_located)) return;
+  graph::locate(calls, first_, location_of_call(*current().locations, frame_));
 }
 
 ValuePtr Recording::operand(SEXP x, const std::string& name) {
@@ -351,6 +348,23 @@ SEXP anvil_common_dtype(SEXP a, SEXP b, SEXP a_ambiguous, SEXP b_ambiguous) {
   });
 }
 
+// The calls of a graph that was traced before know their R calls by that trace's numbers.
+static void renumber(std::vector<graph::Call>& calls, size_t first, const Locations* from, Locations& to,
+                     std::unordered_map<int, int>& numbers) {
+  for (size_t i = first; i < calls.size(); ++i) {
+    int& location = calls[i].location;
+    if (location >= 0) {
+      const auto [known, fresh] = numbers.try_emplace(location, -1);
+      if (fresh && from != nullptr && static_cast<size_t>(location) < from->list.size()) {
+        known->second = static_cast<int>(to.list.size());
+        to.list.push_back(from->list[static_cast<size_t>(location)]);
+      }
+      location = known->second;
+    }
+    for (const GraphPtr& inner : subgraphs(calls[i])) renumber(inner->calls, 0, from, to, numbers);
+  }
+}
+
 // The calls of a graph, on these arguments.
 SEXP anvil_inline(SEXP graph, SEXP arguments) {
   return entry([&] {
@@ -368,7 +382,12 @@ SEXP anvil_inline(SEXP graph, SEXP arguments) {
     if (tracing())
       for (const ValuePtr& v : holder.graph->constants)
         if (v->kind == Value::Kind::constant) capture(v);
+    const size_t first = recording.graph().calls.size();
     std::vector<ValuePtr> results = graph::inline_calls(*holder.graph, values, recording.graph());
+    if (tracing() && holder.locations != current().locations) {
+      std::unordered_map<int, int> numbers;
+      renumber(recording.graph().calls, first, holder.locations.get(), *current().locations, numbers);
+    }
     return as_list(recording.finish(results), results.size());
   });
 }

@@ -158,6 +158,13 @@ SEXP anvil_pop(SEXP handle) {
   });
 }
 
+static void forget_locations(Graph& g) {
+  for (graph::Call& c : g.calls) {
+    c.location = -1;
+    for (const GraphPtr& inner : subgraphs(c)) forget_locations(*inner);
+  }
+}
+
 // What `call` lists, boxes or NULL, for boxes of a descriptor of its own, whose graph is spliced into `to`.
 template <class F>
 static std::vector<ValuePtr> run_in_trace(graph::Graph& to, const char* what, F&& call) {
@@ -171,6 +178,7 @@ static std::vector<ValuePtr> run_in_trace(graph::Graph& to, const char* what, F&
     SEXP x = VECTOR_ELT(found, i);
     results.push_back(x == R_NilValue ? nullptr : recording.operand(x, what));
   }
+  forget_locations(*d.graph);  // what a rule does belongs to the call that it is for
   for (graph::Call& c : d.graph->calls) to.calls.push_back(std::move(c));
   for (const ValuePtr& v : d.graph->constants)
     if (v->kind == Value::Kind::constant) to.constants.push_back(v);

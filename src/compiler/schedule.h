@@ -20,6 +20,8 @@ LoopFacts loop_facts(const loops::For&);
 // order is free.
 bool independent(const Program&, const loops::For&);
 
+constexpr double function_weight = 14;  // of an elementary function, in additions
+
 // The cost of one run of a block. In a vector loop over `lane` with `width` lanes, what
 // depends on the lane is counted once for all lanes where memory is contiguous.
 double block_cost(const Program&, const Block&, Variable lane, int width);

@@ -4,6 +4,7 @@
 
 #include "backend/llvm/emitter.h"
 #include "base/error.h"
+#include "base/timing.h"
 
 namespace anvil::llvm_backend {
 namespace {
@@ -72,12 +73,15 @@ Status start(const Settings& wanted, const Symbol* table, size_t count, Sink err
   });
 }
 
-Status compile(const loops::Program& program, InterruptCheck check, runtime::Entry* entry, void** code, Sink error) {
+Status compile(const loops::Program& program, InterruptCheck check, runtime::Entry* entry, void** code,
+               CodeFacts* facts, Sink error) {
   return guarded(error, [&] {
     set_interrupt_check(check);
+    Stopwatch watch;
     llvm::LLVMContext context;
     std::unique_ptr<llvm::Module> module = emit(program, context, false);
-    std::unique_ptr<Code> linked = machine->link(*module, entry_symbol);
+    facts->emit = watch.lap();
+    std::unique_ptr<Code> linked = machine->link(*module, entry_symbol, *facts);
     *entry = linked->entry;
     *code = linked.release();
   });

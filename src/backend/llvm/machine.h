@@ -31,7 +31,7 @@ class Machine {
   // Locals into registers. This and those below ask between functions whether the user wants to
   // stop: base/interrupt.h.
   void promote(llvm::Module&) const;
-  std::unique_ptr<Code> link(llvm::Module&, const char* entry);
+  std::unique_ptr<Code> link(llvm::Module&, const char* entry, CodeFacts&);
   std::string assembly(llvm::Module&);
 
  private:
