@@ -36,10 +36,16 @@ nest_table <- function(columns) {
   )
 }
 
-# Lines of a table whose columns are texts; numbers stand to the right.
-table_lines <- function(columns, right = character()) {
+described_nest <- function(x) {
+  trimws(paste0(x$what, ifelse(nzchar(x$steps), paste0(" ", x$steps), ""), ifelse(nzchar(x$schedule), paste0(", ", x$schedule), "")))
+}
+
+# Lines of a table whose columns are texts, those in `right` set to the right; below each row the R calls.
+nest_lines <- function(columns, right, from) {
   cells <- mapply(function(texts, label) {
     format(c(label, texts), justify = if (label %in% right) "right" else "left")
   }, columns, names(columns), SIMPLIFY = FALSE)
-  trimws(do.call(paste, c(unname(cells), sep = "  ")), "right")
+  rows <- trimws(do.call(paste, c(unname(cells), sep = "  ")), "right")
+  below <- ifelse(nzchar(from), paste0("\n", strrep(" ", 6L), cli::ansi_strtrim(from, max(40L, cli::console_width() - 10L))), "")
+  unlist(strsplit(paste0(rows, c("", below)), "\n"))
 }

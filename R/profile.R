@@ -9,8 +9,7 @@
 #' subtracted; a loop of nothing but numbers is timed as a whole.
 #'
 #' What the machine can do is measured once in a session, by small compiled programs: multiplications and additions of one
-#' core, in `f32` and in `f64`, on numbers in registers, and bytes a second from and to memory. A nest that finds its data
-#' in a cache may move more than that.
+#' core, in `f32` and in `f64`, on numbers in registers, and bytes a second from and to memory.
 #'
 #' @param f What [jit()] returned.
 #' @param ... The arguments of `f`, as in a call of it. What is in `donate` is not given away.
@@ -21,8 +20,8 @@
 #'   the lines that say what memory and the core allow.
 #' @return A data frame of class `anvil_profile` with a row for each nest and a last one for the rest of the time: `nest`,
 #'   `from` (R calls), `what`, `steps`, `schedule`, `runs`, `seconds` (in total), `share` of the total, `gflops` and `gbytes` (10^9
-#'   operations and bytes a second), and `of_peak`, the larger one of what that is of the machine's speed of computing and of
-#'   that of its memory. Attributes: `runs` of `f`, `seconds` in total, and `peak`, the rates of the machine (operations a second
+#'   operations and bytes a second), and `of_peak`: what that is of the machine's speed of computing or of that of its
+#'   memory, the larger one; where more bytes move than memory can give, they come from a cache, and it is that of computing. Attributes: `runs` of `f`, `seconds` in total, and `peak`, the rates of the machine (operations a second
 #'   on `f32`, on `f64`, bytes a second).
 #'
 #'   Errors: of class `anvil_error_argument` if `f` is not a jitted function, or the arguments are not what it takes, and of class
@@ -64,7 +63,7 @@ profile_table <- function(profile, peak) {
   gbytes <- rate(table$bytes) / 1e9
   table <- cbind(table[c("nest", "from", "what", "steps", "schedule")],
     runs = profile$runs, seconds = time, share = time / profile$total, gflops = gflops, gbytes = gbytes,
-    of_peak = pmax(computing, moving, na.rm = TRUE)
+    of_peak = ifelse(moving <= 1, pmax(computing, moving), computing)
   )
   rest <- max(0, profile$total - sum(time))
   table[nrow(table) + 1L, ] <- list(
@@ -78,35 +77,31 @@ profile_table <- function(profile, peak) {
 format.anvil_profile <- function(x, rows = 20L, ...) {
   peak <- attr(x, "peak")
   runs <- attr(x, "runs")
-  shown <- utils::head(order(-x$share), rows)
-  bar <- function(share) strrep("#", round(20 * share))
-  digits <- function(x) ifelse(is.na(x), "", format(signif(x, 3)))
+  y <- as.data.frame(x)[utils::head(order(-x$share), rows), ]
+  number <- function(x) ifelse(is.na(x), "", sprintf("%.3g", x))
+  columns <- list(
+    nest = ifelse(is.na(y$nest), "", y$nest), time = vapply(y$seconds / runs, format_seconds, ""),
+    share = sprintf("%.1f %%", 100 * y$share), ` ` = strrep("#", round(10 * y$share)), runs = number(y$runs / runs),
+    `GFlop/s` = number(y$gflops), `GB/s` = number(y$gbytes),
+    `of peak` = ifelse(is.na(y$of_peak), "", sprintf("%.0f %%", 100 * y$of_peak)), what = described_nest(y)
+  )
+  if (all(x$runs == runs)) columns$runs <- NULL
   c(
     sprintf("%s a run, of %.0f", format_seconds(attr(x, "seconds") / runs), runs),
     sprintf(
-      "the machine: %.3g GFlop/s on f32, %.3g on f64, %.3g GB/s of memory", peak[["f32"]] / 1e9, peak[["f64"]] / 1e9, peak[["bytes"]] / 1e9
+      "the machine: %.3g GFlop/s on f32, %.3g on f64; %.3g GB/s", peak[["f32"]] / 1e9, peak[["f64"]] / 1e9, peak[["bytes"]] / 1e9
     ),
     "",
-    table_lines(list(
-      nest = ifelse(is.na(x$nest), "", x$nest)[shown], time = vapply(x$seconds[shown] / runs, format_seconds, ""),
-      share = sprintf("%.1f %%", 100 * x$share[shown]), ` ` = vapply(x$share[shown], bar, ""), runs = format_runs(x$runs[shown] / runs),
-      `GFlop/s` = vapply(x$gflops[shown], short_number, ""), `GB/s` = vapply(x$gbytes[shown], short_number, ""),
-      `of peak` = ifelse(is.na(x$of_peak), "", sprintf("%.0f %%", 100 * x$of_peak))[shown],
-      what = described_nest(x)[shown], from = cli::ansi_strtrim(x$from[shown], 60L)
-    ), c("nest", "time", "share", "runs", "GFlop/s", "GB/s", "of peak")),
+    nest_lines(columns, setdiff(names(columns), c(" ", "what")), y$from),
     if (nrow(x) > rows) sprintf("... and %d more", nrow(x) - rows)
   )
 }
 
-short_number <- function(x) if (is.na(x)) "" else format(signif(x, 3))
-format_runs <- function(x) sprintf("%.3g", x)
-described_nest <- function(x) {
-  schedule <- ifelse(nzchar(x$schedule) & x$what != x$schedule, paste0(", ", x$schedule), "")
-  trimws(paste0(x$what, ifelse(nzchar(x$steps), paste0(" ", x$steps), ""), schedule))
-}
-
 #' @export
 print.anvil_profile <- function(x, ...) {
+  if (is.null(attr(x, "peak"))) {
+    return(NextMethod()) # some rows of one
+  }
   cli::cat_line(format(x, ...))
   invisible(x)
 }

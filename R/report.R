@@ -109,14 +109,15 @@ cause_of <- function(k, numbers, arguments) {
 }
 
 # The stages as they are printed: the passes over loops together.
-stage_groups <- c(trace = "trace", transform = "graph", emit = "code", generate = "code", link = "link")
+stage_groups <- c(trace = "trace", transform = "graph", load = "loading LLVM", emit = "code", generate = "code", link = "link")
 
 #' @export
 format.anvil_jit_report <- function(x, ...) {
   versions <- x$versions
   n <- nrow(versions)
   dropped <- x$made - n
-  head <- cli::pluralize("{n} version{?s} compiled", if (dropped > 0) ", {dropped} dropped since")
+  head <- cli::pluralize("{n} version{?s}")
+  if (dropped > 0) head <- paste0(head, sprintf(", and %.0f that the cache has dropped", dropped))
   c(head, unlist(lapply(seq_len(n), function(k) c("", format_version(x, versions[k, ])))))
 }
 
@@ -125,8 +126,9 @@ format_version <- function(x, v) {
   arguments <- own(x$arguments)
   stages <- own(x$stages)
   groups <- stage_groups[stages$stage]
-  groups <- factor(ifelse(is.na(groups), "loops", groups), c("trace", "graph", "loops", "code", "link"))
+  groups <- factor(ifelse(is.na(groups), "loops", groups), c("trace", "graph", "loading LLVM", "loops", "code", "link"))
   times <- tapply(stages$seconds, groups, sum, default = 0)
+  if (times[["loading LLVM"]] < 1e-3) times <- times[names(times) != "loading LLVM"] # it was loaded before
   size <- function(bytes) format_amount(bytes, c("bytes", "kB", "MB", "GB", "TB", "PB"))
   nests <- own(x$nests)
   c(
@@ -139,11 +141,10 @@ format_version <- function(x, v) {
       size(v$arena + v$results), size(v$arena), size(v$results), size(v$code)
     ),
     if (nrow(nests)) {
-      paste0("  ", table_lines(list(
-        nest = as.character(nests$nest), what = nests$what, steps = nests$steps, schedule = nests$schedule,
-        flops = vapply(nests$flops, format_amount, ""), bytes = vapply(nests$bytes, format_amount, ""),
-        from = cli::ansi_strtrim(nests$from, 60L)
-      ), c("nest", "flops", "bytes")))
+      paste0("  ", nest_lines(list(
+        nest = as.character(nests$nest), flops = vapply(nests$flops, format_amount, ""),
+        bytes = vapply(nests$bytes, format_amount, ""), what = described_nest(nests)
+      ), c("nest", "flops", "bytes"), nests$from))
     }
   )
 }

@@ -85,6 +85,7 @@ std::shared_ptr<Compiled> compile(const Graph& traced, Tree tree, Compilation ho
   g->outputs = computed;
   if (g->calls.empty()) return c;
   transform::remove_unused_constants(*g);
+  watch.lap(c->timings, "transform");
   if (!llvm_backend::available()) {
     call_r("inform_without_llvm", {});
     c->interpreted = g;
@@ -93,7 +94,7 @@ std::shared_ptr<Compiled> compile(const Graph& traced, Tree tree, Compilation ho
   for (const ValuePtr& v : g->constants)
     if (v->kind == Value::Kind::constant) c->constants.push_back(v->constant);
   c->functions = primitives::owned_by(*g);
-  watch.lap(c->timings, "transform");
+  watch.lap(c->timings, "load");
   loops::Program program = compiler::compile(*g, llvm_backend::target(), &c->timings);
   c->nests = compiler::summarise(program);
   if (how.timed) compiler::time_nests(program);
