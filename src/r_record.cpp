@@ -67,7 +67,12 @@ bool is_own(SEXP frame) {
 // operators put into it: what is kept with a graph must not keep boxes or data.
 void name_values(SEXP call, int depth) {  // may jump
   if (TYPEOF(CAR(call)) != SYMSXP && TYPEOF(CAR(call)) != LANGSXP) SETCAR(call, names.function);
-  for (SEXP rest = CDR(call); rest != R_NilValue; rest = CDR(rest)) {
+  SEXP operands = CDR(call);
+  if (CAR(call) == names.function_keyword) {  // its formals stay, and what R keeps of its source is not needed
+    operands = CDR(operands);
+    SETCDR(operands, R_NilValue);
+  }
+  for (SEXP rest = operands; rest != R_NilValue; rest = CDR(rest)) {
     SEXP x = CAR(rest);
     if (TYPEOF(x) == LANGSXP && depth > 0) {
       SETCAR(rest, x = Rf_shallow_duplicate(x));

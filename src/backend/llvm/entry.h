@@ -46,6 +46,7 @@ struct EntryTable {
   // `code` owns the machine code and is given back to `release`. The check is asked now and then.
   Status (*compile)(const loops::Program&, InterruptCheck, runtime::Entry* entry, void** code, CodeFacts*, Sink error);
   void (*release)(void* code);
+  // In LLVM IR, the calls that nests come from stand as comments: "; calls 3 7", their locations.
   Status (*text)(const loops::Program&, InterruptCheck, bool assembly, Sink text, Sink error);
 };
 
