@@ -120,7 +120,10 @@ plot_times <- function(x, ...) {
   labels <- cli::ansi_strtrim(labels, 40L)
   old <- graphics::par(mar = c(4, 1 + 0.5 * max(nchar(labels)), 2, 1))
   on.exit(graphics::par(old))
-  graphics::barplot(100 * x$share[shown], names.arg = labels, horiz = TRUE, las = 1, border = NA, xlab = "% of the time", ...)
+  percent <- 100 * x$share[shown]
+  graphics::barplot(percent,
+    names.arg = labels, horiz = TRUE, las = 1, border = NA, col = "#3366aa", xlim = c(0, 1.05 * max(percent)), xlab = "% of the time", ...
+  )
 }
 
 plot_roofline <- function(x, ...) {
@@ -131,7 +134,7 @@ plot_roofline <- function(x, ...) {
   up <- c(min(x$gflops[known], peak[["bytes"]] * across[1L]) / 2, 2 * max(peak[["f32"]], x$gflops[known]))
   graphics::plot(intensity, x$gflops[known],
     log = "xy", xlim = across, ylim = up, pch = 19, cex = 1 + 3 * sqrt(x$share[known]), col = "#3366aa80",
-    xlab = "operations for each byte", ylab = "GFlop/s", ...
+    xlab = "operations for each byte", ylab = "GFlop/s", las = 1, ...
   )
   at <- exp(seq(log(across[1L]), log(across[2L]), length.out = 200L))
   for (type in c("f32", "f64")) {
