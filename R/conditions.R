@@ -79,7 +79,7 @@ location_text <- function(call) {
 
 call_text <- function(call) {
   attr(call, "srcref") <- NULL
-  text <- deparse(call, width.cutoff = 80L)
+  text <- deparse(call, width.cutoff = 80L, nlines = 2L)
   if (length(text) > 1L) paste(text[1L], "...") else text
 }
 

@@ -14,7 +14,8 @@
 #' @return A list of class `anvil_jit_report` of data frames, and `made`, the number of versions compiled so far (the
 #'   cache of [jit()] may have dropped some):
 #'
-#'   * `versions`: `version`, `cause`, `runs`, `seconds` (to compile), and in bytes `arena` (temporaries), `results`,
+#'   * `versions`: `version`, `cause`, `runs`, `seconds` (to compile), and in bytes `arena` (temporaries; what is
+#'     recorded of loops of unknown length comes on top), `results`,
 #'     `constants` and `code`;
 #'   * `arguments`: `version`, `argument`, `type` (of a static argument: its value);
 #'   * `stages`: `version`, `stage`, `seconds`. `trace` runs the R function, `transform` works on the graph, `lower` to

@@ -353,23 +353,6 @@ SEXP anvil_common_dtype(SEXP a, SEXP b, SEXP a_ambiguous, SEXP b_ambiguous) {
   });
 }
 
-// The calls of a graph that was traced before know their R calls by that trace's numbers.
-static void renumber(std::vector<graph::Call>& calls, size_t first, const Locations* from, Locations& to,
-                     std::unordered_map<int, int>& numbers) {
-  for (size_t i = first; i < calls.size(); ++i) {
-    int& location = calls[i].location;
-    if (location >= 0) {
-      const auto [known, fresh] = numbers.try_emplace(location, -1);
-      if (fresh && from != nullptr && static_cast<size_t>(location) < from->list.size()) {
-        known->second = static_cast<int>(to.list.size());
-        to.list.push_back(from->list[static_cast<size_t>(location)]);
-      }
-      location = known->second;
-    }
-    for (const GraphPtr& inner : subgraphs(calls[i])) renumber(inner->calls, 0, from, to, numbers);
-  }
-}
-
 // The calls of a graph, on these arguments.
 SEXP anvil_inline(SEXP graph, SEXP arguments) {
   return entry([&] {
@@ -389,10 +372,7 @@ SEXP anvil_inline(SEXP graph, SEXP arguments) {
         if (v->kind == Value::Kind::constant) capture(v);
     const size_t first = recording.graph().calls.size();
     std::vector<ValuePtr> results = graph::inline_calls(*holder.graph, values, recording.graph());
-    if (tracing() && holder.locations != current().locations) {
-      std::unordered_map<int, int> numbers;
-      renumber(recording.graph().calls, first, holder.locations.get(), *current().locations, numbers);
-    }
+    if (tracing()) adopt_locations(recording.graph(), first, holder.locations.get());
     return as_list(recording.finish(results), results.size());
   });
 }

@@ -192,6 +192,7 @@ SEXP anvil_profile(SEXP cache, SEXP args, SEXP seconds) {
   return entry([&] {
     require_llvm("A profile");
     const double limit = number_of(seconds, "seconds");
+    if (!(limit >= 0 && limit <= 3600)) throw wrong_argument("seconds", "a number from 0 to 3600", seconds);
     Arguments given(cache_of(cache));
     given.add(args);
     if (given.abstract) throw Error("argument", "A profile needs tensors with data.");

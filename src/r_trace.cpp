@@ -158,6 +158,27 @@ SEXP anvil_pop(SEXP handle) {
   });
 }
 
+static void renumber(Graph& g, size_t first, const Locations* from, std::unordered_map<int, int>& numbers) {
+  auto& list = current().locations->list;
+  for (size_t i = first; i < g.calls.size(); ++i) {
+    int& location = g.calls[i].location;
+    if (location >= 0) {
+      const auto [known, fresh] = numbers.try_emplace(location, -1);
+      if (fresh && from != nullptr && static_cast<size_t>(location) < from->list.size()) {
+        known->second = static_cast<int>(list.size());
+        list.push_back(from->list[static_cast<size_t>(location)]);
+      }
+      location = known->second;
+    }
+    for (const GraphPtr& inner : subgraphs(g.calls[i])) renumber(*inner, 0, from, numbers);
+  }
+}
+void adopt_locations(Graph& g, size_t first, const Locations* from) {
+  if (from == current().locations.get()) return;
+  std::unordered_map<int, int> numbers;
+  renumber(g, first, from, numbers);
+}
+
 static void forget_locations(Graph& g) {
   for (graph::Call& c : g.calls) {
     c.location = -1;
