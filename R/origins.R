@@ -23,6 +23,8 @@ shortened <- function(texts, most, between) {
   paste(texts, collapse = between)
 }
 
+cut_short <- function(texts, width) ifelse(nchar(texts) > width, paste0(substr(texts, 1L, width - 3L), "..."), texts)
+
 # Called by the core: comments above the nests of a loop program.
 origin_text <- function(calls) shortened(origin_lines(calls), 8L, "\n")
 
@@ -46,6 +48,6 @@ nest_lines <- function(columns, right, from) {
     format(c(label, texts), justify = if (label %in% right) "right" else "left")
   }, columns, names(columns), SIMPLIFY = FALSE)
   rows <- trimws(do.call(paste, c(unname(cells), sep = "  ")), "right")
-  below <- ifelse(nzchar(from), paste0("\n", strrep(" ", 6L), cli::ansi_strtrim(from, max(40L, cli::console_width() - 10L))), "")
+  below <- ifelse(nzchar(from), paste0("\n", strrep(" ", 6L), cut_short(from, max(40L, cli::console_width() - 10L))), "")
   unlist(strsplit(paste0(rows, c("", below)), "\n"))
 }

@@ -117,7 +117,7 @@ plot.anvil_profile <- function(x, type = c("time", "roofline"), ...) {
 plot_times <- function(x, ...) {
   shown <- rev(utils::head(order(-x$share), 15L))
   labels <- ifelse(is.na(x$nest), "rest", paste0(x$nest, ": ", ifelse(nzchar(x$from), x$from, x$what)))[shown]
-  labels <- cli::ansi_strtrim(labels, 40L)
+  labels <- cut_short(labels, 40L)
   old <- graphics::par(mar = c(4, 1 + 0.5 * max(nchar(labels)), 2, 1))
   on.exit(graphics::par(old))
   percent <- 100 * x$share[shown]

@@ -134,7 +134,7 @@ format_version <- function(x, v) {
   nests <- own(x$nests)
   c(
     sprintf("Version %d: %s", v$version, paste0(arguments$argument, " = ", arguments$type, collapse = ", ")),
-    paste("  compiled since:", v$cause),
+    paste("  cause:         ", v$cause),
     sprintf("  compiled in:    %s (%s)", format_seconds(v$seconds), paste(names(times), vapply(times, format_seconds, ""), collapse = ", ")),
     sprintf("  ran:            %s", if (v$runs == 1) "once" else sprintf("%.0f times", v$runs)),
     sprintf(

@@ -98,8 +98,10 @@ Status compile(const loops::Program& program, InterruptCheck check, runtime::Ent
     Stopwatch watch;
     llvm::LLVMContext context;
     std::unique_ptr<llvm::Module> module = emit(program, context);
-    facts->emit = watch.lap();
-    std::unique_ptr<Code> linked = machine->link(*module, entry_symbol, *facts);
+    const double emitted = watch.lap();
+    std::unique_ptr<Code> linked = machine->link(*module, entry_symbol);
+    *facts = linked->facts;
+    facts->emit = emitted;
     *entry = linked->entry;
     *code = linked.release();
   });

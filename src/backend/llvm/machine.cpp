@@ -170,7 +170,7 @@ void Machine::promote(llvm::Module& module) const {
   run_passes(module, [](llvm::legacy::PassManager&) {});
 }
 
-std::unique_ptr<Code> Machine::link(llvm::Module& module, const char* entry, CodeFacts& facts) {
+std::unique_ptr<Code> Machine::link(llvm::Module& module, const char* entry) {
   Stopwatch watch;
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream stream(bytes);
@@ -179,7 +179,7 @@ std::unique_ptr<Code> Machine::link(llvm::Module& module, const char* entry, Cod
     if (target_->addPassesToEmitMC(passes, context, stream))
       throw InternalError("LLVM cannot write objects for " + triple_.str());
   });
-  facts.generate = watch.lap();
+  const double generate = watch.lap();
   auto object = llvm::object::ObjectFile::createObjectFile(
       llvm::MemoryBufferRef(llvm::StringRef(bytes.data(), bytes.size()), "anvil"));
   if (!object) throw InternalError("LLVM wrote a broken object: " + llvm::toString(object.takeError()));
@@ -192,8 +192,7 @@ std::unique_ptr<Code> Machine::link(llvm::Module& module, const char* entry, Cod
   const llvm::StringRef prefix = triple_.isOSBinFormatMachO() ? "_" : "";
   code->entry = reinterpret_cast<runtime::Entry>(linker.getSymbol((prefix + entry).str()).getAddress());
   if (!code->entry) throw InternalError("generated code has no entry");
-  facts.link = watch.lap();
-  facts.bytes = code->pages.code_bytes();
+  code->facts = {0, generate, watch.lap(), code->pages.code_bytes()};
   return code;
 }
 

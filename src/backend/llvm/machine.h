@@ -18,6 +18,7 @@ class Code {
  public:
   virtual ~Code() = default;
   runtime::Entry entry = nullptr;
+  CodeFacts facts;
 };
 
 class Machine {
@@ -31,7 +32,7 @@ class Machine {
   // Locals into registers. This and those below ask between functions whether the user wants to
   // stop: base/interrupt.h.
   void promote(llvm::Module&) const;
-  std::unique_ptr<Code> link(llvm::Module&, const char* entry, CodeFacts&);
+  std::unique_ptr<Code> link(llvm::Module&, const char* entry);
   std::string assembly(llvm::Module&);
 
  private:
