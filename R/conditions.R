@@ -73,12 +73,20 @@ readable_call <- function(call, frame) {
 
 # A recorded call as one line of text, with its place where that is known.
 location_text <- function(call) {
-  place <- attr(call, "srcref")
+  place <- call_place(call)
+  paste0("`", call_text(call), "`", if (nzchar(place)) paste0(" at ", place))
+}
+
+call_text <- function(call) {
   attr(call, "srcref") <- NULL
-  text <- deparse(call, width.cutoff = 80L)
-  text <- paste0("`", if (length(text) > 1L) paste(text[1L], "...") else text, "`")
+  text <- deparse(call, width.cutoff = 80L, nlines = 2L)
+  if (length(text) > 1L) paste(text[1L], "...") else text
+}
+
+call_place <- function(call) {
+  place <- attr(call, "srcref")
   file <- basename(attr(place, "srcfile")$filename %||% "")
-  if (nzchar(file)) paste0(text, " at ", file, "#", place[1L]) else text
+  if (nzchar(file)) paste0(file, "#", place[1L]) else ""
 }
 
 `%||%` <- function(x, y) if (is.null(x)) y else x

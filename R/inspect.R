@@ -3,14 +3,17 @@
 #' @param f A function, jitted or not.
 #' @param level `"graph"`: the traced graph; `"stablehlo"`: its StableHLO text;
 #'   `"loops"`: the loop program that is compiled; `"stages"`: the loop program after
-#'   each pass of the compiler; `"llvm"`: LLVM IR; `"asm"`: machine code.
+#'   each pass of the compiler; `"llvm"`: LLVM IR; `"asm"`: machine code. In `"loops"` and `"llvm"`, comments say which R calls a
+#'   nest of loops comes from, with file and line where R keeps these (`options(keep.source = TRUE)`).
 #' @param ... Arguments of `f`: tensors, their types ([nv_aten()]), or R values. What
 #'   [read_stablehlo()] returns needs none.
 #' @return The text, invisibly.
+#' @seealso [jit_report()] for what was compiled, [anvil_profile()] for where the time goes.
 #' @export
 #' @examples
 #' f <- function(x, y) sum(x * y)
 #' nv_inspect(f, "graph", nv_aten("f32", 8), nv_aten("f32", 8))
+#' nv_inspect(f, "loops", nv_aten("f32", 8), nv_aten("f32", 8))
 nv_inspect <- function(f, level = c("graph", "stablehlo", "loops", "stages", "llvm", "asm"), ...) {
   level <- if (missing(level)) "graph" else check_choice(level, eval(formals()$level))
   check_function(f)

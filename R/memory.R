@@ -33,17 +33,22 @@ anvil_memory <- function(release = FALSE) {
 
 #' @export
 format.anvil_memory <- function(x, ...) {
-  size <- function(bytes) {
-    unit <- if (bytes < 1000) 0 else min(floor(log10(bytes) / 3), 5)
-    paste(format(signif(bytes / 1000^unit, 3)), c("bytes", "kB", "MB", "GB", "TB", "PB")[unit + 1])
-  }
-  sizes <- vapply(unclass(x), size, "")
+  sizes <- vapply(unclass(x), format_amount, "", c("bytes", "kB", "MB", "GB", "TB", "PB"))
   c(
     "Memory of tensors",
     sprintf("  %-10s %10s", "used", sizes["used"]),
     sprintf("  %-10s %10s  for the next ones, of at most %s", "kept", sizes["kept"], sizes["limit"]),
     sprintf("  %-10s %10s  from the system", "available", sizes["available"])
   )
+}
+
+# A number of things with three digits; each of the units is a thousand times the one before.
+format_amount <- function(x, units = c("", "k", "M", "G", "T", "P")) {
+  if (is.na(x)) {
+    return("")
+  }
+  unit <- if (x < 1000) 0 else min(floor(log10(x) / 3), length(units) - 1)
+  trimws(paste(format(signif(x / 1000^unit, 3)), units[unit + 1]))
 }
 
 #' @export

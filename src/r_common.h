@@ -32,7 +32,7 @@ struct Names {       // objects that live as long as the package
   SEXP a_graph, a_descriptor, a_box, a_node, a_cache, an_executable;  // kinds of external pointers
   SEXP data, type, handle;                                            // attributes of tensors
   SEXP debug;                                                         // tag of those that debug mode made
-  SEXP default_dtypes, check_nan, generic, operand, function, reference;
+  SEXP default_dtypes, check_nan, generic, operand, function, function_keyword, reference;
   SEXP parent_frame, sys_call;  // calls of these functions
 };
 extern Names names;
@@ -116,7 +116,8 @@ struct GraphHolder {
   GraphPtr graph;
   std::shared_ptr<Locations> locations;
 };
-const GraphHolder& graph_of(SEXP);  // Error("argument") when it is none
+SEXP calls_at(const Locations*, const loops::Origins&);  // a list of the R calls, NULL where one is not known
+const GraphHolder& graph_of(SEXP);                       // Error("argument") when it is none
 SEXP wrap_graph(GraphPtr, std::shared_ptr<Locations>, SEXP fields);
 bool tracing();
 SEXP abstract_of(const ValuePtr&);  // R's AbstractTensor, ConcreteTensor or LiteralTensor

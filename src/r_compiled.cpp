@@ -46,9 +46,12 @@ static Tree flat_tree(size_t n) {
 
 // Results that need no computation (inputs, constants, literals) are taken out, equal ones
 // are computed once; what is left is compiled.
-std::shared_ptr<Compiled> compile(const Graph& traced, Tree tree) {
+std::shared_ptr<Compiled> compile(const Graph& traced, Tree tree, Compilation how) {
   auto c = std::make_shared<Compiled>();
   c->tree = std::move(tree);
+  c->timings = std::move(how.timings);
+  c->locations = std::move(how.locations);
+  Stopwatch watch;
   graph::Substitution map;
   GraphPtr g = graph::clone(*primitives::expand(traced, primitives::Reader::backend), map);
   transform::inline_scalar_constants(*g);
@@ -82,6 +85,7 @@ std::shared_ptr<Compiled> compile(const Graph& traced, Tree tree) {
   g->outputs = computed;
   if (g->calls.empty()) return c;
   transform::remove_unused_constants(*g);
+  watch.lap(c->timings, "transform");
   if (!llvm_backend::available()) {
     call_r("inform_without_llvm", {});
     c->interpreted = g;
@@ -90,7 +94,11 @@ std::shared_ptr<Compiled> compile(const Graph& traced, Tree tree) {
   for (const ValuePtr& v : g->constants)
     if (v->kind == Value::Kind::constant) c->constants.push_back(v->constant);
   c->functions = primitives::owned_by(*g);
-  c->native = llvm_backend::compile(compiler::compile(*g, llvm_backend::target()));
+  watch.lap(c->timings, "load");
+  loops::Program program = compiler::compile(*g, llvm_backend::target(), &c->timings);
+  c->nests = compiler::summarise(program);
+  if (how.timed) compiler::time_nests(program);
+  c->native = llvm_backend::compile(program, &c->timings);
   return c;
 }
 
@@ -124,7 +132,7 @@ static SEXP results_of(const Compiled& c, const std::vector<SEXP>& tensors, SEXP
   });
 }
 
-SEXP run(const Compiled& c, const std::vector<SEXP>& tensors, SEXP cls) {
+SEXP run(const Compiled& c, const std::vector<SEXP>& tensors, SEXP cls, runtime::Profile* profile) {
   Shield<SEXP> data(guarded([&] {
     SEXP list = PROTECT(Rf_allocVector(VECSXP, static_cast<R_xlen_t>(c.computed.size())));
     for (size_t i = 0; i < c.computed.size(); ++i)
@@ -148,9 +156,10 @@ SEXP run(const Compiled& c, const std::vector<SEXP>& tensors, SEXP cls) {
     if (c.native.entry != nullptr) {
       for (const Tensor& t : c.constants) buffers.push_back(t.data.get());
       for (size_t i = 0; i < c.computed.size(); ++i) buffers.push_back(memory(i));
-      runtime::run(c.native, buffers.data());
+      runtime::run(c.native, buffers.data(), profile);
     }
   }
+  ++c.runs;
   return results_of(c, tensors, data, cls);
 }
 

@@ -19,6 +19,13 @@ struct Output {
   Kept tag, data;  // data: of a fixed result
 };
 
+// What compile() is told, and finds out, beside the graph.
+struct Compilation {
+  std::shared_ptr<Locations> locations;
+  bool timed = false;  // with readings of the clock around each nest
+  Timings timings;     // of what went before
+};
+
 struct Compiled {
   runtime::Executable native;
   GraphPtr interpreted;                 // without LLVM: what Eigen evaluates
@@ -28,11 +35,16 @@ struct Compiled {
   std::vector<TensorType> computed;
   std::vector<Output> outputs;
   Tree tree;
+  // for reports
+  Timings timings;
+  std::vector<compiler::NestSummary> nests;
+  std::shared_ptr<Locations> locations;
+  mutable int64_t runs = 0;
 };
 
 Tree tree_from(SEXP node, size_t leaves);  // of build_tree()
-std::shared_ptr<Compiled> compile(const Graph& traced, Tree);
+std::shared_ptr<Compiled> compile(const Graph& traced, Tree, Compilation = {});
 // Results are tensors or raw buffers, as `cls` says.
-SEXP run(const Compiled&, const std::vector<SEXP>& tensors, SEXP cls);
+SEXP run(const Compiled&, const std::vector<SEXP>& tensors, SEXP cls, runtime::Profile* = nullptr);
 
 }  // namespace anvil::r

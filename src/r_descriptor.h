@@ -51,6 +51,9 @@ SEXP new_box(Descriptor&, const ValuePtr&);  // may jump
 SEXP new_boxes(Descriptor&, const std::vector<ValuePtr>&);
 void capture(const ValuePtr& constant);  // lists it in every graph from here to the outermost one
 ValuePtr captured_tensor(SEXP tensor);
+// Calls from `first` on, copied from a graph of another trace, know their R calls by its numbers: they get those of
+// the current trace.
+void adopt_locations(Graph&, size_t first, const Locations* from);
 ValuePtr unknown_value(SEXP debug_box);  // a debug box without data, where only types matter
 const ValuePtr& value_of(SEXP box);
 ValuePtr unboxed(SEXP box);  // for use in the current graph; Error("trace") when its trace has ended

@@ -1,6 +1,8 @@
 // Graphs as R objects: their fields as people read them, the transformations, and the ways
 // out: StableHLO text, loop programs, LLVM IR and assembly.
 #include <algorithm>
+#include <iterator>
+#include <sstream>
 
 #include "primitives/vocabulary/composite.h"
 #include "r_common.h"
@@ -245,6 +247,31 @@ SEXP anvil_graph_lives(SEXP graph) {
   });
 }
 
+// The R calls of these locations, line by line.
+static std::string calls_text(SEXP graph, const loops::Origins& origins) {
+  Shield<SEXP> calls(calls_at(graph_of(graph).locations.get(), origins));
+  Shield<SEXP> lines(call_r("origin_text", {calls}));
+  return text_of(lines, "text");
+}
+
+// LLVM IR with calls in the place of the numbers in its comments.
+static std::string with_calls(SEXP graph, const std::string& ir) {
+  const std::string mark = "; calls";
+  std::istringstream from(ir);
+  std::string text;
+  for (std::string line; std::getline(from, line);) {
+    if (line.starts_with(mark)) {
+      std::istringstream numbers(line.substr(mark.size()));
+      const loops::Origins origins{std::istream_iterator<int>(numbers), std::istream_iterator<int>()};
+      std::istringstream calls(calls_text(graph, origins));
+      while (std::getline(calls, line)) text += "; " + line + "\n";
+    } else {
+      text += line + "\n";
+    }
+  }
+  return text;
+}
+
 // level: "loops", "llvm" or "asm", of the graph as jit() compiles it
 SEXP anvil_inspect(SEXP graph, SEXP level) {
   return entry([&] {
@@ -254,9 +281,11 @@ SEXP anvil_inspect(SEXP graph, SEXP level) {
     transform::optimize(*g);
     loops::Program program = compiler::compile(*g, llvm_backend::target());
     if (wanted == "loops")
-      text = loops::print(program);
+      text = loops::print(program, [&](const loops::Origins& origins) { return calls_text(graph, origins); });
+    else if (wanted == "asm")
+      text = llvm_backend::text(program, llvm_backend::Text::assembly);
     else
-      text = llvm_backend::text(program, wanted == "asm" ? llvm_backend::Text::assembly : llvm_backend::Text::llvm);
+      text = with_calls(graph, llvm_backend::text(program, llvm_backend::Text::llvm));
     return guarded([&] { return string(text); });
   });
 }

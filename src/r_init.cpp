@@ -64,6 +64,7 @@ static void initialise() {
   names.debug = Rf_install("debug");
   names.operand = Rf_install("x");
   names.function = Rf_install("f");
+  names.function_keyword = Rf_install("function");
   names.reference = Rf_install(".xData");
   names.default_dtypes = Rf_install("anvil.default_dtypes");
   names.check_nan = Rf_install("anvil.check_nan");

@@ -67,7 +67,12 @@ bool is_own(SEXP frame) {
 // operators put into it: what is kept with a graph must not keep boxes or data.
 void name_values(SEXP call, int depth) {  // may jump
   if (TYPEOF(CAR(call)) != SYMSXP && TYPEOF(CAR(call)) != LANGSXP) SETCAR(call, names.function);
-  for (SEXP rest = CDR(call); rest != R_NilValue; rest = CDR(rest)) {
+  SEXP operands = CDR(call);
+  if (CAR(call) == names.function_keyword) {  // its formals stay, and what R keeps of its source is not needed
+    operands = CDR(operands);
+    SETCDR(operands, R_NilValue);
+  }
+  for (SEXP rest = operands; rest != R_NilValue; rest = CDR(rest)) {
     SEXP x = CAR(rest);
     if (TYPEOF(x) == LANGSXP && depth > 0) {
       SETCAR(rest, x = Rf_shallow_duplicate(x));
@@ -166,13 +171,10 @@ Graph& Recording::graph() { return debug_ ? debug_->graph : *current().graph; }
 // The calls of this recording that nobody else made are the user's call.
 void Recording::locate() {
   if (frame_ == nullptr) return;
-  int location = -1;
   auto& calls = graph().calls;
-  for (size_t i = first_; i < calls.size(); ++i) {
-    if (calls[i].location >= 0) continue;
-    if (location < 0 && (location = location_of_call(*current().locations, frame_)) < 0) return;
-    calls[i].location = location;
-  }
+  const auto is_located = [](const graph::Call& c) { return c.location >= 0; };
+  if (std::all_of(calls.begin() + static_cast<std::ptrdiff_t>(first_), calls.end(), is_located)) return;
+  graph::locate(calls, first_, location_of_call(*current().locations, frame_));
 }
 
 ValuePtr Recording::operand(SEXP x, const std::string& name) {
@@ -368,7 +370,9 @@ SEXP anvil_inline(SEXP graph, SEXP arguments) {
     if (tracing())
       for (const ValuePtr& v : holder.graph->constants)
         if (v->kind == Value::Kind::constant) capture(v);
+    const size_t first = recording.graph().calls.size();
     std::vector<ValuePtr> results = graph::inline_calls(*holder.graph, values, recording.graph());
+    if (tracing()) adopt_locations(recording.graph(), first, holder.locations.get());
     return as_list(recording.finish(results), results.size());
   });
 }

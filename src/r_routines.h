@@ -27,7 +27,9 @@
   X(anvil_register, 3) X(anvil_custom, 3)                                                     \
   /* jit */                                                                                   \
   X(anvil_cache, 1) X(anvil_cache_info, 1) X(anvil_jit_call, 2) X(anvil_compile, 1)           \
-  X(anvil_execute, 2) X(anvil_llvm, 1)
+  X(anvil_execute, 2) X(anvil_llvm, 1)                                                        \
+  /* reports */                                                                               \
+  X(anvil_jit_report, 1) X(anvil_profile, 3) X(anvil_peak, 0)
 // clang-format on
 
 // Called through .External2, with the frame of the R function as last argument.

@@ -158,6 +158,34 @@ SEXP anvil_pop(SEXP handle) {
   });
 }
 
+static void renumber(Graph& g, size_t first, const Locations* from, std::unordered_map<int, int>& numbers) {
+  auto& list = current().locations->list;
+  for (size_t i = first; i < g.calls.size(); ++i) {
+    int& location = g.calls[i].location;
+    if (location >= 0) {
+      const auto [known, fresh] = numbers.try_emplace(location, -1);
+      if (fresh && from != nullptr && static_cast<size_t>(location) < from->list.size()) {
+        known->second = static_cast<int>(list.size());
+        list.push_back(from->list[static_cast<size_t>(location)]);
+      }
+      location = known->second;
+    }
+    for (const GraphPtr& inner : subgraphs(g.calls[i])) renumber(*inner, 0, from, numbers);
+  }
+}
+void adopt_locations(Graph& g, size_t first, const Locations* from) {
+  if (from == current().locations.get()) return;
+  std::unordered_map<int, int> numbers;
+  renumber(g, first, from, numbers);
+}
+
+static void forget_locations(Graph& g) {
+  for (graph::Call& c : g.calls) {
+    c.location = -1;
+    for (const GraphPtr& inner : subgraphs(c)) forget_locations(*inner);
+  }
+}
+
 // What `call` lists, boxes or NULL, for boxes of a descriptor of its own, whose graph is spliced into `to`.
 template <class F>
 static std::vector<ValuePtr> run_in_trace(graph::Graph& to, const char* what, F&& call) {
@@ -171,6 +199,7 @@ static std::vector<ValuePtr> run_in_trace(graph::Graph& to, const char* what, F&
     SEXP x = VECTOR_ELT(found, i);
     results.push_back(x == R_NilValue ? nullptr : recording.operand(x, what));
   }
+  forget_locations(*d.graph);  // what a rule does belongs to the call that it is for
   for (graph::Call& c : d.graph->calls) to.calls.push_back(std::move(c));
   for (const ValuePtr& v : d.graph->constants)
     if (v->kind == Value::Kind::constant) to.constants.push_back(v);

@@ -22,9 +22,15 @@ const std::vector<Pass>& passes() {
   return list;
 }
 
-loops::Program compile(const graph::Graph& g, const Target& target) {
+loops::Program compile(const graph::Graph& g, const Target& target, Timings* timings) {
+  Stopwatch watch;
   loops::Program p = lower(g);
-  for (const Pass& pass : passes()) poll(), pass.run(p, target);
+  if (timings) watch.lap(*timings, "lower");
+  for (const Pass& pass : passes()) {
+    poll();
+    pass.run(p, target);
+    if (timings) watch.lap(*timings, pass.name);
+  }
   return p;
 }
 

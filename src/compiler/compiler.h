@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "base/timing.h"
 #include "graph/graph.h"
 #include "loops/program.h"
 
@@ -15,7 +16,8 @@ struct Target {
   bool contract_all = false;  // contractions of any size, not only those that are worth it: for tests
   double task = 25'000;       // operations of a task that threads share
 };
-loops::Program compile(const graph::Graph&, const Target&);
+loops::Program compile(const graph::Graph&, const Target&, Timings* = nullptr);  // of lowering and each pass
+int time_nests(loops::Program&);  // readings of the clock around each nest; gives how many there are: profile.cpp
 
 // The program after each pass, for nv_inspect() and tests: "lower", "inline", "merge", ...
 struct Stage {

@@ -15,6 +15,7 @@
 #include "compiler/contraction_cost.h"
 #include "compiler/passes.h"
 #include "compiler/traverse.h"
+#include "loops/origins.h"
 
 namespace anvil::compiler {
 namespace {
@@ -30,7 +31,7 @@ class Finder {
     for (Stmt& s : b) {
       Contraction c;
       if (match(s, c) && worthwhile(c))
-        s = {std::move(c)};
+        s = {std::move(c), loops::origins(s)};
       else
         each_block(s, [this](Block& inner) { block(inner); });
     }

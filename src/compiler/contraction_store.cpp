@@ -6,6 +6,7 @@
 
 #include "compiler/passes.h"
 #include "compiler/traverse.h"
+#include "loops/origins.h"
 
 namespace anvil::compiler {
 namespace {
@@ -79,6 +80,7 @@ class CopyRemover {
         if (result.shape[d] != 1) places[copy->value->place[d].terms[0].variable] = c.place[d];
       c.place = substitute(places, copy->place);
       c.buffer = copy->buffer;
+      loops::add_origins(b[k], loops::origins(b[n]));
       b.erase(b.begin() + static_cast<ptrdiff_t>(n));
       return;
     }

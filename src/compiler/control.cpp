@@ -13,6 +13,7 @@
 
 #include "base/memory.h"
 #include "compiler/lower.h"
+#include "loops/origins.h"
 #include "primitives/families/control.h"
 
 namespace anvil::compiler {
@@ -37,7 +38,10 @@ void Lowerer::open_region(const Graph& g, const std::vector<BufferId>& inputs) {
 }
 
 void Lowerer::close_region() {
-  for (BufferId tape : regions_.back().tapes) runtime_call("tape_free", {tape}, {});
+  for (const auto& [tape, location] : regions_.back().tapes) {
+    runtime_call("tape_free", {tape}, {});
+    loops::set_origin(block_->back(), location);
+  }
   regions_.pop_back();
 }
 
@@ -159,7 +163,7 @@ void Lowerer::make_tapes(const graph::Call& c) {
     for (const auto& type : primitives::record_layout(c, t))
       size += static_cast<int64_t>(bytes_of(type.dtype, type.shape));
     runtime_call("tape_new", {tape}, {number(size)});
-    regions_.back().tapes.push_back(tape);
+    regions_.back().tapes.push_back({tape, c.location});
     place(c.outputs[t], tape);
   }
 }

@@ -69,7 +69,7 @@ double weight(Expr e) {
     case Op::constant:
     case Op::local: return 0;
     case Op::function:
-    case Op::power: return 14;
+    case Op::power: return function_weight;
     case Op::divide:
     case Op::remainder:
     case Op::sqrt: return 4;

@@ -13,6 +13,7 @@
 #include "base/interrupt.h"
 #include "compiler/passes.h"
 #include "compiler/traverse.h"
+#include "loops/origins.h"
 
 namespace anvil::compiler {
 namespace {
@@ -29,10 +30,11 @@ struct Use {
 struct Facts {
   std::vector<int> writes;  // positions of statements
   std::vector<Use> uses;
-  bool whole = false;               // a runtime function or a swap has it
-  bool viewed = false;              // it has an alias, or is one
-  bool moved = false;               // decided: into its consumers
-  Expr value = nullptr;             // of a producer
+  bool whole = false;    // a runtime function or a swap has it
+  bool viewed = false;   // it has an alias, or is one
+  bool moved = false;    // decided: into its consumers
+  Expr value = nullptr;  // of a producer
+  const loops::Origins* origins = nullptr;
   std::vector<Variable> variables;  // of its dimensions, -1 where the size is 1
 };
 struct Statement {
@@ -95,15 +97,16 @@ class Inliner {
 
   // ---- decisions ----
   // Whether a nest does nothing but store an expression to each element of a temporary.
-  bool producer(const Stmt& nest, int id, loops::Store const*& store) {
+  bool producer(const Stmt& nest, int id, const Stmt*& only) {
     std::vector<const loops::For*> loops;
     const Stmt* s = &nest;
     for (const loops::For* f; (f = std::get_if<loops::For>(&s->is)); s = &f->body[0]) {
       if (f->body.size() != 1) return false;
       loops.push_back(f);
     }
-    store = std::get_if<loops::Store>(&s->is);
+    const auto store = std::get_if<loops::Store>(&s->is);
     if (store == nullptr) return false;
+    only = s;
     const loops::Buffer& b = program_.buffers[static_cast<size_t>(store->buffer)];
     Facts& f = facts(store->buffer);
     if (b.kind != loops::Buffer::Kind::temporary || f.whole || f.viewed || f.writes.size() != 1 || f.writes[0] != id)
@@ -173,7 +176,8 @@ class Inliner {
     return ok;
   }
 
-  bool decide(const loops::Store& store, int id) {
+  bool decide(const Stmt& only, int id) {
+    const auto& store = std::get<loops::Store>(only.is);
     Facts& f = facts(store.buffer);
     if (f.uses.empty()) return false;
     Cost c = cost(store.value);
@@ -196,6 +200,7 @@ class Inliner {
     }
     f.moved = true;
     f.value = store.value;
+    f.origins = &only.origins;  // statements stay where they are until all are rewritten
     return true;
   }
 
@@ -215,7 +220,11 @@ class Inliner {
     return rewriter(f.value);
   }
   void rewrite_own(Stmt& s) {
-    Rewriter rewriter(program_.exprs, [this](Expr e) { return e->op == Op::load ? element(e) : nullptr; });
+    Rewriter rewriter(program_.exprs, [&](Expr e) -> Expr {
+      if (e->op != Op::load) return nullptr;
+      if (facts(e->buffer).moved) loops::unite(s.origins, *facts(e->buffer).origins);
+      return element(e);
+    });
     each_expression(s, [&](Expr& e) { e = rewriter(e); });
   }
   void rewrite_nest(Stmt& s) {
@@ -234,8 +243,8 @@ class Inliner {
         rewrite_own(s);
         each_block(s, [&](Block& b) { rewrite_block(b); });
       }
-      const loops::Store* store = nullptr;
-      if (producer(s, id, store)) decide(*store, id);
+      const Stmt* only = nullptr;
+      if (producer(s, id, only)) decide(*only, id);
     }
   }
 

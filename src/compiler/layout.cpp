@@ -16,6 +16,7 @@
 #include "compiler/passes.h"
 #include "compiler/traverse.h"
 #include "loops/dependence.h"
+#include "loops/origins.h"
 
 namespace anvil::compiler {
 namespace {
@@ -180,6 +181,12 @@ class Packer {
   }
 
  private:
+  struct Pack {
+    Expr load;
+    std::vector<std::pair<Variable, int64_t>> loops;  // variables and ends
+    Expr packed;
+    size_t place;  // of the nest that copies, in its block
+  };
   int64_t step(Expr load, Variable v) const { return loops::step(program_, load, v); }
 
   // The body of the innermost loop: a store, of each element or of a sum of products, which is `sum` then.
@@ -223,7 +230,9 @@ class Packer {
       if (uses < least_columns) return;
       // else the sum itself becomes the vector: a fold for each element
       if (body.sum != nullptr && step(e, body.sum->variable) == 1 && body.sum->end - body.sum->begin > 4 * uses) return;
-      packed[e] = copy(e, order, before);
+      const Pack& pack = copy(e, order, before);
+      loops::add_origins(before[pack.place], loops::origins(nest));
+      packed[e] = pack.packed;
     });
     if (packed.empty()) return;
     Rewriter rewriter(program_.exprs, [&](Expr e) -> Expr {
@@ -244,11 +253,11 @@ class Packer {
 
   // Stores an operand with its dimensions in the order of these loops, the first one fastest, or finds that an
   // earlier nest did.
-  Expr copy(Expr load, const std::vector<const For*>& order, Block& before) {
+  const Pack& copy(Expr load, const std::vector<const For*>& order, Block& before) {
     std::vector<std::pair<Variable, int64_t>> loops;
     for (const For* f : order) loops.push_back({f->variable, f->end});
     for (const Pack& p : packs_)
-      if (p.load == load && p.loops == loops) return p.packed;
+      if (p.load == load && p.loops == loops) return p;
     loops::Buffer b;
     b.dtype = load->dtype;
     b.name = program_.buffers[static_cast<size_t>(load->buffer)].name + "p" + std::to_string(program_.buffers.size());
@@ -270,15 +279,10 @@ class Packer {
       body.push_back({std::move(loop)});
     }
     before.push_back(std::move(body[0]));
-    packs_.push_back({load, std::move(loops), program_.exprs.load(id, load->dtype, place)});
-    return packs_.back().packed;
+    packs_.push_back({load, std::move(loops), program_.exprs.load(id, load->dtype, place), before.size() - 1});
+    return packs_.back();
   }
 
-  struct Pack {
-    Expr load;
-    std::vector<std::pair<Variable, int64_t>> loops;  // variables and ends
-    Expr packed;
-  };
   Program& program_;
   std::vector<Pack> packs_;  // made before in this block, of what has not changed since
 };

@@ -7,6 +7,7 @@
 #include "base/interrupt.h"
 #include "compiler/passes.h"
 #include "compiler/traverse.h"
+#include "loops/origins.h"
 #include "primitives/families/control.h"
 #include "primitives/vocabulary/composite.h"
 
@@ -358,7 +359,9 @@ void Lowerer::lower_calls(const Graph& g, const std::vector<BufferId>& targets) 
   for (size_t n = 0; n < g.calls.size(); ++n) {
     poll();
     regions_.back().position = static_cast<int>(n);
+    const size_t first = block_->size();
     lower_call(g.calls[n]);
+    for (size_t k = first; k < block_->size(); ++k) loops::set_origin((*block_)[k], g.calls[n].location);
   }
 }
 
@@ -367,7 +370,10 @@ void Lowerer::copy_outputs(const Graph& g, const std::vector<BufferId>& targets)
     const ValuePtr& v = g.outputs[k];
     auto it = places_.find(v.get());
     bool there = v->kind != Value::Kind::literal && it != places_.end() && it->second == targets[k];
-    if (targets[k] >= 0 && !there) copy(targets[k], v);
+    if (targets[k] < 0 || there) continue;
+    const size_t first = block_->size();
+    copy(targets[k], v);
+    for (size_t n = first; n < block_->size(); ++n) loops::set_origin((*block_)[n], graph::location_of(v, g.calls));
   }
 }
 

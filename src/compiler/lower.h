@@ -67,7 +67,7 @@ class Lowerer final : public primitives::Lowering {
     std::unordered_map<const Value*, int> last_use;      // position of the last call that reads it
     std::unordered_map<const Value*, BufferId> targets;  // where a value of this graph shall be stored
     int position = 0;                                    // of the call that is lowered
-    std::vector<BufferId> tapes = {};                    // that end with it
+    std::vector<std::pair<BufferId, int>> tapes = {};    // that end with it, and the locations of their loops
   };
   // Who may write over a buffer (the region that made it) and when (after the last use).
   struct Ownership {

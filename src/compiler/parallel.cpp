@@ -24,6 +24,7 @@
 #include "compiler/passes.h"
 #include "compiler/schedule.h"
 #include "loops/dependence.h"
+#include "loops/origins.h"
 
 namespace anvil::compiler {
 namespace {
@@ -175,7 +176,8 @@ class Cutter {
         each_block(s, [this](Block& inner) { block(inner); });
       } else if (const double cost = nest_cost(program_, *f); cost >= 2 * target_.task) {
         if (!goes_inside(*f) && bring_outside(*f)) {
-          cut(std::move(*f), cost, result);
+          const loops::Origins from = loops::origins(s);
+          cut(std::move(*f), cost, from, result);
           continue;
         }
         if (f->kind == For::Kind::serial) block(f->body);
@@ -235,7 +237,7 @@ class Cutter {
     return best * steps_at_once(f);
   }
 
-  void cut(For f, double cost, Block& result) {
+  void cut(For f, double cost, const loops::Origins& from, Block& result) {
     const int64_t size = steps_of_task(f, cost), count = extent(f) / size, rest = extent(f) - count * size;
     const std::vector<BufferId> own = own_.of(f);
     std::optional<For> tail;
@@ -260,14 +262,14 @@ class Cutter {
 
     Block sums;
     std::vector<Sum> parts = parts_of(f, count);
-    for (const Sum& s : parts) add_up(s, tasks, sums);
+    for (const Sum& s : parts) add_up(s, from, tasks, sums);
     if (size > 1)
       tasks.body.push_back({std::move(f)});
     else
       std::move(f.body.begin(), f.body.end(), std::back_inserter(tasks.body));
     for (const Sum& s : parts)
       tasks.body.push_back(
-          {loops::Store{s.buffer, {loops::variable(tasks.variable)}, program_.exprs.local(s.part, s.dtype)}});
+          {loops::Store{s.buffer, {loops::variable(tasks.variable)}, program_.exprs.local(s.part, s.dtype)}, from});
     result.push_back({std::move(tasks)});
     std::move(sums.begin(), sums.end(), std::back_inserter(result));
     if (tail) result.push_back({std::move(*tail)});
@@ -322,15 +324,16 @@ class Cutter {
     walk(walk, f.body);
     return list;
   }
-  void add_up(const Sum& s, For& tasks, Block& sums) {
+  void add_up(const Sum& s, const loops::Origins& from, For& tasks, Block& sums) {
     loops::ExprPool& e = program_.exprs;
-    tasks.body.push_back({loops::Declare{s.part, e.constant(loops::identity(s.op, s.dtype), s.dtype)}});
+    tasks.body.push_back({loops::Declare{s.part, e.constant(loops::identity(s.op, s.dtype), s.dtype)}, from});
     program_.variables.push_back({program_.variables[static_cast<size_t>(tasks.variable)].name});
     For all;
     all.variable = static_cast<Variable>(program_.variables.size()) - 1;
     all.end = tasks.end;
     all.reduction = true;
-    all.body.push_back({loops::Update{s.whole, s.op, e.load(s.buffer, s.dtype, {loops::variable(all.variable)})}});
+    all.body.push_back(
+        {loops::Update{s.whole, s.op, e.load(s.buffer, s.dtype, {loops::variable(all.variable)})}, from});
     sums.push_back({std::move(all)});
   }
 

@@ -29,6 +29,8 @@ double nest_cost(const Program&, const loops::For&);
 // Two loops of which one is all that the other holds change places.
 void exchange_loops(loops::For&, loops::For&);
 
+constexpr double function_weight = 14;  // of an elementary function, in additions
+
 // The cost of one run of a block. In a vector loop over `lane` with `width` lanes, what
 // depends on the lane is counted once for all lanes where memory is contiguous.
 double block_cost(const Program&, const Block&, Variable lane, int width);

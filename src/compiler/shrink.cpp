@@ -12,6 +12,7 @@
 #include "base/interrupt.h"
 #include "compiler/passes.h"
 #include "compiler/traverse.h"
+#include "loops/origins.h"
 
 namespace anvil::compiler {
 namespace {
@@ -163,7 +164,7 @@ class Shrinker {
           DType dtype = program_.buffers[static_cast<size_t>(b)].dtype;
           auto store = std::get_if<loops::Store>(&s.is);
           if (store && store->buffer == b) continue;  // the first store declares
-          result.push_back({loops::Declare{t.id, program_.exprs.constant(0, dtype)}});
+          result.push_back({loops::Declare{t.id, program_.exprs.constant(0, dtype)}, loops::origins(s)});
         }
       each_expression(s, [&](Expr& e) { e = rewriter(e); });
       if (auto store = std::get_if<loops::Store>(&s.is)) {
@@ -243,9 +244,11 @@ class Forwarder {
                       std::holds_alternative<loops::If>(s.is);
       if (compound) forget_changed(s);  // before: a later iteration sees the change
       if (!known_.empty()) {
-        Rewriter rewriter(program_.exprs, [this](Expr e) -> Expr {
+        Rewriter rewriter(program_.exprs, [&](Expr e) -> Expr {
           auto it = e->op == Op::load ? known_.find(e) : known_.end();
-          return it == known_.end() ? nullptr : it->second;
+          if (it == known_.end()) return nullptr;
+          loops::unite(s.origins, it->second.origins);
+          return it->second.value;
         });
         each_expression(s, [&](Expr& e) { e = rewriter(e); });
       }
@@ -268,11 +271,11 @@ class Forwarder {
             auto local = static_cast<LocalId>(program_.locals.size());
             program_.locals.push_back(
                 {program_.buffers[static_cast<size_t>(store->buffer)].name + "_" + std::to_string(local), load->dtype});
-            result.push_back({loops::Let{local, store->value}});
+            result.push_back({loops::Let{local, store->value}, s.origins});
             store->value = program_.exprs.local(local, load->dtype);
           }
           BufferId r = root(program_, store->buffer);
-          known_[load] = store->value;
+          known_[load] = {store->value, s.origins};
           stored_[static_cast<size_t>(r)].push_back(load);
           here.push_back(load);
         }
@@ -300,7 +303,11 @@ class Forwarder {
   Program& program_;
   std::vector<bool> loaded_;
   std::unordered_set<Expr> loads_;
-  std::unordered_map<Expr, Expr> known_;
+  struct Known {
+    Expr value;
+    loops::Origins origins;
+  };
+  std::unordered_map<Expr, Known> known_;  // by load
   std::vector<std::vector<Expr>> stored_;
   std::vector<bool> changing_;
   bool counted_ = false;

@@ -34,6 +34,18 @@ void Params::set(std::string_view name, ParamValue value) {
   throw InternalError("missing parameter " + std::string(name));
 }
 
+void locate(std::vector<Call>& calls, size_t first, int location) {
+  for (size_t i = first; i < calls.size(); ++i)
+    if (calls[i].location < 0) calls[i].location = location;
+}
+
+int location_of(const ValuePtr& result, const std::vector<Call>& calls) {
+  for (const Call& c : calls)
+    for (const ValuePtr& v : c.outputs)
+      if (v == result) return c.location;
+  return -1;
+}
+
 std::vector<GraphPtr> subgraphs(const Call& call) {
   std::vector<GraphPtr> found;
   for (const Param& p : call.params.items)

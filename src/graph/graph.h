@@ -95,6 +95,10 @@ struct Graph {
   std::vector<ValuePtr> outputs;
 };
 
+// The calls of a graph from `first` on that no call of the user's is known to have made are those of this one.
+void locate(std::vector<Call>&, size_t first, int location);
+int location_of(const ValuePtr& result, const std::vector<Call>&);  // of the call that makes it, -1 where none does
+
 std::vector<GraphPtr> subgraphs(const Call&);
 // Outer values that a graph (with its own inner graphs) reads without making them, literals
 // and constants with data left out, in order of first use.

@@ -4,8 +4,9 @@
 #include <functional>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
-#include "loops/program.h"
+#include "loops/origins.h"
 
 namespace anvil::loops {
 namespace {
@@ -14,7 +15,7 @@ std::string type_text(DType t, const Shape& shape) { return std::string(name(t))
 
 class Printer {
  public:
-  explicit Printer(const Program& p) : program_(p) {}
+  explicit Printer(const Program& p, Comment comment = nullptr) : program_(p), comment_(std::move(comment)) {}
 
   std::string run() {
     text_ = "program(";
@@ -202,8 +203,21 @@ class Printer {
     order.push_back(e);
   }
 
+  // Above a nest, unless the statement before came from the same calls.
+  void comment(const Stmt& s, std::string& last) {
+    const bool whole = is_nest(s) || !(std::holds_alternative<While>(s.is) || std::holds_alternative<If>(s.is));
+    const std::string text = comment_(whole ? origins(s) : s.origins);
+    if (std::exchange(last, text) == text) return;
+    for (size_t begin = 0; begin < text.size();) {
+      const size_t end = std::min(text.find('\n', begin), text.size());
+      line("# " + text.substr(begin, end - begin));
+      begin = end + 1;
+    }
+  }
   void block(const Block& b) {
+    std::string last;
     for (const Stmt& s : b) {
+      if (comment_ && open_.empty()) comment(s, last);
       shared_.clear();
       next_shared_ = 0;
       std::visit([this](const auto& x) { statement(x); }, s.is);
@@ -219,10 +233,8 @@ class Printer {
     open_.push_back(f.variable);
     std::string s =
         "for " + variable_text(f.variable) + " in " + std::to_string(f.begin) + ".." + std::to_string(f.end);
-    if (f.kind == For::Kind::vector)
-      s += " vector " + std::to_string(f.width) + (f.copies > 1 ? " x " + std::to_string(f.copies) : "");
-    if (f.kind == For::Kind::unroll) s += " unroll " + std::to_string(f.copies);
-    if (f.kind == For::Kind::parallel) s += " parallel";
+    const std::string schedule = schedule_text(f);
+    if (!schedule.empty()) s += " " + schedule;
     for (size_t i = 0; i < f.own.size(); ++i)
       s += (i ? ", " : " own ") + program_.buffers[static_cast<size_t>(f.own[i])].name;
     line(s + (f.reduction ? " reduction {" : " {"));
@@ -299,6 +311,7 @@ class Printer {
   }
 
   const Program& program_;
+  const Comment comment_;
   std::string text_;
   int indent_ = 0;
   bool first_ = true;
@@ -311,7 +324,15 @@ class Printer {
 
 }  // namespace
 
+std::string schedule_text(const For& f) {
+  if (f.kind == For::Kind::vector)
+    return "vector " + std::to_string(f.width) + (f.copies > 1 ? " x " + std::to_string(f.copies) : "");
+  if (f.kind == For::Kind::parallel) return "parallel";
+  return f.kind == For::Kind::unroll ? "unroll " + std::to_string(f.copies) : "";
+}
+
 std::string print(const Program& p) { return Printer(p).run(); }
+std::string print(const Program& p, const Comment& comment) { return Printer(p, comment).run(); }
 std::string print(const Program& p, Expr e) { return Printer(p).expression(e); }
 
 }  // namespace anvil::loops

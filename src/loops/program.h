@@ -2,6 +2,7 @@
 // from top to bottom as one native function. Memory is column-major; an access gives one
 // affine index per dimension of its buffer.
 #pragma once
+#include <functional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -103,8 +104,11 @@ struct Contraction {
   Expr right() const { return product->args[1]; }
 };
 
+using Origins = std::vector<int>;  // graph::Call::location of the calls that it computes, sorted: loops/origins.h
+
 struct Stmt {
   std::variant<For, Store, Let, Declare, Update, Bind, If, While, Call, Swap, Contraction> is;
+  Origins origins = {};
 };
 
 struct Program {
@@ -121,6 +125,10 @@ Affine linear(const Program&, BufferId, const Index&);           // offset of an
 int64_t step(const Program&, BufferId, const Index&, Variable);  // from one step of a loop to the next
 int64_t step(const Program&, Expr load, Variable);
 std::string print(const Program&);
+// With comments above the nests: what `comment` says of their origins, line by line; "" for none.
+using Comment = std::function<std::string(const Origins&)>;
+std::string print(const Program&, const Comment& comment);
+std::string schedule_text(const For&);  // "vector 16 x 4", "unroll 6", "" for a serial loop
 std::string print(const Program&, Expr);
 // Throws InternalError: unknown buffers and locals, a variable used outside its loop, an
 // access that can leave its buffer, a dtype that does not fit.

@@ -1,6 +1,7 @@
 // Walks over loop programs: the expressions, blocks and accesses of a statement. All of them
 // visit in the order in which the program runs.
 #pragma once
+#include <algorithm>
 #include <type_traits>
 #include <unordered_set>
 
@@ -87,6 +88,31 @@ inline Op accumulates(const Update& u) {
   if (u.op != Op::local || u.value->op != Op::fma) return u.op;
   const Expr last = u.value->args[2];
   return last->op == Op::local && last->local == u.local ? Op::add : Op::local;
+}
+
+// What people look at as one piece: a loop that stands in no other one but a while, with all that is inside, a
+// call, a contraction, and a while of numbers alone.
+inline bool is_nest(const Stmt&);
+inline bool has_nest(const Block& b) {
+  return std::any_of(b.begin(), b.end(), [](const Stmt& s) {
+    bool found = is_nest(s);
+    if (!found) each_block(s, [&](const Block& inner) { found = found || has_nest(inner); });
+    return found;
+  });
+}
+inline bool is_nest(const Stmt& s) {
+  if (auto w = std::get_if<While>(&s.is)) return !has_nest(w->before) && !has_nest(w->body);
+  return std::holds_alternative<For>(s.is) || std::holds_alternative<Call>(s.is) ||
+         std::holds_alternative<Contraction>(s.is);
+}
+// f(statement) for each, in the order in which they stand.
+template <class F>
+void each_nest(const Block& block, F&& f) {
+  for (const Stmt& s : block)
+    if (is_nest(s))
+      f(s);
+    else
+      each_block(s, [&](const Block& b) { each_nest(b, f); });
 }
 
 // The buffer whose memory this one sees.

@@ -9,6 +9,7 @@
 namespace anvil::runtime {
 
 struct Run;  // state of one run: tapes, what went wrong (runtime/run.h)
+struct Profile;
 
 // buffers: inputs, then constants, then outputs, in order of position; arena: temporaries, 64-byte aligned.
 // 0 = done, 1 = failed or interrupted (Run holds the exception).
@@ -16,11 +17,11 @@ using Entry = int32_t (*)(void* const* buffers, char* arena, Run* run);
 
 struct Executable {
   Entry entry = nullptr;
-  int64_t arena_bytes = 0;
+  int64_t arena_bytes = 0, code_bytes = 0;
   std::shared_ptr<void> code;  // keeps the machine code alive
 };
 
 // Runs it: takes an arena from the pool, calls the entry; throws Interrupted or the failure.
-void run(const Executable&, void* const* buffers);
+void run(const Executable&, void* const* buffers, Profile* = nullptr);
 
 }  // namespace anvil::runtime

@@ -88,6 +88,8 @@ std::span<const NamedFunction> functions() {
       {"tape_read", tape_read},
       {"tape_length", tape_length},
       {"tape_free", tape_free},
+      {"profile_begin", profile_begin},
+      {"profile_end", profile_end},
       {"print", print_tensors},
       {"custom_call", custom_call},
   };

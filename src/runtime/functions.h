@@ -37,6 +37,7 @@ std::span<const NamedFunction> functions();
 //   tape_push                       handle, parts...  count, then bytes of each part
 //   tape_read                       parts..., handle  record, count, then bytes of each part
 //   tape_length                     length (i64), handle
+//   profile_begin, profile_end                        nest: see profile.h
 //   print                           tensors           these as described(), format: see its definition
 //   custom_call                     results, operands    as custom.cpp says
 

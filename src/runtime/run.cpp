@@ -44,9 +44,10 @@ int32_t parallel(Run* run, Task task, void* const* context, int64_t tasks, int64
   });
 }
 
-void run(const Executable& executable, void* const* buffers) {
+void run(const Executable& executable, void* const* buffers, Profile* profile) {
   Workspace arena(executable.arena_bytes);
   Run state;
+  state.profile = profile;
   expect_done(executable.entry(buffers, arena.data(), &state), state);
 }
 

@@ -1,9 +1,10 @@
 // The state of one run of an executable, which the functions that generated code calls
-// receive: its tapes, and what went wrong.
+// receive: its tapes, what went wrong, and where the time goes.
 #pragma once
 #include <cstdint>
 #include <exception>
 
+#include "runtime/profile.h"
 #include "runtime/tape.h"
 
 namespace anvil::runtime {
@@ -13,6 +14,7 @@ enum Status : int32_t { done = 0, failed = 1 };
 struct Run {
   Tapes tapes;
   std::exception_ptr failure;  // for Status failed: thrown again when generated code has returned
+  Profile* profile = nullptr;  // of runs that are timed
 };
 
 // base/interrupt.h for generated code, which exceptions must not pass through.

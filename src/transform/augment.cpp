@@ -50,8 +50,7 @@ Augmented augmented(const Call& call) {
   }
   substitute_in(part.calls, own);
   substitute_all(own, made);
-  for (Call& c : part.calls)
-    if (c.location < 0) c.location = call.location;
+  graph::locate(part.calls, 0, call.location);
   made.erase(made.begin(), made.begin() + static_cast<std::ptrdiff_t>(call.outputs.size()));
   return {std::move(part.calls), std::move(part.constants), std::move(made)};
 }

@@ -86,8 +86,7 @@ void Batcher::run(const std::vector<Call>& calls) {
       if (e.location < 0) e.location = c.location;
       throw;
     }
-    for (size_t i = before; i < to_->calls.size(); ++i)
-      if (to_->calls[i].location < 0) to_->calls[i].location = c.location;
+    graph::locate(to_->calls, before, c.location);
   }
 }
 
@@ -193,7 +192,11 @@ GraphPtr batch(const Graph& g, const std::vector<bool>& batched, int64_t size) {
   if (size == 0) return of_nothing(g, to->inputs);
   to->constants = g.constants;
   batcher.run(g.calls);
-  for (const ValuePtr& v : g.outputs) to->outputs.push_back(batcher.whole(v));
+  for (const ValuePtr& v : g.outputs) {
+    const size_t before = to->calls.size();
+    to->outputs.push_back(batcher.whole(v));
+    if (before < to->calls.size()) graph::locate(to->calls, before, graph::location_of(v, g.calls));
+  }
   return to;
 }
 

@@ -41,8 +41,7 @@ void Pushforward::run(const std::vector<Call>& calls, Graph& to) {
       if (e.location < 0) e.location = call.location;
       throw;
     }
-    for (size_t i = before; i < to.calls.size(); ++i)
-      if (to.calls[i].location < 0) to.calls[i].location = call.location;
+    graph::locate(to.calls, before, call.location);
   }
 }
 

@@ -85,12 +85,20 @@ class Mirror {
     g.calls.clear();
     Graph* outer = std::exchange(graph_, &g);
     size_t others = made_here_.size();
-    for (const ValuePtr& v : g.inputs) made(v, v, false);
+    for (const ValuePtr& v : g.inputs) {
+      location_ = kept_mirrored(v) ? location_of_reader(v, calls) : -1;
+      made(v, v, false);
+    }
+    std::vector<int> made_at;
+    for (const ValuePtr& v : g.outputs) made_at.push_back(kept_mirrored(v) ? graph::location_of(v, calls) : -1);
     for (Call& c : calls) {
       poll();
       visit(std::move(c));
     }
-    for (ValuePtr& v : g.outputs) v = get(v, false);
+    for (size_t k = 0; k < g.outputs.size(); ++k) {
+      location_ = made_at[k];
+      g.outputs[k] = get(g.outputs[k], false);
+    }
     if (outer != nullptr)
       list_constants(g);
     else
@@ -103,6 +111,18 @@ class Mirror {
   bool kept_mirrored(const ValuePtr& v) const { return orders_.mirrored(v); }
 
   // ---- values ----
+  static int location_of_reader(const ValuePtr& v, const std::vector<Call>& calls) {
+    const auto reads = [&v](const std::vector<ValuePtr>& values) {
+      return std::find(values.begin(), values.end(), v) != values.end();
+    };
+    for (const Call& c : calls) {
+      const std::vector<GraphPtr> inner = subgraphs(c);
+      if (reads(c.inputs) ||
+          std::any_of(inner.begin(), inner.end(), [&](const GraphPtr& g) { return reads(captures(*g)); }))
+        return c.location;
+    }
+    return -1;
+  }
   ValuePtr transposed(const ValuePtr& v, Ints permutation) {
     if (std::is_sorted(permutation.begin(), permutation.end())) return v;
     ValuePtr result = primitives::transpose({graph_, v}, std::move(permutation)).value;
@@ -154,6 +174,7 @@ class Mirror {
       case Axes::other: break;
     }
     rewrite_subgraphs(c, [this](Graph& inner) { visit(inner); });
+    location_ = c.location;
     finish(std::move(c), false);
   }
   // Records the call on operands and results that are all mirrored or all not.

@@ -23,7 +23,11 @@ Pullback::Pullback(const std::vector<Call>& calls, Activity active, Graph& to)
   }
 }
 
-void Pullback::seed(const ValuePtr& output, const ValuePtr& cotangent) { accumulate(output, cotangent); }
+void Pullback::seed(const ValuePtr& output, const ValuePtr& cotangent) {
+  const size_t before = to_.calls.size();
+  accumulate(output, cotangent);
+  if (before < to_.calls.size()) graph::locate(to_.calls, before, graph::location_of(output, calls_));
+}
 
 ValuePtr Pullback::cotangent(const ValuePtr& v) const {
   auto it = cotangents_.find(v.get());
@@ -67,8 +71,7 @@ void Pullback::run() {
       if (e.location < 0) e.location = call->location;
       throw;
     }
-    for (size_t i = before; i < to_.calls.size(); ++i)
-      if (to_.calls[i].location < 0) to_.calls[i].location = call->location;
+    graph::locate(to_.calls, before, call->location);
   }
   put_augmented();
 }

@@ -29,7 +29,14 @@ calls <- list(
     twice <- register_primitive("tortured", p, overwrite = TRUE)
     function() as_array(gradient(function(x) sum(twice(x)))(x)$x)
   }),
-  memory = function() names(anvil_memory(release = TRUE))
+  memory = function() names(anvil_memory(release = TRUE)),
+  report = function() {
+    f <- jit(function(x, k) sum(x) + k, static = "k")
+    f(x, 1)
+    f(x, 2)
+    jit_report(f)[c("arguments", "nests")]
+  },
+  loops = function() capture.output(nv_inspect(function(x) exp(x) + 1, "loops", x))
 )
 expected <- lapply(calls, function(f) f())
 end <- Sys.time() + seconds

@@ -1,5 +1,3 @@
-built_without_llvm <- function() identical(.Call(C_anvil_llvm, NULL)$reason, "anvil was built without LLVM.")
-
 test_that("every level has a text", {
   f <- function(x) sum(x * 2)
   x <- nv_aten("f32", 8)

@@ -13,7 +13,7 @@ void set_library(const std::string& path);      // of the shared object with the
 bool available(std::string* reason = nullptr);  // loads it
 std::string version();                          // of LLVM, "" when not available
 compiler::Target target();                      // of this machine (honours ANVIL_ISA)
-runtime::Executable compile(const loops::Program&);
+runtime::Executable compile(const loops::Program&, Timings* = nullptr);
 enum class Text { llvm, assembly };
 std::string text(const loops::Program&, Text);
 

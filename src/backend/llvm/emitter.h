@@ -10,6 +10,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "backend/llvm/analysis.h"
@@ -22,7 +23,10 @@ constexpr int64_t work_between_polls = 4'000'000;  // vector operations: a milli
 
 class Emitter {
  public:
-  Emitter(const Program&, const Machine&, llvm::Module&);
+  // Where nests begin, for people: the origins of each, by a block or by a call.
+  using Comments = std::unordered_map<const llvm::Value*, loops::Origins>;
+
+  Emitter(const Program&, const Machine&, llvm::Module&, Comments* = nullptr);
   void run(const char* entry);
 
  private:
@@ -135,6 +139,7 @@ class Emitter {
   // statements.cpp
   void block(const loops::Block&);
   void emit(const loops::Stmt&);
+  void commented(const loops::Stmt&);
   void emit(const loops::Store&);
   void emit(const loops::Let&);
   void emit(const loops::Declare&);
@@ -208,6 +213,7 @@ class Emitter {
 
   const Program& program_;
   const Machine& machine_;
+  Comments* comments_;  // null inside of a nest
   llvm::Module& module_;
   llvm::LLVMContext& context_;
   Analysis analysis_;

@@ -4,6 +4,7 @@
 
 #include "backend/llvm/emitter.h"
 #include "base/error.h"
+#include "base/timing.h"
 
 namespace anvil::llvm_backend {
 namespace {
@@ -50,10 +51,28 @@ Status guarded(Sink error, F&& f) {
   return Status::failed;
 }
 
-std::unique_ptr<llvm::Module> emit(const loops::Program& program, llvm::LLVMContext& context, bool names) {
+// The numbers of the calls that nests come from, as comments: "; calls 3 7".
+class Annotations final : public llvm::AssemblyAnnotationWriter {
+ public:
+  Emitter::Comments comments;
+
+ private:
+  void write(const llvm::Value* v, llvm::formatted_raw_ostream& to) const {
+    const auto found = comments.find(v);
+    if (found == comments.end() || found->second.empty()) return;
+    to << "; calls";
+    for (int location : found->second) to << ' ' << location;
+    to << '\n';
+  }
+  void emitBasicBlockStartAnnot(const llvm::BasicBlock* b, llvm::formatted_raw_ostream& to) override { write(b, to); }
+  void emitInstructionAnnot(const llvm::Instruction* i, llvm::formatted_raw_ostream& to) override { write(i, to); }
+};
+
+std::unique_ptr<llvm::Module> emit(const loops::Program& program, llvm::LLVMContext& context,
+                                   Emitter::Comments* comments = nullptr) {
   if (!machine) machine = std::make_unique<Machine>(settings, symbols);
-  std::unique_ptr<llvm::Module> module = machine->module(context, names);
-  Emitter(program, *machine, *module).run(entry_symbol);
+  std::unique_ptr<llvm::Module> module = machine->module(context, comments != nullptr);
+  Emitter(program, *machine, *module, comments).run(entry_symbol);
   if (machine->settings().verify) {
     std::string text;
     llvm::raw_string_ostream stream(text);
@@ -72,12 +91,17 @@ Status start(const Settings& wanted, const Symbol* table, size_t count, Sink err
   });
 }
 
-Status compile(const loops::Program& program, InterruptCheck check, runtime::Entry* entry, void** code, Sink error) {
+Status compile(const loops::Program& program, InterruptCheck check, runtime::Entry* entry, void** code,
+               CodeFacts* facts, Sink error) {
   return guarded(error, [&] {
     set_interrupt_check(check);
+    Stopwatch watch;
     llvm::LLVMContext context;
-    std::unique_ptr<llvm::Module> module = emit(program, context, false);
+    std::unique_ptr<llvm::Module> module = emit(program, context);
+    const double emitted = watch.lap();
     std::unique_ptr<Code> linked = machine->link(*module, entry_symbol);
+    *facts = linked->facts;
+    facts->emit = emitted;
     *entry = linked->entry;
     *code = linked.release();
   });
@@ -89,14 +113,15 @@ Status text(const loops::Program& program, InterruptCheck check, bool assembly, 
   return guarded(error, [&] {
     set_interrupt_check(check);
     llvm::LLVMContext context;
-    std::unique_ptr<llvm::Module> module = emit(program, context, true);
+    Annotations annotations;
+    std::unique_ptr<llvm::Module> module = emit(program, context, &annotations.comments);
     if (assembly) return append(sink, machine->assembly(*module));
     machine->promote(*module);
     std::string result;
     llvm::raw_string_ostream stream(result);
     for (const llvm::Function& f : *module) {
       poll();
-      f.print(stream);
+      f.print(stream, &annotations);
     }
     append(sink, stream.str());
   });

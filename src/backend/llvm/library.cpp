@@ -134,13 +134,20 @@ compiler::Target target() {
 #endif
 }
 
-runtime::Executable compile(const loops::Program& program) {
+runtime::Executable compile(const loops::Program& program, Timings* timings) {
   const EntryTable& table = Library::instance().table();
   runtime::Executable executable;
   void* code = nullptr;
   std::string what;
-  const Status status = table.compile(program, interrupt_check(), &executable.entry, &code, to_string(what));
+  CodeFacts facts;
+  const Status status = table.compile(program, interrupt_check(), &executable.entry, &code, &facts, to_string(what));
   if (status != Status::done) fail(status, what);
+  if (timings) {
+    timings->push_back({"emit", facts.emit});
+    timings->push_back({"generate", facts.generate});
+    timings->push_back({"link", facts.link});
+  }
+  executable.code_bytes = facts.bytes;
   executable.arena_bytes = program.arena_bytes;
   executable.code = std::shared_ptr<void>(code, table.release);
   return executable;

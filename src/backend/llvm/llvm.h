@@ -7,6 +7,7 @@
 #include <llvm/Config/llvm-config.h>
 #include <llvm/ExecutionEngine/JITSymbol.h>
 #include <llvm/ExecutionEngine/RuntimeDyld.h>
+#include <llvm/IR/AssemblyAnnotationWriter.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/Function.h>
 #include <llvm/IR/Intrinsics.h>
@@ -21,6 +22,7 @@
 #include <llvm/Pass.h>
 #include <llvm/Support/CodeGen.h>
 #include <llvm/Support/ErrorHandling.h>
+#include <llvm/Support/FormattedStream.h>
 #include <llvm/Support/Memory.h>
 #include <llvm/Support/Process.h>
 #include <llvm/Support/raw_ostream.h>

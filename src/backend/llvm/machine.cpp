@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 
 #include "base/interrupt.h"
+#include "base/timing.h"
 
 namespace anvil::llvm_backend {
 namespace {
@@ -30,6 +31,7 @@ class Pages final : public llvm::RuntimeDyld::MemoryManager {
     data_ = code_ + code_bytes_;
   }
   uint8_t* allocateCodeSection(uintptr_t bytes, unsigned alignment, unsigned, llvm::StringRef) override {
+    code_used_ += static_cast<int64_t>(bytes);
     return take(code_, bytes, alignment);
   }
   uint8_t* allocateDataSection(uintptr_t bytes, unsigned alignment, unsigned, llvm::StringRef, bool) override {
@@ -43,6 +45,8 @@ class Pages final : public llvm::RuntimeDyld::MemoryManager {
     return bool(llvm::sys::Memory::protectMappedMemory(code, llvm::sys::Memory::MF_READ | llvm::sys::Memory::MF_EXEC));
   }
 
+  int64_t code_bytes() const { return code_used_; }
+
  private:
   uint8_t* take(uint8_t*& from, uintptr_t bytes, unsigned alignment) const {
     const uintptr_t mask = (alignment ? alignment : 16) - 1;
@@ -54,6 +58,7 @@ class Pages final : public llvm::RuntimeDyld::MemoryManager {
   }
   llvm::sys::MemoryBlock block_;
   size_t code_bytes_ = 0;
+  int64_t code_used_ = 0;
   uint8_t* code_ = nullptr;
   uint8_t* data_ = nullptr;
 };
@@ -166,6 +171,7 @@ void Machine::promote(llvm::Module& module) const {
 }
 
 std::unique_ptr<Code> Machine::link(llvm::Module& module, const char* entry) {
+  Stopwatch watch;
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream stream(bytes);
   run_passes(module, [&](llvm::legacy::PassManager& passes) {
@@ -173,6 +179,7 @@ std::unique_ptr<Code> Machine::link(llvm::Module& module, const char* entry) {
     if (target_->addPassesToEmitMC(passes, context, stream))
       throw InternalError("LLVM cannot write objects for " + triple_.str());
   });
+  const double generate = watch.lap();
   auto object = llvm::object::ObjectFile::createObjectFile(
       llvm::MemoryBufferRef(llvm::StringRef(bytes.data(), bytes.size()), "anvil"));
   if (!object) throw InternalError("LLVM wrote a broken object: " + llvm::toString(object.takeError()));
@@ -185,6 +192,7 @@ std::unique_ptr<Code> Machine::link(llvm::Module& module, const char* entry) {
   const llvm::StringRef prefix = triple_.isOSBinFormatMachO() ? "_" : "";
   code->entry = reinterpret_cast<runtime::Entry>(linker.getSymbol((prefix + entry).str()).getAddress());
   if (!code->entry) throw InternalError("generated code has no entry");
+  code->facts = {0, generate, watch.lap(), code->pages.code_bytes()};
   return code;
 }
 

@@ -18,6 +18,7 @@ class Code {
  public:
   virtual ~Code() = default;
   runtime::Entry entry = nullptr;
+  CodeFacts facts;
 };
 
 class Machine {

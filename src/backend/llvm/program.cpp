@@ -7,9 +7,10 @@
 
 namespace anvil::llvm_backend {
 
-Emitter::Emitter(const Program& program, const Machine& machine, llvm::Module& module)
+Emitter::Emitter(const Program& program, const Machine& machine, llvm::Module& module, Comments* comments)
     : program_(program),
       machine_(machine),
+      comments_(comments),
       module_(module),
       context_(module.getContext()),
       analysis_(program),

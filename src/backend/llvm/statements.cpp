@@ -3,6 +3,7 @@
 
 #include "backend/llvm/emitter.h"
 #include "base/interrupt.h"
+#include "loops/origins.h"
 
 namespace anvil::llvm_backend {
 
@@ -63,7 +64,27 @@ void Emitter::block(const Block& statements) {
 void Emitter::emit(const loops::Stmt& s) {
   anvil::poll();
   infos_.clear();
+  if (comments_ && loops::is_nest(s)) return commented(s);
   std::visit([this](const auto& x) { emit(x); }, s.is);
+}
+
+// A loop begins with its first block, a call is the last one of the block in front.
+void Emitter::commented(const loops::Stmt& s) {
+  Comments* all = std::exchange(comments_, nullptr);
+  const size_t blocks = function_->size();
+  const llvm::BasicBlock* front = b_.GetInsertBlock();
+  emit(s);
+  const llvm::Value* begin = nullptr;
+  const auto* f = std::get_if<loops::For>(&s.is);
+  const bool by_call = f ? nests_.count(f) > 0 : !std::holds_alternative<loops::While>(s.is);
+  if (by_call) {
+    for (const llvm::Instruction& i : *front)
+      if (llvm::isa<llvm::CallInst>(i)) begin = &i;
+  } else if (function_->size() > blocks) {
+    begin = &*std::next(function_->begin(), std::ptrdiff_t(blocks));
+  }
+  if (begin) (*all)[begin] = loops::origins(s);
+  comments_ = all;
 }
 
 // Lanes of this copy that an earlier step has handled.
