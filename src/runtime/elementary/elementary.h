@@ -10,8 +10,11 @@
 // result's type; the largest errors named were measured over all floats and over a
 // thousand million doubles (tan, atan, pow, erfc, log2, rsqrt: a hundred million).
 #pragma once
-#include "runtime/elementary/composed.h"
 #include "runtime/elementary/error_function.h"
 #include "runtime/elementary/exponential.h"
+#include "runtime/elementary/gamma.h"
+#include "runtime/elementary/hyperbolic.h"
+#include "runtime/elementary/inverse_trigonometric.h"
 #include "runtime/elementary/logarithm.h"
+#include "runtime/elementary/power.h"
 #include "runtime/elementary/trigonometric.h"
