@@ -36,9 +36,10 @@ Quad erf_inv(Quad x) {  // Newton's steps from the result for doubles
 }
 // The n-th derivative of digamma, n = 0 or 1: shifted beyond 40, then the asymptotic series (DLMF 5.11.2, 5.15.8).
 Quad polygamma(int n, Quad x) {
-  static const Quad bernoulli[] = {1 / 6.Q,       -1 / 30.Q,    1 / 42.Q,          -1 / 30.Q,    5 / 66.Q,
-                                   -691 / 2730.Q, 7 / 6.Q,      -3617 / 510.Q,     43867 / 798.Q, -174611 / 330.Q,
-                                   854513 / 138.Q, -236364091 / 2730.Q, 8553103 / 6.Q};
+  static const Quad bernoulli[] = {1 / 6.Q,       -1 / 30.Q,       1 / 42.Q,       -1 / 30.Q,
+                                   5 / 66.Q,      -691 / 2730.Q,   7 / 6.Q,        -3617 / 510.Q,
+                                   43867 / 798.Q, -174611 / 330.Q, 854513 / 138.Q, -236364091 / 2730.Q,
+                                   8553103 / 6.Q};
   if (x != x) return x;
   if (x <= 0 && x == floorq(x)) return n == 1 && x > -HUGE_VALQ ? Quad(INFINITY) : Quad(NAN);
   if (x < 0) {
@@ -65,8 +66,10 @@ struct Case {
   double low, high;  // where the arguments are interesting
   int sign;  // 1 and -1: only x of that sign; for -1 errors in spacings of at least 1, as no formula keeps the zeros there
 };
-#define SIDE(name, sign, low, high, expression) \
-  {F::name, [](Quad x, [[maybe_unused]] Quad y) -> Quad { return expression; }, low, high, sign}
+#define SIDE(name, sign, low, high, expression)                                                  \
+  {                                                                                              \
+    F::name, [](Quad x, [[maybe_unused]] Quad y) -> Quad { return expression; }, low, high, sign \
+  }
 #define CASE(name, low, high, expression) SIDE(name, 0, low, high, expression)
 const Case cases[] = {
     CASE(exp, -110, 95, expq(x)),
@@ -201,7 +204,8 @@ double nanoseconds(const Case& c, Isa isa) {
   for (T& v : x) v = T(uniform(random));
   for (T& v : y) v = T(exponents(random));
   const Kernels kernels = kernels_of(isa);
-  void* address = kernels.symbols[size_t(int(c.function) * kernels.types + kernels.types - (sizeof(T) == 4 ? 2 : 1))].address;
+  void* address =
+      kernels.symbols[size_t(int(c.function) * kernels.types + kernels.types - (sizeof(T) == 4 ? 2 : 1))].address;
   double best = INFINITY;
   for (int round = 0; round < 60; ++round) {
     int repeats = 0;
@@ -242,12 +246,15 @@ int main(int count, char** words) {
     else
       wanted.push_back(word);
   }
-  const std::vector<std::pair<Isa, const char*>> sets = {{Isa::baseline, "baseline"}, {Isa::avx2, "avx2"}, {Isa::avx512, "avx512"}};
+  const std::vector<std::pair<Isa, const char*>> sets = {
+      {Isa::baseline, "baseline"}, {Isa::avx2, "avx2"}, {Isa::avx512, "avx512"}};
   std::printf("| function | f32 ulp | at | f64 ulp | at |");
   for (const char* type : {"f32", "f64"})
     for (auto [isa, name] : sets)
       if (isa <= detected_isa()) std::printf(" ns %s %s |", type, name);
-  std::printf("\n|---|---|---|---|---|%s\n", detected_isa() == Isa::baseline ? "---|---|" : detected_isa() == Isa::avx2 ? "---|---|---|---|" : "---|---|---|---|---|---|");
+  std::printf("\n|---|---|---|---|---|%s\n", detected_isa() == Isa::baseline ? "---|---|"
+                                             : detected_isa() == Isa::avx2   ? "---|---|---|---|"
+                                                                             : "---|---|---|---|---|---|");
   for (const Case& c : cases) {
     if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), name(c.function)) == wanted.end()) continue;
     std::printf("| %s%s |", name(c.function), c.sign > 0 ? ", x > 0" : c.sign < 0 ? ", x < 0" : "");

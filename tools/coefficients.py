@@ -78,7 +78,7 @@ digamma_zero = mp.findroot(mp.digamma, 1.4616)
 half_root_pi = mp.sqrt(mp.pi) / 2
 OFFSETS = {"lgamma_offset": "0.4375", "digamma_offset": "0.71875", "trigamma_offset": "-0.4375",
            "erfc_offset": "0.65625", "erfc_shift": "0.75", "erf_inv_square": "0.5625", "erf_inv_root": "1.4375",
-           "erf_inv_offset": "-0.5625"}
+           "erf_inv_offset": "-0.5625", "erf_inv_slope": "0.3125"}
 offset = {name: mp.mpf(text) for name, text in OFFSETS.items()}
 
 
@@ -122,7 +122,8 @@ def of_square(f, limit):
 
 def erf_inv_near(v):
     z = offset["erf_inv_square"] - v
-    return mp.pi * half_root_pi / 12 if z < tiny else (mp.erfinv(mp.sqrt(z)) / mp.sqrt(z) - half_root_pi) / z
+    slope = mp.pi * half_root_pi / 12 if z < tiny else (mp.erfinv(mp.sqrt(z)) / mp.sqrt(z) - half_root_pi) / z
+    return slope - offset["erf_inv_slope"]
 
 
 def erf_inv_far(u):
@@ -183,8 +184,9 @@ FITS = [
      series_weight, (0, (mp.pi / 4) ** 2 * (1 + mp.mpf(2) ** -12)), (7, 0), (14, 0), (None,)),
     ("(asin(x) - x) / x^3 in x^2, |x| <= 1/2", "asin", of_square(lambda x: (mp.asin(x) / x - 1) / x**2, mp.mpf(1) / 6),
      series_weight, (0, quarter), (5, 0), (12, 0), (None,)),
-    ("(asinh(x) - x) / x^3 in x^2, |x| <= 1/2", "asinh",
-     of_square(lambda x: (mp.asinh(x) / x - 1) / x**2, -mp.mpf(1) / 6), series_weight, (0, quarter), (4, 0), (11, 0),
+    ("(asinh(x) - x) / x^3 in x^2, |x| <= 0.53", "asinh",
+     of_square(lambda x: (mp.asinh(x) / x - 1) / x**2, -mp.mpf(1) / 6), series_weight, (0, mp.mpf("0.281")), (4, 0),
+     (11, 0),
      (None,)),
     ("(acosh(1 + d)^2 - 2 d) / d^2, d <= 0.5625", "acosh_square",
      lambda d: -mp.mpf(1) / 3 if d < tiny else (mp.acosh(1 + d) ** 2 - 2 * d) / d**2,
@@ -192,8 +194,9 @@ FITS = [
     ("(atanh(s) - s) / s^3 in s^2, |s| <= 1/2", "atanh",
      of_square(lambda x: (mp.atanh(x) / x - 1) / x**2, mp.mpf(1) / 3), series_weight, (0, quarter), (6, 0), (13, 0),
      (None,)),
-    ("(erf_inv(x)/x - half_root_pi) / x^2 in erf_inv_square - x^2, x^2 <= erf_inv_square", "erf_inv_near", erf_inv_near,
-     lambda v, y: (square - v + mp.mpf(10) ** -9) / (half_root_pi + (square - v) * y), (0, square), (3, 2), (6, 6),
+    ("(erf_inv(x)/x - half_root_pi) / x^2 - erf_inv_slope in erf_inv_square - x^2, x^2 <= erf_inv_square", "erf_inv_near", erf_inv_near,
+     lambda v, y: (square - v + mp.mpf(10) ** -9) / (half_root_pi + (square - v) * (y + offset["erf_inv_slope"])),
+     (0, square), (3, 2), (6, 6),
      (square - 1,)),
     ("erf_inv(x) - r - erf_inv_offset in r - erf_inv_root, 1 - |x| = 2 exp(-r^2), r <= 4.18 (f32), 6.13 (f64)", "erf_inv_far", erf_inv_far,
      lambda u, y: 1 / (y + u + root + offset["erf_inv_offset"]), ((0, mp.mpf("4.18") - root), (0, mp.mpf("6.13") - root)), (4, 3), (8, 8),

@@ -37,7 +37,8 @@ struct format<float> {
   static constexpr uint32_t exponent_mask = 0xff800000;
   static constexpr float exp_low = -104, exp_high = 89, expm1_low = -18, expm1_same = 0x1p-30f, tanh_high = 10;
   static constexpr float erf_high = 4.1, erfc_square_high = 110, erfc_high = 11, angle_high = 0x1p15f,
-                         rsqrt_low = 0x1p-100f, rsqrt_scale = 0x1p24f, quotient_low = 0x1p-70f, digamma_low = 0x1p-40f, square_high = 0x1p60f;
+                         rsqrt_low = 0x1p-100f, rsqrt_scale = 0x1p24f, quotient_low = 0x1p-70f, digamma_low = 0x1p-40f,
+                         square_high = 0x1p60f;
 };
 template <>
 struct format<double> {
@@ -49,7 +50,8 @@ struct format<double> {
   static constexpr uint64_t exponent_mask = 0xfff0000000000000;
   static constexpr double exp_low = -746, exp_high = 710, expm1_low = -38, expm1_same = 0x1p-60, tanh_high = 20;
   static constexpr double erf_high = 6, erfc_square_high = 750, erfc_high = 28, angle_high = 0x1p26,
-                          rsqrt_low = 0x1p-960, rsqrt_scale = 0x1p54, quotient_low = 0x1p-900, digamma_low = 0x1p-70, square_high = 0x1p500;
+                          rsqrt_low = 0x1p-960, rsqrt_scale = 0x1p54, quotient_low = 0x1p-900, digamma_low = 0x1p-70,
+                          square_high = 0x1p500;
 };
 template <class V>
 using layout = format<number<V>>;

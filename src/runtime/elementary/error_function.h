@@ -75,7 +75,8 @@ V erf_inv(V x) {
   V v = fma(-x, x, V(F::erf_inv_square));
   auto [most, most_low] = two_product(ax, V(F::half_root_pi[0]));
   V near_rest = fma(ax, V(F::half_root_pi[1]), most_low);
-  V near = most + fma(ax * z, quotient(v, F::erf_inv_near_n, F::erf_inv_near_d), near_rest);
+  V slope = V(F::erf_inv_slope) + quotient(v, F::erf_inv_near_n, F::erf_inv_near_d);
+  V near = most + fma(ax * z, slope, near_rest);
 
   Pair<V> log = log_sum(fma(V(-0.5), ax, V(0.5)));
   V r = sqrt(-log.high);

@@ -18,6 +18,7 @@ struct fitted<float> {
   static constexpr float erf_inv_square = 0.5625;
   static constexpr float erf_inv_root = 1.4375;
   static constexpr float erf_inv_offset = -0.5625;
+  static constexpr float erf_inv_slope = 0.3125;
   static constexpr float digamma_root[] = {0x1.d8b618p-2f, 0x1.ab5f2p-27f};
   static constexpr float half_root_pi[] = {0x1.c5bf8ap-1f, -0x1.c96212p-26f};
   static constexpr float half_log_two_pi[] = {0x1.d67f1cp-1f, 0x1.0c97d6p-26f};
@@ -55,16 +56,16 @@ struct fitted<float> {
   // (asin(x) - x) / x^3 in x^2, |x| <= 1/2: 2^-31.7
   static constexpr float asin[] = {0x1.55554cp-3f, 0x1.3338acp-4f, 0x1.6ca706p-5f,
                                    0x1.04d70ap-5f, 0x1.d4c954p-7f, 0x1.34ef56p-5f};
-  // (asinh(x) - x) / x^3 in x^2, |x| <= 1/2: 2^-29.5
-  static constexpr float asinh[] = {-0x1.555536p-3f, 0x1.3324f2p-4f, -0x1.6b959ap-5f, 0x1.cd6024p-6f, -0x1.b138f2p-7f};
+  // (asinh(x) - x) / x^3 in x^2, |x| <= 0.53: 2^-28.7
+  static constexpr float asinh[] = {-0x1.555522p-3f, 0x1.331e2cp-4f, -0x1.6ae42cp-5f, 0x1.c6588p-6f, -0x1.98f826p-7f};
   // (acosh(1 + d)^2 - 2 d) / d^2, d <= 0.5625: 2^-27.2
   static constexpr float acosh_square[] = {-0x1.55550cp-2f, 0x1.6bf902p-4f, -0x1.d024cep-6f, 0x1.2e7276p-7f,
                                            -0x1.158cb2p-9f};
   // (atanh(s) - s) / s^3 in s^2, |s| <= 1/2: 2^-32.8
   static constexpr float atanh[] = {0x1.555558p-2f, 0x1.99979ep-3f, 0x1.24d1c2p-3f, 0x1.bfa9ccp-4f,
                                     0x1.af1f78p-4f, 0x1.1546ccp-6f, 0x1.7b4426p-3f};
-  // (erf_inv(x)/x - half_root_pi) / x^2 in erf_inv_square - x^2, x^2 <= erf_inv_square: 2^-27.5
-  static constexpr float erf_inv_near_n[] = {0x1.690ddp-2f, 0x1.291208p-1f, 0x1.1d1976p-4f, -0x1.38e048p-7f};
+  // (erf_inv(x)/x - half_root_pi) / x^2 - erf_inv_slope in erf_inv_square - x^2, x^2 <= erf_inv_square: 2^-27.5
+  static constexpr float erf_inv_near_n[] = {0x1.486e84p-5f, -0x1.0f4cacp-2f, -0x1.ab08d8p-2f, -0x1.38e048p-7f};
   static constexpr float erf_inv_near_d[] = {0x1p0f, 0x1.5a2d18p1f, 0x1.8ea5c4p0f};
   // erf_inv(x) - r - erf_inv_offset in r - erf_inv_root, 1 - |x| = 2 exp(-r^2), r <= 4.18 (f32), 6.13 (f64): 2^-32.0
   static constexpr float erf_inv_far_n[] = {-0x1.1333f4p-4f, 0x1.4906e4p-3f, 0x1.25f398p-3f, 0x1.45cdb8p-6f,
@@ -86,6 +87,7 @@ struct fitted<double> {
   static constexpr double erf_inv_square = 0.5625;
   static constexpr double erf_inv_root = 1.4375;
   static constexpr double erf_inv_offset = -0.5625;
+  static constexpr double erf_inv_slope = 0.3125;
   static constexpr double digamma_root[] = {0x1.d8b618d5af8fep-2, -0x1.1e563779a1f5bp-56};
   static constexpr double half_root_pi[] = {0x1.c5bf891b4ef6bp-1, -0x1.618f13eb7ca89p-55};
   static constexpr double half_log_two_pi[] = {0x1.d67f1c864beb5p-1, -0x1.65b5a1b7ff5dfp-55};
@@ -168,11 +170,11 @@ struct fitted<double> {
       0x1.5555555555577p-3, 0x1.333333332e134p-4,  0x1.6db6db721236bp-5, 0x1.f1c71a9508afcp-6, 0x1.6e8bdedd9e559p-6,
       0x1.1c49f08ef36f1p-6, 0x1.ca1f8891f14adp-7,  0x1.7585b27ba764fp-7, 0x1.613ba38aab3b5p-7, 0x1.e6037823f0ffdp-9,
       0x1.6398282976d36p-6, -0x1.57f7598391da5p-6, 0x1.0b44cd6c9a1dp-5};
-  // (asinh(x) - x) / x^3 in x^2, |x| <= 1/2: 2^-60.4
-  static constexpr double asinh[] = {-0x1.5555555555541p-3, 0x1.333333333075ap-4,  -0x1.6db6db6ba65ffp-5,
-                                     0x1.f1c71ba9b9386p-6,  -0x1.6e8b8ca7aea02p-6, 0x1.1c4d2fbe1fad3p-6,
-                                     -0x1.c972ed19f2d92p-7, 0x1.7941fb2d50d46p-7,  -0x1.386a80e8356bbp-7,
-                                     0x1.e945c6f64b246p-8,  -0x1.3724eac25d60ep-8, 0x1.c26aa87716d42p-10};
+  // (asinh(x) - x) / x^3 in x^2, |x| <= 0.53: 2^-58.5
+  static constexpr double asinh[] = {-0x1.555555555550fp-3, 0x1.333333332abdcp-4,  -0x1.6db6db6808227p-5,
+                                     0x1.f1c71a86aad65p-6,  -0x1.6e8b722d0523ep-6, 0x1.1c4bad0ce4b35p-6,
+                                     -0x1.c95617618f4bap-7, 0x1.788b4f2cd44e3p-7,  -0x1.3570fc8b9fc76p-7,
+                                     0x1.d996cbcd55afbp-8,  -0x1.1f721ec6de813p-8, 0x1.83dbc8560ec3cp-10};
   // (acosh(1 + d)^2 - 2 d) / d^2, d <= 0.5625: 2^-56.9
   static constexpr double acosh_square[] = {-0x1.55555555554eap-2,  0x1.6c16c16c09e9bp-4,   -0x1.d41d41cb85954p-6,
                                             0x1.4ce199747611cp-7,   -0x1.f85d4c26ed2ap-9,   0x1.8f0a552bd7057p-10,
@@ -183,10 +185,10 @@ struct fitted<double> {
       0x1.555555555554cp-2,  0x1.999999999b3b9p-3, 0x1.24924923c5a5cp-3,  0x1.c71c722c3c3f6p-4, 0x1.745d087d11f78p-4,
       0x1.3b151664e9e4p-4,   0x1.10fa28736bfcap-4, 0x1.e3f0ecaa3923bp-5,  0x1.9e51e1a5988c2p-5, 0x1.e81e322ac925ep-5,
       -0x1.61f9a8b1975bep-8, 0x1.669290a59ec48p-3, -0x1.92079f3e135bdp-3, 0x1.ee0c0c2ec74e3p-3};
-  // (erf_inv(x)/x - half_root_pi) / x^2 in erf_inv_square - x^2, x^2 <= erf_inv_square: 2^-57.5
-  static constexpr double erf_inv_near_n[] = {0x1.690dd139eaafbp-2, 0x1.f77047b67f5f9p0, 0x1.f9f30446826f3p1,
-                                              0x1.bb4ac9e840df2p1,  0x1.424276cfbeca3p0, 0x1.214a7b05512c6p-3,
-                                              0x1.40cee137fb976p-11};
+  // (erf_inv(x)/x - half_root_pi) / x^2 - erf_inv_slope in erf_inv_square - x^2, x^2 <= erf_inv_square: 2^-57.5
+  static constexpr double erf_inv_near_n[] = {0x1.486e89cf557dbp-5, -0x1.b78879cc9321bp-4, -0x1.46caa23de0fffp0,
+                                              -0x1.6511fade8ebccp1, -0x1.2c3fff74cbe62p1,  -0x1.83225a895a817p-1,
+                                              -0x1.15d644aaea218p-4};
   static constexpr double erf_inv_near_d[] = {0x1p0,
                                               0x1.a8ba3f75d3a7bp2,
                                               0x1.0bbceef5612c7p4,

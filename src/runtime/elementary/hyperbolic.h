@@ -34,7 +34,8 @@ V sinh(V x) {
                                          1. / 355687428096000,
                                          1. / 121645100408832000};  // 1/(2k + 3)!
   V ax = abs(x), z = x * x;
-  V near = fma(first_of<single<V> ? 5 : 9>(z, series) * z, x, x);
+  constexpr size_t terms = single<V> ? 5 : 9;
+  V near = fma(first_of<terms>(z, series) * z, x, x);
   V result = select(ax < V(1), near, with_sign(half_sum_of_exps(ax, -1), x));
   return select(ax < V(infinity), result, x);
 }
@@ -57,18 +58,18 @@ V log_of_sum(V x, V root, V root_low, V inverse) {
   return log + (low + select(x < V(64), inverse * (sum_low + root_low), V(0)));
 }
 
-// Below 1/2 x + x^3 p(x^2); 1/(x + root) = root - x, and a line is a good enough 1/(2 root).
+// Below 0.53 x + x^3 p(x^2); 1/(x + root) = root - x, and a line is a good enough 1/(2 root).
 // Largest error: TODO
 template <class V>
 V asinh(V x) {
   V ax = abs(x);
   auto [square, square_low] = two_product(x, x);
-  V near = fma(x * square, polynomial(square, fit<V>::asinh), x);
+  V near = fma(ax * square, polynomial(square, fit<V>::asinh), ax);
   V root = sqrt(square + V(1)), inverse = root - ax;
   auto [back, back_low] = two_product(root, root);
   V residual = ((square - back) + V(1)) + (square_low - back_low);
   V root_low = residual * inverse * fma(V(-0.75), inverse * inverse, V(1));
-  V result = select(ax <= V(0.5), near, with_sign(log_of_sum(ax, root, root_low, inverse), x));
+  V result = with_sign(select(ax <= V(0.53), near, log_of_sum(ax, root, root_low, inverse)), x);
   return select(ax < V(infinity), result, x);
 }
 // Below 1.55 the root of 2 d + d^2 p(d), d = x - 1: acosh^2 is analytic there.
@@ -77,8 +78,9 @@ template <class V>
 V acosh(V x) {
   mask<V> is_near = x <= V(1.55);
   V d = x - V(1);
-  V root = sqrt(select(is_near, fma(d * d, polynomial(d, fit<V>::acosh_square), d + d), fma(x, x, V(-1))));
-  V result = select(is_near, root, log_of_sum(x, root, V(0), x - root));
+  V near = sqrt(fma(d * d, polynomial(d, fit<V>::acosh_square), d + d));
+  V root = sqrt(fma(x, x, V(-1)));
+  V result = select(is_near, near, log_of_sum(x, root, V(0), x - root));
   return select(x < V(infinity), result, x);
 }
 

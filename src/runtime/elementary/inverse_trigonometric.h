@@ -22,39 +22,42 @@ V atan(V x) {
   return with_sign(high + (low + rest), x);
 }
 
-
 // ---- asin, acos ------------------------------------------------------------------------
-// asin(s) = s + s z p(z), z = s^2, |s| <= 1/2; beyond, asin(|x|) = pi/2 - 2 asin(s) with z = (1 - |x|)/2, which is exact.
-// Both are base + factor (s + rest).
+// asin(s) = s + s z p(z), z = s^2, |s| <= 1/2; beyond, asin(|x|) = pi/2 - 2 asin(s) with z = (1 - |x|)/2, which is
+// exact, and the rounding error of s = sqrt(z).
 template <class V>
-V arc(V base, V base_low, V factor, V s, V z) {
-  V rest = s * z * polynomial(z, fit<V>::asin);
-  auto [high, low] = fast_two_sum(base, factor * s);
-  return high + (low + fma(factor, rest, base_low));
+struct Arc {
+  mask<V> far;
+  V s, rest;  // the sum is asin(s)
+};
+template <class V>
+Arc<V> arc(V ax) {
+  mask<V> far = V(0.5) < ax;
+  V z = select(far, fma(V(-0.5), ax, V(0.5)), ax * ax), root = sqrt(z), s = select(far, root, ax);
+  V s_low = select(far & (V(0) < s), fma(-root, root, z) * (V(0.5) / root), V(0));
+  return {far, s, fma(s * z, polynomial(z, fit<V>::asin), s_low)};
+}
+// base + factor (s + rest), base a number of quarter turns.
+template <class V>
+V arc_sum(V quarters, V factor, V s, V rest) {
+  using T = table<V>;
+  auto [high, low] = fast_two_sum(quarters * V(T::half_pi[0]), factor * s);
+  return high + (low + fma(factor, rest, quarters * V(T::half_pi[1])));
 }
 // Largest error: TODO
 template <class V>
 V asin(V x) {
-  using T = table<V>;
-  V ax = abs(x);
-  mask<V> far = V(0.5) < ax;
-  V z = select(far, fma(V(-0.5), ax, V(0.5)), x * x), s = select(far, sqrt(z), ax);
-  V zero = V(0);
-  V result = arc(select(far, V(T::half_pi[0]), zero), select(far, V(T::half_pi[1]), zero),
-                 select(far, V(-2), V(1)), s, z);
+  auto [far, s, rest] = arc(abs(x));
+  V result = arc_sum(select(far, V(1), V(0)), select(far, V(-2), V(1)), s, rest);
   return select(x == x, with_sign(result, x), x);
 }
 // Largest error: TODO
 template <class V>
 V acos(V x) {
-  using T = table<V>;
-  V ax = abs(x);
-  mask<V> far = V(0.5) < ax;
-  V z = select(far, fma(V(-0.5), ax, V(0.5)), x * x), s = select(far, sqrt(z), ax);
+  auto [far, s, rest] = arc(abs(x));
   V quarters = select(far, select(x < V(0), V(2), V(0)), V(1));
   V factor = negate_where(select(far, V(2), V(-1)), sign_of(x));
-  V result = arc(quarters * V(T::half_pi[0]), quarters * V(T::half_pi[1]), factor, s, z);
-  return select(x == x, result, x);
+  return select(x == x, arc_sum(quarters, factor, s, rest), x);
 }
 
 // ---- atan2 -----------------------------------------------------------------------------

@@ -114,7 +114,8 @@ V cos(V x) {
 
 // ---- tan ---------------------------------------------------------------------------
 // t = tan(r) = r + r^3 p(r^2) as a sum of two numbers, degree 17 (f32) or 31 (f64); in odd quadrants -1/t with a
-// correction. r_low enters with about the slope of tan.
+// correction. r_low enters with about the slope of tan, the
+// rounding error of r^2 with about p.
 // Largest error: TODO
 template <class V>
 V tan(V x) {
@@ -122,7 +123,8 @@ V tan(V x) {
   auto [k, r, r_low] = reduce_any_angle(x);
   B quadrant = as_bits(k + V(layout<V>::shifter));
   V z = r * r;
-  V tail = fma(r * z, last_steps_apart(z, fit<V>::tan), fma(r_low, z * fma(z, V(0.7f), V(1)), r_low));
+  V low = fma(r * fma(r, r, -z), V(0.4f), fma(r_low, z * fma(z, V(0.7f), V(1)), r_low));
+  V tail = fma(r * z, last_steps_apart(z, fit<V>::tan), low);
   auto [t, t_low] = fast_two_sum(r, tail);
   V inverse = V(-1) / t;
   V rest = fma(inverse, t, V(1)) + inverse * t_low;
