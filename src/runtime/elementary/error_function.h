@@ -49,7 +49,8 @@ V erfc_far(V x, V square, V square_low) {
   V t_low = t * fma(-t, d_low, fma(-t, d, V(1)));
   auto [q, q_low] = fast_two_sum(V(F::erfc_offset), quotient(t, F::erfc_n, F::erfc_d));
   auto [g, g_error] = two_product(t, q);
-  V g_low = fma(t_low, q, fma(t, q_low, g_error));
+  V slope = fma(t, V(-0.38f), V(0.42f));  // of q, crudely
+  V g_low = fma(t_low, fma(t, slope, q), fma(t, q_low, g_error));
   auto [p, p_low, code] = exp_in_two(-square, -square_low);
   auto [product, error] = two_product(g, p);
   V far = scale(product + fma(g, p_low, fma(g_low, p, error)), code);
@@ -65,8 +66,8 @@ V erfc(V x) {
 }
 
 // ---- the inverse of erf ------------------------------------------------------------
-// x (sqrt(pi)/2 + x^2 q(c - x^2)) for x^2 <= c; beyond, r + q(r), with a constant in q, for r = sqrt(-log((1 - |x|)/2)) as a sum of two
-// numbers. Both q are quotients (the variables of Wichura 1988, AS 241).
+// x (sqrt(pi)/2 + x^2 q(c - x^2)) for x^2 <= c; beyond, r + q(r) for r = sqrt(-log((1 - |x|)/2)) as a sum of two
+// numbers. Both q are a constant and a small quotient (the variables of Wichura 1988, AS 241).
 // Largest error: TODO
 template <class V>
 V erf_inv(V x) {

@@ -11,6 +11,7 @@
 #include <vector>
 #include "runtime/elementary/table.h"
 #include "runtime/elementary_arguments.h"
+#include "runtime/worst_values.h"
 
 namespace {
 
@@ -141,6 +142,21 @@ TEST(Elementary, AccuracyOfDoubles) {
   for (const Case& c : cases) check_accuracy<double>(c, 60000);
 }
 
+// The largest errors that were found, and where formulas meet. Beyond what the references above can tell.
+TEST(Elementary, WorstArguments) {
+  for (const WorstValue& v : worst_values) {
+    const Case& c =
+        *std::find_if(std::begin(cases), std::end(cases), [&](const Case& k) { return k.function == v.function; });
+    const double least = v.x < 0 ? c.least_below : 0;
+    const long double want = static_cast<long double>(v.high) + v.low;
+    EXPECT_LE(error_in_ulps(call(v.function, v.x), want, least), c.ulps_f64)
+        << name(v.function) << std::hexfloat << v.x;
+    const auto x = static_cast<float>(v.x);
+    if (x != v.x) continue;
+    EXPECT_LE(error_in_ulps(call(v.function, x), want, least), c.ulps_f32) << name(v.function) << std::hexfloat << x;
+  }
+}
+
 // ---- special values --------------------------------------------------------------------
 // The accuracy tests meet these, too; here they are spelled out.
 template <class T>
@@ -201,8 +217,35 @@ void check_special_values() {
                      {F::rsqrt, T(-0.), -i},
                      {F::rsqrt, i, 0},
                      {F::rsqrt, -1, nan},
+                     {F::asinh, T(-0.), T(-0.)},
+                     {F::atanh, T(-0.), T(-0.)},
+                     {F::sinh, -i, -i},
+                     {F::cosh, -i, i},
+                     {F::asinh, -i, -i},
+                     {F::acosh, i, i},
+                     {F::acosh, 1, 0},
+                     {F::atanh, -1, -i},
+                     {F::erf_inv, tiny, tiny},
                      {F::lgamma, -1, i},
-                     {F::lgamma, 1, 0}};
+                     {F::lgamma, 0, i},
+                     {F::lgamma, T(-0.), i},
+                     {F::lgamma, i, i},
+                     {F::lgamma, -i, i},
+                     {F::lgamma, L::max(), i},
+                     {F::lgamma, -L::max(), i},
+                     {F::lgamma, 1, 0},
+                     {F::lgamma, 2, 0},
+                     {F::digamma, 0, nan},
+                     {F::digamma, -3, nan},
+                     {F::digamma, -i, nan},
+                     {F::digamma, i, i},
+                     {F::digamma, tiny, -i},
+                     {F::digamma, -tiny, i},
+                     {F::trigamma, 0, i},
+                     {F::trigamma, -3, i},
+                     {F::trigamma, -i, nan},
+                     {F::trigamma, i, 0},
+                     {F::trigamma, -tiny, i}};
   for (auto& c : unary)
     EXPECT_EQ(error_in_ulps(call(c.f, c.x), c.want), 0) << name(c.f) << " " << c.x << " is " << call(c.f, c.x);
   struct {
