@@ -77,9 +77,18 @@ def remez(f, weight, low, high, n, m, singular):
 digamma_zero = mp.findroot(mp.digamma, 1.4616)
 half_root_pi = mp.sqrt(mp.pi) / 2
 OFFSETS = {"lgamma_offset": "0.4375", "digamma_offset": "0.71875", "trigamma_offset": "-0.4375",
-           "erfc_offset": "0.65625", "erfc_shift": "0.75", "erf_inv_square": "0.5625", "erf_inv_root": "1.4375",
+           "erfc_offset": ("0.6875", "0.65625"), "erfc_shift": "0.75", "erf_inv_square": "0.5625", "erf_inv_root": "1.4375",
            "erf_inv_offset": "-0.5625", "erf_inv_slope": "0.3125"}
-offset = {name: mp.mpf(text) for name, text in OFFSETS.items()}
+offset = {}
+
+
+def choose_offsets(single):
+    """Those that differ are (for floats, for doubles)."""
+    for name, text in OFFSETS.items():
+        offset[name] = mp.mpf(text if isinstance(text, str) else text[0 if single else 1])
+
+
+choose_offsets(True)
 
 
 def lgamma_near(v):
@@ -240,8 +249,9 @@ def emit_type(ctype):
     letter, _ = FORMATS[ctype]
     single = letter == "f"
     print("\ntemplate <>\nstruct fitted<%s> {" % ctype)
-    for name, text in OFFSETS.items():
-        print("  static constexpr %s %s = %s;" % (ctype, name, text))
+    choose_offsets(single)
+    for name, number in offset.items():
+        print("  static constexpr %s %s = %s;" % (ctype, name, mp.nstr(number, 10)))
     emit_pair("digamma_root", digamma_zero - 1, letter, ctype)
     emit_pair("half_root_pi", half_root_pi, letter, ctype)
     emit_pair("half_log_two_pi", mp.log(2 * mp.pi) / 2, letter, ctype)

@@ -13,7 +13,7 @@ struct fitted<float> {
   static constexpr float lgamma_offset = 0.4375;
   static constexpr float digamma_offset = 0.71875;
   static constexpr float trigamma_offset = -0.4375;
-  static constexpr float erfc_offset = 0.65625;
+  static constexpr float erfc_offset = 0.6875;
   static constexpr float erfc_shift = 0.75;
   static constexpr float erf_inv_square = 0.5625;
   static constexpr float erf_inv_root = 1.4375;
@@ -72,8 +72,8 @@ struct fitted<float> {
                                             0x1.297afp-16f};
   static constexpr float erf_inv_far_d[] = {0x1p0f, 0x1.2bc216p0f, 0x1.9b642cp-2f, 0x1.2f08b8p-5f};
   // exp(x^2) erfc(x) / t - erfc_offset in t = 1/(x + erfc_shift), 1/2 <= x <= 10.1 (f32), 28 (f64): 2^-28.8
-  static constexpr float erfc_n[] = {-0x1.791628p-4f, 0x1.6ffecep-2f,  -0x1.22d36ep-5f,
-                                     0x1.2d9c8p0f,    -0x1.3970b4p-3f, -0x1.82bf16p-3f};
+  static constexpr float erfc_n[] = {-0x1.f91628p-4f, 0x1.59ce26p-2f,  -0x1.45299cp-3f,
+                                     0x1.228f34p0f,   -0x1.cf5204p-3f, -0x1.82bf16p-3f};
   static constexpr float erfc_d[] = {0x1p0f, 0x1.630a7ep-1f, 0x1.f8e98p1f, 0x1.61a994p0f, 0x1.2bc29ep1f};
 };
 
