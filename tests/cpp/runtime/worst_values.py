@@ -20,14 +20,23 @@ VALUES = {
     "acos": (mp.acos, "0x1.1e106cp-1 0x1.1d203e90dd572p-1 0x1p-1 0x1.000002p-1 -0x1.fffffep-1 -0x1.000002p-1"),
     "sinh": (mp.sinh, "0x1.15afa6p+0 -0x1.10eceba5d8a98p+0 0x1.fffffep-1 0x1p+0 0x1.62p+6 0x1.633ce8fb9f87dp+9"),
     "cosh": (mp.cosh, "0x1.aba87cp+4 -0x1.ec5f891469cacp+1 0x1.62e43p-2 0x1.62p+6 0x1.633ce8fb9f87dp+9"),
-    "asinh": (mp.asinh, "0x1.0f6b46p-1 -0x1.1ae12b64006f6p-1 0x1.0f5c28f5c28f5p-1 0x1.0f5c28f5c28f6p-1 0x1p+6 0x1.662a8p+12"),
+    "asinh": (mp.asinh,
+        "0x1.0f6b46p-1 -0x1.1ae12b64006f6p-1 0x1.0f5c28f5c28f5p-1 0x1.0f5c28f5c28f6p-1 0x1p+6 0x1.662a8p+12"),
     "acosh": (mp.acosh, "0x1.447372p+0 0x1.109e3b66b9daap+0 0x1.8cccccp+0 0x1.8ccccep+0 0x1.000002p+0 0x1p+6"),
     "atanh": (mp.atanh, "0x1.d29bcp-2 -0x1.c031ef2c2c8d4p-2 0x1p-1 0x1.fffffep-2 0x1.fffffep-1 0x1.fffffffffffffp-1"),
-    "erfc": (mp.erfc, "0x1.53ca42p+0 0x1.9d282ba44504ap+3 0x1p-1 0x1.fffffep-2 0x1.4p+3 0x1.a8p+4 -0x1p-1 -0x1.8p+1"),
-    "erf_inv": (mp.erfinv, "0x1.1eebp-125 -0x1.806b1eb8e5fd5p-1 0x1.8p-1 0x1.8p-1 0x1.fffffep-1 0x1.fffffffffffffp-1"),
-    "trigamma": (trigamma, "0x1.7482f0262da69p+0 -0x1.655f75327e363p+8 0x1p+2 0x1.fffffep+1 " + BELOW_ZERO),
-    "digamma": (digamma, "0x1.fb578p+1 0x1.0e3eeddd6b679p+0 0x1.762d86356be3fp+0 0x1.762d86p+0 0x1p+2 " + BELOW_ZERO),
-    "lgamma": (lambda x: mp.log(abs(mp.gamma(x))), "0x1.6147p+1 0x1.726ee574511ffp-1 0x1.fffffep-1 0x1.000002p+0 "
+    "erfc": (mp.erfc,
+        "0x1.53ca42p+0 0x1.086936p+3 0x1.2b6462p-1 0x1.80d54b7a5b2d7p+4 0x1.82b41496156e8p+4 "
+        "0x1.9d282ba44504ap+3 0x1p-1 0x1.fffffep-2 0x1.4p+3 0x1.a8p+4 -0x1p-1 -0x1.8p+1"),
+    "erf_inv": (mp.erfinv,
+        "0x1.1eebp-125 0x1.836b46p-1 -0x1.812279b2b3485p-1 0x1.8p-1 0x1.800002p-1 0x1.fffffep-1 "
+        "0x1.fffffffffffffp-1"),
+    "trigamma": (trigamma,
+        "-0x1.6be868p+5 -0x1.9d8f5a2ac3571p+8 0x1.7482f0262da69p+0 -0x1.655f75327e363p+8 0x1p+2 0x1.fffffep+1 " + BELOW_ZERO),
+    "digamma": (digamma,
+        "0x1.fde8ccp+1 0x1.0e3eeddd6b679p+0 -0x1.bae912p+1 -0x1.ba316ea3ac178p+1 0x1.762d86356be3fp+0 "
+        "0x1.762d86p+0 0x1p+2 " + BELOW_ZERO),
+    "lgamma": (lambda x: mp.log(abs(mp.gamma(x))),
+        "0x1.623d94p+1 0x1.0b5b69129d13p+0 -0x1.f51c3ap-2 -0x1.0c931cfd80cd6p-1 0x1.fffffep-1 0x1.000002p+0 "
                "0x1.fffffep+0 0x1.0000000000001p+1 0x1.8p+1 0x1.7ffffep+1 0x1p-60 0x1p+12 " + BELOW_ZERO),
 }
 
