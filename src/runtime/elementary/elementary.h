@@ -9,7 +9,7 @@
 // Notation: "ulp" is the distance between the neighbours of the exact result in the
 // result's type; the largest errors named were measured over all floats and over a
 // thousand million doubles (atan, pow, log2, rsqrt: a hundred million; those with coefficients
-// in fitted_coefficients.h, sinh, cosh, cbrt and log10: a million). bench/elementary measures them.
+// in fitted_coefficients.h, sinh, cosh, cbrt and log10: some million). bench/elementary measures them.
 #pragma once
 #include "runtime/elementary/error_function.h"
 #include "runtime/elementary/exponential.h"

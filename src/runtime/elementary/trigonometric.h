@@ -116,7 +116,7 @@ V cos(V x) {
 // t = tan(r) = r + r^3 p(r^2) as a sum of two numbers, degree 17 (f32) or 31 (f64); in odd quadrants -1/t with a
 // correction. r_low enters with about the slope of tan, the
 // rounding error of r^2 with about p.
-// Largest error: f32 1.09 ulp at 0x1.997516p+41; f64 0.93 ulp at 0x1.213b8f2040c3ep+4.
+// Largest error: f32 1.09 ulp at 0x1.997516p+41; f64 0.95 ulp at 0x1.610f31fa7bcb8p+554.
 template <class V>
 V tan(V x) {
   using B = bits<V>;

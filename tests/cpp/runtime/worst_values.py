@@ -31,13 +31,14 @@ VALUES = {
         "0x1.1eebp-125 0x1.836b46p-1 -0x1.812279b2b3485p-1 0x1.8p-1 0x1.800002p-1 0x1.fffffep-1 "
         "0x1.fffffffffffffp-1"),
     "trigamma": (trigamma,
-        "-0x1.6be868p+5 -0x1.9d8f5a2ac3571p+8 0x1.7482f0262da69p+0 -0x1.655f75327e363p+8 0x1p+2 0x1.fffffep+1 " + BELOW_ZERO),
+        "-0x1.6be868p+5 -0x1.9d8f5a2ac3571p+8 0x1.7482f0262da69p+0 -0x1.655f75327e363p+8 0x1p+2 "
+        "0x1.fffffep+1 " + BELOW_ZERO),
     "digamma": (digamma,
         "0x1.fde8ccp+1 0x1.0e3eeddd6b679p+0 -0x1.bae912p+1 -0x1.ba316ea3ac178p+1 0x1.762d86356be3fp+0 "
         "0x1.762d86p+0 0x1p+2 " + BELOW_ZERO),
     "lgamma": (lambda x: mp.log(abs(mp.gamma(x))),
         "0x1.623d94p+1 0x1.0b5b69129d13p+0 -0x1.f51c3ap-2 -0x1.0c931cfd80cd6p-1 0x1.fffffep-1 0x1.000002p+0 "
-               "0x1.fffffep+0 0x1.0000000000001p+1 0x1.8p+1 0x1.7ffffep+1 0x1p-60 0x1p+12 " + BELOW_ZERO),
+        "0x1.fffffep+0 0x1.0000000000001p+1 0x1.8p+1 0x1.7ffffep+1 0x1p-60 0x1p+12 " + BELOW_ZERO),
 }
 
 
