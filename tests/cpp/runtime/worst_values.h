@@ -59,7 +59,7 @@ const WorstValue worst_values[] = {
     {Function::erfc, 0x1.086936p+3, 0x1.88da19f236c86p-103, -0x1.574d5c775e6f4p-157},
     {Function::erfc, 0x1.2b6462p-1, 0x1.a20e95c8a1dedp-2, -0x1.34a6770067343p-58},
     {Function::erfc, 0x1.80d54b7a5b2d7p+4, 0x1.f9da80032f251p-841, -0x1.5e95024abc4d0p-898},
-    {Function::erfc, 0x1.82b41496156e8p+4, 0x1.cb6d2919f45d7p-849, -0x1.9531632a875ebp-904},
+    {Function::erfc, 0x1.8026d1f014a32p+4, 0x1.eab1f83596342p-838, -0x1.685c9f55856dep-894},
     {Function::erfc, 0x1.9d282ba44504ap+3, 0x1.fac5c3dc1e37dp-246, -0x1.dbf6bbee4d2c7p-306},
     {Function::erfc, 0x1p-1, 0x1.eb02147ce245cp-2, -0x1.5e809f1a31a28p-56},
     {Function::erfc, 0x1.fffffep-2, 0x1.eb02163ed2107p-2, 0x1.29bc461c51c35p-56},
