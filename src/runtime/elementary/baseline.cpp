@@ -16,5 +16,8 @@
 #define ANVIL_ELEMENTARY_TYPES(X, name) X(name, f32) X(name, f64) X(name, f32x4) X(name, f64x2)
 #define ANVIL_ELEMENTARY_WIDEST_F32 f32x4
 #define ANVIL_ELEMENTARY_WIDEST_F64 f64x2
+#if defined(__aarch64__)
+#include <arm_neon.h>
+#endif
 #endif
 #include "runtime/elementary/kernels.inc"

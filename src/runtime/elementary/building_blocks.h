@@ -3,6 +3,7 @@
 #pragma once
 #include <limits>
 #include "runtime/elementary/coefficients.h"
+#include "runtime/elementary/fitted_coefficients.h"
 #include "runtime/elementary/lanes.h"
 
 namespace anvil::elementary::ANVIL_ELEMENTARY_ISA {
@@ -17,6 +18,8 @@ template <class V>
 constexpr bool single = std::is_same_v<number<V>, float>;
 template <class V>
 using table = coefficients<number<V>>;
+template <class V>
+using fit = fitted<number<V>>;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
@@ -34,7 +37,8 @@ struct format<float> {
   static constexpr uint32_t exponent_mask = 0xff800000;
   static constexpr float exp_low = -104, exp_high = 89, expm1_low = -18, expm1_same = 0x1p-30f, tanh_high = 10;
   static constexpr float erf_high = 4.1, erfc_square_high = 110, erfc_high = 11, angle_high = 0x1p15f,
-                         rsqrt_low = 0x1p-100f, rsqrt_scale = 0x1p24f;
+                         rsqrt_low = 0x1p-100f, rsqrt_scale = 0x1p24f, quotient_low = 0x1p-70f, digamma_low = 0x1p-40f,
+                         square_high = 0x1p60f;
 };
 template <>
 struct format<double> {
@@ -46,7 +50,8 @@ struct format<double> {
   static constexpr uint64_t exponent_mask = 0xfff0000000000000;
   static constexpr double exp_low = -746, exp_high = 710, expm1_low = -38, expm1_same = 0x1p-60, tanh_high = 20;
   static constexpr double erf_high = 6, erfc_square_high = 750, erfc_high = 28, angle_high = 0x1p26,
-                          rsqrt_low = 0x1p-960, rsqrt_scale = 0x1p54;
+                          rsqrt_low = 0x1p-960, rsqrt_scale = 0x1p54, quotient_low = 0x1p-900, digamma_low = 0x1p-70,
+                          square_high = 0x1p500;
 };
 template <class V>
 using layout = format<number<V>>;
@@ -127,6 +132,12 @@ V last_steps_apart(V x, const T (&c)[n]) {
   T rest[n - 2];
   for (size_t i = 2; i < n; ++i) rest[i - 2] = c[i];
   return fma(fma(halves(x, rest), x, V(c[1])), x, V(c[0]));
+}
+
+// P/Q
+template <class V, class T, size_t n, size_t m>
+V quotient(V x, const T (&p)[n], const T (&q)[m]) {
+  return short_polynomial(x, p) / short_polynomial(x, q);
 }
 
 // ---- exact sums and products ------------------------------------------------------

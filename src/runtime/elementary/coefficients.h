@@ -45,11 +45,6 @@ struct coefficients<float> {
   // atan(x) = x + x^3 (c0 + c1 x^2 + ...), |x| <= 1: 2^-28.5
   static constexpr float atan[] = {-0x1.55553ep-2f, 0x1.9991ecp-3f,  -0x1.24211ap-3f, 0x1.c0946cp-4f,  -0x1.5825f2p-4f,
                                    0x1.da9c2ep-5f,  -0x1.fe7d24p-6f, 0x1.6551e2p-7f,  -0x1.d5a1aap-10f};
-  // exp(x^2) erfc(x)/t = c0 + c0_low + c1 u + ..., t = 1/(x + 2), u = t - 0.1875, 0.5 <= x <= 10.1 (f32), 27.4 (f64): 2^-26.125
-  static constexpr float erfc[] = {0x1.bbb4b8p-1f, 0x1.1c6522p1f, 0x1.f64376p1f, 0x1.b2e272p1f,  -0x1.6d1496p1f,
-                                   -0x1.36fec6p3f, 0x1.4e8d68p1f, 0x1.d60706p4f, -0x1.472e64p3f, -0x1.9566aep6f,
-                                   0x1.78b4dcp6f,  0x1.04030cp8f, -0x1.c1435ap8f};
-  static constexpr float erfc_low = -0x1.a82596p-26f;  // c0_low of erfc
   // log2(e) in two full parts
   static constexpr float log2e_parts[] = {0x1.715476p0f, 0x1.4ae0cp-26f};
   // 1/3 in two parts
@@ -134,15 +129,6 @@ struct coefficients<double> {
       -0x1.1bf50da3a8c8ap-5, 0x1.dff6908bd5423p-6, -0x1.756f5f3da3527p-6,  0x1.012f2c0c3e4f4p-6,
       -0x1.2cf111b9b8026p-7, 0x1.1e57744ea01cfp-8, -0x1.a4c5d469f7862p-10, 0x1.bc838783ceff1p-12,
       -0x1.2ad7287431eap-14, 0x1.7eb58e7f59166p-18};
-  // exp(x^2) erfc(x)/t = c0 + c0_low + c1 u + ..., t = 1/(x + 2), u = t - 0.1875, 0.5 <= x <= 10.1 (f32), 27.4 (f64): 2^-55.1875
-  static constexpr double erfc[] = {
-      0x1.bbb4b72bf870bp-1,  0x1.1c65214e64442p1,   0x1.f643762c5c427p1,   0x1.b2e2737fc9b93p1,   -0x1.6d142beea8866p1,
-      -0x1.36ffa30e05a08p3,  0x1.4e34849268889p1,   0x1.d66d33679f49bp4,   -0x1.400f827c4308ap3,  -0x1.a01fe7929b9c1p6,
-      0x1.6b0e705cc60d6p6,   0x1.76f54d1d0a8c4p8,   -0x1.6f493e27c1148p9,  -0x1.f2fd26bbaa511p9,  0x1.2e9d5c92d4b25p12,
-      -0x1.6352caf4403e9p10, -0x1.76121ca70af3dp14, 0x1.6e74d7ef06c6bp15,  0x1.bf582e63033b7p15,  -0x1.75b508dea0f05p18,
-      0x1.59675a1749958p18,  0x1.8bfe81538b9f8p20,  -0x1.1aba7de5cd092p22, -0x1.32fd826ced0b4p19, 0x1.162b5c356e7ddp24,
-      -0x1.410036533ac16p24};
-  static constexpr double erfc_low = 0x1.94cd0a5bef78fp-56;  // c0_low of erfc
   // log2(e) in two full parts
   static constexpr double log2e_parts[] = {0x1.71547652b82fep0, 0x1.777d0ffda0d24p-56};
   // 1/3 in two parts

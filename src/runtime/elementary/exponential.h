@@ -7,22 +7,34 @@ namespace anvil::elementary::ANVIL_ELEMENTARY_ISA {
 // ---- exp -----------------------------------------------------------------------
 // Reduction: k = round(x/ln2), r = x - k ln2 in two parts (Cody and Waite 1980);
 // with fma the first step is exact. exp(r) = 1 + r + r^2 q(r), degree 6 (f32,
-// error 2^-28) or 11 (f64, error 2^-58). Here exp(x) 2^extra, constant beyond high.
+// error 2^-28) or 11 (f64, error 2^-58).
+// Largest error: f32 0.89 ulp at -0x1.765026p+2; f64 1.00 ulp at -0x1.61fa0e3234608p+9.
 template <class V>
-V exp_with_exponent(V x, number<V> high, int extra) {
+V exp(V x) {
   using T = table<V>;
   using L = layout<V>;
-  x = lesser(V(high), greater(V(L::exp_low), x));
-  auto [k, code] = nearest(x, T::log2e, 2 * L::bias + extra);
+  x = lesser(V(L::exp_high), greater(V(L::exp_low), x));
+  auto [k, code] = nearest(x, T::log2e, 2 * L::bias);
   V r = fma(k, V(-T::ln2[1]), fma(k, V(-T::ln2[0]), x));
   V q = short_polynomial(r, T::exp);
   V p = fma(fma(q, r, V(1)), r, V(1));
   return scale(p, code);
 }
-// Largest error: f32 0.89 ulp at -0x1.765026p+2; f64 1.00 ulp at -0x1.61fa0e3234608p+9.
+
+// exp(x + x_low) = 2^k (p + p_low), 0 <= p_low < 0.07 with an error of about 2^-28 or 2^-57 and k the code that
+// scale() takes. x lies between exp_low and exp_high.
 template <class V>
-V exp(V x) {
-  return exp_with_exponent(x, layout<V>::exp_high, 0);
+struct ExpInTwo {
+  V p, p_low;
+  bits<V> code;
+};
+template <class V>
+ExpInTwo<V> exp_in_two(V x, V x_low) {
+  using T = table<V>;
+  auto [k, code] = nearest(x, T::log2e, 2 * layout<V>::bias);
+  auto [r, r_low] = fast_two_sum(fma(k, V(-T::ln2[0]), x), fma(k, V(-T::ln2[1]), x_low));
+  auto [p, error] = fast_two_sum(V(1), r);
+  return {p, fma(r * r, polynomial(r, T::exp), fma(r, r_low, r_low) + error), code};
 }
 
 // ---- expm1 ---------------------------------------------------------------------

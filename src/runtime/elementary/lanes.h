@@ -26,6 +26,8 @@
 #include <type_traits>
 #if defined(__x86_64__)
 #include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 #define ANVIL_INLINE inline __attribute__((always_inline))
@@ -187,6 +189,17 @@ ANVIL_LANES_64(double, 8, pd, epi64, 0xff)
 #endif
 #undef ANVIL_LANES_64
 #undef ANVIL_LANES_32
+#undef ANVIL_LANES
+#elif defined(__aarch64__)
+#define ANVIL_LANES(T, N, registers, s)                                                                      \
+  ANVIL_INLINE Lanes<T, N> fma(Lanes<T, N> a, Lanes<T, N> b, Lanes<T, N> c) {                                \
+    return {(Lanes<T, N>::vector)vfmaq_##s((registers)c.v, (registers)a.v, (registers)b.v)};                 \
+  }                                                                                                          \
+  ANVIL_INLINE Lanes<T, N> sqrt(Lanes<T, N> a) { return {(Lanes<T, N>::vector)vsqrtq_##s((registers)a.v)}; } \
+  ANVIL_INLINE Lanes<T, N> trunc(Lanes<T, N> a) { return {(Lanes<T, N>::vector)vrndq_##s((registers)a.v)}; } \
+  ANVIL_INLINE bool any(mask_of<T, N> m) { return vmaxvq_u32((uint32x4_t)m.v) != 0; }
+ANVIL_LANES(float, 4, float32x4_t, f32)
+ANVIL_LANES(double, 2, float64x2_t, f64)
 #undef ANVIL_LANES
 #else  // the compiler makes vectors of these loops where it can
 template <class T, int N>

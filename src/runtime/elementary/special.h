@@ -1,6 +1,6 @@
-// The functions without a formula over vectors: fmod, lgamma, the inverse of erf, the polygamma and zeta functions,
-// the incomplete gamma and beta functions and Bessel functions, all in double; floats are computed in double and
-// rounded. Compiled once, so that every instruction set gets the same bits.
+// The functions without a formula over vectors: fmod, the polygamma and zeta functions, the incomplete gamma and beta
+// functions and Bessel functions, all in double; floats are computed in double and rounded. Compiled once, so that
+// every instruction set gets the same bits.
 #pragma once
 
 namespace anvil::elementary::special {
@@ -16,16 +16,9 @@ namespace anvil::elementary::special {
   inline float name(float x, float y, float z) { return float(name(double(x), double(y), double(z))); }
 
 ANVIL_SPECIAL_TWO(fmod)
-ANVIL_SPECIAL_ONE(lgamma)  // log |gamma(x)|; touches no signgam
 
-// The inverse of erf: about 1.5 ulp; +-inf at +-1, NaN beyond.
-ANVIL_SPECIAL_ONE(erf_inv)
-
-// The logarithmic derivative of gamma, and the n-th derivative of that. Relative error about
-// 1e-13 except next to the zeros at negative x, where it is absolute. At the poles 0, -1,
-// -2, ... odd orders are Inf, even ones NaN; so is an order that is negative or no integer.
-ANVIL_SPECIAL_ONE(digamma)
-ANVIL_SPECIAL_ONE(trigamma)
+// The n-th derivative of digamma. Relative error about 1e-13. At the poles 0, -1, -2, ... odd orders are Inf, even
+// ones NaN; so is an order that is negative or no integer.
 ANVIL_SPECIAL_TWO(polygamma)
 
 // Hurwitz' zeta function zeta(s, a), the sum over k >= 0 of (a + k)^-s: Inf for s = 1, NaN for

@@ -6,6 +6,7 @@
 
 #include "runtime/elementary/dual.h"
 #include "runtime/elementary/special.h"
+#include "runtime/elementary/table.h"
 
 namespace anvil::elementary::special {
 
@@ -46,6 +47,8 @@ inline double exp_rest(double t) {
                                       1. / 479001600, 1. / 6227020800, 1. / 87178291200};
   return std::fabs(t) > 0.5 ? std::expm1(t) - t : t * t * polynomial(t, taylor);
 }
+
+inline double digamma(double x) { return call(Function::digamma, x); }
 
 // The logarithm of scaled_gamma(z) for z >= 10 (DLMF 5.11.1): B[2k] / (2k (2k - 1) z^(2k - 1)).
 inline constexpr double stirling[] = {1. / 12,        -1. / 360, 1. / 1260,       -1. / 1680,     1. / 1188,

@@ -19,8 +19,8 @@
   ONE(log10, formula) ONE(sin, formula) ONE(cos, formula) ONE(tan, formula) ONE(asin, formula)                   \
   ONE(acos, formula) ONE(atan, formula) ONE(sinh, formula) ONE(cosh, formula) ONE(tanh, formula)                 \
   ONE(asinh, formula) ONE(acosh, formula) ONE(atanh, formula) ONE(logistic, formula) ONE(erf, formula)           \
-  ONE(erfc, formula) ONE(erf_inv, special) ONE(cbrt, formula) ONE(rsqrt, formula) ONE(lgamma, special)           \
-  ONE(digamma, special) ONE(trigamma, special) ONE(bessel_i1e, special)                                          \
+  ONE(erfc, formula) ONE(erf_inv, formula) ONE(cbrt, formula) ONE(rsqrt, formula) ONE(lgamma, formula)           \
+  ONE(digamma, formula) ONE(trigamma, formula) ONE(bessel_i1e, special)                                          \
   TWO(pow, formula) TWO(atan2, formula) TWO(fmod, special) TWO(polygamma, special) TWO(zeta, special)    \
   TWO(igamma, special) TWO(igammac, special) TWO(igamma_grad_a, special) TWO(gamma_density, special)             \
   TWO(bessel_j, special) TWO(bessel_y, special) TWO(bessel_i, special) TWO(bessel_k, special)                    \

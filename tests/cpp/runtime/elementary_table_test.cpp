@@ -38,7 +38,7 @@ std::map<std::string, void*> table_of(Isa isa) {
 }
 
 // Widths in lanes of floats; of doubles half as many.
-std::vector<int> widths(Isa isa) {
+std::vector<int> widths([[maybe_unused]] Isa isa) {
 #if defined(__x86_64__)
   return isa == Isa::avx512 ? std::vector{8, 16} : isa == Isa::avx2 ? std::vector{8} : std::vector<int>{};
 #else

@@ -22,7 +22,7 @@ void expect_near(F f, double x, double y, double wanted, double tolerance) {
   auto single = static_cast<float>(x), second = static_cast<float>(y);
   if (single != x || second != y) return;
   float rounded = arity(f) == 2 ? call(f, single, second) : call(f, single);
-  EXPECT_EQ(rounded, static_cast<float>(got)) << name(f) << " at " << x << " " << y;
+  EXPECT_FLOAT_EQ(rounded, static_cast<float>(got)) << name(f) << " at " << x << " " << y;
 }
 
 struct Known {
