@@ -10,8 +10,8 @@
 #' 'mirai' starts with one, and so does a process made by `parallel::mclapply()`, because there the
 #' processors have work already: call `anvil_threads(n)` in the worker for more.
 #'
-#' @param n A whole number of at least 1, of threads that work at once, R's own among them; `NULL` for as many as
-#'   at first.
+#' @param n How many threads work at once, R's own among them: a whole number. 0 is as many as at first; `NULL`
+#'   changes nothing.
 #' @param expr An expression, evaluated with so many threads.
 #' @return `anvil_threads()`: the number of threads; with `n` the former number, invisibly.
 #'   `with_threads()`: the value of `expr`.
@@ -22,10 +22,9 @@
 #' x <- nv_tensor(seq(0, 1, length.out = 1e6), "f64")
 #' one <- with_threads(1, f(x))
 #' identical(as_array(one), as_array(f(x)))
-anvil_threads <- function(n) {
-  if (missing(n)) return(.Call(C_anvil_threads, NULL))
-  if (!is.null(n)) check_whole_number(n, "n", lower = 1)
-  invisible(.Call(C_anvil_threads, as.integer(n %||% 0L)))
+anvil_threads <- function(n = NULL) {
+  if (is.null(n)) return(.Call(C_anvil_threads, NULL))
+  invisible(.Call(C_anvil_threads, check_whole_number(n, "n", lower = 0)))
 }
 
 #' @rdname anvil_threads

@@ -5,12 +5,13 @@ test_that("as many threads work as is said, and as before afterwards", {
   expect_identical(with_threads(2, anvil_threads()), 2L)
   expect_error(with_threads(2, stop("no")), "no")
   expect_identical(anvil_threads(), 3L)
-  expect_identical(withVisible(anvil_threads(NULL))$visible, FALSE)
+  expect_identical(withVisible(anvil_threads(0))$visible, FALSE)
   expect_gte(anvil_threads(), 1L)
-  for (wrong in list(0, 1.5, NA, "2", c(1, 2), -1)) {
+  for (wrong in list(1.5, NA, "2", c(1, 2), -1)) {
     expect_error(anvil_threads(wrong), class = "anvil_error_argument")
     expect_error(with_threads(wrong, 1), class = "anvil_error_argument")
   }
+  expect_error(with_threads(0, 1), class = "anvil_error_argument")
 })
 
 # Products, sums, sorts, factorisations, and loops over many elements with and without temporaries.
