@@ -60,21 +60,25 @@ void* pool_alloc(R_allocator_t*, size_t bytes) {
 void pool_free(R_allocator_t*, void* p) { runtime::give(static_cast<char*>(p) - offset); }
 
 // R does not see what results cost: new pages take many times what it takes to fill them. A collection gives
-// old results back to the pool. It is due when new pages have taken as long as the last collection did, and
-// after collections that gave little back, when the results are in use, less and less often.
-void collect_when_due() {
+// old results back to the pool. Where programs need new pages again, it is due when so many as there were results
+// since the last one would take as long as that did; after collections that gave little back, because the results
+// are in use, less and less often.
+void collect_when_due(size_t bytes) {
   using Clock = std::chrono::steady_clock;
-  static double seconds = 0.03, patience = 1;
-  static runtime::PoolStatistics last;
+  static double collection = 0.03, patience = 1;
+  static size_t since = 0, fresh = 0;
+  since += bytes;
   const runtime::PoolStatistics before = runtime::pool_statistics();
-  if (before.fresh_seconds - last.fresh_seconds < seconds * patience) return;
+  const bool needs_pages = before.fresh > std::exchange(fresh, before.fresh) || runtime::would_be_fresh(bytes);
+  if (!needs_pages || before.fresh_bytes == 0) return;
+  const double seconds_of_byte = before.fresh_seconds / static_cast<double>(before.fresh_bytes);
+  if (static_cast<double>(since) * seconds_of_byte < collection * patience) return;
   const auto start = Clock::now();
   R_gc();
-  seconds = std::chrono::duration<double>(Clock::now() - start).count();
-  const bool little = before.used - std::min(before.used, runtime::pool_statistics().used) <
-                      (before.fresh_bytes - last.fresh_bytes) / 2;
+  collection = std::chrono::duration<double>(Clock::now() - start).count();
+  const bool little = before.used - std::min(before.used, runtime::pool_statistics().used) < since / 2;
   patience = little ? std::min(patience * 2, 1024.0) : 1;
-  last = before;
+  since = 0;
 }
 
 }  // namespace
@@ -84,7 +88,7 @@ SEXP allocate_data(const TensorType& type) {
   const SEXPTYPE kind = type.dtype == DType::f64 ? REALSXP : type.dtype == DType::i32 ? INTSXP : RAWSXP;
   const auto length = static_cast<R_xlen_t>(kind == RAWSXP ? bytes : bytes / size_of(type.dtype));
   if (bytes < large) return Rf_allocVector(kind, length);
-  collect_when_due();
+  collect_when_due(bytes);
   take_ahead(bytes + header + offset);
   R_allocator_t allocator{pool_alloc, pool_free, nullptr, nullptr};
   return Rf_allocVector3(kind, length, &allocator);

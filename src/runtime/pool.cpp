@@ -93,6 +93,10 @@ class Pool {
     statistics_.used += size;
     return h;
   }
+  bool has(size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    return free_[class_of(bytes)] != nullptr;
+  }
   void give(Header* h) {
     const std::lock_guard lock(mutex_);
     statistics_.used -= h->bytes;
@@ -178,6 +182,8 @@ void give(void* p) noexcept {
   std::memcpy(&h, static_cast<char*>(p) - sizeof h, sizeof h);
   Pool::pool().give(h);
 }
+
+bool would_be_fresh(size_t bytes) { return !Pool::pool().has(bytes + 2 * alignment); }
 
 PoolStatistics pool_statistics() {
   const std::lock_guard lock(Pool::pool().mutex_);

@@ -12,6 +12,8 @@ namespace anvil::runtime {
 void* take(size_t bytes, size_t lead = 0);
 void give(void*) noexcept;  // null is ignored
 
+bool would_be_fresh(size_t bytes);  // whether such a block would come from the system
+
 struct PoolStatistics {
   size_t used = 0;              // bytes in blocks that are taken
   size_t kept = 0;              // bytes in blocks that wait to be taken
