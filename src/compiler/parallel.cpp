@@ -17,6 +17,7 @@
 // the program alone, so that results have the same bits for any number of threads.
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -89,19 +90,18 @@ class NestCopy {
 // The temporaries that each step of a loop may have for itself.
 class OwnBuffers {
  public:
-  explicit OwnBuffers(const Program& p) : program_(p), uses_(p.buffers.size()) {
-    count(p.body, uses_);
+  explicit OwnBuffers(const Program& p) : program_(p), uses_(count(p.body)) {
     for (const loops::Buffer& b : p.buffers)
-      if (b.alias >= 0) uses_[static_cast<size_t>(b.alias)].whole = true;
+      if (b.alias >= 0) uses_[b.alias].whole = true;
   }
   std::vector<BufferId> of(const For& f) const {
     std::vector<BufferId> own;
-    std::vector<Uses> inside(program_.buffers.size());
-    count(f.body, inside);
-    for (size_t b = 0; b < uses_.size(); ++b)
-      if (inside[b].count > 0 && inside[b].count == uses_[b].count && !uses_[b].whole &&
-          program_.buffers[b].kind == loops::Buffer::Kind::temporary && written_first(f.body, static_cast<BufferId>(b)))
-        own.push_back(static_cast<BufferId>(b));
+    for (const auto& [b, inside] : count(f.body)) {
+      const auto all = uses_.find(b);
+      if (all != uses_.end() && inside.count == all->second.count && !all->second.whole &&
+          program_.buffers[static_cast<size_t>(b)].kind == loops::Buffer::Kind::temporary && written_first(f.body, b))
+        own.push_back(b);
+    }
     return own;
   }
 
@@ -110,13 +110,15 @@ class OwnBuffers {
     int count = 0;
     bool whole = false;
   };
-  void count(const Block& block, std::vector<Uses>& uses) const {
+  static std::map<BufferId, Uses> count(const Block& block) {
+    std::map<BufferId, Uses> uses;
     for (const Stmt& s : block)
       each_access_inside(s, [&](BufferId b, const Index*, AccessKind kind) {
-        Uses& u = uses[static_cast<size_t>(b)];
+        Uses& u = uses[b];
         ++u.count;
         u.whole = u.whole || kind == AccessKind::whole;
       });
+    return uses;
   }
   // Whether a block writes every element before anything reads one.
   bool written_first(const Block& block, BufferId b) const {
@@ -158,7 +160,7 @@ class OwnBuffers {
   }
 
   const Program& program_;
-  std::vector<Uses> uses_;
+  std::map<BufferId, Uses> uses_;
 };
 
 class Cutter {

@@ -10,8 +10,7 @@ namespace anvil::runtime {
 // (the bytes ahead of it hold what an owner such as R puts in front of its data). Throws
 // Error("memory") when there is none, after giving kept blocks back to the system.
 void* take(size_t bytes, size_t lead = 0);
-void give(void*) noexcept;  // null is ignored
-
+void give(void*) noexcept;          // null is ignored
 bool would_be_fresh(size_t bytes);  // whether such a block would come from the system
 
 struct PoolStatistics {
