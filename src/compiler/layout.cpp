@@ -25,15 +25,6 @@ using loops::For;
 
 constexpr int64_t least_rows = 8, least_columns = 4;
 
-// The loops of a nest, outermost first, up to the first body of several statements.
-std::vector<For*> outer_loops(Stmt& s) {
-  std::vector<For*> list;
-  for (For* f = std::get_if<For>(&s.is); f != nullptr;
-       f = f->body.size() == 1 ? std::get_if<For>(&f->body[0].is) : nullptr)
-    list.push_back(f);
-  return list;
-}
-
 // ---- transposed temporaries ---------------------------------------------------------------
 
 class Transposer {
@@ -129,7 +120,7 @@ class Transposer {
   bool turn(BufferId b) {
     Facts& f = facts_[static_cast<size_t>(b)];
     const Shape& shape = program_.buffers[static_cast<size_t>(b)].shape;
-    std::vector<For*> loops = outer_loops(*f.nest);
+    std::vector<For*> loops = outer_loops(std::get_if<For>(&f.nest->is));
     std::vector<std::pair<Variable, int64_t>> wanted;  // innermost first
     for (size_t d : f.order) {
       if (shape[d] == 1) continue;
@@ -208,7 +199,7 @@ class Packer {
   }
 
   void pack(Stmt& nest, Block& before) {
-    std::vector<For*> loops = outer_loops(nest);
+    std::vector<For*> loops = outer_loops(std::get_if<For>(&nest.is));
     if (loops.size() < 2) return;
     For& rows = *loops.back();
     const Rows body = rows_of(rows);

@@ -205,12 +205,7 @@ class Cutter {
   // The loop that is cut becomes the outermost: one that has enough steps, if all steps of all loops on the
   // way are independent.
   bool bring_outside(For& f) const {
-    std::vector<For*> loops = {&f};
-    while (loops.back()->body.size() == 1) {
-      auto inner = std::get_if<For>(&loops.back()->body[0].is);
-      if (!inner) break;
-      loops.push_back(inner);
-    }
+    const std::vector<For*> loops = outer_loops(&f);
     size_t best = 0;
     for (size_t k = 1; k < loops.size() && steps(*loops[best]) < few_steps; ++k)
       if (steps(*loops[k]) > steps(*loops[best])) best = k;

@@ -88,13 +88,9 @@ class RecordLayouts {
 
   // The loops around one store of what depends on no memory, so that the innermost one moves least.
   void turn_fill(Stmt& s, const std::vector<Order>& orders) {
-    std::vector<For*> loops;
-    Stmt* inner = &s;
-    while (auto f = std::get_if<For>(&inner->is)) {
-      loops.push_back(f);
-      if (f->body.size() != 1) return;
-      inner = &f->body[0];
-    }
+    const std::vector<For*> loops = outer_loops(std::get_if<For>(&s.is));
+    if (loops.empty() || loops.back()->body.size() != 1) return;
+    const Stmt* inner = &loops.back()->body[0];
     const auto store = std::get_if<loops::Store>(&inner->is);
     if (!store || orders[static_cast<size_t>(store->buffer)].empty()) return;
     bool loads = false;

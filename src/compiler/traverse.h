@@ -28,6 +28,13 @@ using loops::Variable;
 // Removes stores to temporaries that nothing reads, and loops that are empty then.
 void remove_dead_stores(Program&);
 
+// The loops of a nest, outermost first, up to the first body of several statements; none of null.
+inline std::vector<loops::For*> outer_loops(loops::For* f) {
+  std::vector<loops::For*> list;
+  for (; f != nullptr; f = f->body.size() == 1 ? std::get_if<loops::For>(&f->body[0].is) : nullptr) list.push_back(f);
+  return list;
+}
+
 // Buffers get their dimensions in another order, in memory and wherever they are accessed: orders[b] has them with
 // the one that comes first in memory first, or is empty where they stay.
 using Order = std::vector<size_t>;
