@@ -15,6 +15,7 @@
 #include "compiler/lower.h"
 #include "loops/origins.h"
 #include "primitives/families/control.h"
+#include "transform/trip_count.h"
 
 namespace anvil::compiler {
 
@@ -51,9 +52,10 @@ void Lowerer::runtime_call(const char* function, std::vector<BufferId> buffers, 
 
 // ---- while --------------------------------------------------------------------------------
 
-// The buffers of a state, filled with its initial values. A temporary that nobody needs
-// any more, neither later nor in the loop, is taken over.
-std::vector<BufferId> Lowerer::enter_state(const graph::Call& c, const std::vector<ValuePtr>& initial) {
+// The buffers of a state, filled with its initial values, but where the loop writes all of it before it reads
+// any. A temporary that nobody needs any more, neither later nor in the loop, is taken over.
+std::vector<BufferId> Lowerer::enter_state(const graph::Call& c, const std::vector<ValuePtr>& initial,
+                                           const std::function<bool(size_t)>& written_anyway) {
   std::vector<BufferId> state;
   std::unordered_set<BufferId> taken;
   for (const auto& inner : subgraphs(c))
@@ -69,7 +71,7 @@ std::vector<BufferId> Lowerer::enter_state(const graph::Call& c, const std::vect
       }
     }
     state.push_back(make_buffer(Buffer::Kind::temporary, v->type));
-    copy(state.back(), v);
+    if (!written_anyway(state.size() - 1)) copy(state.back(), v);
   }
   return state;
 }
@@ -118,7 +120,7 @@ void Lowerer::replace_state(const Graph& body, const std::vector<BufferId>& stat
 
 void Lowerer::lower_while(const graph::Call& c) {
   const Graph &condition = *c.params.graph("cond_graph"), &body = *c.params.graph("body_graph");
-  std::vector<BufferId> state = enter_state(c, c.inputs);
+  std::vector<BufferId> state = enter_state(c, c.inputs, [&](size_t k) { return transform::overwrites(c, k); });
   make_tapes(c);
   loops::While loop;
   Block* outer = std::exchange(block_, &loop.before);
@@ -185,7 +187,8 @@ void Lowerer::lower_tape_scan(const graph::Call& c) {
   const auto &field_counts = c.params.ints("field_counts"), &last_first = c.params.ints("last_first");
   size_t tapes = last_first.size(), carried = c.inputs.size() - tapes;
   const graph::TensorType count_type{DType::i64, {}, false};
-  std::vector<BufferId> state = enter_state(c, {c.inputs.begin() + static_cast<std::ptrdiff_t>(tapes), c.inputs.end()});
+  std::vector<BufferId> state = enter_state(c, {c.inputs.begin() + static_cast<std::ptrdiff_t>(tapes), c.inputs.end()},
+                                            [](size_t) { return false; });
   make_tapes(c);
   BufferId length = make_buffer(Buffer::Kind::temporary, count_type),
            counter = make_buffer(Buffer::Kind::temporary, count_type);

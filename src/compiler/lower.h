@@ -133,7 +133,8 @@ class Lowerer final : public primitives::Lowering {
   void leave_loop(const graph::Call&, const std::vector<BufferId>& state);
   void make_tapes(const graph::Call&);
   void push_records(const graph::Call&);
-  std::vector<BufferId> enter_state(const graph::Call&, const std::vector<ValuePtr>& initial);
+  std::vector<BufferId> enter_state(const graph::Call&, const std::vector<ValuePtr>& initial,
+                                    const std::function<bool(size_t)>& written_anyway);
   std::vector<BufferId> next_state(const std::vector<BufferId>& state);
   void open_region(const Graph&, const std::vector<BufferId>& inputs);
   void close_region();

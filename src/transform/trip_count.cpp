@@ -28,7 +28,7 @@ std::optional<int64_t> number(const ValuePtr& v) {
 bool is(const Call& c, loops::Op op) { return primitives::primitive_of(c).op == op; }
 }  // namespace
 
-std::optional<int64_t> trip_count(const Call& c) {
+std::optional<Counter> counter(const Call& c) {
   const Graph &condition = *c.params.graph("cond_graph"), &body = *c.params.graph("body_graph");
   const Call* test = maker(condition, condition.outputs[0]);
   const bool below = test != nullptr && is(*test, loops::Op::lt);
@@ -48,7 +48,61 @@ std::optional<int64_t> trip_count(const Call& c) {
   int64_t last = *end + *step;
   if (Scalar(last).rounded_to(c.inputs[k]->type.dtype).as<int64_t>() != last) return std::nullopt;
   int64_t distance = *end - *start + (below ? 0 : 1);
-  return distance <= 0 ? 0 : (distance + *step - 1) / *step;
+  return Counter{k, *start, *step, distance <= 0 ? 0 : (distance + *step - 1) / *step};
+}
+
+namespace {
+
+// Whether v takes all of 0, ..., n - 1 in the body of a loop that counts from 0 in ones: k or n - 1 - k, in any dtype.
+bool counts_all(const Graph& body, ValuePtr v, const ValuePtr& k, int64_t n) {
+  for (bool turned = false; v != k;) {
+    const Call* c = maker(body, v);
+    if (!c) return false;
+    if (is(*c, loops::Op::convert) && Scalar(n - 1).rounded_to(v->type.dtype).as<int64_t>() == n - 1) {
+      v = c->inputs[0];
+    } else if (is(*c, loops::Op::sub) && !turned && number(c->inputs[0]) == n - 1) {
+      v = c->inputs[1];
+      turned = true;
+    } else {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+bool overwrites(const Call& loop, size_t carried) {
+  const auto count = counter(loop);
+  const Graph &condition = *loop.params.graph("cond_graph"), &body = *loop.params.graph("body_graph");
+  const ValuePtr &array = body.inputs[carried], &result = body.outputs[carried];
+  const Call* update = maker(body, result);
+  if (!count || count->start != 0 || count->step != 1 || !update || !primitives::primitive_of(*update).updates ||
+      update->inputs[0] != array)
+    return false;
+  const auto used = [](const Graph& g, const ValuePtr& v) {
+    int64_t n = std::count(g.outputs.begin(), g.outputs.end(), v);
+    for (const Call& c : g.calls) {
+      n += std::count(c.inputs.begin(), c.inputs.end(), v);
+      for (const auto& inner : subgraphs(c)) {
+        const auto outer = captures(*inner);
+        n += std::count(outer.begin(), outer.end(), v);
+      }
+    }
+    return n;
+  };
+  if (used(condition, condition.inputs[carried]) != 0 || used(body, array) != 1 || used(body, result) != 1)
+    return false;
+  const Shape &whole = array->type.shape, &part = update->inputs[1]->type.shape;
+  bool steps = false;
+  for (size_t d = 0; d < whole.size(); ++d) {
+    if (part[d] == whole[d]) continue;
+    if (steps || part[d] != 1 || whole[d] != count->steps ||
+        !counts_all(body, update->inputs[2 + d], body.inputs[count->carried], whole[d]))
+      return false;
+    steps = true;
+  }
+  return steps;
 }
 
 }  // namespace anvil::transform

@@ -9,7 +9,20 @@ namespace anvil::transform {
 // The call of a graph that makes a value; null for what comes from elsewhere.
 const graph::Call* maker(const graph::Graph&, const graph::ValuePtr&);
 
-// For a loop as long as `k < end` or `k <= end` with k = k + step, all of them numbers of the text.
-std::optional<int64_t> trip_count(const graph::Call& loop);
+// Of a loop as long as `k < end` or `k <= end` with k = k + step, all of them numbers of the text.
+struct Counter {
+  size_t carried;  // which of the carried values k is
+  int64_t start, step;
+  int64_t steps;  // how often the body runs
+};
+std::optional<Counter> counter(const graph::Call& loop);
+inline std::optional<int64_t> trip_count(const graph::Call& loop) {
+  const auto k = counter(loop);
+  return k ? std::optional(k->steps) : std::nullopt;
+}
+
+// Whether a loop writes each element of a carried array once, a step of one dimension at a time, and reads
+// none of them: what the array held before does not matter.
+bool overwrites(const graph::Call& loop, size_t carried);
 
 }  // namespace anvil::transform

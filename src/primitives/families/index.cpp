@@ -185,6 +185,7 @@ Primitive make_dynamic_update_slice() {
   p.axes = Axes::kept;
   p.linear = Operands::range(0, 2);
   p.indices = Operands::from(2);
+  p.updates = true;
   p.batch = batch_dynamic_update_slice;
   p.infer = infer_update;
   p.reverse = [](ReverseStep& step) {

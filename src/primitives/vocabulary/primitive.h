@@ -98,6 +98,9 @@ struct Primitive : graph::Operation {
   // NaN of theirs may come back.
   bool selects = false;
   Operands indices = Operands::none();  // those that are positions
+  // The result is operand 0 but for a box that operand 1 fills, from the positions on that the others give, or
+  // from where it fits.
+  bool updates = false;
   std::vector<size_t> index_results;    // and the results that are
   std::optional<loops::Op> op;          // per element, the one operation on numbers that it is
   // x where operand k is this number: `identities` holds (k, number), x is the other operand.
