@@ -18,6 +18,15 @@ sanitized() {
     UBSAN_OPTIONS="print_stacktrace=1:${UBSAN_OPTIONS:-}" "$@"
 }
 
+# The team of threads under the thread sanitizer, which goes with no other one and does not follow fork().
+races() {
+  local program=$sanitize_build/threads_races
+  quietly races-compile "${CXX:-g++}" -std=c++20 -g -O1 -fsanitize=thread -I"$root/src" "$root/tests/cpp/runtime/threads_test.cpp" \
+    "$root"/src/runtime/threads.cpp "$root"/src/base/{processors,control_groups,interrupt}.cpp -o "$program" \
+    -lgtest -lgtest_main -pthread || return 1
+  "$program" --gtest_filter='-*Fork*'
+}
+
 # ./run sanitize [NAME...]: all C++ tests, or those of the names that ./run test knows.
 sanitize() {
   prepare_sanitize
@@ -26,8 +35,10 @@ sanitize() {
     say "Compiling into build/sanitize"
     build_targets "$sanitize_build" $(target_names "$sanitize_build" 'anvil_test_[a-z_0-9]*')
     say "The tests of the core"
-    sanitized ctest --test-dir "$sanitize_build" -j "$(jobs)" -E "$not_sanitized" --output-on-failure --no-tests=error
-    return
+    sanitized ctest --test-dir "$sanitize_build" -j "$(jobs)" -E "$not_sanitized" --output-on-failure --no-tests=error || status=1
+    say "Threads"
+    races || status=1
+    return $status
   fi
   for name in "$@"; do
     found=$(cpp_tests "$name")

@@ -42,6 +42,7 @@ test_sanitized() {
     { problem "the core does not compile with sanitizers"; return 0; }
   say "Sanitizers: the tests of the core"
   run_ctest sanitize-ctest "$sanitize_build" sanitized ctest -E "$not_sanitized"
+  quietly races races || problem "the team of threads under the thread sanitizer"
   say "Fuzzing the reader of StableHLO, then compiled programs, for $seconds s each"
   quietly fuzz-text fuzz_text "$seconds" || problem "the reader of StableHLO under the fuzzer"
   quietly fuzz-programs sanitized fuzz_programs "$sanitize_build" "$seconds" || problem "random programs"
