@@ -109,3 +109,11 @@ inform_without_llvm <- function() {
     .frequency_id = "anvil_without_llvm"
   )
 }
+
+# What is wrong with the folder of machine code, see jit(): once for each thing that is.
+warn_cache <- function(problem) {
+  rlang::warn(
+    c("Machine code was not found in, or not added to, the folder of the option `anvil.cache_dir`.", x = problem),
+    class = c("anvil_warning_cache", "anvil_warning"), .frequency = "once", .frequency_id = paste("anvil_cache", problem)
+  )
+}

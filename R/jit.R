@@ -16,6 +16,14 @@
 #' That goes for R's random numbers, too: what [rnorm()] draws while `f` is traced is a
 #' constant of the program, and a warning says so. [nv_rnorm()] and the like draw anew.
 #'
+#' Programs that are equal share their machine code as long as one of them is there, so that a function may be jitted
+#' where it is used, again and again. From session to session code is kept where `options(anvil.cache_dir = "<folder>")`
+#' says, for instance in `tools::R_user_dir("anvil", "cache")`: functions are traced as before, but what takes longest,
+#' generating code, was done. A program's code is used only by the same build of the package with the same LLVM on the
+#' same kind of processor. Several processes may use a folder at once, and files may be deleted at any time; what was
+#' not used for 90 days, or exceeds 1 GB, is deleted. A folder into which everybody may write is not used, since what
+#' lies there is run. Programs that call functions of this process ([nv_custom_call()]) are not kept.
+#'
 #' Arguments that are not static must be tensors or nested lists of them. A plain R
 #' value is refused, because it is not clear whether it is meant as data or as
 #' something to know at compile time; `convert = TRUE` takes it as data. Default

@@ -47,3 +47,12 @@ defer <- function(expr, envir) {
   thunk <- as.call(list(function() expr))
   do.call(base::on.exit, list(thunk, TRUE, FALSE), envir = envir)
 }
+
+# The folder of machine code, "" for none.
+cache_folder <- function() {
+  folder <- getOption("anvil.cache_dir", "")
+  if (!is.character(folder) || length(folder) != 1L || is.na(folder)) {
+    wrong_argument("options(anvil.cache_dir = )", "the path of a folder", folder)
+  }
+  path.expand(folder)
+}

@@ -19,7 +19,8 @@
 #'     `constants` and `code`;
 #'   * `arguments`: `version`, `argument`, `type` (of a static argument: its value);
 #'   * `stages`: `version`, `stage`, `seconds`. `trace` runs the R function, `transform` works on the graph, `lower` to
-#'     `buffers` make the loop program, `emit` and `generate` LLVM IR and machine code, and `link` places that in memory;
+#'     `buffers` make the loop program, `emit` makes LLVM IR, `find` looks whether its code is there already (see [jit()]),
+#'     `generate` makes machine code, and `link` places that in memory;
 #'   * `nests`: `version`, `nest`, `from` (R calls), `what`, `steps` (of its loops, the outermost first), `schedule`
 #'     (`vector 16 x 4`: vectors of 16 numbers, 4 at a time), `flops` and `bytes`.
 #'
@@ -110,7 +111,7 @@ cause_of <- function(k, numbers, arguments) {
 }
 
 # The stages as they are printed: the passes over loops together.
-stage_groups <- c(trace = "trace", transform = "graph", load = "loading LLVM", emit = "code", generate = "code", link = "link")
+stage_groups <- c(trace = "trace", transform = "graph", load = "loading LLVM", emit = "code", find = "code", generate = "code", link = "link")
 
 #' @export
 format.anvil_jit_report <- function(x, ...) {

@@ -98,7 +98,10 @@ std::shared_ptr<Compiled> compile(const Graph& traced, Tree tree, Compilation ho
   loops::Program program = compiler::compile(*g, llvm_backend::target(), &c->timings);
   c->nests = compiler::summarise(program);
   if (how.timed) compiler::time_nests(program);
-  c->native = llvm_backend::compile(program, &c->timings);
+  llvm_backend::ObjectCache objects;
+  if (c->functions.empty()) objects.folder = text_of(call_r("cache_folder", {}), "anvil.cache_dir");
+  c->native = llvm_backend::compile(program, &c->timings, &objects);
+  if (!objects.problem.empty()) call_r("warn_cache", {Shield<SEXP>(guarded([&] { return string(objects.problem); }))});
   return c;
 }
 

@@ -273,3 +273,44 @@ test_that("missing arguments are named", {
   expect_error(gradient(function(x, y) x + y)(nv_scalar(1)), "`y` is missing", class = "anvil_error_argument")
   expect_error(gradient(function(x) x)(), "no argument to differentiate by", class = "anvil_error_gradient")
 })
+
+test_that("equal programs share their code", {
+  skip_if(built_without_llvm(), "built without LLVM")
+  generated <- function(f) with(jit_report(f)$stages, seconds[stage == "generate"])
+  x <- nv_tensor(1:5 + 0)
+  first <- jit(function(x) sum(exp(x) * 17))
+  again <- jit(function(y) sum(exp(y) * 17))
+  expect_equal(first(x), again(x))
+  expect_gt(generated(first), 0)
+  expect_identical(generated(again), 0)
+})
+
+test_that("a folder keeps code from session to session", {
+  skip_if(built_without_llvm(), "built without LLVM")
+  folder <- withr::local_tempdir()
+  Sys.chmod(folder, "700")
+  session <- function() {
+    in_child(c(
+      sprintf("options(anvil.cache_dir = %s)", deparse(folder)),
+      "f <- jit(function(x) { for (i in 1:20) x <- sin(x) + 1; gradient(function(x) sum(x * x))(x)[[1]] })",
+      "value <- as_array(f(nv_tensor(matrix(1:6, 2) / 7)))",
+      "list(value, with(jit_report(f)$stages, seconds[stage == 'generate']))"
+    ))
+  }
+  first <- session()
+  second <- session()
+  expect_identical(first[[1L]], second[[1L]])
+  expect_gt(first[[2L]], 0)
+  expect_identical(second[[2L]], 0)
+})
+
+test_that("what is wrong with the folder of code is said, and stops nobody", {
+  skip_if(built_without_llvm(), "built without LLVM")
+  file <- withr::local_tempfile(lines = "")
+  withr::local_options(anvil.cache_dir = file)
+  f <- jit(function(x) x * 12345)
+  expect_warning(value <- f(nv_tensor(2)), class = "anvil_warning_cache")
+  expect_equal(as_array(value), array(24690, 1L))
+  withr::local_options(anvil.cache_dir = 3)
+  expect_snapshot(jit(function(x) x * 12346)(nv_tensor(2)), error = TRUE)
+})

@@ -13,7 +13,14 @@ void set_library(const std::string& path);      // of the shared object with the
 bool available(std::string* reason = nullptr);  // loads it
 std::string version();                          // of LLVM, "" when not available
 compiler::Target target();                      // of this machine (honours ANVIL_ISA)
-runtime::Executable compile(const loops::Program&, Timings* = nullptr);
+
+// Where machine code is kept from session to session.
+struct ObjectCache {
+  std::string folder;   // "" for nowhere
+  std::string problem;  // what was wrong with it
+};
+// Equal programs share their code. Not for a cache: programs that refer to functions of this process.
+runtime::Executable compile(const loops::Program&, Timings* = nullptr, ObjectCache* = nullptr);
 enum class Text { llvm, assembly };
 std::string text(const loops::Program&, Text);
 

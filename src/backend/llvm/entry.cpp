@@ -1,6 +1,7 @@
 // The table of functions of the loadable code generator.
 #include <mutex>
 #include <new>
+#include <unordered_map>
 
 #include "backend/llvm/emitter.h"
 #include "base/error.h"
@@ -14,7 +15,8 @@ constexpr const char* entry_symbol = "anvil_program";
 std::mutex mutex;  // LLVM's target machine serves one compilation at a time
 Settings settings;
 Symbols symbols;
-std::unique_ptr<Machine> machine;  // made when it is needed: again after LLVM gave up
+std::unique_ptr<Machine> machine;                           // made when it is needed: again after LLVM gave up
+std::unordered_map<std::string, std::weak_ptr<Code>> made;  // by the keys of their modules
 
 void append(const Sink& sink, const std::string& text) { sink.append(sink.target, text.data(), text.size()); }
 
@@ -91,23 +93,43 @@ Status start(const Settings& wanted, const Symbol* table, size_t count, Sink err
   });
 }
 
-Status compile(const loops::Program& program, InterruptCheck check, runtime::Entry* entry, void** code,
-               CodeFacts* facts, Sink error) {
+std::shared_ptr<Code> code_of(llvm::Module& module, ObjectFolder& folder, Stopwatch& watch, CodeFacts& facts) {
+  const std::string key = machine->key(module);
+  std::weak_ptr<Code>& known = made[key];
+  std::shared_ptr<Code> code = known.lock();
+  std::optional<Bytes> object = code ? std::nullopt : folder.find(key);
+  facts.find = watch.lap();
+  if (code) return code;
+  if (!object) {
+    object = machine->object(module);
+    folder.keep(key, *object);
+    facts.generate = watch.lap();
+  }
+  code = machine->link(*object, entry_symbol);
+  facts.link = watch.lap();
+  known = code;
+  return code;
+}
+
+Status compile(const loops::Program& program, InterruptCheck check, const char* path, runtime::Entry* entry,
+               void** code, CodeFacts* facts, Sink problem, Sink error) {
   return guarded(error, [&] {
     set_interrupt_check(check);
+    std::erase_if(made, [](const auto& one) { return one.second.expired(); });
     Stopwatch watch;
     llvm::LLVMContext context;
     std::unique_ptr<llvm::Module> module = emit(program, context);
-    const double emitted = watch.lap();
-    std::unique_ptr<Code> linked = machine->link(*module, entry_symbol);
-    *facts = linked->facts;
-    facts->emit = emitted;
+    facts->emit = watch.lap();
+    ObjectFolder folder(path);
+    std::shared_ptr<Code> linked = code_of(*module, folder, watch, *facts);
+    append(problem, folder.problem());
+    facts->bytes = linked->bytes;
     *entry = linked->entry;
-    *code = linked.release();
+    *code = new std::shared_ptr<Code>(std::move(linked));
   });
 }
 
-void release(void* code) { delete static_cast<Code*>(code); }
+void release(void* code) { delete static_cast<std::shared_ptr<Code>*>(code); }
 
 Status text(const loops::Program& program, InterruptCheck check, bool assembly, Sink sink, Sink error) {
   return guarded(error, [&] {

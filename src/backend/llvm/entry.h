@@ -5,6 +5,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "base/interrupt.h"
 #include "loops/program.h"
@@ -12,7 +13,7 @@
 
 namespace anvil::llvm_backend {
 
-constexpr int entry_revision = 4;
+constexpr int entry_revision = 5;
 
 struct Symbol {  // something of anvil.so that generated code may call
   const char* name;
@@ -23,13 +24,15 @@ struct Settings {
   bool fma = true;
   bool verify = false;             // run LLVM's verifier
   double largest_function = 2000;  // instructions, roughly: a larger program is cut
+  std::string build;               // of the package: objects of another one are not used
 };
 enum class Status : int { done, failed, out_of_memory, interrupted };
 
 // What compiling took, in seconds, and gave.
 struct CodeFacts {
-  double emit = 0, generate = 0, link = 0;  // LLVM IR from loops, machine code from that, its place in memory
-  int64_t bytes = 0;                        // of machine code
+  double emit = 0, find = 0;      // LLVM IR from loops; looking for what was made of the same
+  double generate = 0, link = 0;  // machine code from LLVM IR; its place in memory
+  int64_t bytes = 0;              // of machine code
 };
 
 // Receives text: `append` is called any number of times.
@@ -43,8 +46,10 @@ struct EntryTable {
   const char* (*version)();  // of LLVM
   // Once, ahead of the rest.
   Status (*start)(const Settings&, const Symbol* symbols, size_t count, Sink error);
-  // `code` owns the machine code and is given back to `release`. The check is asked now and then.
-  Status (*compile)(const loops::Program&, InterruptCheck, runtime::Entry* entry, void** code, CodeFacts*, Sink error);
+  // `code` owns the machine code, which equal programs share, and is given back to `release`. The check is asked now and
+  // then. `folder`: where objects are kept, "" for nowhere; what is wrong with it is said to `problem`.
+  Status (*compile)(const loops::Program&, InterruptCheck, const char* folder, runtime::Entry* entry, void** code,
+                    CodeFacts*, Sink problem, Sink error);
   void (*release)(void* code);
   // In LLVM IR, the calls that nests come from stand as comments: "; calls 3 7", their locations.
   Status (*text)(const loops::Program&, InterruptCheck, bool assembly, Sink text, Sink error);

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <mutex>
 
 #include "backend/llvm/compile.h"
@@ -30,6 +31,14 @@ std::vector<Symbol> symbols(std::vector<std::string>& names) {
   table.push_back({"anvil_power_i64", reinterpret_cast<void*>(runtime::power_i64)});
   table.push_back({"anvil_power_ui64", reinterpret_cast<void*>(runtime::power_ui64)});
   return table;
+}
+
+// Tells the builds of a file from one another.
+std::string build_of(const std::string& path) {
+  std::error_code error;
+  const auto size = std::filesystem::file_size(path, error);
+  const auto time = std::filesystem::last_write_time(path, error).time_since_epoch().count();
+  return std::to_string(size) + " " + std::to_string(time);
 }
 
 Sink to_string(std::string& text) {
@@ -89,6 +98,7 @@ class Library {
       return;
     }
     Settings settings;
+    settings.build = build_of(path);
     const elementary::Isa isa = elementary::detected_isa();
     settings.vector_bytes = target().vector_bytes;
     settings.fma = isa != elementary::Isa::baseline;
@@ -134,19 +144,22 @@ compiler::Target target() {
 #endif
 }
 
-runtime::Executable compile(const loops::Program& program, Timings* timings) {
+runtime::Executable compile(const loops::Program& program, Timings* timings, ObjectCache* cache) {
   const EntryTable& table = Library::instance().table();
   runtime::Executable executable;
   void* code = nullptr;
-  std::string what;
+  std::string what, problem;
   CodeFacts facts;
-  const Status status = table.compile(program, interrupt_check(), &executable.entry, &code, &facts, to_string(what));
+  const Status status = table.compile(program, interrupt_check(), cache ? cache->folder.c_str() : "", &executable.entry,
+                                      &code, &facts, to_string(problem), to_string(what));
   if (status != Status::done) fail(status, what);
   if (timings) {
     timings->push_back({"emit", facts.emit});
+    timings->push_back({"find", facts.find});
     timings->push_back({"generate", facts.generate});
     timings->push_back({"link", facts.link});
   }
+  if (cache) cache->problem = problem;
   executable.code_bytes = facts.bytes;
   executable.arena_bytes = program.arena_bytes;
   executable.code = std::shared_ptr<void>(code, table.release);

@@ -4,7 +4,6 @@
 #include <dlfcn.h>
 
 #include "base/interrupt.h"
-#include "base/timing.h"
 
 namespace anvil::llvm_backend {
 namespace {
@@ -170,16 +169,28 @@ void Machine::promote(llvm::Module& module) const {
   run_passes(module, [](llvm::legacy::PassManager&) {});
 }
 
-std::unique_ptr<Code> Machine::link(llvm::Module& module, const char* entry) {
-  Stopwatch watch;
-  llvm::SmallVector<char, 0> bytes;
+std::string Machine::key(const llvm::Module& module) const {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  for (llvm::StringRef part : {llvm::StringRef(LLVM_VERSION_STRING), target_->getTargetCPU(),
+                               target_->getTargetFeatureString(), llvm::StringRef(settings_.build)})
+    stream << part << '\n';
+  llvm::WriteBitcodeToFile(module, stream);
+  return digest(stream.str());
+}
+
+Bytes Machine::object(llvm::Module& module) {
+  Bytes bytes;
   llvm::raw_svector_ostream stream(bytes);
   run_passes(module, [&](llvm::legacy::PassManager& passes) {
     llvm::MCContext* context = nullptr;
     if (target_->addPassesToEmitMC(passes, context, stream))
       throw InternalError("LLVM cannot write objects for " + triple_.str());
   });
-  const double generate = watch.lap();
+  return bytes;
+}
+
+std::unique_ptr<Code> Machine::link(const Bytes& bytes, const char* entry) const {
   auto object = llvm::object::ObjectFile::createObjectFile(
       llvm::MemoryBufferRef(llvm::StringRef(bytes.data(), bytes.size()), "anvil"));
   if (!object) throw InternalError("LLVM wrote a broken object: " + llvm::toString(object.takeError()));
@@ -192,7 +203,7 @@ std::unique_ptr<Code> Machine::link(llvm::Module& module, const char* entry) {
   const llvm::StringRef prefix = triple_.isOSBinFormatMachO() ? "_" : "";
   code->entry = reinterpret_cast<runtime::Entry>(linker.getSymbol((prefix + entry).str()).getAddress());
   if (!code->entry) throw InternalError("generated code has no entry");
-  code->facts = {0, generate, watch.lap(), code->pages.code_bytes()};
+  code->bytes = code->pages.code_bytes();
   return code;
 }
 

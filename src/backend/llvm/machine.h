@@ -8,6 +8,7 @@
 
 #include "backend/llvm/entry.h"
 #include "backend/llvm/llvm.h"
+#include "backend/llvm/objects.h"
 
 namespace anvil::llvm_backend {
 
@@ -18,7 +19,7 @@ class Code {
  public:
   virtual ~Code() = default;
   runtime::Entry entry = nullptr;
-  CodeFacts facts;
+  int64_t bytes = 0;
 };
 
 class Machine {
@@ -32,7 +33,9 @@ class Machine {
   // Locals into registers. This and those below ask between functions whether the user wants to
   // stop: base/interrupt.h.
   void promote(llvm::Module&) const;
-  std::unique_ptr<Code> link(llvm::Module&, const char* entry);
+  std::string key(const llvm::Module&) const;  // of what object() makes of it here
+  Bytes object(llvm::Module&);
+  std::unique_ptr<Code> link(const Bytes& object, const char* entry) const;
   std::string assembly(llvm::Module&);
 
  private:
