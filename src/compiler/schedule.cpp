@@ -258,14 +258,15 @@ class Scheduler {
   }
 
   // A nest that reads across memory, such as a transposing copy: the loop along which the reads
-  // are contiguous comes next to the vector loop and makes several steps at once, so that a line
-  // that has been fetched is used before it leaves the cache.
+  // are contiguous comes next to the vector loop and makes several steps at once, so that vectors are
+  // loaded along it and transposed in registers (backend/llvm/transposed.cpp).
   bool walk_along_lines(For& f) {
-    constexpr int64_t small = 16384;  // bytes that stay in the cache anyway
-    constexpr int at_once = 8;
+    constexpr int64_t small = 16384;     // bytes that stay in the cache anyway
+    constexpr int least = 8, most = 16;  // steps at once
     std::vector<For*> loops = around_vector(f);
     if (loops.size() < 2) return false;
     For& v = *loops.back();
+    const int at_once = std::clamp(v.width, least, most);
     size_t inside = loops.size() - 2, along = loops.size();
     bool fits = true;
     for (const Stmt& s : v.body) {
@@ -288,6 +289,7 @@ class Scheduler {
     move_loop(loops, along, inside);
     loops[inside]->kind = For::Kind::unroll;
     loops[inside]->copies = at_once;
+    v.width = std::min(v.width, most);
     return true;
   }
 

@@ -199,6 +199,10 @@ class Emitter {
   Value load(BufferId, DType, const loops::Index&, const Coordinate&, const Info&);
   void store(BufferId, DType, const loops::Index&, const Coordinate&, Value, int done);
 
+  // transposed.cpp
+  int contiguous_axis(const Affine& offset);
+  bool load_together(Expr, const Coordinate&, const Info&, int level);
+
   // calls.cpp
   Value function(const std::string& name, DType, llvm::ArrayRef<Value>);
   Value power(DType, Value, Value);

@@ -93,6 +93,7 @@ Emitter::Value Emitter::value(Expr e, const Coordinate& c) {
   if (reloads(e)) return reloaded(e, key, c, in, 1);
   if (Value v = remembered(e, key, in)) return v;
   const int level = home(in.level);
+  if (load_together(e, c, in, level)) return remembered(e, key, in);
   return remember(e, key, level, make(e, c, in, level));
 }
 

@@ -120,7 +120,7 @@ TEST(Schedule, TransposesWalkAlongLines) {
   // the loop over the first dimension of the input, 100 steps, has moved next to the vector loop; that over the
   // second one, 20 steps, is four tasks
   std::string text = print(p);
-  auto outer = text.find("in 0..5 {"), along = text.find("in 0..100 unroll 8"), lanes = text.find("vector 16");
+  auto outer = text.find("in 0..5 {"), along = text.find("in 0..100 unroll 16"), lanes = text.find("vector 16");
   EXPECT_TRUE(outer < along && along < lanes && lanes != std::string::npos) << text;
 }
 
