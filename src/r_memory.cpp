@@ -69,29 +69,39 @@ void collect(bool all) {
   UNPROTECT(1);
 }
 
-// R does not see what results cost: new pages take many times what it takes to fill them. A collection gives
-// old results back to the pool. Where programs need new pages again, it is due when so many as there were results
-// since the last one would take as long as that did: of young objects first, of all after one that gave little back,
-// and when that gave little, too, because the results are in use, less and less often.
+struct Collection {
+  double seconds;       // that it takes
+  double patience = 1;  // doubled by those that gave little back, because the results are in use
+  size_t since = 0;     // bytes of results since the last one
+};
+
+// R does not see what results cost: new pages take many times what it takes to fill them. A collection gives old
+// results back to the pool. Where programs need new pages again, one is due when so many as there were results since
+// the last one would take as long as it does.
 void collect_when_due(size_t bytes) {
   using Clock = std::chrono::steady_clock;
-  static double seconds[] = {0.001, 0.03};  // that a collection takes: of young objects, of all
-  static double patience = 1;
-  static bool all = false;
-  static size_t since = 0, fresh = 0;
-  since += bytes;
+  static Collection young{0.001}, all{0.03};
+  static size_t fresh = 0;
+  young.since += bytes;
+  all.since += bytes;
   const runtime::PoolStatistics before = runtime::pool_statistics();
   const bool needs_pages = before.fresh > std::exchange(fresh, before.fresh) || runtime::would_be_fresh(bytes);
   if (!needs_pages || before.fresh_bytes == 0) return;
   const double seconds_of_byte = before.fresh_seconds / static_cast<double>(before.fresh_bytes);
-  if (static_cast<double>(since) * seconds_of_byte < seconds[all] * patience) return;
+  const auto due = [&](const Collection& c) {
+    return static_cast<double>(c.since) * seconds_of_byte >= c.seconds * c.patience;
+  };
+  if (!due(young) && !due(all)) return;
+  Collection& chosen = due(all) ? all : young;
   const auto start = Clock::now();
-  collect(all);
-  seconds[all] = std::chrono::duration<double>(Clock::now() - start).count();
-  const bool little = before.used - std::min(before.used, runtime::pool_statistics().used) < since / 2;
-  patience = !little ? 1 : all ? std::min(patience * 2, 1024.0) : patience;
-  all = little;
-  since = 0;
+  collect(&chosen == &all);
+  chosen.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  if (before.used - std::min(before.used, runtime::pool_statistics().used) < chosen.since / 2) {
+    chosen.patience = std::min(2 * chosen.patience, 1024.0);
+    chosen.since = 0;
+  } else {
+    for (Collection* c : {&young, &all}) c->patience = 1, c->since = 0;
+  }
 }
 
 }  // namespace
