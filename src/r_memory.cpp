@@ -77,7 +77,7 @@ struct Collection {
 
 // R does not see what results cost: new pages take many times what it takes to fill them. A collection gives old
 // results back to the pool. Where programs need new pages again, one is due when so many as there were results since
-// the last one would take as long as it does.
+// the last one would take as long as it does; one of all objects, if that of the young ones did not help.
 void collect_when_due(size_t bytes) {
   using Clock = std::chrono::steady_clock;
   static Collection young{0.001}, all{0.03};
@@ -88,19 +88,18 @@ void collect_when_due(size_t bytes) {
   const bool needs_pages = before.fresh > std::exchange(fresh, before.fresh) || runtime::would_be_fresh(bytes);
   if (!needs_pages || before.fresh_bytes == 0) return;
   const double seconds_of_byte = before.fresh_seconds / static_cast<double>(before.fresh_bytes);
-  const auto due = [&](const Collection& c) {
-    return static_cast<double>(c.since) * seconds_of_byte >= c.seconds * c.patience;
-  };
-  if (!due(young) && !due(all)) return;
-  Collection& chosen = due(all) ? all : young;
-  const auto start = Clock::now();
-  collect(&chosen == &all);
-  chosen.seconds = std::chrono::duration<double>(Clock::now() - start).count();
-  if (before.used - std::min(before.used, runtime::pool_statistics().used) < chosen.since / 2) {
-    chosen.patience = std::min(2 * chosen.patience, 1024.0);
-    chosen.since = 0;
-  } else {
-    for (Collection* c : {&young, &all}) c->patience = 1, c->since = 0;
+  for (Collection* c : {&young, &all}) {
+    if (static_cast<double>(c->since) * seconds_of_byte < c->seconds * c->patience) continue;
+    const auto start = Clock::now();
+    collect(c == &all);
+    c->seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    const bool enough = before.used - std::min(before.used, runtime::pool_statistics().used) >= c->since / 2;
+    c->patience = enough ? 1 : std::min(2 * c->patience, 1024.0);
+    c->since = 0;
+    if (enough) {
+      all.since = 0;
+      return;
+    }
   }
 }
 
