@@ -212,7 +212,7 @@ class Cutter {
     if (best > 0 && loops[best]->kind == For::Kind::serial &&
         std::all_of(loops.begin(), loops.begin() + static_cast<ptrdiff_t>(best) + 1,
                     [this](const For* l) { return may_cut(*l) && loop_facts(*l).updated.empty(); })) {
-      for (; best > 0; --best) exchange_loops(*loops[best], *loops[best - 1]);
+      move_loop(loops, best, 0);
     }
     return steps(f) >= 2 && may_cut(f);
   }
@@ -243,19 +243,10 @@ class Cutter {
       tail->begin = tail->end - rest;
       narrow(*tail);
     }
-    program_.variables.push_back({program_.variables[static_cast<size_t>(f.variable)].name});
-    For tasks;
+    For tasks = loop_over_blocks(program_, f, count, size);
     tasks.kind = For::Kind::parallel;
-    tasks.variable = static_cast<Variable>(program_.variables.size()) - 1;
-    tasks.end = count;
     tasks.own = own;
     for (BufferId b : own) program_.buffers[static_cast<size_t>(b)].own = true;
-
-    VariableMap map = {{f.variable, Affine{f.begin, {}} + loops::variable(tasks.variable) * size}};
-    if (size > 1) map[f.variable] = map[f.variable] + loops::variable(f.variable);
-    auto rewriter = variable_rewriter(program_.exprs, map);
-    for (Stmt& s : f.body) rewrite(s, rewriter, map);
-    f.begin = 0, f.end = size;
 
     Block sums;
     std::vector<Sum> parts = parts_of(f, count);

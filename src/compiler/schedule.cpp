@@ -16,7 +16,7 @@
 //       for p in 0..64 {                       for p in 0..64 reduction {
 //         a1 += x1[i, p] * x2[p, j]              a1 := fma(x1[i, p], x2[p, j], a1)
 //
-// So is the loop along memory of a nest that reads across it (a transposing copy).
+// For nests that read across memory: across.cpp.
 #include "compiler/schedule.h"
 
 #include <algorithm>
@@ -119,7 +119,7 @@ class Scheduler {
     int nested = 0;
     for (Stmt& s : f.body)
       if (auto inner = std::get_if<For>(&s.is)) only = inner, ++nested;
-    if (walk_along_lines(f)) return;
+    if (auto loops = around_vector(f); loops.size() > 1 && walk_along_lines(program_, loops)) return;
     bring_sharing_inside(f);
     if (nested == 1 && only->kind == For::Kind::vector && block_registers(f, *only)) return;
     for (Stmt& s : f.body)
@@ -224,11 +224,6 @@ class Scheduler {
     }
     return loops.back()->kind == For::Kind::vector ? loops : std::vector<For*>{};
   }
-  // Loop k changes places with all behind it, up to loop `to`.
-  static void move_loop(const std::vector<For*>& loops, size_t k, size_t to) {
-    for (; k < to; ++k) exchange_loops(*loops[k], *loops[k + 1]);
-    for (; k > to; --k) exchange_loops(*loops[k], *loops[k - 1]);
-  }
   // A vector loop that is the innermost of a sum's loops becomes the outermost: its lanes are
   // added up once.
   void lift_vector_sums(For& f) {
@@ -255,42 +250,6 @@ class Scheduler {
     for (size_t k = 0; k < inside; ++k)
       if (double c = cost(*loops[k]); c < least) best = k, least = c;
     move_loop(loops, best, inside);
-  }
-
-  // A nest that reads across memory, such as a transposing copy: the loop along which the reads
-  // are contiguous comes next to the vector loop and makes several steps at once, so that vectors are
-  // loaded along it and transposed in registers (backend/llvm/transposed.cpp).
-  bool walk_along_lines(For& f) {
-    constexpr int64_t small = 16384;     // bytes that stay in the cache anyway
-    constexpr int least = 8, most = 16;  // steps at once
-    std::vector<For*> loops = around_vector(f);
-    if (loops.size() < 2) return false;
-    For& v = *loops.back();
-    const int at_once = std::clamp(v.width, least, most);
-    size_t inside = loops.size() - 2, along = loops.size();
-    bool fits = true;
-    for (const Stmt& s : v.body) {
-      fits = fits && std::holds_alternative<loops::Store>(s.is);
-      each_access(s, [&](BufferId b, const Index* place, AccessKind kind) {
-        const Affine offset = place ? linear(program_, b, *place) : Affine{};
-        const loops::Buffer& buffer = program_.buffers[static_cast<size_t>(b)];
-        if (kind != AccessKind::read || std::abs(loops::factor(offset, v.variable)) <= 1 ||
-            elements(buffer.shape) * static_cast<int64_t>(size_of(buffer.dtype)) <= small)
-          return;
-        size_t k = 0;
-        while (k <= inside && loops::factor(offset, loops[k]->variable) != 1) ++k;
-        fits = fits && k <= inside && (along > inside || along == k);
-        along = k;
-      });
-    }
-    if (!fits || along > inside || extent(*loops[along]) < at_once || loop_facts(v).function) return false;
-    for (const For* l : loops)
-      if (!independent(program_, *l)) return false;
-    move_loop(loops, along, inside);
-    loops[inside]->kind = For::Kind::unroll;
-    loops[inside]->copies = at_once;
-    v.width = std::min(v.width, most);
-    return true;
   }
 
   // ---- short serial loops are written out ----
@@ -379,13 +338,17 @@ class Scheduler {
 
 }  // namespace
 
-void exchange_loops(For& a, For& b) {  // all but the bodies
+static void exchange_loops(For& a, For& b) {  // all but the bodies
   std::swap(a.variable, b.variable);
   std::swap(a.begin, b.begin);
   std::swap(a.end, b.end);
   std::swap(a.kind, b.kind);
   std::swap(a.width, b.width);
   std::swap(a.copies, b.copies);
+}
+void move_loop(const std::vector<For*>& loops, size_t k, size_t to) {
+  for (; k < to; ++k) exchange_loops(*loops[k], *loops[k + 1]);
+  for (; k > to; --k) exchange_loops(*loops[k], *loops[k - 1]);
 }
 
 void schedule(Program& p, const Target& target) { Scheduler(p, target).run(); }

@@ -26,8 +26,10 @@ bool independent(const Program&, const loops::For&, const std::vector<BufferId>&
 // The cost of one run of a scheduled loop, in operations.
 double nest_cost(const Program&, const loops::For&);
 
-// Two loops of which one is all that the other holds change places.
-void exchange_loops(loops::For&, loops::For&);
+// Of loops each of which is all that the one before it holds, loop k changes places with all behind it, up to loop `to`.
+void move_loop(const std::vector<loops::For*>&, size_t k, size_t to);
+// Schedules such loops, the last of them a vector loop, where that reads across memory: across.cpp.
+bool walk_along_lines(Program&, const std::vector<loops::For*>&);
 
 constexpr double function_weight = 14;  // of an elementary function, in additions
 

@@ -24,6 +24,19 @@ Index substitute(const VariableMap& map, const Index& index) {
   return result;
 }
 
+loops::For loop_over_blocks(Program& p, loops::For& f, int64_t count, int64_t size) {
+  p.variables.push_back({p.variables[static_cast<size_t>(f.variable)].name});
+  loops::For blocks;
+  blocks.variable = static_cast<Variable>(p.variables.size()) - 1;
+  blocks.end = count;
+  VariableMap map = {{f.variable, Affine{f.begin, {}} + loops::variable(blocks.variable) * size}};
+  if (size > 1) map[f.variable] = map[f.variable] + loops::variable(f.variable);
+  auto rewriter = variable_rewriter(p.exprs, map);
+  for (Stmt& s : f.body) rewrite(s, rewriter, map);
+  f.begin = 0, f.end = size;
+  return blocks;
+}
+
 namespace {
 
 class DeadStores {

@@ -92,5 +92,8 @@ void rewrite(Stmt& stmt, R& rewriter, const VariableMap& map) {
     for (Stmt& s : b) rewrite(s, rewriter, map);
   });
 }
+// f becomes the loop over the `size` steps of one block, of which there are `count`; gives the loop over the blocks, its
+// body empty. A block of one step is no loop: f's variable is gone from its body.
+loops::For loop_over_blocks(Program&, loops::For& f, int64_t count, int64_t size);
 
 }  // namespace anvil::compiler
