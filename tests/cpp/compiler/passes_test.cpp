@@ -126,9 +126,9 @@ TEST(Schedule, TransposesWalkAlongLines) {
 
 TEST(Schedule, LinesThatAreWrittenInPartAreFilledSoon) {
   Builder b;
-  b.output(transpose(b.input(DType::f32, {64, 48, 2}), {2, 1, 0}));
+  b.output(transpose(b.input(DType::f32, {64, 128, 2}), {2, 1, 0}));
   const std::string text = print(expect_passes_agree(*b.g, numbers_for(*b.g)));
-  const auto blocks = text.find("in 0..8"), fill = text.find("in 0..48", blocks),
+  const auto blocks = text.find("in 0..8"), fill = text.find("in 0..128", blocks),
              along = text.find("in 0..8 unroll 8", fill), lanes = text.find("in 0..2 vector 2", along);
   EXPECT_TRUE(blocks < fill && fill < along && along < lanes && lanes != std::string::npos) << text;
 }
