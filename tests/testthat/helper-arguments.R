@@ -55,7 +55,7 @@ special_arguments <- function(usual) {
     nv_rdunif = list(n = 6L), nv_rbinom = list(n = 20L, prob = 0.3), nv_runif = list(lower = 0, upper = 1), nv_rnorm = list(mu = 0, sigma = 1),
     nv_subset = list(), nv_subset_assign = list(), nv_concatenate = list(m, m, dimension = 1L), nvl_concatenate = list(m, m),
     nv_rbind = list(m, m), nv_cbind = list(m, m), nv_promote_to_common = list(m, 1), nv_broadcast_scalars = list(m, 1), nv_broadcast_tensors = list(m, m),
-    nv_if = list(pred = TRUE), nvl_if = list(pred = TRUE), nv_case = list(index = 1L, m, m), nvl_case = list(index = 1L, m, m), nv_betainc = list(x = m / 4), nvl_betainc = list(x = m / 4), nv_select = list(), nvl_select = list(), nv_seq = list(steps = 5L), nv_seq_like = list(steps = 5L), nvl_reshape = list(shape = 4L), nvl_dynamic_slice = list(operand = m, 1L, 1L, slice_sizes = c(1L, 1L)), nvl_dynamic_update_slice = list(operand = m, update = m, 1L, 1L),
+    nv_if = list(pred = TRUE), nvl_if = list(pred = TRUE), nv_case = list(index = 1L, m, m), nvl_case = list(index = 1L, m, m), nv_betainc = list(x = m / 4), nvl_betainc = list(x = m / 4), nv_betaincc = list(x = m / 4), nvl_betaincc = list(x = m / 4), nv_select = list(), nvl_select = list(), nv_seq = list(steps = 5L), nv_seq_like = list(steps = 5L), nvl_reshape = list(shape = 4L), nvl_dynamic_slice = list(operand = m, 1L, 1L, slice_sizes = c(1L, 1L)), nvl_dynamic_update_slice = list(operand = m, update = m, 1L, 1L),
     nv_scan = list(init = nv_scalar(0, "f64"), xs = v, body = function(carry, x) list(carry = carry + sum(x), out = x)),
     nv_fori = list(from = 1, to = 3, init = nv_scalar(0), body = function(i, state) state + 1),
     nv_map = list(xs = v, f = function(x) x + 1), nv_associative_scan = list(xs = v, f = sum_of_two),
