@@ -56,7 +56,7 @@ nv_qpois <- function(p, lambda, lower.tail = TRUE, log.p = FALSE) {
 
 #' @rdname nv_dpois
 #' @export
-nv_dnbinom <- function(x, size, prob, mu, log = FALSE) {
+nv_dnbinom <- function(x, size, prob = NULL, mu = NULL, log = FALSE) {
   given <- negative_binomial(x, size, prob, mu)
   x <- given$x
   size <- given$size
@@ -67,7 +67,7 @@ nv_dnbinom <- function(x, size, prob, mu, log = FALSE) {
 
 #' @rdname nv_dpois
 #' @export
-nv_pnbinom <- function(q, size, prob, mu, lower.tail = TRUE, log.p = FALSE) {
+nv_pnbinom <- function(q, size, prob = NULL, mu = NULL, lower.tail = TRUE, log.p = FALSE) {
   given <- negative_binomial(q, size, prob, mu)
   k <- count_below(given$x)
   beyond <- k == Inf | (k >= 0 & (given$size == 0 | given$q == 0))
@@ -76,7 +76,7 @@ nv_pnbinom <- function(q, size, prob, mu, lower.tail = TRUE, log.p = FALSE) {
 
 #' @rdname nv_dpois
 #' @export
-nv_qnbinom <- function(p, size, prob, mu, lower.tail = TRUE, log.p = FALSE) {
+nv_qnbinom <- function(p, size, prob = NULL, mu = NULL, lower.tail = TRUE, log.p = FALSE) {
   given <- negative_binomial(p, size, prob, mu)
   mean <- given$size * given$q / given$p
   sd <- nv_sqrt(mean / given$p)
@@ -115,10 +115,10 @@ nv_qgeom <- function(p, prob, lower.tail = TRUE, log.p = FALSE) {
 
 # Both forms: p and q = 1 - p of the negative binomial distribution.
 negative_binomial <- function(x, size, prob, mu) {
-  if (missing(prob) == missing(mu)) {
-    abort_anvil("argument", "Either `prob` or `mu` must be given.", if (missing(mu)) "x Got none of them." else "x Got both of them.")
+  if (is.null(prob) == is.null(mu)) {
+    abort_anvil("argument", "Either `prob` or `mu` must be given.", if (is.null(mu)) "x Got none of them." else "x Got both of them.")
   }
-  if (missing(mu)) {
+  if (is.null(mu)) {
     given <- as_floats(x = x, size = size, prob = prob)
     p <- given$prob
     return(list(x = given$x, size = given$size, p = p, q = 1 - p, valid = given$size >= 0 & p > 0 & p <= 1))

@@ -64,7 +64,7 @@ nv_qchisq <- function(p, df, lower.tail = TRUE, log.p = FALSE) {
   nv_qgamma(p, halved(df), scale = 2, lower.tail = lower.tail, log.p = log.p)
 }
 
-halved <- function(df) real_div(df, 2)
+halved <- function(df) if (is_literal(df)) df / 2 else real_div(df, 2)
 
 # --- the gamma distribution with scale 1 ------------------------------------------------------
 
