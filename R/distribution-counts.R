@@ -57,7 +57,7 @@ nv_qpois <- function(p, lambda, lower.tail = TRUE, log.p = FALSE) {
 #' @rdname nv_dpois
 #' @export
 nv_dnbinom <- function(x, size, prob = NULL, mu = NULL, log = FALSE) {
-  given <- negative_binomial(x, size, prob, mu)
+  given <- negative_binomial(list(x = x), size, prob, mu)
   x <- given$x
   size <- given$size
   all <- size + x
@@ -68,7 +68,7 @@ nv_dnbinom <- function(x, size, prob = NULL, mu = NULL, log = FALSE) {
 #' @rdname nv_dpois
 #' @export
 nv_pnbinom <- function(q, size, prob = NULL, mu = NULL, lower.tail = TRUE, log.p = FALSE) {
-  given <- negative_binomial(q, size, prob, mu)
+  given <- negative_binomial(list(q = q), size, prob, mu)
   k <- count_below(given$x)
   beyond <- k == Inf | (k >= 0 & (given$size == 0 | given$q == 0))
   beta_probability(given$size, k + 1, given$p, given$q, lower.tail, log.p, given$valid, k < 0, beyond)
@@ -77,7 +77,7 @@ nv_pnbinom <- function(q, size, prob = NULL, mu = NULL, lower.tail = TRUE, log.p
 #' @rdname nv_dpois
 #' @export
 nv_qnbinom <- function(p, size, prob = NULL, mu = NULL, lower.tail = TRUE, log.p = FALSE) {
-  given <- negative_binomial(p, size, prob, mu)
+  given <- negative_binomial(list(p = p), size, prob, mu)
   mean <- given$size * given$q / given$p
   sd <- nv_sqrt(mean / given$p)
   log_tail <- function(k, lower) log_beta_tail(given$size, k + 1, given$p, given$q, lower)
@@ -113,22 +113,24 @@ nv_qgeom <- function(p, prob, lower.tail = TRUE, log.p = FALSE) {
   nv_ifelse(given$prob > 0 & given$prob <= 1, nv_stop_gradient(x), NaN)
 }
 
-# Both forms: p and q = 1 - p of the negative binomial distribution.
+# Both forms: p and q = 1 - p of the negative binomial distribution. `x` is a list of the first operand.
 negative_binomial <- function(x, size, prob, mu) {
   if (is.null(prob) == is.null(mu)) {
     abort_anvil("argument", "Either `prob` or `mu` must be given.", if (is.null(mu)) "x Got none of them." else "x Got both of them.")
   }
+  other <- if (is.null(mu)) list(prob = prob) else list(mu = mu)
+  given <- do.call(as_floats, c(x, list(size = size), other), quote = TRUE)
+  x <- given[[1L]]
+  size <- given$size
   if (is.null(mu)) {
-    given <- as_floats(x = x, size = size, prob = prob)
     p <- given$prob
-    return(list(x = given$x, size = given$size, p = p, q = 1 - p, valid = given$size >= 0 & p > 0 & p <= 1))
+    return(list(x = x, size = size, p = p, q = 1 - p, valid = size >= 0 & p > 0 & p <= 1))
   }
-  given <- as_floats(x = x, size = size, mu = mu)
-  all <- given$size + given$mu
+  all <- size + given$mu
   none <- all == 0
   list(
-    x = given$x, size = given$size, p = nv_ifelse(none, 1, given$size / all), q = nv_ifelse(none, 0, given$mu / all),
-    valid = given$size >= 0 & given$mu >= 0
+    x = x, size = size, p = nv_ifelse(none, 1, size / all), q = nv_ifelse(none, 0, given$mu / all),
+    valid = size >= 0 & given$mu >= 0
   )
 }
 
@@ -150,7 +152,8 @@ count_quantile <- function(tails, mean, sd, skewness, last, log_tail) {
   margin <- 64 * epsilon(dtype(start))
   reached <- function(k) {
     now <- log_tail(k, tail$lower)
-    k >= last | nv_ifelse(tail$lower, now >= tail$log - margin, now <= tail$log + margin)
+    # so that a NaN ends the search, too
+    k >= 0 & (k >= last | nv_not(nv_ifelse(tail$lower, now < tail$log - margin, now > tail$log + margin)))
   }
   none <- tail$log != tail$log | (tail$log == -Inf & nv_not(tail$lower))
   zero <- start * 0

@@ -26,7 +26,7 @@ NULL
 #' @rdname nv_dgamma
 #' @export
 nv_dgamma <- function(x, shape, rate = 1, scale = 1 / rate, log = FALSE) {
-  given <- as_floats(x = x, shape = shape, scale = scale)
+  given <- as_floats(x = x, shape = shape, scale = scale_of(rate, scale, missing(rate), missing(scale)))
   log_density <- log_gamma_density(given$shape, given$x / given$scale) - nv_log(given$scale)
   density_of(log_density, given$x < 0 | given$x == Inf, given$shape >= 0 & given$scale > 0, log)
 }
@@ -34,7 +34,7 @@ nv_dgamma <- function(x, shape, rate = 1, scale = 1 / rate, log = FALSE) {
 #' @rdname nv_dgamma
 #' @export
 nv_pgamma <- function(q, shape, rate = 1, scale = 1 / rate, lower.tail = TRUE, log.p = FALSE) {
-  given <- as_floats(q = q, shape = shape, scale = scale)
+  given <- as_floats(q = q, shape = shape, scale = scale_of(rate, scale, missing(rate), missing(scale)))
   valid <- given$shape >= 0 & given$scale > 0
   x <- given$q / given$scale
   gamma_probability(given$shape, x, lower.tail, log.p, valid, given$q <= 0, given$q == Inf | (given$shape == 0 & given$q > 0))
@@ -43,7 +43,7 @@ nv_pgamma <- function(q, shape, rate = 1, scale = 1 / rate, lower.tail = TRUE, l
 #' @rdname nv_dgamma
 #' @export
 nv_qgamma <- function(p, shape, rate = 1, scale = 1 / rate, lower.tail = TRUE, log.p = FALSE) {
-  given <- as_floats(p = p, shape = shape, scale = scale)
+  given <- as_floats(p = p, shape = shape, scale = scale_of(rate, scale, missing(rate), missing(scale)))
   x <- gamma_quantile(tails_of(given$p, lower.tail, log.p), given$shape)
   nv_ifelse(given$shape >= 0 & given$scale >= 0, given$scale * x, NaN)
 }
@@ -64,7 +64,14 @@ nv_qchisq <- function(p, df, lower.tail = TRUE, log.p = FALSE) {
   nv_qgamma(p, halved(df), scale = 2, lower.tail = lower.tail, log.p = log.p)
 }
 
-halved <- function(df) if (is_literal(df)) df / 2 else real_div(df, 2)
+halved <- function(df, name = rlang::caller_arg(df)) if (is_number(df)) df / 2 else real_div(as_operand(df, name), 2)
+
+# `scale`, or where it is not given what `rate` makes it.
+scale_of <- function(rate, scale, no_rate, no_scale) {
+  if (!no_rate && !no_scale) abort_anvil("argument", "Only one of `rate` and `scale` can be given.")
+  if (!no_scale) scale else if (is_number(rate)) 1 / rate else real_div(1, as_operand(rate, "rate"))
+}
+is_number <- function(x) is.numeric(x) && is_literal(x)
 
 # --- the gamma distribution with scale 1 ------------------------------------------------------
 
@@ -106,5 +113,5 @@ gamma_quantile <- function(tails, a) {
   u <- implicitly(u, list(tail$log, a), list(tail$lower), function(u, given, constants) {
     log_gamma_tail(given[[2L]], nv_exp(u), constants[[1L]]) - given[[1L]]
   })
-  nv_exp(with_ends(nv_ifelse(a == 0, -Inf, u), tail, -Inf, Inf))
+  nv_exp(with_ends(nv_ifelse(a == 0 & tail$log <= 0, -Inf, u), tail, -Inf, Inf))
 }

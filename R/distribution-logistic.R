@@ -26,7 +26,7 @@ nv_dlogis <- function(x, location = 0, scale = 1, log = FALSE) {
   given <- as_floats(x = x, location = location, scale = scale)
   z <- standardised(given)
   log_density <- log_logistic(z) + log_logistic(-z) - nv_log(given$scale)
-  density_of(log_density, nv_abs(given$x) == Inf, given$scale > 0, log)
+  density_of(log_density, nv_abs(z) == Inf, given$scale > 0, log)
 }
 
 #' @rdname nv_dlogis

@@ -83,7 +83,7 @@ nv_dmultinom <- function(x, size = NULL, prob, log = FALSE) {
 #' @export
 nv_dcategorical <- function(x, prob, log = FALSE) {
   prob <- as_floats(prob = prob)$prob
-  p <- shares(prob, shape(prob))
+  p <- shares(prob, NULL)
   x <- as_operand(x, "x")
   at <- nv_convert(nv_clamp(1L, nv_convert(x, "i32"), shape(prob)), "i32")
   density_of(nv_log(elements_at(p, at)), nv_ne(nv_convert(at, dtype(x)), x), TRUE, log)
@@ -94,12 +94,12 @@ nv_dcategorical <- function(x, prob, log = FALSE) {
 nv_rmvnorm <- function(shape, initial_state = NULL, dtype = NULL, mean = 0, sigma) {
   dtype <- float_dtype(dtype)
   sizes <- check_sizes(shape)
-  sigma <- nv_convert(as_operand(sigma, "sigma"), dtype)
+  sigma <- nv_convert(as_f64(sigma), dtype)
   k <- check_covariance(sigma)
-  mean <- nv_convert(as_operand(mean, "mean"), dtype)
+  mean <- nv_convert(as_f64(mean), dtype)
   with_state(initial_state, function(state) {
     drawn <- standard_normal(c(prod(sizes), k), state, dtype)
-    values <- nv_matmul(drawn[[2L]], nv_chol(sigma)) + along_rows(mean, k, c(prod(sizes), k))
+    values <- nv_matmul(drawn[[2L]], nv_chol(sigma)) + along_rows(mean, k, c(prod(sizes), k), "`sigma`")
     list(drawn[[1L]], nv_reshape(values, c(sizes, k)))
   })
 }
@@ -190,27 +190,27 @@ as_density <- function(log_density, x, log) {
 }
 
 # A vector, or a number, in each row.
-along_rows <- function(v, k, shape) {
-  if (length(shape(v)) > 0L) check_parameter_vector(v, k, "mean")
+along_rows <- function(v, k, shape, of = "`x`") {
+  if (length(shape(v)) > 0L) check_parameter_vector(v, k, "mean", of)
   nv_broadcast_to(v, shape)
 }
 
-check_parameter_vector <- function(v, k = NULL, name) {
+check_parameter_vector <- function(v, k = NULL, name, of = "`x`") {
   sizes <- shape(v)
   if (length(sizes) != 1L || (!is.null(k) && sizes != k) || sizes == 0L) {
-    abort_anvil("shape", sprintf("`%s` must be a vector with an element for each one of an observation.", name), c(
-      sprintf("x Its shape is %s%s.", shape2string(sizes), if (is.null(k)) "" else sprintf(", and an observation has %d", k))
-    ))
+    must <- if (is.null(k)) "must be a vector, not an empty one" else sprintf("must be a vector of length %d, as the last dimension of %s", k, of)
+    abort_anvil("shape", sprintf("`%s` %s.", name, must), sprintf("x Its shape is %s.", shape2string(sizes)))
   }
   sizes
 }
 
-check_covariance <- function(sigma, k = shape(sigma)[1L]) {
+check_covariance <- function(sigma, k = NULL) {
   sizes <- shape(sigma)
-  if (length(sizes) != 2L || any(sizes != k)) {
-    abort_anvil("shape", "`sigma` must be a square matrix with a row for each element of an observation.", sprintf("x Its shape is %s.", shape2string(sizes)))
+  if (length(sizes) != 2L || sizes[1L] != sizes[2L] || (!is.null(k) && sizes[1L] != k)) {
+    must <- if (is.null(k)) "a square matrix" else sprintf("a matrix of %d rows and columns, as the last dimension of `x`", k)
+    abort_anvil("shape", sprintf("`sigma` must be %s.", must), sprintf("x Its shape is %s.", shape2string(sizes)))
   }
-  k
+  sizes[1L]
 }
 
 shares <- function(prob, k) {

@@ -84,7 +84,8 @@ nv_plnorm <- function(q, meanlog = 0, sdlog = 1, lower.tail = TRUE, log.p = FALS
 #' @rdname nv_dnorm
 #' @export
 nv_qlnorm <- function(p, meanlog = 0, sdlog = 1, lower.tail = TRUE, log.p = FALSE) {
-  nv_exp(nv_qnorm(p, meanlog, sdlog, lower.tail, log.p))
+  given <- as_floats(p = p, meanlog = meanlog, sdlog = sdlog)
+  nv_exp(nv_qnorm(given$p, given$meanlog, given$sdlog, lower.tail, log.p))
 }
 
 # --- the standard normal distribution ---------------------------------------------------------
@@ -134,7 +135,8 @@ normal_quantile_beyond <- function(r) {
 
 # A quantile with its derivative, 1 / density in terms of the probability.
 normal_root <- function(z, p, lower.tail, log.p) {
-  sign <- if (lower.tail) 1 else -1
+  sign <- if (check_flag(lower.tail)) 1 else -1
+  log.p <- check_flag(log.p)
   tail <- function(z) if (log.p) log_normal_tail(sign * z) else normal_tail(sign * z)
   implicitly(z, list(p), list(), function(z, given, constants) tail(z) - given[[1L]])
 }

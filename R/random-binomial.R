@@ -8,19 +8,20 @@ small_mean <- 30
 #' @rdname nv_random
 #' @export
 nv_rbinom <- function(shape, initial_state = NULL, size = 1L, prob = 0.5, dtype = NULL, n = NULL) {
-  size <- n %||% size
+  trials <- given_as(size, n)
   shape <- check_sizes(shape)
-  draw <- if (is_literal(size) && is_literal(prob)) binomial_of_numbers(size, prob) else binomial_of_tensors(size, prob)
-  dtype <- count_dtype(dtype, if (is_literal(size)) size else 1)
+  numbers <- !is_value(trials$value) && !is_value(prob)
+  draw <- if (numbers) binomial_of_numbers(trials, prob) else binomial_of_tensors(as_f64(trials$value, shape, trials$name), as_f64(prob, shape))
+  dtype <- count_dtype(dtype, if (is_value(trials$value)) 1 else trials$value, trials$name)
   with_state(initial_state, function(state) {
     drawn <- draw(shape, state)
     list(drawn[[1L]], nv_convert(drawn[[2L]], dtype))
   })
 }
 
-binomial_of_numbers <- function(size, prob) {
-  size <- check_whole_number(size, "size", 1L)
-  if (!is.numeric(prob) || !isTRUE(prob >= 0 && prob <= 1)) {
+binomial_of_numbers <- function(trials, prob) {
+  size <- check_whole_number(trials$value, trials$name, 1L)
+  if (!is.numeric(prob) || length(prob) != 1L || !isTRUE(prob >= 0 && prob <= 1)) {
     abort_anvil("argument", "`prob` must be a number from 0 to 1.", got_value(prob))
   }
   if (size <= few_trials) {
@@ -38,10 +39,8 @@ binomial_of_numbers <- function(size, prob) {
 
 # Of tensors, each element takes the way that suits it; where parameters have no distribution, the count is 0.
 binomial_of_tensors <- function(size, prob) {
-  size <- as_f64(size)
-  prob <- as_f64(prob)
   function(shape, state) {
-    valid <- is_count(size) & is_share(prob)
+    valid <- is_count(size) & size <= 2^53 & is_share(prob)
     rare <- nv_ifelse(valid, nv_min(prob, 1 - prob), 0)
     trials <- nv_ifelse(valid, size, 0)
     large <- trials * rare >= 10

@@ -74,32 +74,35 @@ nv_rlaplace <- function(shape, initial_state = NULL, dtype = NULL, location = 0,
 #' @rdname nv_rgamma
 #' @export
 nv_rlnorm <- function(shape, initial_state = NULL, dtype = NULL, meanlog = 0, sdlog = 1) {
-  drawn <- nv_rnorm(shape, initial_state, dtype, meanlog, sdlog)
+  dtype <- float_dtype(dtype)
+  drawn <- nv_rnorm(shape, initial_state, dtype, as_parameter(meanlog, dtype), as_parameter(sdlog, dtype))
   if (is.null(initial_state)) nv_exp(drawn) else list(drawn[[1L]], nv_exp(drawn[[2L]]))
 }
 
 #' @rdname nv_rgamma
 #' @export
 nv_rgamma <- function(shape, initial_state = NULL, dtype = NULL, alpha, rate = 1, scale = 1 / rate) {
-  by_gammas(shape, initial_state, dtype, list(alpha), list(scale), function(log_x, scale) positive(scale) * nv_exp(log_x))
+  scale <- scale_of(rate, scale, missing(rate), missing(scale))
+  parameter <- stats::setNames(list(scale), if (missing(rate)) "scale" else "rate")
+  by_gammas(shape, initial_state, dtype, list(alpha = alpha), parameter, function(log_x, scale) positive(scale) * nv_exp(log_x))
 }
 
 #' @rdname nv_rgamma
 #' @export
 nv_rchisq <- function(shape, initial_state = NULL, dtype = NULL, df) {
-  by_gammas(shape, initial_state, dtype, list(halved(df)), list(), function(log_x) 2 * nv_exp(log_x))
+  by_gammas(shape, initial_state, dtype, list(df = halved(df)), list(), function(log_x) 2 * nv_exp(log_x))
 }
 
 #' @rdname nv_rgamma
 #' @export
 nv_rbeta <- function(shape, initial_state = NULL, dtype = NULL, shape1, shape2) {
-  by_gammas(shape, initial_state, dtype, list(shape1, shape2), list(), function(log_x, log_y) nv_logistic(log_x - log_y))
+  by_gammas(shape, initial_state, dtype, list(shape1 = shape1, shape2 = shape2), list(), function(log_x, log_y) nv_logistic(log_x - log_y))
 }
 
 #' @rdname nv_rgamma
 #' @export
 nv_rf <- function(shape, initial_state = NULL, dtype = NULL, df1, df2) {
-  by_gammas(shape, initial_state, dtype, list(halved(df1), halved(df2)), list(df1, df2), function(log_x, log_y, df1, df2) {
+  by_gammas(shape, initial_state, dtype, list(df1 = halved(df1), df2 = halved(df2)), list(df1 = df1, df2 = df2), function(log_x, log_y, df1, df2) {
     nv_exp(log_x - log_y) * (df2 / df1)
   })
 }
@@ -109,7 +112,7 @@ nv_rf <- function(shape, initial_state = NULL, dtype = NULL, df1, df2) {
 nv_rt <- function(shape, initial_state = NULL, dtype = NULL, df) {
   dtype <- float_dtype(dtype)
   shape <- check_sizes(shape)
-  df <- as_f64(df)
+  df <- as_f64(df, shape)
   with_state(initial_state, function(state) {
     normal <- standard_normal(shape, state, "f64")
     gamma <- log_gamma_draw(shape, normal[[1L]], df / 2)
@@ -119,10 +122,16 @@ nv_rt <- function(shape, initial_state = NULL, dtype = NULL, df) {
 
 # --- continuous distributions -----------------------------------------------------------------
 
-as_f64 <- function(x, name = rlang::caller_arg(x)) nv_convert(as_operand(if (is_literal(x)) as_r_scalar(x) else x, name), "f64")
-
-# A number with all of its digits.
-as_r_scalar <- function(x) nv_scalar(as.double(x), "f64")
+# A parameter with all of its digits, which is scalar or has the shape of the result.
+as_f64 <- function(x, shape = NULL, name = rlang::caller_arg(x)) {
+  force(name)
+  x <- if (is_number(x)) nv_scalar(x, "f64") else nv_convert(as_operand(x, name), "f64")
+  own <- shape(x)
+  if (!is.null(shape) && length(own) > 0L && !identical(own, shape)) {
+    abort_anvil("shape", sprintf("`%s` must be scalar, or have the shape of the result.", name), sprintf("x Got shapes %s.", ordinal_shapes(list(own, shape))))
+  }
+  x
+}
 
 positive <- function(x) nv_ifelse(x > 0, x, NaN)
 
@@ -130,7 +139,7 @@ positive <- function(x) nv_ifelse(x > 0, x, NaN)
 by_inversion <- function(shape, initial_state, dtype, parameters, quantile) {
   dtype <- float_dtype(dtype)
   shape <- check_sizes(shape)
-  parameters <- Map(function(x, name) nv_convert(as_f64(x, name), dtype), parameters, names(parameters))
+  parameters <- Map(function(x, name) nv_convert(as_f64(x, shape, name), dtype), parameters, names(parameters))
   with_state(initial_state, function(state) {
     drawn <- open_uniform(shape, state, dtype)
     list(drawn[[1L]], do.call(quantile, c(list(drawn[[2L]]), parameters)))
@@ -141,8 +150,9 @@ by_inversion <- function(shape, initial_state, dtype, parameters, quantile) {
 by_gammas <- function(shape, initial_state, dtype, alphas, parameters, value) {
   dtype <- float_dtype(dtype)
   shape <- check_sizes(shape)
-  alphas <- lapply(alphas, as_f64, "alpha")
-  parameters <- lapply(parameters, as_f64, "scale")
+  as_given <- function(x, name) as_f64(x, shape, name)
+  alphas <- Map(as_given, alphas, names(alphas))
+  parameters <- Map(as_given, parameters, names(parameters))
   with_state(initial_state, function(state) {
     logs <- list()
     for (alpha in alphas) {
@@ -150,7 +160,7 @@ by_gammas <- function(shape, initial_state, dtype, alphas, parameters, value) {
       state <- drawn[[1L]]
       logs <- c(logs, drawn[2L])
     }
-    list(state, nv_convert(do.call(value, c(logs, parameters)), dtype))
+    list(state, nv_convert(do.call(value, c(logs, unname(parameters))), dtype))
   })
 }
 
@@ -158,17 +168,18 @@ by_gammas <- function(shape, initial_state, dtype, alphas, parameters, value) {
 # and Tsang, times a uniform variable to the power 1 / a, where a is small.
 log_gamma_draw <- function(shape, state, a) {
   a <- nv_broadcast_to(a, shape)
+  valid <- a > 0 & a < Inf
   small <- a < 1
-  d <- nv_ifelse(a > 0, a + nv_ifelse(small, 1, 0), 1) - 1 / 3
+  d <- nv_ifelse(valid, a + nv_ifelse(small, 1, 0), 1) - 1 / 3
   c <- 1 / nv_sqrt(9 * d)
   attempt <- function(state, log_v, open) {
     normal <- standard_normal(shape, state, "f64")
     uniform <- open_uniform(shape, normal[[1L]], "f64")
     z <- normal[[2L]]
-    root <- 1 + c * z
-    log_root <- nv_log(nv_ifelse(root > 0, root, 1))
-    v <- root * root * root
-    fits <- open & root > 0 & nv_log(uniform[[2L]]) < 0.5 * z * z + d * (1 - v + 3 * log_root)
+    # v = (1 + t)^3, and d (1 - v + log(v)) without cancellation
+    t <- nv_max(c * z, -1)
+    log_root <- nv_log1p(t)
+    fits <- open & nv_log(uniform[[2L]]) < 0.5 * z * z + d * (3 * (log_root - t) - t * t * (3 + t))
     list(state = uniform[[1L]], log_v = nv_ifelse(fits, 3 * log_root, log_v), open = open & nv_not(fits))
   }
   start <- list(state = state, log_v = nv_fill(0, shape, "f64"), open = nv_fill(TRUE, shape, "bool"))
@@ -178,5 +189,5 @@ log_gamma_draw <- function(shape, state, a) {
   log_x <- implicitly(log_x, list(a), list(nv_exp(log_x) < a), function(u, given, constants) {
     log_gamma_tail(given[[1L]], nv_exp(u), constants[[1L]])
   })
-  list(power[[1L]], nv_ifelse(a > 0, log_x, NaN))
+  list(power[[1L]], nv_ifelse(valid, log_x, NaN))
 }

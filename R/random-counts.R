@@ -3,14 +3,16 @@
 #' @rdname nv_rgamma
 #' @export
 nv_rpois <- function(shape, initial_state = NULL, lambda, dtype = NULL) {
-  lambda <- as_f64(lambda)
+  lambda <- as_f64(lambda, check_sizes(shape))
   draw_counts(shape, initial_state, dtype, function(shape, state) poisson_draw(shape, state, lambda))
 }
 
 #' @rdname nv_rgamma
 #' @export
 nv_rnbinom <- function(shape, initial_state = NULL, size, prob = NULL, mu = NULL, dtype = NULL) {
-  given <- negative_binomial(0, as_f64(size), prob, mu)
+  shape <- check_sizes(shape)
+  as_given <- function(x, name) if (!is.null(x)) as_f64(x, shape, name)
+  given <- negative_binomial(list(0), as_f64(size, shape), as_given(prob, "prob"), as_given(mu, "mu"))
   size <- given$size
   odds <- given$q / given$p
   draw_counts(shape, initial_state, dtype, function(shape, state) {
@@ -22,7 +24,7 @@ nv_rnbinom <- function(shape, initial_state = NULL, size, prob = NULL, mu = NULL
 #' @rdname nv_rgamma
 #' @export
 nv_rgeom <- function(shape, initial_state = NULL, prob, dtype = NULL) {
-  prob <- as_f64(prob)
+  prob <- as_f64(prob, check_sizes(shape))
   draw_counts(shape, initial_state, dtype, function(shape, state) {
     drawn <- open_uniform(shape, state, "f64")
     list(drawn[[1L]], nv_ifelse(prob > 0 & prob <= 1, nv_floor(nv_log(drawn[[2L]]) / nv_log1p(-prob)), 0))
@@ -42,7 +44,7 @@ draw_counts <- function(shape, initial_state, dtype, draw) {
 # there.
 poisson_draw <- function(shape, state, lambda) {
   lambda <- nv_broadcast_to(lambda, shape)
-  lambda <- nv_ifelse(lambda >= 0, lambda, 0)
+  lambda <- nv_ifelse(lambda >= 0 & lambda < Inf, lambda, 0)
   large <- lambda >= 10
   few <- nv_ifelse(large, 0, lambda)
   low <- count_by_search(shape, state, nv_exp(-few), function(k) few / (k + 1))

@@ -99,13 +99,13 @@ float_dtype <- function(dtype) {
 }
 
 # Of whole numbers up to n, which the dtype must have.
-count_dtype <- function(dtype, n) {
+count_dtype <- function(dtype, n, name = "n") {
   if (is.null(dtype)) {
     return(default_dtypes()[["int"]])
   }
   dtype <- dtype_text(dtype)
   if (dtype == "bool" && n > 1L || is_integer_code(dtype_codes[[dtype]]) && n >= 2^(integer_bits(dtype) - 1L)) {
-    abort_anvil("dtype", sprintf("`n` must be a number of dtype %s.", dtype), c(sprintf("x Got %s.", format(n)), "i Choose a wider `dtype`."))
+    abort_anvil("dtype", sprintf("`%s` must be a number of dtype %s.", name, dtype), c(sprintf("x Got %s.", format(n)), "i Choose a wider `dtype`."))
   }
   dtype
 }
@@ -158,27 +158,34 @@ nv_rng_split <- function(state, n = 2L) {
 nv_runif <- function(shape, initial_state = NULL, dtype = NULL, min = 0, max = 1, lower = NULL, upper = NULL) {
   dtype <- float_dtype(dtype)
   shape <- check_sizes(shape)
-  min <- lower %||% min
-  max <- upper %||% max
+  min <- given_as(min, lower)
+  max <- given_as(max, upper)
   with_state(initial_state, function(state) {
     drawn <- open_uniform(shape, state, dtype)
     list(drawn[[1L]], between(drawn[[2L]], min, max, dtype))
   })
 }
 
-# From (0, 1) to the interval from min to max.
-between <- function(values, min, max, dtype) {
+# A parameter that has two names: its value, and the name that it came by.
+given_as <- function(x, alias) {
+  if (is.null(alias)) list(value = x, name = rlang::caller_arg(x)) else list(value = alias, name = rlang::caller_arg(alias))
+}
+
+# From (0, 1) to the interval between two parameters.
+between <- function(values, lower, upper, dtype) {
+  min <- lower$value
+  max <- upper$value
   if (identical(min, 0) && identical(max, 1)) {
     return(values)
   }
-  if (is_literal(min)) check_number(min)
-  if (is_literal(max)) check_number(max)
+  if (is_literal(min)) check_number(min, lower$name)
+  if (is_literal(max)) check_number(max, upper$name)
   if (is_literal(min) && is_literal(max) && min > max) {
-    abort_anvil("argument", "`min` must not be greater than `max`.", sprintf("x Got %s and %s.", format(min), format(max)))
+    abort_anvil("argument", sprintf("`%s` must not be greater than `%s`.", lower$name, upper$name), sprintf("x Got %s and %s.", format(min), format(max)))
   }
   if (!is_literal(min) || !is_literal(max)) {
-    min <- as_parameter(min, dtype)
-    return(nv_add(nv_mul(values, nv_sub(as_parameter(max, dtype), min)), min))
+    min <- as_parameter(min, dtype, lower$name)
+    return(nv_add(nv_mul(values, nv_sub(as_parameter(max, dtype, upper$name), min)), min))
   }
   values <- nv_add(nv_mul(values, max - min), min)
   if (max - min > 2 * (spacing(min, dtype) + spacing(max, dtype))) {
@@ -199,13 +206,13 @@ spacing <- function(x, dtype) {
 nv_rnorm <- function(shape, initial_state = NULL, dtype = NULL, mean = 0, sd = 1, mu = NULL, sigma = NULL) {
   dtype <- float_dtype(dtype)
   shape <- check_sizes(shape)
-  mean <- mu %||% mean
-  sd <- sigma %||% sd
+  mean <- given_as(mean, mu)
+  sd <- given_as(sd, sigma)
   with_state(initial_state, function(state) {
     drawn <- standard_normal(shape, state, dtype)
     values <- drawn[[2L]]
-    if (!identical(sd, 1)) values <- nv_mul(values, as_parameter(sd, dtype))
-    if (!identical(mean, 0)) values <- nv_add(values, as_parameter(mean, dtype))
+    if (!identical(sd$value, 1)) values <- nv_mul(values, as_parameter(sd$value, dtype, sd$name))
+    if (!identical(mean$value, 0)) values <- nv_add(values, as_parameter(mean$value, dtype, mean$name))
     list(drawn[[1L]], values)
   })
 }

@@ -132,7 +132,8 @@ TEST(Special, IncompleteBeta) {
   for (const Values& v : betas) {
     const double a = v.at[0], b = v.at[1], x = v.at[2], upper = call(F::betaincc, a, b, x);
     EXPECT_NEAR(upper + v.expected[0], 1, 2e-13);
-    if (x >= 0.5) EXPECT_NEAR(upper / call(F::betainc, b, a, 1 - x), 1, 2e-13) << a << " " << b << " " << x;
+    if (x < 0.5) continue;
+    EXPECT_NEAR(upper / call(F::betainc, b, a, 1 - x), 1, 2e-13) << a << " " << b << " " << x;
   }
   // P(F(1, 2e6) > 50) and P(B(1/10, 1) > 1e-10): 1 - x has no digits of x
   EXPECT_NEAR(call(F::betaincc, 0.5, 1e6, 50 / (2e6 + 50)) / 1.5379593762004183886e-12, 1, 1e-12);
