@@ -39,6 +39,10 @@ nvl_betainc <- function(a, b, x) record("betainc", list(a, b, x))
 
 #' @rdname nvl_special
 #' @export
+nvl_betaincc <- function(a, b, x) record("betaincc", list(a, b, x))
+
+#' @rdname nvl_special
+#' @export
 nvl_betainc_grad_a <- function(a, b, x) record("betainc_grad_a", list(a, b, x))
 
 #' @rdname nvl_special

@@ -7,28 +7,67 @@ small_mean <- 30
 
 #' @rdname nv_random
 #' @export
-nv_rbinom <- function(shape, initial_state, n = 1L, prob = 0.5, dtype = NULL) {
-  n <- check_whole_number(n, "n", 1L)
+nv_rbinom <- function(shape, initial_state = NULL, size = 1L, prob = 0.5, dtype = NULL, n = NULL) {
+  trials <- given_as(size, n)
+  shape <- check_sizes(shape)
+  numbers <- !is_value(trials$value) && !is_value(prob)
+  draw <- if (numbers) binomial_of_numbers(trials, prob) else binomial_of_tensors(as_f64(trials$value, shape, trials$name), as_f64(prob, shape))
+  dtype <- count_dtype(dtype, if (is_value(trials$value)) 1 else trials$value, trials$name)
+  with_state(initial_state, function(state) {
+    drawn <- draw(shape, state)
+    list(drawn[[1L]], nv_convert(drawn[[2L]], dtype))
+  })
+}
+
+binomial_of_numbers <- function(trials, prob) {
+  size <- check_whole_number(trials$value, trials$name, 1L)
   if (!is.numeric(prob) || length(prob) != 1L || !isTRUE(prob >= 0 && prob <= 1)) {
     abort_anvil("argument", "`prob` must be a number from 0 to 1.", got_value(prob))
   }
-  dtype <- count_dtype(dtype, n)
-  shape <- check_sizes(shape)
-  check_state(initial_state)
-  if (n <= few_trials) {
-    return(trials_one_by_one(shape, initial_state, n, prob, dtype))
+  if (size <= few_trials) {
+    return(function(shape, state) trials_one_by_one(shape, state, size, prob))
   }
   # the rarer outcome is counted
   rare <- min(prob, 1 - prob)
-  draw <- if (n * rare < small_mean) binomial_by_table else binomial_by_rejection
-  drawn <- draw(shape, initial_state, n, rare)
-  if (prob > 0.5) drawn[[2L]] <- nv_sub(n, drawn[[2L]])
-  list(drawn[[1L]], nv_convert(drawn[[2L]], dtype))
+  draw <- if (size * rare < small_mean) binomial_by_table else binomial_by_rejection
+  function(shape, state) {
+    drawn <- draw(shape, state, size, rare)
+    if (prob > 0.5) drawn[[2L]] <- nv_sub(size, drawn[[2L]])
+    drawn
+  }
 }
 
-trials_one_by_one <- function(shape, state, n, prob, dtype) {
+# Of tensors, each element takes the way that suits it; where parameters have no distribution, the count is 0.
+binomial_of_tensors <- function(size, prob) {
+  function(shape, state) {
+    valid <- is_count(size) & size <= 2^53 & is_share(prob)
+    rare <- nv_ifelse(valid, nv_min(prob, 1 - prob), 0)
+    trials <- nv_ifelse(valid, size, 0)
+    large <- trials * rare >= 10
+    few <- nv_ifelse(large, 0, trials)
+    next_ratio <- function(k) (few - k) / (k + 1) * (rare / (1 - rare))
+    low <- count_by_search(shape, state, nv_exp(few * nv_log1p(-rare)), next_ratio)
+    high <- binomial_by_rejection(shape, low[[1L]], nv_ifelse(large, trials, 100), nv_ifelse(large, rare, 0.5))
+    counted <- nv_ifelse(large, high[[2L]], low[[2L]])
+    list(high[[1L]], nv_ifelse(prob > 0.5 & valid, trials - counted, counted))
+  }
+}
+
+# Inversion, one count after the other: the probability of 0 and the ratio of that of k + 1 to that of k.
+count_by_search <- function(shape, state, none, next_ratio) {
+  drawn <- unit_uniform(shape, state, "f64")
+  start <- list(k = nv_fill(0, shape, "f64"), p = nv_broadcast_to(none, shape), rest = drawn[[2L]])
+  # beyond 200 there is nothing of a mean below 10
+  end <- nv_while(start, function(k, p, rest) nv_reduce_any(rest >= p & k < 200), function(k, p, rest) {
+    on <- rest >= p & k < 200
+    list(k = nv_ifelse(on, k + 1, k), p = nv_ifelse(on, p * next_ratio(k), p), rest = nv_ifelse(on, rest - p, rest))
+  })
+  list(drawn[[1L]], end$k)
+}
+
+trials_one_by_one <- function(shape, state, n, prob) {
   drawn <- unit_uniform(if (n > 1L) c(n, shape) else shape, state, "f64")
-  successes <- nv_convert(nv_lt(drawn[[2L]], prob), dtype)
+  successes <- nv_convert(nv_lt(drawn[[2L]], prob), "i32")
   list(drawn[[1L]], if (n > 1L) nv_reduce_sum(successes, dims = 1L) else successes)
 }
 

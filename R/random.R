@@ -6,32 +6,50 @@
 #'
 #' A state is a `ui64` tensor with two elements: a key and a counter. The bits are those of
 #' XLA's generator `THREE_FRY` (Threefry-2x32 with 20 rounds).
-#' `nv_rng_state(seed)` is the key `seed` with the counter 0.
+#' `nv_rng_state(seed)` is the key `seed` with the counter 0. `nv_rng_split(state, n)` is a list of `n` states with random
+#' keys, for parts of a program that shall not depend on each other; `state` itself is then used up.
 #'
-#' * `nv_runif()`: uniform on the open interval from `lower` to `upper`.
+#' In debug mode the state may be left out. Then the numbers follow R's own generator, that is, `set.seed()`, and the
+#' values alone are returned. In a trace that is an error: the numbers of a compiled function
+#' would always be the same.
+#'
+#' * `nv_runif()`: uniform on the open interval from `min` to `max`.
 #' * `nv_rnorm()`: normal, by the method of Box and Muller.
-#' * `nv_rbinom()`: the number of successes in `n` trials, at a cost that does not grow with `n`.
+#' * `nv_rbinom()`: the number of successes in `size` trials, at a cost that does not grow with `size`.
 #' * `nv_rdunif()`: whole numbers from 1 to `n`.
+#'
+#' Others are at [nv_rgamma()], [nv_rmvnorm()] and [nv_sample()].
 #'
 #' @param seed A whole number, or a scalar `i32` tensor.
 #' @param shape Sizes; `integer()` for a scalar.
-#' @param initial_state A state.
-#' @param dtype The dtype of the values: a float for `nv_runif()` and `nv_rnorm()`. By default that
+#' @param initial_state A state, or in debug mode `NULL` for the generator of R.
+#' @param state A state.
+#' @param dtype The dtype of the values: a float for continuous ones. By default that
 #'   of R doubles or, for whole numbers, of R integers, see [default_dtypes()].
-#' @param lower,upper,mu,sigma Bounds, mean and standard deviation: numbers, or tensors that
+#' @param min,max,mean,sd Bounds, mean and standard deviation: numbers, or tensors that
 #'   are scalar or have the shape `shape`. They are converted to `dtype`.
-#' @param n The number of trials, or the largest number.
-#' @param prob The probability of a success, a number.
-#' @return `nv_rng_state()`: a state. The others: a list of the new state and the values.
+#' @param lower,upper,mu,sigma Other names of `min`, `max`, `mean` and `sd`.
+#' @param size,prob The number of trials and the probability of a success: numbers, or tensors that are scalar or have the
+#'   shape `shape`.
+#' @param n The largest number, the number of states, or another name of `size`.
+#' @return `nv_rng_state()`: a state, `nv_rng_split()` a list of them. The others: a list of the new state and the values;
+#'   without a state the values.
+#' @section Errors:
+#' `anvil_error_argument` where an argument is not as said, also where in a trace there is no state; `anvil_error_dtype`
+#' where the values cannot have the dtype.
 #' @references Hormann, W. (1993). The generation of binomial random variates. Journal of
 #'   Statistical Computation and Simulation 46, 101-110: algorithm BTRS, for many trials.
+#' @family random numbers
 #' @name nv_random
 #' @examples
 #' state <- nv_rng_state(42L)
 #' draw <- nv_runif(c(2, 3), state)
 #' draw[[2]]
-#' nv_rnorm(3, draw[[1]], mu = 10)[[2]]
+#' nv_rnorm(3, draw[[1]], mean = 10)[[2]]
 #' nv_rdunif(5, state, n = 6L)[[2]]
+#'
+#' set.seed(1)
+#' nv_rnorm(3)
 NULL
 
 #' @rdname nv_random
@@ -81,21 +99,21 @@ float_dtype <- function(dtype) {
 }
 
 # Of whole numbers up to n, which the dtype must have.
-count_dtype <- function(dtype, n) {
+count_dtype <- function(dtype, n, name = "n") {
   if (is.null(dtype)) {
     return(default_dtypes()[["int"]])
   }
   dtype <- dtype_text(dtype)
   if (dtype == "bool" && n > 1L || is_integer_code(dtype_codes[[dtype]]) && n >= 2^(integer_bits(dtype) - 1L)) {
-    abort_anvil("dtype", sprintf("`n` must be a number of dtype %s.", dtype), c(sprintf("x Got %s.", format(n)), "i Choose a wider `dtype`."))
+    abort_anvil("dtype", sprintf("`%s` must be a number of dtype %s.", name, dtype), c(sprintf("x Got %s.", format(n)), "i Choose a wider `dtype`."))
   }
   dtype
 }
 
-check_state <- function(state) {
+check_state <- function(state, name = "initial_state") {
   wrong <- if (!is_tensorish(state)) describe_value(state) else if (!identical(type_tag(state)[-2L], c(dtype_codes[["ui64"]], 2L))) type_text(state)
   if (!is.null(wrong)) {
-    abort_anvil("argument", "`initial_state` must be a state of the generator.", c(
+    abort_anvil("argument", sprintf("`%s` must be a state of the generator.", name), c(
       sprintf("x Got %s.", wrong),
       "i `nv_rng_state(seed)` makes one, and every sampler returns the next one."
     ))
@@ -111,29 +129,70 @@ as_parameter <- function(x, dtype, name = rlang::caller_arg(x)) {
   nv_convert(as_operand(x, name), dtype)
 }
 
+# What `draw(state)` gives: the next state and the values. Without a state one of R's generator, and the values.
+with_state <- function(initial_state, draw) {
+  if (!is.null(initial_state)) {
+    return(draw(check_state(initial_state)))
+  }
+  if (is_tracing()) {
+    abort_anvil("argument", "In a trace, a sampler needs a state.", c(
+      "x `initial_state` is missing: the numbers would be the same in every call.",
+      "i Pass a state as argument; `nv_rng_state(seed)` makes one, and every sampler returns the next one."
+    ))
+  }
+  halves <- floor(stats::runif(2) * 2^26)
+  draw(nv_tensor(c(halves[1L] * 2^26 + halves[2L], 0), dtype = "ui64"))[[2L]]
+}
+
 #' @rdname nv_random
 #' @export
-nv_runif <- function(shape, initial_state, dtype = NULL, lower = 0, upper = 1) {
+nv_rng_split <- function(state, n = 2L) {
+  n <- check_whole_number(n, "n", 1L)
+  drawn <- record("rng_bit_generator", list(check_state(state, "state")), list(rng_algorithm = "THREE_FRY", dtype = "ui64", shape = n))
+  counter <- nv_fill(0L, 1L, dtype = "ui64")
+  lapply(seq_len(n), function(i) nv_concatenate(nv_static_slice(drawn[[2L]], i, i), counter))
+}
+
+#' @rdname nv_random
+#' @export
+nv_runif <- function(shape, initial_state = NULL, dtype = NULL, min = 0, max = 1, lower = NULL, upper = NULL) {
   dtype <- float_dtype(dtype)
-  drawn <- open_uniform(check_sizes(shape), check_state(initial_state), dtype)
-  if (identical(lower, 0) && identical(upper, 1)) {
-    return(drawn)
+  shape <- check_sizes(shape)
+  min <- given_as(min, lower)
+  max <- given_as(max, upper)
+  with_state(initial_state, function(state) {
+    drawn <- open_uniform(shape, state, dtype)
+    list(drawn[[1L]], between(drawn[[2L]], min, max, dtype))
+  })
+}
+
+# A parameter that has two names: its value, and the name that it came by.
+given_as <- function(x, alias) {
+  if (is.null(alias)) list(value = x, name = rlang::caller_arg(x)) else list(value = alias, name = rlang::caller_arg(alias))
+}
+
+# From (0, 1) to the interval between two parameters.
+between <- function(values, lower, upper, dtype) {
+  min <- lower$value
+  max <- upper$value
+  if (identical(min, 0) && identical(max, 1)) {
+    return(values)
   }
-  if (is_literal(lower)) check_number(lower)
-  if (is_literal(upper)) check_number(upper)
-  if (is_literal(lower) && is_literal(upper) && lower > upper) {
-    abort_anvil("argument", "`lower` must not be greater than `upper`.", sprintf("x Got %s and %s.", format(lower), format(upper)))
+  if (is_literal(min)) check_number(min, lower$name)
+  if (is_literal(max)) check_number(max, upper$name)
+  if (is_literal(min) && is_literal(max) && min > max) {
+    abort_anvil("argument", sprintf("`%s` must not be greater than `%s`.", lower$name, upper$name), sprintf("x Got %s and %s.", format(min), format(max)))
   }
-  if (!is_literal(lower) || !is_literal(upper)) {
-    lower <- as_parameter(lower, dtype)
-    return(list(drawn[[1L]], nv_add(nv_mul(drawn[[2L]], nv_sub(as_parameter(upper, dtype), lower)), lower)))
+  if (!is_literal(min) || !is_literal(max)) {
+    min <- as_parameter(min, dtype, lower$name)
+    return(nv_add(nv_mul(values, nv_sub(as_parameter(max, dtype, upper$name), min)), min))
   }
-  values <- nv_add(nv_mul(drawn[[2L]], upper - lower), lower)
-  if (upper - lower > 2 * (spacing(lower, dtype) + spacing(upper, dtype))) {
+  values <- nv_add(nv_mul(values, max - min), min)
+  if (max - min > 2 * (spacing(min, dtype) + spacing(max, dtype))) {
     # rounding may have led to a bound
-    values <- nv_max(nv_min(values, upper - spacing(upper, dtype)), lower + spacing(lower, dtype))
+    values <- nv_max(nv_min(values, max - spacing(max, dtype)), min + spacing(min, dtype))
   }
-  list(drawn[[1L]], values)
+  values
 }
 
 # From a number to the next one of a float dtype.
@@ -144,13 +203,24 @@ spacing <- function(x, dtype) {
 
 #' @rdname nv_random
 #' @export
-nv_rnorm <- function(shape, initial_state, dtype = NULL, mu = 0, sigma = 1) {
+nv_rnorm <- function(shape, initial_state = NULL, dtype = NULL, mean = 0, sd = 1, mu = NULL, sigma = NULL) {
   dtype <- float_dtype(dtype)
   shape <- check_sizes(shape)
-  check_state(initial_state)
+  mean <- given_as(mean, mu)
+  sd <- given_as(sd, sigma)
+  with_state(initial_state, function(state) {
+    drawn <- standard_normal(shape, state, dtype)
+    values <- drawn[[2L]]
+    if (!identical(sd$value, 1)) values <- nv_mul(values, as_parameter(sd$value, dtype, sd$name))
+    if (!identical(mean$value, 0)) values <- nv_add(values, as_parameter(mean$value, dtype, mean$name))
+    list(drawn[[1L]], values)
+  })
+}
+
+standard_normal <- function(shape, state, dtype) {
   n <- prod(shape)
   half <- ceiling(n / 2)
-  first <- open_uniform(half, initial_state, dtype)
+  first <- open_uniform(half, state, dtype)
   second <- unit_uniform(half, first[[1L]], dtype)
   radius <- nv_sqrt(nv_mul(nv_log(first[[2L]]), -2))
   angle <- nv_mul(second[[2L]], 2 * pi)
@@ -158,18 +228,19 @@ nv_rnorm <- function(shape, initial_state, dtype = NULL, mu = 0, sigma = 1) {
   if (n < 2 * half) cosines <- nv_static_slice(cosines, 1L, half - 1L)
   values <- nv_concatenate(nv_mul(radius, nv_sin(angle)), cosines)
   if (length(shape) != 1L) values <- nv_reshape(values, shape, order = "C")
-  if (!identical(sigma, 1)) values <- nv_mul(values, as_parameter(sigma, dtype))
-  if (!identical(mu, 0)) values <- nv_add(values, as_parameter(mu, dtype))
   list(second[[1L]], values)
 }
 
 #' @rdname nv_random
 #' @export
-nv_rdunif <- function(shape, initial_state, n, dtype = NULL) {
+nv_rdunif <- function(shape, initial_state = NULL, n, dtype = NULL) {
   n <- check_whole_number(n, "n", 1L)
   dtype <- count_dtype(dtype, n)
-  drawn <- open_uniform(check_sizes(shape), check_state(initial_state), "f64")
-  # of the bounds 1/n, 2/n, ... those below u
-  values <- nv_min(nv_ceiling(nv_mul(drawn[[2L]], n)), n)
-  list(drawn[[1L]], nv_convert(values, dtype))
+  shape <- check_sizes(shape)
+  with_state(initial_state, function(state) {
+    drawn <- open_uniform(shape, state, "f64")
+    # of the bounds 1/n, 2/n, ... those below u
+    values <- nv_min(nv_ceiling(nv_mul(drawn[[2L]], n)), n)
+    list(drawn[[1L]], nv_convert(values, dtype))
+  })
 }

@@ -7,18 +7,19 @@
 #' | `nv_igamma(a, x)` | `pgamma(x, a)` |
 #' | `nv_igammac(a, x)` | `pgamma(x, a, lower.tail = FALSE)` |
 #' | `nv_betainc(a, b, x)` | `pbeta(x, a, b)` |
+#' | `nv_betaincc(a, b, x)` | `pbeta(x, a, b, lower.tail = FALSE)` |
 #' | `nv_bessel_j(x, nu)` | `besselJ(x, nu)` |
 #' | `nv_bessel_y(x, nu)` | `besselY(x, nu)` |
 #' | `nv_bessel_i(x, nu, scaled)` | `besselI(x, nu, expon.scaled)` |
 #' | `nv_bessel_k(x, nu, scaled)` | `besselK(x, nu, expon.scaled)` |
 #'
 #' The incomplete functions are defined for `a >= 0` and `b >= 0`, with the limits at 0 and `Inf`, and `x >= 0`
-#' (`nv_betainc()`: `0 <= x <= 1`); elsewhere, and where there is no limit (`a = x = 0`), they are NaN, without a
-#' warning. Bessel functions are defined for `x >= 0`; those of a whole order `nu`, `nv_bessel_j()` and
+#' (`nv_betainc()` and `nv_betaincc()`: `0 <= x <= 1`); elsewhere, and where there is no limit (`a = x = 0`), they are
+#' NaN, without a warning. Bessel functions are defined for `x >= 0`; those of a whole order `nu`, `nv_bessel_j()` and
 #' `nv_bessel_i()`, also for negative `x`, where R's are not, and `scaled` then means a factor `exp(-abs(x))`.
 #'
-#' The derivatives by `x` are of any order. `nv_igamma()`, `nv_igammac()` and `nv_betainc()` are differentiable by
-#' `a` and `b`, too, but only once: a second derivative by a parameter is an error of class `anvil_error_gradient`.
+#' The derivatives by `x` are of any order. `nv_igamma()`, `nv_igammac()`, `nv_betainc()` and `nv_betaincc()` are
+#' differentiable by `a` and `b`, too, but only once: a second derivative by a parameter is an error of class `anvil_error_gradient`.
 #' The order `nu` of a Bessel function is a number, not a tensor, and there is no derivative by it.
 #'
 #' Relative errors of `f64` values are below 1e-13, of `nv_bessel_j()` and `nv_bessel_y()` those of the larger one
@@ -52,6 +53,10 @@ nv_igammac <- function(a, x) record_promoted("igammac", list(a, x))
 #' @rdname nv_special
 #' @export
 nv_betainc <- function(a, b, x) record_promoted("betainc", list(a, b, x))
+
+#' @rdname nv_special
+#' @export
+nv_betaincc <- function(a, b, x) record_promoted("betaincc", list(a, b, x))
 
 #' @rdname nv_special
 #' @export

@@ -32,6 +32,7 @@ usual_arguments <- function() {
     i = 1L, nu = 1, flat = list(1), .f = function(x) x, .x = list(1), cond = function(i) i < 3L, body = function(i) list(i = i + 1L),
     operands = m, initial = nv_scalar(0, "f64"), expr = quote(1), float = "f64", int = "i32", name = "add",
     backward = function(grads) list(grads), jvp = function(tangents) tangents$x,
+    q = m, p = m / 4, shape1 = 2, shape2 = 3, df = 3, df1 = 3, df2 = 4, prob = 0.3, size = 3L, lambda = 2, alpha = 2, sigma = m, m = 2L, state = nv_rng_state(1L),
     pointer = getNativeSymbolInfo("C_anvil_tag", getLoadedDLLs()$anvil), types = nv_aten("f64", 2L)
   )
 }
@@ -52,10 +53,10 @@ special_arguments <- function(usual) {
     nv_tensor = list(shape = c(2L, 2L)), nv_scalar = list(data = 1), nv_scalar_like = list(data = 1), nv_matrix = list(nrow = 2L),
     nv_from_raw = list(data = as.raw(1:4), dtype = "i8"), nv_broadcast_to = list(shape = c(3L, 2L, 2L)), nv_flatten = list(order = "C"), nv_reshape = list(shape = 4L, order = "C"),
     nv_fill = list(), nv_squeeze = list(operand = nv_tensor(matrix(1, 1, 2)), dims = 1L), nv_top_k = list(operand = v), nvl_top_k = list(operand = v),
-    nv_rdunif = list(n = 6L), nv_rbinom = list(n = 20L, prob = 0.3), nv_runif = list(lower = 0, upper = 1), nv_rnorm = list(mu = 0, sigma = 1),
+    nv_rdunif = list(n = 6L), nv_rbinom = list(size = 20L, prob = 0.3), nv_runif = list(min = 0, max = 1), nv_rnorm = list(mean = 0, sd = 1),
     nv_subset = list(), nv_subset_assign = list(), nv_concatenate = list(m, m, dimension = 1L), nvl_concatenate = list(m, m),
     nv_rbind = list(m, m), nv_cbind = list(m, m), nv_promote_to_common = list(m, 1), nv_broadcast_scalars = list(m, 1), nv_broadcast_tensors = list(m, m),
-    nv_if = list(pred = TRUE), nvl_if = list(pred = TRUE), nv_case = list(index = 1L, m, m), nvl_case = list(index = 1L, m, m), nv_betainc = list(x = m / 4), nvl_betainc = list(x = m / 4), nv_select = list(), nvl_select = list(), nv_seq = list(steps = 5L), nv_seq_like = list(steps = 5L), nvl_reshape = list(shape = 4L), nvl_dynamic_slice = list(operand = m, 1L, 1L, slice_sizes = c(1L, 1L)), nvl_dynamic_update_slice = list(operand = m, update = m, 1L, 1L),
+    nv_if = list(pred = TRUE), nvl_if = list(pred = TRUE), nv_case = list(index = 1L, m, m), nvl_case = list(index = 1L, m, m), nv_betainc = list(x = m / 4), nvl_betainc = list(x = m / 4), nv_betaincc = list(x = m / 4), nvl_betaincc = list(x = m / 4), nv_select = list(), nvl_select = list(), nv_seq = list(steps = 5L), nv_seq_like = list(steps = 5L), nvl_reshape = list(shape = 4L), nvl_dynamic_slice = list(operand = m, 1L, 1L, slice_sizes = c(1L, 1L)), nvl_dynamic_update_slice = list(operand = m, update = m, 1L, 1L),
     nv_scan = list(init = nv_scalar(0, "f64"), xs = v, body = function(carry, x) list(carry = carry + sum(x), out = x)),
     nv_fori = list(from = 1, to = 3, init = nv_scalar(0), body = function(i, state) state + 1),
     nv_map = list(xs = v, f = function(x) x + 1), nv_associative_scan = list(xs = v, f = sum_of_two),
@@ -84,7 +85,11 @@ special_arguments <- function(usual) {
     subgraphs = list(call = usual$graph$calls[[1L]]), as_graph = list(x = usual$graph), stablehlo = list(), repr = list(func = stablehlo(usual$graph)[[1L]]),
     read_stablehlo = list(source = program), nv_program = list(src = program), nv_compile = list(program = usual$graph),
     nv_execute = list(executable = nv_compile(usual$graph), m), tree_size = list(x = usual$tree), reindex_tree = list(x = usual$tree),
-    write_stablehlo = list(f = usual$graph)
+    write_stablehlo = list(f = usual$graph), nv_dgamma = list(shape = 2, scale = 3), nv_pgamma = list(shape = 2, scale = 3), nv_qgamma = list(shape = 2, scale = 3),
+    nv_dweibull = list(shape = 2), nv_pweibull = list(shape = 2), nv_qweibull = list(shape = 2),
+    nv_dnbinom = list(prob = 0.3), nv_pnbinom = list(prob = 0.3), nv_qnbinom = list(prob = 0.3), nv_rnbinom = list(prob = 0.3),
+    nv_dmultinom = list(prob = v / 6, x = v), nv_rmultinom = list(prob = v / 6), nv_dcategorical = list(prob = v / 6), nv_rcategorical = list(prob = v / 6),
+    nv_ddirichlet = list(x = v / 6, alpha = v), nv_rdirichlet = list(alpha = v), nv_sample = list(size = 2L), nv_sample_int = list(n = 5L, size = 2L), nv_rng_split = list(n = 2L)
   )
 }
 

@@ -82,6 +82,10 @@ void register_incomplete(Registry& r) {
                       {[](Three x, Var, Var g) { return g * like("betainc_grad_a", x); },
                        [](Three x, Var, Var g) { return g * like("betainc_grad_b", x); },
                        [](Three x, Var, Var g) { return g * beta_density(x); }}, {by_number, by_number, unit_interval}));
+  r.add(incomplete<3>("betaincc", Function::betaincc, {"a", "b", "x"},
+                      {[](Three x, Var, Var g) { return -(g * like("betainc_grad_a", x)); },
+                       [](Three x, Var, Var g) { return -(g * like("betainc_grad_b", x)); },
+                       [](Three x, Var, Var g) { return -(g * beta_density(x)); }}, {by_number, by_number, unit_interval}));
   r.add(incomplete<3>("betainc_grad_a", Function::betainc_grad_a, {"a", "b", "x"},
                       {no_second<3>, no_second<3>,
                        [](Three x, Var, Var g) { return g * beta_density(x) * beta_score(x[0], x[1], log(x[2])); }},

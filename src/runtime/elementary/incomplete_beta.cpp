@@ -121,6 +121,11 @@ double betainc(double a, double b, double x) {
   return end == -1 ? lower_part(beta(a, b, x)) : end;
 }
 
+double betaincc(double a, double b, double x) {
+  const double end = at_end(a, b, x);
+  return end == -1 ? lower_part(beta(a, b, x).mirrored()) : 1 - end;
+}
+
 double betainc_grad_a(double a, double b, double x) {
   const double end = at_end(a, b, x);
   if (end == -1) return lower_part(beta(next_to_zero(a, b, 1), next_to_zero(b, a, 0), x)).slope;

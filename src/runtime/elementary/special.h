@@ -32,9 +32,11 @@ ANVIL_SPECIAL_TWO(igammac)
 ANVIL_SPECIAL_TWO(igamma_grad_a)
 ANVIL_SPECIAL_TWO(gamma_density)
 
-// The regularised incomplete beta function I_x(a, b), arguments a, b, x, and its derivatives by a, by b and by x.
+// The regularised incomplete beta function I_x(a, b), arguments a, b, x, 1 - I_x(a, b), and the derivatives of I by a,
+// by b and by x.
 // For a >= 0, b >= 0 and 0 <= x <= 1, likewise.
 ANVIL_SPECIAL_THREE(betainc)
+ANVIL_SPECIAL_THREE(betaincc)
 ANVIL_SPECIAL_THREE(betainc_grad_a)
 ANVIL_SPECIAL_THREE(betainc_grad_b)
 ANVIL_SPECIAL_THREE(beta_density)

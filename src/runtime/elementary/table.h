@@ -25,7 +25,7 @@
   TWO(igamma, special) TWO(igammac, special) TWO(igamma_grad_a, special) TWO(gamma_density, special)             \
   TWO(bessel_j, special) TWO(bessel_y, special) TWO(bessel_i, special) TWO(bessel_k, special)                    \
   TWO(bessel_ie, special) TWO(bessel_ke, special) THREE(betainc, special) THREE(beta_density, special)           \
-  THREE(betainc_grad_a, special) THREE(betainc_grad_b, special)
+  THREE(betaincc, special) THREE(betainc_grad_a, special) THREE(betainc_grad_b, special)
 // clang-format on
 
 namespace anvil::elementary {

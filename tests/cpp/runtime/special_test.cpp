@@ -129,6 +129,15 @@ TEST(Special, IncompleteGamma) {
 }
 TEST(Special, IncompleteBeta) {
   expect_values(betas, {F::betainc, F::beta_density, F::betainc_grad_a, F::betainc_grad_b}, 2e-13);
+  for (const Values& v : betas) {
+    const double a = v.at[0], b = v.at[1], x = v.at[2], upper = call(F::betaincc, a, b, x);
+    EXPECT_NEAR(upper + v.expected[0], 1, 2e-13);
+    if (x < 0.5) continue;
+    EXPECT_NEAR(upper / call(F::betainc, b, a, 1 - x), 1, 2e-13) << a << " " << b << " " << x;
+  }
+  // P(F(1, 2e6) > 50) and P(B(1/10, 1) > 1e-10): 1 - x has no digits of x
+  EXPECT_NEAR(call(F::betaincc, 0.5, 1e6, 50 / (2e6 + 50)) / 1.5379593762004183886e-12, 1, 1e-12);
+  EXPECT_NEAR(call(F::betaincc, 0.1, 1., 1e-10), 0.9, 1e-15);
 }
 TEST(Special, BesselOfRealOrder) {
   expect_values(bessels_of_order, {F::bessel_j, F::bessel_y, F::bessel_i, F::bessel_k}, 5e-14);
@@ -173,7 +182,7 @@ TEST(Special, IncompleteBetaAtItsEnds) {
     EXPECT_EQ(call(F::betainc, a, b, x), i) << a << " " << b << " " << x;
   for (const auto& [a, b, x] : std::vector<std::array<double, 3>>{
            {-1, 2, 0.5}, {1, -2, 0.5}, {1, 2, -0.5}, {1, 2, 1.5}, {0, 0, 0.5}, {inf, inf, 0.5}, {1, 1, nan}})
-    for (F f : {F::betainc, F::betainc_grad_a, F::betainc_grad_b, F::beta_density})
+    for (F f : {F::betainc, F::betaincc, F::betainc_grad_a, F::betainc_grad_b, F::beta_density})
       EXPECT_TRUE(std::isnan(call(f, a, b, x))) << name(f) << " " << a << " " << b << " " << x;
   EXPECT_EQ(call(F::beta_density, 1., 3., 0.), 3);
   EXPECT_EQ(call(F::beta_density, 3., 1., 1.), 3);

@@ -65,8 +65,8 @@ inline void RandomProgram::add_elements(Rules& t) {
       p.keep(primitives::record(name, {primitives::literal(x, Scalar(double(p.below(3)))), positive}));
       return true;
     };
-  for (const char* name :
-       {"igamma", "igammac", "igamma_grad_a", "betainc", "betainc_grad_a", "betainc_grad_b", "beta_density"})
+  for (const char* name : {"igamma", "igammac", "igamma_grad_a", "betainc", "betaincc", "betainc_grad_a",
+                           "betainc_grad_b", "beta_density"})
     t[name] = [name](P& p) {
       Var x = p.any();
       if (!is_float(x.dtype()) || p.options_.exportable) return false;

@@ -1,0 +1,203 @@
+#' Beta, t and F distributions
+#'
+#' Densities, distribution functions and quantiles, with the arguments of R's functions `dbeta()`, `dt()`, `df()` and
+#' so on, without non-centrality parameters. [nv_rbeta()], [nv_rt()] and [nv_rf()] draw from them.
+#'
+#' @inherit nv_dnorm details return
+#' @inheritParams nv_dnorm
+#' @section Errors:
+#' Those of [nv_dnorm()]. A second derivative of a distribution function by the shapes or degrees of freedom is an error
+#' of class `anvil_error_gradient`, see [nv_betainc()].
+#' @param shape1,shape2 Parameters of the beta distribution.
+#' @param df,df1,df2 Degrees of freedom; `Inf` is allowed where R allows it.
+#' @family distributions
+#' @name nv_dbeta
+#' @examples
+#' x <- nv_tensor(c(0.1, 0.5, 0.9), dtype = "f64")
+#' nv_dbeta(x, 2, 3, log = TRUE)
+#' nv_pt(-10 * x, df = 4)
+#' nv_qf(0.95, df1 = 2, df2 = nv_tensor(c(5, 10, 100), dtype = "f64"))
+#'
+#' # a likelihood with heavy tails, and its slope by the degrees of freedom
+#' jit(gradient(function(df) sum(nv_dt(x, df, log = TRUE))))(nv_scalar(3, "f64"))
+NULL
+
+#' @rdname nv_dbeta
+#' @export
+nv_dbeta <- function(x, shape1, shape2, log = FALSE) {
+  given <- as_floats(x = x, shape1 = shape1, shape2 = shape2)
+  outside <- given$x < 0 | given$x > 1
+  valid <- given$shape1 >= 0 & given$shape2 >= 0
+  density_of(log_beta_density(given$shape1, given$shape2, given$x), outside, valid, log)
+}
+
+#' @rdname nv_dbeta
+#' @export
+nv_pbeta <- function(q, shape1, shape2, lower.tail = TRUE, log.p = FALSE) {
+  given <- as_floats(q = q, shape1 = shape1, shape2 = shape2)
+  valid <- given$shape1 >= 0 & given$shape2 >= 0
+  beta_probability(given$shape1, given$shape2, given$q, 1 - given$q, lower.tail, log.p, valid, given$q <= 0, given$q >= 1)
+}
+
+#' @rdname nv_dbeta
+#' @export
+nv_qbeta <- function(p, shape1, shape2, lower.tail = TRUE, log.p = FALSE) {
+  given <- as_floats(p = p, shape1 = shape1, shape2 = shape2)
+  beta_quantile(tails_of(given$p, lower.tail, log.p), given$shape1, given$shape2)$x
+}
+
+#' @rdname nv_dbeta
+#' @export
+nv_dt <- function(x, df, log = FALSE) {
+  given <- as_floats(x = x, df = df)
+  size <- nv_abs(given$x)
+  relative <- given$x * (given$x / given$df)
+  # log(1 + x^2 / df), where x^2 overflows, too
+  spread <- nv_ifelse(relative > 1e17, 2 * nv_log(size) - nv_log(given$df), nv_log1p(relative))
+  log_density <- log_half_ratio(given$df / 2) - 0.5 * (nv_log(pi * given$df) + (given$df + 1) * spread)
+  log_density <- nv_ifelse(given$df == Inf, log_normal_density(given$x), log_density)
+  density_of(log_density, size == Inf, given$df > 0, log)
+}
+
+#' @rdname nv_dbeta
+#' @export
+nv_pt <- function(q, df, lower.tail = TRUE, log.p = FALSE) {
+  given <- as_floats(q = q, df = df, half = 0.5)
+  a <- given$df / 2
+  b <- given$half
+  # P(|T| > |q|) is that of a beta variable with 1/2 and df / 2 above this one; far out it is a power of |q|
+  size <- nv_abs(given$q) / nv_sqrt(given$df)
+  part <- odds_share(size * size)
+  log_power <- log_t_power(a) - given$df * nv_log(size)
+  far <- size > 1e10
+  outer <- 0.5 * nv_ifelse(far, nv_exp(log_power), beta_tail(a, b, part$y, part$x, TRUE))
+  inner <- 1 - outer
+  log_outer <- nv_ifelse(far, log_power, log_beta_tail(a, b, part$y, part$x, TRUE)) - log(2)
+  negative <- given$q < 0
+  p <- probability_of(
+    nv_ifelse(negative, outer, inner), nv_ifelse(negative, inner, outer), given$df > 0, lower.tail, log.p,
+    nv_ifelse(negative, log_outer, nv_log(inner)), nv_ifelse(negative, nv_log(inner), log_outer)
+  )
+  nv_ifelse(given$df == Inf, nv_pnorm(given$q, 0, 1, lower.tail, log.p), p)
+}
+
+#' @rdname nv_dbeta
+#' @export
+nv_qt <- function(p, df, lower.tail = TRUE, log.p = FALSE) {
+  given <- as_floats(p = p, df = df, half = 0.5)
+  tails <- tails_of(given$p, lower.tail, log.p)
+  tail <- smaller_tail(tails)
+  p <- nv_ifelse(tail$lower, tails$lower, tails$upper)
+  twice <- list(lower = 2 * p, upper = 1 - 2 * p, log_lower = tail$log + log(2), log_upper = nv_log1p(-2 * p))
+  found <- beta_quantile(twice, given$df / 2, given$half)
+  log_size <- (log_t_power(given$df / 2) - twice$log_lower) / given$df
+  size <- nv_sqrt(given$df) * nv_ifelse(log_size > log(1e10), nv_exp(log_size), nv_sqrt(found$y / found$x))
+  x <- with_ends(nv_ifelse(tail$lower, -size, size), tail, -Inf, Inf)
+  nv_ifelse(given$df > 0, nv_ifelse(given$df == Inf, nv_qnorm(given$p, 0, 1, lower.tail, log.p), x), NaN)
+}
+
+# P(|T| > q) for large q is about this, exponentiated, times (q / sqrt(2 a))^(-2 a).
+log_t_power <- function(a) log_half_ratio(a) - nv_log(a) - log(pi) / 2
+
+#' @rdname nv_dbeta
+#' @export
+nv_df <- function(x, df1, df2, log = FALSE) {
+  given <- as_floats(x = x, df1 = df1, df2 = df2)
+  a <- given$df1 / 2
+  b <- given$df2 / 2
+  part <- odds_share(given$x * (given$df1 / given$df2))
+  at_zero <- nv_ifelse(a < 1, Inf, nv_ifelse(a == 1, 0, -Inf))
+  log_density <- nv_ifelse(given$x == 0, at_zero, log_beta_weight(a, b, part$x, part$y) - nv_log(given$x))
+  density_of(log_density, given$x < 0 | given$x == Inf, a > 0 & b > 0, log)
+}
+
+#' @rdname nv_dbeta
+#' @export
+nv_pf <- function(q, df1, df2, lower.tail = TRUE, log.p = FALSE) {
+  given <- as_floats(q = q, df1 = df1, df2 = df2)
+  part <- odds_share(given$q * (given$df1 / given$df2))
+  valid <- given$df1 > 0 & given$df2 > 0
+  beta_probability(given$df1 / 2, given$df2 / 2, part$x, part$y, lower.tail, log.p, valid, given$q <= 0, given$q == Inf)
+}
+
+#' @rdname nv_dbeta
+#' @export
+nv_qf <- function(p, df1, df2, lower.tail = TRUE, log.p = FALSE) {
+  given <- as_floats(p = p, df1 = df1, df2 = df2)
+  found <- beta_quantile(tails_of(given$p, lower.tail, log.p), given$df1 / 2, given$df2 / 2)
+  nv_ifelse(given$df1 > 0 & given$df2 > 0, (given$df2 / given$df1) * (found$x / found$y), NaN)
+}
+
+# x and y = 1 - x with x / y = odds, both with all of their digits.
+odds_share <- function(odds) {
+  small <- odds < 1
+  share <- nv_ifelse(small, odds, 1 / odds)
+  x <- share / (1 + share)
+  y <- 1 / (1 + share)
+  list(x = nv_ifelse(small, x, y), y = nv_ifelse(small, y, x))
+}
+
+# --- the beta distribution --------------------------------------------------------------------
+
+# The logarithm of x^a y^b / B(a, b), the density of log(x / y); y is 1 - x.
+log_beta_weight <- function(a, b, x, y) {
+  sum <- a + b
+  rest <- factorial_rest(sum) - factorial_rest(a) - factorial_rest(b)
+  nv_log(a) + nv_log(b / sum) + rest - poisson_deviance(a, sum * x) - poisson_deviance(b, sum * y)
+}
+
+log_beta_density <- function(a, b, x) {
+  end <- function(a, b) nv_ifelse(a < 1, Inf, nv_ifelse(a == 1, nv_log(b), -Inf))
+  inside <- log_beta_weight(a, b, x, 1 - x) - nv_log(x) - nv_log1p(-x)
+  nv_ifelse(x == 0, end(a, b), nv_ifelse(x == 1, end(b, a), inside))
+}
+
+# log(Gamma(a + 1/2) / Gamma(a)).
+log_half_ratio <- function(a) {
+  half <- a + 0.5
+  factorial_rest(half) - factorial_rest(a) + a * nv_log1p(0.5 / a) - 0.5 + nv_log(a / half) + 0.5 * nv_log(half)
+}
+
+# The lower or the upper tail, by the one of x and y = 1 - x that has more digits.
+beta_tail <- function(a, b, x, y, lower) {
+  first <- x < y
+  one <- nv_ifelse(first, a, b)
+  other <- nv_ifelse(first, b, a)
+  smaller <- nv_ifelse(first, x, y)
+  nv_ifelse(nv_eq(first, lower), nv_betainc(one, other, smaller), nv_betaincc(one, other, smaller))
+}
+
+log_beta_tail <- function(a, b, x, y, lower) {
+  variance <- (a + b) * x * y
+  weight <- log_beta_weight(a, b, x, y)
+  log_tail_of(beta_tail(a, b, x, y, lower), weight, b * x - a * y, variance, variance * (y - x), variance * (1 - 6 * x * y))
+}
+
+beta_probability <- function(a, b, x, y, lower.tail, log.p, valid, before, beyond) {
+  probability_of(
+    beta_tail(a, b, x, y, TRUE), beta_tail(a, b, x, y, FALSE), valid, lower.tail, log.p,
+    log_beta_tail(a, b, x, y, TRUE), log_beta_tail(a, b, x, y, FALSE), before, beyond
+  )
+}
+
+# The quantile x and y = 1 - x. The density of log(x / y) is logarithmically concave, and both of its tails fall at most
+# exponentially: Newton's method for the logarithm of a tail comes to the root from one side.
+beta_quantile <- function(tails, a, b) {
+  tail <- smaller_tail(tails)
+  limit <- -log(smallest(dtype(a)))
+  spread <- nv_sqrt(nv_polygamma(1, a) + nv_polygamma(1, b))
+  start <- nv_digamma(a) - nv_digamma(b) + spread * standard_quantile(tails)
+  step <- function(u) {
+    x <- nv_logistic(u)
+    y <- nv_logistic(-u)
+    now <- log_beta_tail(a, b, x, y, tail$lower)
+    slope <- nv_exp(log_beta_weight(a, b, x, y) - now)
+    (tail$log - now) / nv_ifelse(tail$lower, slope, -slope)
+  }
+  u <- newton(nv_clamp(-limit, start, limit), step)
+  u <- implicitly(u, list(tail$log, a, b), list(tail$lower), function(u, given, constants) {
+    log_beta_tail(given[[2L]], given[[3L]], nv_logistic(u), nv_logistic(-u), constants[[1L]]) - given[[1L]]
+  })
+  u <- nv_ifelse(a >= 0 & b >= 0, with_ends(u, tail, -Inf, Inf), NaN)
+  list(x = nv_logistic(u), y = nv_logistic(-u))
+}

@@ -1,0 +1,74 @@
+#' Binomial and hypergeometric distributions
+#'
+#' Probabilities, distribution functions and quantiles of numbers of successes, with the arguments of R's functions
+#' `dbinom()`, `dhyper()` and so on. [nv_rbinom()] draws from the binomial distribution.
+#'
+#' @inherit nv_dnorm details return
+#' @inheritParams nv_dnorm
+#' @section Counts:
+#' Counts are tensors of any dtype. What is no whole number has probability 0, without a warning; a parameter that is no
+#' whole number, where it should be one, gives NaN. Quantiles of counts have no derivative: it is zero.
+#' @section Errors:
+#' Those of [nv_dnorm()]. A second derivative of `nv_pbinom()` by parameters is an error of class
+#' `anvil_error_gradient`, see [nv_betainc()].
+#' @param size The number of trials.
+#' @param prob The probability of a success.
+#' @param m,n,k Numbers of white balls and of black balls, and how many of them are drawn.
+#' @family distributions
+#' @name nv_dbinom
+#' @examples
+#' x <- nv_tensor(0:3)
+#' nv_dbinom(x, size = 3, prob = 0.2)
+#' nv_pbinom(x, 3, 0.2, lower.tail = FALSE)
+#' nv_qbinom(nv_tensor(c(0.1, 0.5, 0.9)), 100, 0.2)
+#' nv_dhyper(x, m = 10, n = 7, k = 8)
+#'
+#' # where the likelihood of a share is steepest
+#' jit(gradient(function(prob) sum(nv_dbinom(x, 3, prob, log = TRUE))))(nv_scalar(0.2))
+NULL
+
+#' @rdname nv_dbinom
+#' @export
+nv_dbinom <- function(x, size, prob, log = FALSE) {
+  given <- as_floats(x = x, size = size, prob = prob)
+  log_density <- log_binomial(given$x, given$size, given$prob, 1 - given$prob)
+  density_of(log_density, no_count(given$x) | given$x > given$size, is_count(given$size) & is_share(given$prob), log)
+}
+
+#' @rdname nv_dbinom
+#' @export
+nv_pbinom <- function(q, size, prob, lower.tail = TRUE, log.p = FALSE) {
+  given <- as_floats(q = q, size = size, prob = prob)
+  k <- count_below(given$q)
+  # the probability of at most k successes is that of a beta variable above prob
+  beta_probability(
+    k + 1, given$size - k, given$prob, 1 - given$prob, !check_flag(lower.tail), log.p,
+    is_count(given$size) & is_share(given$prob), given$size <= k, k < 0
+  )
+}
+
+#' @rdname nv_dbinom
+#' @export
+nv_qbinom <- function(p, size, prob, lower.tail = TRUE, log.p = FALSE) {
+  given <- as_floats(p = p, size = size, prob = prob)
+  size <- given$size
+  prob <- given$prob
+  mean <- size * prob
+  sd <- nv_sqrt(mean * (1 - prob))
+  log_tail <- function(k, lower) log_beta_tail(k + 1, size - k, prob, 1 - prob, nv_not(lower))
+  x <- count_quantile(tails_of(given$p, lower.tail, log.p), mean, sd, (1 - 2 * prob) / sd, size, log_tail)
+  nv_ifelse(is_count(size) & is_share(prob), x, NaN)
+}
+
+#' @rdname nv_dbinom
+#' @export
+nv_dhyper <- function(x, m, n, k, log = FALSE) {
+  given <- as_floats(x = x, m = m, n = n, k = k)
+  all <- given$m + given$n
+  rest <- given$k - given$x
+  p <- given$k / nv_max(all, 1)
+  q <- 1 - p
+  log_density <- log_binomial(given$x, given$m, p, q) + log_binomial(rest, given$n, p, q) - log_binomial(given$k, all, p, q)
+  outside <- no_count(given$x) | given$x > given$m | rest < 0 | rest > given$n
+  density_of(log_density, outside, is_count(given$m) & is_count(given$n) & is_count(given$k) & given$k <= all, log)
+}

@@ -1,0 +1,174 @@
+#' Poisson, negative binomial and geometric distributions
+#'
+#' Probabilities, distribution functions and quantiles of counts, with the arguments of R's functions `dpois()`,
+#' `dnbinom()`, `dgeom()` and so on. [nv_rpois()], [nv_rnbinom()] and [nv_rgeom()] draw from them.
+#'
+#' @inherit nv_dnorm details return
+#' @inheritParams nv_dnorm
+#' @inheritSection nv_dbinom Counts
+#' @section Errors:
+#' Those of [nv_dnorm()], and `anvil_error_argument` where of `prob` and `mu` not exactly one is given. A second derivative of
+#' `nv_ppois()` or `nv_pnbinom()` by parameters is an error of class `anvil_error_gradient`, see [nv_igamma()].
+#' @param lambda The mean.
+#' @param size,prob The number of successes that are waited for, not necessarily whole, and the probability of a success; the
+#'   value is the number of failures before that. For `geom` the number is 1.
+#' @param mu The mean, which is `size * (1 - prob) / prob`, in place of `prob`: `size` is then the parameter of dispersion.
+#' @family distributions
+#' @name nv_dpois
+#' @examples
+#' x <- nv_tensor(0:3)
+#' nv_dpois(x, lambda = 1.5)
+#' nv_dnbinom(x, size = 2.5, mu = 4, log = TRUE)
+#' nv_pgeom(x, prob = 0.3)
+#' nv_qpois(nv_tensor(c(0.1, 0.5, 0.9)), 20)
+#'
+#' # the slope of a log-likelihood by mean and dispersion
+#' likelihood <- function(mu, size) sum(nv_dnbinom(x, size = size, mu = mu, log = TRUE))
+#' jit(gradient(likelihood))(nv_scalar(2), nv_scalar(1.5))
+NULL
+
+#' @rdname nv_dpois
+#' @export
+nv_dpois <- function(x, lambda, log = FALSE) {
+  given <- as_floats(x = x, lambda = lambda)
+  density_of(log_poisson(given$x, given$lambda), no_count(given$x), given$lambda >= 0, log)
+}
+
+#' @rdname nv_dpois
+#' @export
+nv_ppois <- function(q, lambda, lower.tail = TRUE, log.p = FALSE) {
+  given <- as_floats(q = q, lambda = lambda)
+  k <- count_below(given$q)
+  # the probability of at most k events is that of a gamma variable above lambda
+  gamma_probability(k + 1, given$lambda, !check_flag(lower.tail), log.p, given$lambda >= 0, k >= 0 & (given$lambda == 0 | k == Inf), k < 0)
+}
+
+#' @rdname nv_dpois
+#' @export
+nv_qpois <- function(p, lambda, lower.tail = TRUE, log.p = FALSE) {
+  given <- as_floats(p = p, lambda = lambda)
+  lambda <- given$lambda
+  sd <- nv_sqrt(lambda)
+  log_tail <- function(k, lower) log_gamma_tail(k + 1, lambda, nv_not(lower))
+  last <- nv_ifelse(lambda == 0, 0, Inf)
+  nv_ifelse(lambda >= 0, count_quantile(tails_of(given$p, lower.tail, log.p), lambda, sd, 1 / sd, last, log_tail), NaN)
+}
+
+#' @rdname nv_dpois
+#' @export
+nv_dnbinom <- function(x, size, prob = NULL, mu = NULL, log = FALSE) {
+  given <- negative_binomial(list(x = x), size, prob, mu)
+  x <- given$x
+  size <- given$size
+  all <- size + x
+  log_density <- nv_ifelse(x == 0, 0, nv_log(size / all)) + log_binomial(size, all, given$p, given$q)
+  density_of(log_density, no_count(x), given$valid, log)
+}
+
+#' @rdname nv_dpois
+#' @export
+nv_pnbinom <- function(q, size, prob = NULL, mu = NULL, lower.tail = TRUE, log.p = FALSE) {
+  given <- negative_binomial(list(q = q), size, prob, mu)
+  k <- count_below(given$x)
+  beyond <- k == Inf | (k >= 0 & (given$size == 0 | given$q == 0))
+  beta_probability(given$size, k + 1, given$p, given$q, lower.tail, log.p, given$valid, k < 0, beyond)
+}
+
+#' @rdname nv_dpois
+#' @export
+nv_qnbinom <- function(p, size, prob = NULL, mu = NULL, lower.tail = TRUE, log.p = FALSE) {
+  given <- negative_binomial(list(p = p), size, prob, mu)
+  mean <- given$size * given$q / given$p
+  sd <- nv_sqrt(mean / given$p)
+  log_tail <- function(k, lower) log_beta_tail(given$size, k + 1, given$p, given$q, lower)
+  last <- nv_ifelse(given$size == 0 | given$q == 0, 0, Inf)
+  x <- count_quantile(tails_of(given$x, lower.tail, log.p), mean, sd, (1 + given$q) / (given$p * sd), last, log_tail)
+  nv_ifelse(given$valid, x, NaN)
+}
+
+#' @rdname nv_dpois
+#' @export
+nv_dgeom <- function(x, prob, log = FALSE) {
+  given <- as_floats(x = x, prob = prob)
+  failures <- nv_ifelse(given$x == 0, 0, given$x * nv_log1p(-given$prob))
+  density_of(nv_log(given$prob) + failures, no_count(given$x), given$prob > 0 & given$prob <= 1, log)
+}
+
+#' @rdname nv_dpois
+#' @export
+nv_pgeom <- function(q, prob, lower.tail = TRUE, log.p = FALSE) {
+  given <- as_floats(q = q, prob = prob)
+  k <- count_below(given$q)
+  log_upper <- nv_ifelse(k < 0, 0, (k + 1) * nv_log1p(-given$prob))
+  of_log_upper(log_upper, given$prob > 0 & given$prob <= 1, lower.tail, log.p)
+}
+
+#' @rdname nv_dpois
+#' @export
+nv_qgeom <- function(p, prob, lower.tail = TRUE, log.p = FALSE) {
+  given <- as_floats(p = p, prob = prob)
+  log_upper <- tails_of(given$p, lower.tail, log.p)$log_upper
+  x <- nv_max(nv_ceiling(log_upper / nv_log1p(-given$prob) - 1 - 1e-12), 0)
+  x <- nv_ifelse(given$prob == 1, nv_ifelse(log_upper <= 0, 0, NaN), x)
+  nv_ifelse(given$prob > 0 & given$prob <= 1, nv_stop_gradient(x), NaN)
+}
+
+# Both forms: p and q = 1 - p of the negative binomial distribution. `x` is a list of the first operand.
+negative_binomial <- function(x, size, prob, mu) {
+  if (is.null(prob) == is.null(mu)) {
+    abort_anvil("argument", "Either `prob` or `mu` must be given.", if (is.null(mu)) "x Got none of them." else "x Got both of them.")
+  }
+  other <- if (is.null(mu)) list(prob = prob) else list(mu = mu)
+  given <- do.call(as_floats, c(x, list(size = size), other), quote = TRUE)
+  x <- given[[1L]]
+  size <- given$size
+  if (is.null(mu)) {
+    p <- given$prob
+    return(list(x = x, size = size, p = p, q = 1 - p, valid = size >= 0 & p > 0 & p <= 1))
+  }
+  all <- size + given$mu
+  none <- all == 0
+  list(
+    x = x, size = size, p = nv_ifelse(none, 1, size / all), q = nv_ifelse(none, 0, given$mu / all),
+    valid = size >= 0 & given$mu >= 0
+  )
+}
+
+# --- counts -----------------------------------------------------------------------------------
+
+# The largest whole number that is not above, up to rounding, as R has it.
+count_below <- function(q) nv_floor(q + 1e-7)
+
+is_share <- function(p) p >= 0 & p <= 1
+
+# The smallest count up to `last` whose lower tail is at least the given one, up to rounding: search from where the
+# expansion of Cornish and Fisher says, with steps that double until it lies between two counts, then by bisection.
+# `log_tail(k, lower)` is the logarithm of the probability of at most, or of more than, k.
+count_quantile <- function(tails, mean, sd, skewness, last, log_tail) {
+  tail <- smaller_tail(tails)
+  z <- standard_quantile(tails)
+  start <- nv_round(mean + sd * (z + skewness * (z * z - 1) / 6))
+  start <- nv_ifelse(nv_is_finite(start), nv_min(nv_max(start, 0), last), 0)
+  margin <- 64 * epsilon(dtype(start))
+  reached <- function(k) {
+    now <- log_tail(k, tail$lower)
+    # so that a NaN ends the search, too
+    k >= 0 & (k >= last | nv_not(nv_ifelse(tail$lower, now < tail$log - margin, now > tail$log + margin)))
+  }
+  none <- tail$log != tail$log | (tail$log == -Inf & nv_not(tail$lower))
+  zero <- start * 0
+  end <- nv_while(
+    list(k = start, low = zero - 1, high = nv_ifelse(none, 0, zero + Inf), step = zero + 1, steps = 0L),
+    function(k, low, high, step, steps) nv_reduce_any(high - low > 1) & steps < 200L,
+    function(k, low, high, step, steps) {
+      hit <- reached(k)
+      high <- nv_ifelse(hit, nv_min(k, high), high)
+      low <- nv_ifelse(hit, low, nv_max(k, low))
+      middle <- nv_floor((low + high) / 2)
+      k <- nv_ifelse(hit, nv_max(high - step, middle), nv_min(low + step, middle))
+      list(k = k, low = low, high = high, step = 2 * step, steps = steps + 1L)
+    }
+  )
+  x <- nv_ifelse(tail$log == -Inf, nv_ifelse(tail$lower, 0, last), end$high)
+  nv_stop_gradient(nv_ifelse(tail$log != tail$log, NaN, x))
+}

@@ -1,0 +1,77 @@
+#' Exponential and Weibull distributions
+#'
+#' Densities, distribution functions and quantiles, with the arguments of R's functions `dexp()`, `dweibull()` and so
+#' on. [nv_rexp()] and [nv_rweibull()] draw from them.
+#'
+#' @inherit nv_dnorm details return
+#' @inheritParams nv_dnorm
+#' @inheritSection nv_dnorm Errors
+#' @param rate One over the mean.
+#' @param shape,scale Parameters of the Weibull distribution, whose upper tail is `exp(-(q / scale)^shape)`.
+#' @family distributions
+#' @name nv_dexp
+#' @examples
+#' x <- nv_tensor(c(0.5, 1, 2), dtype = "f64")
+#' nv_dexp(x, rate = 2)
+#' nv_pweibull(x, shape = 2, lower.tail = FALSE, log.p = TRUE)
+#' nv_qweibull(nv_tensor(c(0.1, 0.5), dtype = "f64"), shape = 2, scale = 3)
+NULL
+
+#' @rdname nv_dexp
+#' @export
+nv_dexp <- function(x, rate = 1, log = FALSE) {
+  given <- as_floats(x = x, rate = rate)
+  density_of(nv_log(given$rate) - given$rate * given$x, given$x < 0, given$rate >= 0, log)
+}
+
+#' @rdname nv_dexp
+#' @export
+nv_pexp <- function(q, rate = 1, lower.tail = TRUE, log.p = FALSE) {
+  given <- as_floats(q = q, rate = rate)
+  of_log_upper(nv_ifelse(given$q <= 0, 0, -given$rate * given$q), given$rate >= 0, lower.tail, log.p)
+}
+
+#' @rdname nv_dexp
+#' @export
+nv_qexp <- function(p, rate = 1, lower.tail = TRUE, log.p = FALSE) {
+  given <- as_floats(p = p, rate = rate)
+  x <- -tails_of(given$p, lower.tail, log.p)$log_upper / given$rate
+  nv_ifelse(given$rate >= 0, x, NaN)
+}
+
+#' @rdname nv_dexp
+#' @export
+nv_dweibull <- function(x, shape, scale = 1, log = FALSE) {
+  given <- as_floats(x = x, shape = shape, scale = scale)
+  z <- nv_max(given$x, 0) / given$scale
+  log_density <- nv_log(given$shape / given$scale) + times_log(given$shape - 1, z) - nv_pow(z, given$shape)
+  density_of(log_density, given$x < 0 | given$x == Inf, given$shape > 0 & given$scale > 0, log)
+}
+
+#' @rdname nv_dexp
+#' @export
+nv_pweibull <- function(q, shape, scale = 1, lower.tail = TRUE, log.p = FALSE) {
+  given <- as_floats(q = q, shape = shape, scale = scale)
+  log_upper <- nv_ifelse(given$q <= 0, 0, -nv_pow(given$q / given$scale, given$shape))
+  of_log_upper(log_upper, given$shape > 0 & given$scale > 0, lower.tail, log.p)
+}
+
+#' @rdname nv_dexp
+#' @export
+nv_qweibull <- function(p, shape, scale = 1, lower.tail = TRUE, log.p = FALSE) {
+  given <- as_floats(p = p, shape = shape, scale = scale)
+  x <- given$scale * nv_pow(-tails_of(given$p, lower.tail, log.p)$log_upper, 1 / given$shape)
+  nv_ifelse(given$shape > 0 & given$scale > 0, x, NaN)
+}
+
+# A distribution function by the logarithm of its upper tail.
+of_log_upper <- function(log_upper, valid, lower.tail, log.p) {
+  value <- if (!check_flag(lower.tail)) {
+    if (check_flag(log.p)) log_upper else nv_exp(log_upper)
+  } else if (check_flag(log.p)) {
+    log1mexp(log_upper)
+  } else {
+    -nv_expm1(log_upper)
+  }
+  nv_ifelse(valid, value, NaN)
+}

@@ -1,0 +1,165 @@
+# The words that the families of distributions are written in. A density is given by its logarithm, a
+# distribution function by both of its tails, a quantile by the logarithms of both tails; what R's `log`,
+# `log.p` and `lower.tail` make of them is here. Elementwise functions of tensors throughout, so that derivatives,
+# batches and compiled code follow.
+
+# The operands as tensors of their common float dtype, with their names.
+as_floats <- function(...) {
+  operands <- list(...)
+  keep_names(.Call(C_anvil_promote, c(operands, 1), FALSE)[seq_along(operands)], operands)
+}
+
+# --- densities --------------------------------------------------------------------------------
+
+# From the logarithm of a density: nothing where `outside`, NaN where the parameters are not `valid`. Comparisons with
+# NaN are FALSE: a NaN is not outside, and no valid parameter.
+density_of <- function(log_density, outside, valid, log) {
+  if (!is.null(outside)) log_density <- nv_ifelse(outside, -Inf, log_density)
+  log_density <- nv_ifelse(valid, log_density, NaN)
+  if (check_flag(log)) log_density else nv_exp(log_density)
+}
+
+# Where counts have no probability.
+no_count <- function(x) x < 0 | x - nv_floor(x) > 0 | x == Inf
+is_count <- function(n) n >= 0 & n == nv_floor(n) & n < Inf
+
+# --- distribution functions -------------------------------------------------------------------
+
+# From both tails and the logarithms of what is small of them, each of which is only computed where it is asked for. All
+# values lie above where it is `before` them, and below where it is `beyond` them.
+probability_of <- function(lower, upper, valid, lower.tail, log.p, log_lower = nv_log(lower), log_upper = nv_log(upper), before = NULL, beyond = NULL) {
+  value <- if (check_flag(lower.tail)) lower else upper
+  if (check_flag(log.p)) {
+    small <- if (lower.tail) log_lower else log_upper
+    other <- if (lower.tail) upper else lower
+    value <- nv_ifelse(value < 0.5, small, nv_log1p(-other))
+  }
+  if (!is.null(before)) {
+    none <- if (log.p) -Inf else 0
+    all <- if (log.p) 0 else 1
+    value <- nv_ifelse(before, if (lower.tail) none else all, nv_ifelse(beyond, if (lower.tail) all else none, value))
+  }
+  nv_ifelse(valid, value, NaN)
+}
+
+# From the logarithms of both tails, where those have a formula.
+probability_of_logs <- function(lower, upper, valid, lower.tail, log.p) {
+  value <- if (check_flag(lower.tail)) lower else upper
+  nv_ifelse(valid, if (check_flag(log.p)) value else nv_exp(value), NaN)
+}
+
+# log(1 - e^x) for x <= 0.
+log1mexp <- function(x) nv_ifelse(x > -log(2), nv_log(-nv_expm1(x)), nv_log1p(-nv_exp(x)))
+
+# --- quantiles --------------------------------------------------------------------------------
+
+# What `p` says of the lower and the upper tail, as probabilities and as logarithms, each when it is asked for. What is
+# no probability is NaN.
+tails_of <- function(p, lower.tail, log.p) {
+  p <- if (check_flag(log.p)) nv_ifelse(p > 0, NaN, p) else nv_ifelse(p < 0 | p > 1, NaN, p)
+  tails <- new.env(parent = emptyenv())
+  names <- c("lower", "upper")
+  if (!check_flag(lower.tail)) names <- rev(names)
+  delayedAssign(names[1L], if (log.p) nv_exp(p) else p, assign.env = tails)
+  delayedAssign(names[2L], if (log.p) -nv_expm1(p) else 1 - p, assign.env = tails)
+  delayedAssign(paste0("log_", names[1L]), if (log.p) p else nv_log(p), assign.env = tails)
+  delayedAssign(paste0("log_", names[2L]), if (log.p) log1mexp(p) else nv_log1p(-p), assign.env = tails)
+  tails
+}
+
+# The root of an equation by Newton's method: `step(x)` is the change that the method wants. Once all changes are this
+# small, the last one leaves an error of about their square. Where a change is no number, as beyond the
+# range of the dtype, x stays.
+newton <- function(start, step) {
+  change_at <- function(x) {
+    change <- step(x)
+    nv_ifelse(nv_is_finite(change), change, 0)
+  }
+  small <- epsilon(dtype(start))^0.6
+  end <- nv_while(
+    list(x = start, change = change_at(start), steps = 0L),
+    function(x, change, steps) nv_reduce_any(nv_abs(change) > small) & steps < 60L,
+    function(x, change, steps) list(x = x + change, change = change_at(x + change), steps = steps + 1L)
+  )
+  end$x + end$change
+}
+
+# `x` with the derivatives of the solution of `equation(x, parameters, constants) = 0` by the parameters, by the
+# implicit function theorem: those of the steps that led to it are not taken. `equation` reads nothing else.
+implicitly <- function(x, parameters, constants, equation) {
+  solution <- nv_custom_jvp(
+    function(x, parameters, constants) x,
+    function(inputs, outputs, tangents) {
+      by_parameters <- function(parameters) equation(outputs, parameters, inputs$constants)
+      by_x <- function(x) equation(x, inputs$parameters, inputs$constants)
+      along <- jvp(by_parameters)(list(inputs$parameters), list(tangents$parameters))$tangent
+      slope <- jvp(by_x)(list(outputs), list(nv_fill_like(outputs, 1)))$tangent
+      -along / slope
+    }
+  )
+  solution(nv_stop_gradient(x), parameters, constants)
+}
+
+# The smaller one of both tails says a quantile best: its logarithm, and whether it is the lower one.
+smaller_tail <- function(tails) {
+  lower <- tails$log_lower < tails$log_upper
+  list(log = nv_ifelse(lower, tails$log_lower, tails$log_upper), lower = lower)
+}
+
+# A quantile, where the tail is empty the end of the distribution.
+with_ends <- function(x, tail, first, last) {
+  nv_ifelse(tail$log == -Inf, nv_ifelse(tail$lower, first, last), x)
+}
+
+# Of a float dtype: the distance from 1 to the next number, and the smallest normal number.
+epsilon <- function(dtype) 2^-dtype_sizes[[as.character(dtype)]]$mantissa
+smallest <- function(dtype) 2^(2 - 2^(dtype_sizes[[as.character(dtype)]]$exponent - 1))
+
+# --- parts of densities -----------------------------------------------------------------------
+
+# Densities of the Poisson, binomial, gamma and beta families are products of powers and gamma functions that
+# cancel to many digits. Written by these two parts, they do not (Loader 2000, Fast and accurate computation of
+# binomial probabilities): log(m^k e^-m / k!) = -poisson_deviance(k, m) - factorial_rest(k).
+
+# k log(k / m) + m - k >= 0.
+poisson_deviance <- function(k, m) {
+  away <- k - m
+  relative <- away / m
+  logarithm <- nv_ifelse(nv_abs(relative) < 0.5, nv_log1p(relative), nv_log(k) - nv_log(m))
+  nv_ifelse(k == 0, m, k * logarithm - away)
+}
+
+# log(k!) - k log(k) + k >= 0 (Stirling's series is DLMF 5.11.1).
+factorial_rest <- function(k) {
+  z <- 1 / k
+  square <- z * z
+  series <- z * (1 / 12 - square * (1 / 360 - square * (1 / 1260 - square * (1 / 1680 - square / 1188))))
+  log_k <- nv_log(k)
+  far <- 0.5 * (log_k + log(2 * pi)) + series
+  nv_ifelse(k == 0, 0, nv_ifelse(k < 16, nv_lgamma(k + 1) - k * log_k + k, far))
+}
+
+# The logarithm of m^k e^-m / k!, for any k >= 0.
+log_poisson <- function(k, m) -poisson_deviance(k, m) - factorial_rest(k)
+
+# The logarithm of (n over k) p^k q^(n - k), for any 0 <= k <= n.
+log_binomial <- function(k, n, p, q) {
+  rest <- n - k
+  factorial_rest(n) - factorial_rest(k) - factorial_rest(rest) - poisson_deviance(k, n * p) - poisson_deviance(rest, n * q)
+}
+
+# The logarithm of a tail: where it is below the smallest number, weight times the integral over t > 0 of
+# exp(-f(t)), f(0) = 0, by Laplace's method. The slope f'(0) is large compared with what the further derivatives
+# say; for the lower tail, where t goes the other way, the odd ones have the other sign.
+log_tail_of <- function(tail, log_weight, slope, second, third, fourth) {
+  inverse <- 1 / slope
+  square <- inverse * inverse
+  curvature <- second * square
+  skewness <- third * square * inverse
+  rest <- -curvature - skewness - fourth * square * square + 3 * curvature^2 + 10 * curvature * skewness - 15 * curvature^3
+  beyond <- log_weight - nv_log(nv_abs(slope)) + nv_log1p(rest)
+  nv_ifelse(tail < smallest(dtype(tail)), beyond, nv_log(tail))
+}
+
+# k log(x), 0 where both are 0.
+times_log <- function(k, x) nv_ifelse(k == 0 & x == 0, 0, k * nv_log(x))

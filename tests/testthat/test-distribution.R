@@ -1,0 +1,245 @@
+families <- distribution_families()
+as_tensors <- function(columns) lapply(unname_first(columns), f64)
+call_nv <- function(kind, name, columns, ...) flat(do.call(nv_function(kind, name), c(as_tensors(columns), list(...))))
+
+# R 4.2 itself is wrong, or has -Inf, where the logarithm of a tail is below that of the smallest number.
+r_is_right <- function(name, wanted, log) if (log && name %in% c("binom", "nbinom", "nbinom by mu")) wanted > -700 else TRUE
+
+test_that("densities agree with R's over the whole range", {
+  found <- character()
+  for (name in names(families)) {
+    columns <- distribution_grid(families[[name]])
+    for (log in c(FALSE, TRUE)) {
+      f <- function(...) suppressWarnings(r_function("d", name)(..., log = log))
+      got <- call_nv("d", name, columns, log = log)
+      wanted <- do.call(f, unname_first(columns))
+      error <- relative_errors(got, wanted) / condition(f, columns)
+      # the logarithm of a density of 1 is the difference of large numbers
+      if (log) error <- pmin(error, abs(got - wanted))
+      found <- c(found, wrong_cases(paste0("d", name, if (log) " log"), columns, got, wanted, error, 2e-12))
+    }
+  }
+  expect_identical(found, character())
+})
+
+test_that("distribution functions agree with R's in both tails", {
+  found <- character()
+  for (name in names(families)) {
+    columns <- distribution_grid(families[[name]])
+    for (log in c(FALSE, TRUE)) {
+      for (lower in c(TRUE, FALSE)) {
+        # R 4.2 loses digits of the upper tail of this one next to its end
+        if (name == "unif" && log && !lower) next
+        f <- function(...) suppressWarnings(r_function("p", name)(..., lower.tail = lower, log.p = log))
+        got <- call_nv("p", name, columns, lower.tail = lower, log.p = log)
+        wanted <- do.call(f, unname_first(columns))
+        error <- relative_errors(got, wanted) / condition(f, columns)
+        error[!r_is_right(name, wanted, log)] <- 0
+        found <- c(found, wrong_cases(paste0("p", name, if (!lower) " upper", if (log) " log"), columns, got, wanted, error, 1e-12))
+      }
+    }
+  }
+  expect_identical(found, character())
+})
+
+test_that("quantiles are inverse to distribution functions", {
+  p <- c(1e-300, 1e-30, 1e-5, 0.3, 0.5, 0.9, 1 - 1e-9)
+  found <- character()
+  for (name in setdiff(names(families), discrete)) {
+    columns <- distribution_grid(families[[name]], p)
+    parameters <- as_tensors(columns)[-1L]
+    for (lower in c(TRUE, FALSE)) {
+      x <- do.call(nv_function("q", name), c(list(f64(columns[[1L]])), parameters, list(lower.tail = lower)))
+      back <- flat(do.call(nv_function("p", name), c(list(x), parameters, list(lower.tail = lower))))
+      # what a change of x by one part in 1e15 makes of p, and quantiles out of range or next to a shift
+      moved <- flat(do.call(nv_function("p", name), c(list(x * (1 + 1e-12)), parameters, list(lower.tail = lower))))
+      reach <- 1e-13 + 1e-2 * abs(moved / back - 1)
+      error <- relative_errors(back, columns[[1L]]) / reach
+      x <- abs(flat(x))
+      error[x < 1e-290 | x > 1e290 | back %in% c(0, 1)] <- 0
+      found <- c(found, wrong_cases(paste0("q", name, if (!lower) " upper"), columns, back, columns[[1L]], error, 20))
+    }
+  }
+  expect_identical(found, character())
+})
+
+test_that("logarithms of probabilities far below the smallest number have quantiles", {
+  for (log_p in c(-800, -5000, -1e5)) {
+    for (lower in c(TRUE, FALSE)) {
+      back <- function(name, ...) {
+        x <- nv_function("q", name)(f64(log_p), ..., lower.tail = lower, log.p = TRUE)
+        flat(nv_function("p", name)(x, ..., lower.tail = lower, log.p = TRUE))
+      }
+      expect_equal(back("norm", 1, 2), log_p, tolerance = 1e-13)
+      expect_equal(back("gamma", 1e5), log_p, tolerance = 1e-12)
+      expect_equal(back("logis"), log_p, tolerance = 1e-13)
+      expect_equal(back("t", 1e5), log_p, tolerance = 1e-11)
+    }
+  }
+})
+
+test_that("quantiles of counts are R's", {
+  p <- c(0, 1e-20, 1e-5, 0.01, 0.2, 0.5, 0.7, 0.99, 1)
+  for (name in discrete) {
+    columns <- distribution_grid(families[[name]], p)
+    for (lower in c(TRUE, FALSE)) {
+      got <- call_nv("q", name, columns, lower.tail = lower)
+      wanted <- suppressWarnings(do.call(r_function("q", name), c(unname_first(columns), lower.tail = lower)))
+      differ <- got != wanted
+      # both are right where p is a value of the distribution function, up to rounding
+      at <- lapply(columns, function(x) x[differ])
+      edge <- do.call(r_function("p", name), c(list(pmin(got, wanted)[differ]), at[-1L], lower.tail = lower))
+      expect_lt(max(0, relative_errors(edge, at[[1L]])), 1e-12, label = paste(name, lower))
+    }
+  }
+})
+
+test_that("parameters out of their range, at their borders and NaN give what R gives", {
+  expect_same <- function(kind, name, ...) {
+    columns <- as.list(expand.grid(..., KEEP.OUT.ATTRS = FALSE))
+    wanted <- suppressWarnings(do.call(r_function(kind, name), unname_first(columns)))
+    expect_equal(call_nv(kind, name, columns), wanted, tolerance = 1e-12, label = paste0(kind, name))
+  }
+  x <- c(-Inf, -1, 0, 0.5, 1, 2, Inf, NaN)
+  for (kind in c("d", "p")) {
+    expect_same(kind, "norm", x = x, mean = c(0, 1, NaN), sd = c(-1, 0, 2, NaN))
+    expect_same(kind, "exp", x = x, rate = c(-1, 0, 2, NaN))
+    expect_same(kind, "weibull", x = x, shape = c(-1, 0, 2, NaN), scale = c(-1, 2))
+    expect_same(kind, "gamma", x = x, shape = c(-1, 0, 2, NaN), scale = c(-1, 2))
+    expect_same(kind, "beta", x = x, shape1 = c(-1, 0, 2, NaN), shape2 = c(-1, 2))
+    expect_same(kind, "t", x = x, df = c(-1, 0, 2, Inf, NaN))
+    expect_same(kind, "logis", x = x, location = c(0, NaN), scale = c(-1, 2))
+    expect_same(kind, "unif", x = x, min = c(0, NaN), max = c(-1, 2))
+    expect_same(kind, "pois", x = c(-1, 0, 2, Inf, NaN), lambda = c(-1, 0, 2, NaN))
+    expect_same(kind, "binom", x = c(-1, 0, 2, Inf, NaN), size = c(-1, 0, 2.5, 5, NaN), prob = c(-1, 0, 0.5, 1, 2, NaN))
+    expect_same(kind, "nbinom", x = c(-1, 0, 2, Inf, NaN), size = c(-1, 0, 2.5, NaN), prob = c(-1, 0.5, 1, 2, NaN))
+    expect_same(kind, "geom", x = c(-1, 0, 2, Inf, NaN), prob = c(-1, 0.5, 1, 2, NaN))
+  }
+  p <- c(-1, 0, 0.3, 1, 2, NaN)
+  expect_same("q", "norm", p = p, mean = c(0, NaN), sd = c(0, 2, NaN))
+  expect_same("q", "gamma", p = p, shape = c(0, 2, NaN), scale = 2)
+  expect_same("q", "beta", p = p, shape1 = c(2, NaN), shape2 = 3)
+  expect_same("q", "t", p = p, df = c(2, Inf, NaN))
+  expect_same("q", "pois", p = p, lambda = c(0, 2, NaN))
+  expect_same("q", "cauchy", p = p, location = c(0, NaN), scale = c(-1, 2))
+})
+
+test_that("what R has no function for", {
+  x <- c(-3, 0, 0.5, 40)
+  expect_equal(flat(nv_dlaplace(f64(x), 0.5, 2)), exp(-abs(x - 0.5) / 2) / 4)
+  expect_equal(flat(nv_plaplace(f64(x), 0.5, 2)), ifelse(x < 0.5, exp((x - 0.5) / 2) / 2, 1 - exp((0.5 - x) / 2) / 2))
+  expect_equal(flat(nv_qlaplace(nv_plaplace(f64(x), 0.5, 2, log.p = TRUE), 0.5, 2, log.p = TRUE)), x)
+  grid <- expand.grid(x = c(-1, 0:5, 10, 50, 1.5), m = c(0, 3, 100, 1e5), n = c(0, 10, 1e4), k = c(0, 3, 50))
+  wanted <- suppressWarnings(dhyper(grid$x, grid$m, grid$n, grid$k))
+  expect_equal(flat(nv_dhyper(f64(grid$x), f64(grid$m), f64(grid$n), f64(grid$k))), wanted, tolerance = 1e-12)
+})
+
+# --- derivatives -------------------------------------------------------------------------------
+
+# Values inside of each family, and parameters, where R's functions are smooth.
+inner_points <- list(
+  norm = list(0.7, mean = 0.3, sd = 1.7), lnorm = list(0.7, meanlog = 0.3, sdlog = 1.7), exp = list(0.7, rate = 1.3),
+  weibull = list(0.7, shape = 1.7, scale = 2.1), logis = list(0.7, location = 0.2, scale = 1.7), cauchy = list(3.3, location = 0.2, scale = 1.7),
+  unif = list(0.7, min = -0.5, max = 1.7), gamma = list(2.7, shape = 1.7, scale = 1.3), chisq = list(2.7, df = 3.3),
+  beta = list(0.7, shape1 = 1.7, shape2 = 2.3), t = list(-1.7, df = 3.3), f = list(1.7, df1 = 3.3, df2 = 5.1)
+)
+inner_counts <- list(pois = list(3, lambda = 4.1), binom = list(3, size = 7, prob = 0.3), nbinom = list(3, size = 2.5, prob = 0.4), `nbinom by mu` = list(3, size = 2.5, mu = 4), geom = list(3, prob = 0.3))
+
+slopes <- function(f, at, which) {
+  vapply(which, function(k) {
+    h <- 1e-5 * max(1, abs(at[[k]]))
+    moved <- function(by) do.call(f, replace(at, k, at[[k]] + by))
+    # of fourth order
+    (8 * (moved(h) - moved(-h)) - (moved(2 * h) - moved(-2 * h))) / (12 * h)
+  }, 0)
+}
+
+test_that("gradients are those of R's functions", {
+  check <- function(kind, name, at, which, ...) {
+    f <- function(...) nv_function(kind, name)(...)
+    tensors <- lapply(at, nv_scalar, dtype = "f64")
+    names(tensors)[1L] <- "first"
+    # a function with these arguments by name
+    wrapped <- function() NULL
+    formals(wrapped) <- rep(alist(x = ), length(tensors)) |> stats::setNames(names(tensors))
+    body(wrapped) <- as.call(c(quote(f), as.name("first"), lapply(stats::setNames(nm = names(tensors)[-1L]), as.name), list(...)))
+    got <- unlist(lapply(do.call(jit(gradient(wrapped, wrt = names(tensors)[which])), unname(tensors)), flat))
+    wanted <- slopes(function(...) r_function(kind, name)(...), c(at, list(...)), which)
+    expect_equal(unname(got), unname(wanted), tolerance = 1e-6, label = paste(kind, name))
+  }
+  for (name in names(inner_points)) {
+    at <- inner_points[[name]]
+    every <- seq_along(at)
+    check("d", name, at, every, log = TRUE)
+    check("p", name, at, every)
+    check("p", name, at, every, lower.tail = FALSE, log.p = TRUE)
+    check("q", name, replace(at, 1L, 0.3), every)
+  }
+  for (name in names(inner_counts)) {
+    at <- inner_counts[[name]]
+    check("d", name, at, setdiff(seq_along(at)[-1L], if (name == "binom") 2L), log = TRUE)
+    check("p", name, at, length(at))
+  }
+})
+
+test_that("derivatives far out, beyond the range of the density, and of second order are right", {
+  slope <- function(f, x) flat(gradient(f)(nv_scalar(x, "f64"))[[1L]])
+  # the hazard of the normal distribution tends to x + 1 / x
+  expect_equal(slope(function(x) nv_pnorm(x, lower.tail = FALSE, log.p = TRUE), 1e4), -(1e4 + 1e-4), tolerance = 1e-14)
+  expect_equal(slope(function(x) nv_dgamma(x, 2, log = TRUE), 1e5), 1 / 1e5 - 1, tolerance = 1e-14)
+  expect_equal(slope(function(x) nv_dnorm(x, log = TRUE), -1), 1)
+  # outside there is no slope, and no NaN
+  expect_identical(slope(function(x) nv_dgamma(x, 2), -1), 0)
+  expect_identical(slope(function(x) nv_dexp(x), -1), 0)
+  expect_identical(slope(function(x) nv_dbeta(x, 2, 3), 2), 0)
+  expect_identical(slope(function(lambda) nv_dpois(0, lambda, log = TRUE), 2), -1)
+  curvature <- hessian(function(p) nv_qnorm(p))(nv_scalar(0.3, "f64"))$p$p
+  expect_equal(flat(curvature), qnorm(0.3) / dnorm(qnorm(0.3))^2)
+  # the logistic density is smooth in the middle
+  expect_equal(flat(hessian(function(x) nv_dlogis(x, log = TRUE))(nv_scalar(0, "f64"))$x$x), -0.5)
+})
+
+# --- how they are called ------------------------------------------------------------------------
+
+test_that("compiled values are those of debug mode, also in f32 and in batches", {
+  for (name in c(names(inner_points), names(inner_counts))) {
+    at <- c(inner_points, inner_counts)[[name]]
+    for (kind in c("d", "p", "q")) {
+      f <- nv_function(kind, name)
+      first <- if (kind == "q") 0.3 else at[[1L]]
+      wanted <- do.call(r_function(kind, name), replace(at, 1L, first))
+      for (dtype in c("f64", "f32")) {
+        x <- nv_tensor(rep(first, 3), dtype = dtype)
+        parameters <- lapply(at[-1L], nv_scalar, dtype = dtype)
+        compiled <- do.call(jit(function(x, ...) f(x, ...)), c(list(x), parameters))
+        expect_close(compiled, do.call(f, c(list(x), parameters)), ulps(dtype, 64))
+        expect_equal(flat(compiled), rep(wanted, 3), tolerance = if (dtype == "f64") 1e-12 else 2e-5, label = paste(kind, name, dtype))
+        expect_equal(type_of(compiled), paste0(dtype, "[3]"))
+      }
+      one <- do.call(vectorize(function(x) do.call(f, c(list(x), at[-1L]))), list(f64(rep(first, 3))))
+      expect_equal(flat(one), rep(wanted, 3), tolerance = 1e-12, label = paste(kind, name))
+    }
+  }
+})
+
+test_that("integers are counts, and numbers take the dtype of the tensors", {
+  expect_equal(type_of(nv_dpois(nv_tensor(0:3), 1.5)), "f32?[4]")
+  expect_equal(flat(nv_dbinom(nv_tensor(0:3), 3L, 0.2)), dbinom(0:3, 3, 0.2), tolerance = 1e-6)
+  expect_equal(flat(nv_dchisq(f64(1), 0.3)), dchisq(1, 0.3), tolerance = 1e-15)
+  expect_equal(flat(nv_dgamma(f64(1), 0.3, rate = 3)), dgamma(1, 0.3, 3), tolerance = 1e-15)
+  expect_equal(flat(nv_dgamma(f64(1), 0.3, rate = nv_scalar(3, "f64"))), dgamma(1, 0.3, 3), tolerance = 1e-15)
+  local_default_dtypes("f64")
+  expect_equal(type_of(nv_dnorm(nv_tensor(1:3), 0L)), "f64?[3]")
+})
+
+test_that("mistakes in distributions are explained", {
+  x <- f64(c(0.1, 0.2))
+  expect_snapshot(error = TRUE, {
+    nv_dnorm("a")
+    nv_dnorm(x, sd = f64(c(1, 2, 3)))
+    nv_pnorm(x, log.p = NA)
+    nv_dgamma(x, 2, rate = 1, scale = 2)
+    nv_dnbinom(x, 2)
+    nv_dnbinom(x, 2, prob = 0.5, mu = 1)
+  })
+})
