@@ -11,6 +11,8 @@
 #'   doubles and integers; see [local_default_dtypes()].
 #' * `anvil.check_nan`: `TRUE` makes debug mode stop at the first call that
 #'   produces a NaN.
+#' * `anvil.check_captured`: `TRUE` when a function is compiled and when it is called makes it a warning that
+#'   a variable that it captured has changed; see [jit()].
 #' * `anvil.print_max_rows` (30), `anvil.print_max_width` (85) and
 #'   `anvil.print_max_rows_slice`: how much of a tensor is printed; -1 for all.
 #'
