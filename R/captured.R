@@ -96,11 +96,17 @@ captured_values <- function(f) {
   found
 }
 
-# Which of them are not what they were: list(names, now), with NULL for what is gone.
+# The same, where the option wants it noted and there is something.
+noted_values <- function(f) {
+  found <- if (isTRUE(getOption("anvil.check_captured"))) captured_values(f)
+  if (length(found$names)) found
+}
+
+# Which of them are not what they were: list(at, now), with NULL in `now` for what is gone.
 changed_values <- function(captured) {
   now <- Map(get0, captured$names, captured$frames, MoreArgs = list(inherits = FALSE))
-  same <- mapply(identical, unname(now), captured$values, MoreArgs = list(ignore.bytecode = TRUE, ignore.srcref = TRUE))
-  list(at = which(!unlist(same)), now = now)
+  same <- vapply(seq_along(now), function(k) identical(now[[k]], captured$values[[k]], ignore.bytecode = TRUE, ignore.srcref = TRUE), NA)
+  list(at = which(!same), now = now)
 }
 
 # Called by the core at a hit of the cache, where the option was set when the program was traced.

@@ -120,8 +120,7 @@ jit_trace <- function(spec, args, tensors) {
     call_with(spec$f, args)
   }
   warn_frozen_random(trace_graph(traced, list(dynamic = tensors),
-    as_input = rep(TRUE, length(tensors)),
-    captured = if (isTRUE(getOption("anvil.check_captured"))) captured_values(spec$f)
+    as_input = rep(TRUE, length(tensors)), captured = noted_values(spec$f)
   ))
 }
 

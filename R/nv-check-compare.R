@@ -22,10 +22,16 @@ verdict <- function(status, reason = "", apart = NA_real_) list(status = status,
 
 # A derivative or batch that cannot be made: for want of a rule, or by a rule that fails.
 verdict_of_error <- function(e, unsupported) {
-  verdict(if (inherits(e, unsupported)) "unsupported" else "wrong", gsub("\n", " ", cli::ansi_strip(e$message)))
+  verdict(if (inherits(e, unsupported)) "unsupported" else "wrong", brief_error(e))
 }
 
 flat_numbers <- function(tensors) as.double(unlist(lapply(tensors, function(x) as.double(as_array(x)))))
+
+# What an error says, and which call it is about.
+brief_error <- function(e) {
+  lines <- strsplit(cli::ansi_strip(conditionMessage(e)), "\n", fixed = TRUE)[[1L]]
+  paste(c(lines[1L], sub("^[^I]*", "", grep("It was called by", lines, value = TRUE))), collapse = " ")
+}
 
 evaluated <- function(graph, inputs) .Call(C_anvil_evaluate, graph, inputs)
 
@@ -116,6 +122,8 @@ with_neighbours <- function(d, kit, inputs, along) {
   d
 }
 
+unsettled <- "finite differences do not settle"
+
 # Whether `actual`, a sum of the slopes with weights, is one that the differences allow.
 within_differences <- function(actual, d, weights, size, kit, said) {
   counts <- weights != 0
@@ -124,16 +132,19 @@ within_differences <- function(actual, d, weights, size, kit, said) {
   low <- sum(pmin(bounds[, 1L], bounds[, 2L]))
   high <- sum(pmax(bounds[, 1L], bounds[, 2L]))
   if (!is.finite(low + high + off)) {
-    return(verdict("undecided"))
+    return(verdict("undecided", unsettled))
   }
   slope <- sum(weights[counts] * d$slope[counts])
   scale <- max(abs(low), abs(high), sum(abs(weights[counts] * d$slope[counts])))
   allowed <- 10 * off + 10 * sqrt(kit$eps) * scale + 100 * kit$eps * (size + sum(abs(weights[counts]) * d$size[counts]))
+  if (!is.finite(actual) && off > 0.1 * scale) {
+    return(verdict("undecided", unsettled)) # a jump
+  }
   if (!is.finite(actual) || actual < low - allowed || actual > high + allowed) {
     return(verdict("wrong", sprintf(said, format(actual, digits = 6), format(slope, digits = 6)), abs(actual - slope) / max(scale, abs(actual), 1e-300)))
   }
   if (high - low + allowed > 0.1 * max(scale, sum(abs(weights[counts]) * d$size[counts]))) {
-    return(verdict("undecided"))
+    return(verdict("undecided", unsettled))
   }
   verdict("ok", apart = abs(actual - slope) / max(scale, 1e-300))
 }
@@ -152,7 +163,7 @@ compare_derivatives <- function(kit, inputs, mode, single = FALSE) {
   results <- evaluated(kit$graph, inputs)
   values <- results[kit$from]
   if (!all(is.finite(flat_numbers(values)))) {
-    return(verdict("undecided"))
+    return(verdict("undecided", "its results are not finite"))
   }
   cotangents <- lapply(values, function(y) tensor_like(y, stats::rnorm(length(y))))
   weights <- flat_numbers(cotangents)
@@ -185,7 +196,7 @@ compare_modes <- function(forward, reverse, d, weights, kit) {
     return(verdict("ok", apart = apart / max(size, 1e-300)))
   }
   if (!smooth) {
-    return(verdict("undecided"))
+    return(verdict("undecided", unsettled))
   }
   verdict("wrong", sprintf("jvp gives %s, vjp %s", format(forward$sum, digits = 6), format(reverse$sum, digits = 6)), apart / size)
 }

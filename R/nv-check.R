@@ -62,30 +62,38 @@ check_primitive <- function(primitive, ..., n = 20L, seed = 1L) {
   n <- check_whole_number(n, lower = 1L)
   seed <- check_whole_number(seed)
   own <- inherits(primitive, "AnvilPrimitive")
-  name <- if (own) primitive$name else "f"
-  if (own && is.null(known_primitive(name))) {
+  if (!own) {
+    return(check_drawn(primitive, with_operands(primitive, required_arguments(args(primitive)), list(...), "f"), n, seed, "f"))
+  }
+  name <- primitive$name
+  info <- .Call(C_anvil_primitive_info, name)
+  if (is.null(own_primitives[[name]]) && is.null(info)) {
     abort_anvil("argument", sprintf("`%s` is not registered.", name), "i Use `register_primitive()`.")
   }
-  forward <- if (own) primitive$rules$forward
-  f <- if (own && is.null(forward)) get(paste0("nvl_", name)) else primitive
-  args <- with_operands(f, forward %||% f, list(...), name)
-  check_drawn(f, args, n, seed, name, text = own && !is.null(primitive$rules$stablehlo))
+  forward <- primitive$rules$forward
+  f <- if (is.null(forward)) get(paste0("nvl_", info$key)) else primitive
+  operands <- if (is.null(forward)) setdiff(info$operands, "...") else required_arguments(forward)
+  arguments <- with_operands(f, operands, arguments_of(forward %||% f, list(...)), name)
+  check_drawn(f, arguments, n, seed, name, text = !is.null(primitive$rules$stablehlo))
 }
 
 # The arguments, and where there is nothing to draw operands of the first types that work.
-with_operands <- function(f, signature, given, name) {
-  given <- arguments_of(signature, given)
+with_operands <- function(f, operands, given, name) {
   if (any(vapply(flatten(given), is_drawn, NA))) {
     return(given)
   }
-  operands <- setdiff(required_arguments(args(signature)), names(given))
+  operands <- setdiff(operands, names(given))
+  found <- NULL
   for (shape in list(3L, c(3L, 3L), integer())) {
-    args <- c(stats::setNames(rep(list(nv_aten("f64", shape)), length(operands)), operands), given)
-    if (length(operands) && !inherits(caught(trace_graph(f, args)), "error")) {
-      return(args)
+    tried <- c(stats::setNames(rep(list(nv_aten("f64", shape)), length(operands)), operands), given)
+    if (length(operands)) found <- caught(trace_graph(f, tried))
+    if (inherits(found, "AnvilGraph")) {
+      return(tried)
     }
   }
-  abort_anvil("argument", sprintf("No operands are known that `%s` takes.", name), "i Give examples or types in `...`.")
+  abort_anvil("argument", sprintf("No operands are known that `%s` takes.", name), c(
+    if (inherits(found, "error")) paste("x", brief_error(found)), "i Give examples or types in `...`."
+  ))
 }
 
 #' @rdname nv_check
@@ -105,7 +113,7 @@ is_drawn <- function(x) is_input(x) || is_r_array(x)
 
 check_drawn <- function(f, args, n, seed, name, text = FALSE) {
   if (is_tracing()) abort_anvil("trace", "A function cannot be checked inside of a trace.")
-  args <- if (inherits(f, "AnvilPrimitive")) args else arguments_of(f, args)
+  if (!inherits(f, "AnvilPrimitive")) args <- arguments_of(f, args)
   tree <- build_tree(args)
   leaves <- flatten(args)
   drawn <- vapply(leaves, is_drawn, NA)
@@ -116,8 +124,9 @@ check_drawn <- function(f, args, n, seed, name, text = FALSE) {
   on.exit(options(old))
   templates <- lapply(leaves[drawn], input_template)
   with_leaves <- function(inputs) unflatten(tree, replace(leaves, drawn, inputs))
-  graph <- trace_graph(f, with_leaves(lapply(templates, `[[`, "type")), as_input = drawn)
-  at_once <- function(inputs) lapply(flatten(call_with(f, with_leaves(inputs), name)), nv_value)
+  called <- function(...) call_with(f, list(...), name)
+  graph <- trace_graph(called, with_leaves(lapply(templates, `[[`, "type")), as_input = drawn)
+  at_once <- function(inputs) lapply(flatten(do.call(called, with_leaves(inputs))), nv_value)
   utils::capture.output(rows <- with_draws(seed, {
     draws <- lapply(seq_len(n), function(k) lapply(templates, draw_input, k))
     c(
@@ -139,7 +148,7 @@ check_row <- function(label, n, compare, fault) {
   apart <- NA_real_
   why <- ""
   for (k in seq_len(n)) {
-    found <- tryCatch(compare(k), error = function(e) verdict("undecided", gsub("\n", " ", cli::ansi_strip(conditionMessage(e)))))
+    found <- tryCatch(compare(k), error = function(e) verdict("undecided", brief_error(e)))
     if (found$status %in% c("none", "unsupported")) {
       return(row(if (found$status == "none") "nothing to check" else "not supported", 0L, NA_real_, reason = found$reason))
     }
@@ -230,10 +239,10 @@ format.anvil_check <- function(x, ...) {
   mark <- c(passed = cli::symbol$tick, failed = cli::symbol$cross)[x$status]
   mark[is.na(mark)] <- cli::symbol$info
   said <- ifelse(x$status == "passed",
-    sprintf("%d draws, apart by %.1g at most", x$draws, x$apart),
+    sprintf("%d draw%s, apart by %.1g at most", x$draws, ifelse(x$draws == 1L, "", "s"), x$apart),
     paste0(x$status, ifelse(is.na(x$call), "", paste(" in", x$call)), ifelse(nzchar(x$reason), paste0(": ", x$reason), ""))
   )
-  head <- sprintf("`%s` on %s drawn inputs: %s", attr(x, "name"), attr(x, "n"), paste(attr(x, "inputs"), collapse = ", "))
+  head <- sprintf("`%s`, drawn %s times: %s", attr(x, "name"), attr(x, "n"), paste(attr(x, "inputs"), collapse = ", "))
   c(head, paste(mark, format(x$check), said))
 }
 

@@ -89,6 +89,8 @@ int location_of_call(Locations& locations, SEXP frame) {
   Shield<SEXP> call(guarded([&] {
     for (;;) {
       SEXP parent = Rf_eval(names.parent_frame, frame);
+      while (enclosing(parent) == R_BaseNamespace)
+        parent = Rf_eval(names.parent_frame, parent);  // lapply() and the like
       if (!is_own(parent)) break;
       frame = parent;
     }

@@ -16,6 +16,7 @@ not_called <- c(
 # Arguments that take anything, and why.
 take_anything <- c(
   "is_dtype x", "is_tensorish x", # that is the question
+  "as_tensor_data x", # others are as they are
   "build_tree x", "flatten x", "map_tree .x", "unflatten flat", # leaves may be anything
   "nv_if true", "nv_if false", "nvl_if true", "nvl_if false", "jit_eval expr", # expressions
   "nv_scan init", # depends on the body
