@@ -28,7 +28,7 @@
 #'
 #' # a class of one's own
 #' as_tensor_data.celsius <- function(x, ...) list(data = unclass(x) + 273.15, dtype = "f64")
-#' registerS3method("as_tensor_data", "celsius", as_tensor_data.celsius, asNamespace("anvil"))
+#' registerS3method("as_tensor_data", "celsius", as_tensor_data.celsius)
 #' nv_tensor(structure(c(0, 20), class = "celsius"))
 as_tensor_data <- function(x, ...) UseMethod("as_tensor_data")
 

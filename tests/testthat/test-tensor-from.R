@@ -90,11 +90,11 @@ test_that("arrays of NumPy keep their dtype", {
 })
 
 test_that("others can register theirs", {
-  registerS3method("as_tensor_data", "check_kelvin", function(x, ...) list(data = unclass(x)$degrees, dtype = "f64"), asNamespace("anvil"))
+  registerS3method("as_tensor_data", "check_kelvin", function(x, ...) list(data = unclass(x)$degrees, dtype = "f64"))
   x <- structure(list(degrees = c(273, 300)), class = "check_kelvin")
   expect_identical(nv_tensor(x), nv_tensor(c(273, 300), "f64"))
   expect_identical(type_of(nv_tensor(x, "f32", shape = c(1L, 2L))), "f32[1,2]")
-  registerS3method("as_tensor_data", "check_wrong", function(x, ...) list(value = 1), asNamespace("anvil"))
+  registerS3method("as_tensor_data", "check_wrong", function(x, ...) list(value = 1))
   expect_error(nv_tensor(structure(list(), class = "check_wrong")), "check_wrong", class = "anvil_error_argument")
   expect_error(nv_tensor(structure(list(), class = "nobodys")), "must be a logical, integer or double", class = "anvil_error_argument")
 })
