@@ -126,7 +126,10 @@ check_drawn <- function(f, args, n, seed, name, text = FALSE) {
   with_leaves <- function(inputs) unflatten(tree, replace(leaves, drawn, inputs))
   called <- function(...) call_with(f, list(...), name)
   graph <- trace_graph(called, with_leaves(lapply(templates, `[[`, "type")), as_input = drawn)
-  at_once <- function(inputs) lapply(flatten(do.call(called, with_leaves(inputs))), nv_value)
+  at_once <- function(inputs) {
+    given <- lapply(inputs, function(x) tensor_like(x, as.vector(as_array(x)))) # which it may give away
+    lapply(flatten(do.call(called, with_leaves(given))), nv_value)
+  }
   utils::capture.output(rows <- with_draws(seed, {
     draws <- lapply(seq_len(n), function(k) lapply(templates, draw_input, k))
     c(
@@ -239,7 +242,7 @@ format.anvil_check <- function(x, ...) {
   mark <- c(passed = cli::symbol$tick, failed = cli::symbol$cross)[x$status]
   mark[is.na(mark)] <- cli::symbol$info
   said <- ifelse(x$status == "passed",
-    sprintf("%d draw%s, apart by %.1g at most", x$draws, ifelse(x$draws == 1L, "", "s"), x$apart),
+    sprintf("%d draw%s, %s", x$draws, ifelse(x$draws == 1L, "", "s"), ifelse(x$apart > 0, sprintf("apart by %.1g at most", x$apart), "equal")),
     paste0(x$status, ifelse(is.na(x$call), "", paste(" in", x$call)), ifelse(nzchar(x$reason), paste0(": ", x$reason), ""))
   )
   head <- sprintf("`%s`, drawn %s times: %s", attr(x, "name"), attr(x, "n"), paste(attr(x, "inputs"), collapse = ", "))

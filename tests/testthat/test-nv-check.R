@@ -135,6 +135,8 @@ right_functions <- function() {
     steps = list(\(x) floor(x) + sign(x), x3),
     `nested lists` = list(\(p) list(a = p$w %*% nv_unsqueeze(p$b$v, 2L), b = sum(p$w)), list(w = nv_aten("f64", c(2L, 3L)), b = list(v = nv_aten("f64", 3L)))),
     `many elements` = list(\(x) sum(nv_max(x, 0) * 2), nv_aten("f64", 1000L)),
+    `a jitted function that is given its argument` = list(jit(function(x) x * 2, donate = "x"), x3),
+    `a jitted function of parameters` = list(jit(function(x, k) x^k, static = "k"), x3, 2L),
     `nothing in it` = list(\(x) x * 2, nv_aten("f64", 0L))
   )
 }
@@ -146,6 +148,15 @@ test_that("what is right passes", {
       expect_false(any(found$status == "failed"), label = paste(c(name, format(found)), collapse = "\n"))
       expect_true("passed" %in% found$status, label = name)
     }
+  }
+})
+
+test_that("random programs pass", {
+  for (seed in 1:15) {
+    program <- random_program(seed)
+    constant <- function(sizes) nv_tensor(constant_values(sizes), program$dtype)
+    f <- eval(parse(text = program_text(program), keep.source = FALSE), list2env(list(constant = constant), parent = asNamespace("anvil")))
+    do.call(expect_nv_check, c(list(f), lapply(program$shapes[c("x", "v", "a")], function(sizes) nv_aten(program$dtype, sizes)), n = 3L))
   }
 })
 
