@@ -216,6 +216,11 @@ test_that("primitives are checked on operands of their own", {
   expect_error(check_primitive(prim("sort")), "No operands", class = "anvil_error_argument")
 })
 
+test_that("what is no derivative on purpose is named, too", {
+  found <- nv_check(\(x) x * nv_stop_gradient(x), x3, n = 3L)
+  expect_match(found$call[2L], "nv_stop_gradient(x)", fixed = TRUE)
+})
+
 test_that("an expectation fails with the table", {
   halved <- nv_custom_gradient(function(x) x * x, function(inputs, grads) list(grads * inputs$x))
   expect_failure(expect_nv_check(halved, x3), "vjp gives")
