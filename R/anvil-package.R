@@ -12,6 +12,8 @@
 #' * `anvil.check_nan`: `TRUE` makes debug mode stop at the first call that
 #'   produces a NaN.
 #' * `anvil.cache_dir`: a folder where machine code is kept from session to session, see [jit()].
+#' * `anvil.check_captured`: `TRUE` when a function is compiled and when it is called makes it a warning that
+#'   a variable that it captured has changed; see [jit()].
 #' * `anvil.print_max_rows` (30), `anvil.print_max_width` (85) and
 #'   `anvil.print_max_rows_slice`: how much of a tensor is printed; -1 for all.
 #'

@@ -36,7 +36,8 @@
 #' @section Errors:
 #' `anvil_error_gradient` where a derivative would be lost or does not follow from the rule; `anvil_error_argument`,
 #' `anvil_error_dtype` and `anvil_error_shape` where a rule returns something else than it should.
-#' @seealso [AnvilPrimitive()] for a primitive with a name, parameters and more rules; [nv_stop_gradient()].
+#' @seealso [AnvilPrimitive()] for a primitive with a name, parameters and more rules; [nv_check()] for whether a rule is
+#'   right; [nv_stop_gradient()].
 #' @export
 #' @examples
 #' # log(1 + exp(x)), whose own derivative is NaN for large x

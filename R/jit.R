@@ -11,7 +11,9 @@
 #' and data. Static environments, reference objects and external pointers are refused,
 #' because they can change while the program that was compiled for them stays; a function
 #' is known by its code and its environment. What `f` finds in its environment is captured
-#' when it is traced, and never looked up again.
+#' when it is traced, and never looked up again. `options(anvil.check_captured = TRUE)` notes the variables that `f`
+#' and the functions that it calls read (packages' functions left out), by their names in the code, and
+#' gives a warning of class `anvil_warning_captured` when compiled code runs and one has changed since.
 #'
 #' That goes for R's random numbers, too: what [rnorm()] draws while `f` is traced is a
 #' constant of the program, and a warning says so. [nv_rnorm()] and the like draw anew.
@@ -39,8 +41,8 @@
 #' @param device The device, `"cpu"`.
 #' @param convert Whether R vectors and arrays become tensors by themselves. Doubles stay `f64`
 #'   unless a default was set, see [default_dtypes()].
-#' @return A function. `environment(<it>)$cache$size` is the number of compiled
-#'   programs.
+#' @return A function of class `JitFunction`. `environment(<it>)$cache$size` is the number of compiled
+#'   programs. It prints what it was compiled for, how often that was called, and what it captured.
 #' @export
 #' @examples
 #' f <- jit(function(x, y, op) if (op == "add") x + y else x * y, static = "op")
@@ -65,9 +67,9 @@ jit <- function(f, static = character(), cache_size = 100L, donate = character()
   wrapper <- function() NULL
   formals(wrapper) <- formals
   body(wrapper) <- bquote(.Call(C_anvil_jit_call, .anvil_cache, .(arguments_call(formals))))
-  environment(wrapper) <- list2env(list(cache = cache, .anvil_cache = cache), parent = topenv())
+  environment(wrapper) <- list2env(list(cache = cache, .anvil_cache = cache, .anvil_spec = spec), parent = topenv())
   attr(wrapper, "srcref") <- NULL
-  wrapper
+  structure(wrapper, class = c("JitFunction", "function"))
 }
 
 # The expression for the list of the arguments that were given: list(x = x, y = y) when
@@ -125,7 +127,36 @@ jit_trace <- function(spec, args, tensors) {
     args[!is_static] <- unflatten(tree, dynamic)
     call_with(spec$f, args)
   }
-  warn_frozen_random(trace_graph(traced, list(dynamic = tensors), as_input = rep(TRUE, length(tensors))))
+  warn_frozen_random(trace_graph(traced, list(dynamic = tensors),
+    as_input = rep(TRUE, length(tensors)), captured = noted_values(spec$f)
+  ))
+}
+
+#' @export
+format.JitFunction <- function(x, ...) {
+  spec <- environment(x)$.anvil_spec
+  versions <- .Call(C_anvil_jit_report, jit_cache(x, "x"))$versions
+  noted <- Filter(Negate(is.null), lapply(versions, `[[`, "captured"))
+  captured <- if (length(noted)) noted[[1L]] else captured_values(spec$f)
+  changed <- changed_values(captured)
+  values <- vapply(captured$values, described_capture, "")
+  values[changed$at] <- paste0(values[changed$at], ", and now ", mapply(described_change, captured$values[changed$at], changed$now[changed$at]))
+  called <- vapply(versions, function(v) if (v$runs == 1) "once" else sprintf("%.0f times", v$runs), "")
+  types <- vapply(versions, function(v) {
+    table <- version_tables(v)$arguments
+    paste0(table$argument, " = ", table$type, collapse = ", ")
+  }, "")
+  c(
+    sprintf("<jitted function(%s)>", paste(names(formals(x)), collapse = ", ")),
+    if (length(versions)) paste0("compiled for ", types, "; called ", called) else "not compiled yet",
+    if (length(values)) paste0(if (length(noted)) "captured " else "reads ", captured$names, ": ", values)
+  )
+}
+
+#' @export
+print.JitFunction <- function(x, ...) {
+  cli::cat_line(format(x))
+  invisible(x)
 }
 
 #' @export

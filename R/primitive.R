@@ -262,7 +262,7 @@ register_primitive <- function(name, primitive, overwrite = FALSE) {
 call_backward_rule <- function(rule, inputs, outputs, grads, residuals, params, required) {
   out <- rule(inputs, outputs, grads, residuals, params, required)
   if (!is.list(out)) {
-    abort_anvil("gradient", "A backward rule must return a list with one gradient, or NULL, per input.", sprintf("x Got <%s>.", described_class(out)))
+    abort_anvil("argument", "A backward rule must return a list with one gradient, or NULL, per input.", sprintf("x Got <%s>.", described_class(out)))
   }
   out
 }
@@ -271,7 +271,7 @@ call_backward_rule <- function(rule, inputs, outputs, grads, residuals, params, 
 call_jvp_rule <- function(rule, inputs, outputs, tangents, params) {
   out <- rule(inputs, outputs, tangents, params)
   if (!is.list(out)) {
-    abort_anvil("gradient", "A jvp rule must return a list with one tangent, or NULL, per output.", sprintf("x Got <%s>.", described_class(out)))
+    abort_anvil("argument", "A jvp rule must return a list with one tangent, or NULL, per output.", sprintf("x Got <%s>.", described_class(out)))
   }
   out
 }
@@ -281,7 +281,7 @@ call_augment_rule <- function(rule, inputs, params, count) {
   out <- rule(inputs, params)
   outputs <- if (is.list(out) && setequal(names(out), c("outputs", "residuals"))) flatten(out$outputs)
   if (length(outputs) != count) {
-    abort_anvil("gradient", "An augment rule must return `list(outputs = , residuals = )`.", sprintf("x There must be %d output%s.", count, if (count == 1L) "" else "s"))
+    abort_anvil("argument", "An augment rule must return `list(outputs = , residuals = )`.", sprintf("x There must be %d output%s.", count, if (count == 1L) "" else "s"))
   }
   c(outputs, flatten(out$residuals))
 }

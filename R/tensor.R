@@ -21,7 +21,8 @@
 #' logical `NA` is `TRUE`. `check = TRUE` makes missing values an error.
 #'
 #' @param data A logical, integer, double or `integer64` vector or array; for
-#'   `nv_tensor()` also a raw buffer or, unchanged, an `AnvilTensor`.
+#'   `nv_tensor()` also a raw buffer or, unchanged, an `AnvilTensor`, a data frame of numbers, a dense matrix of package
+#'   Matrix and others that [as_tensor_data()] has methods for.
 #' @param dtype A dtype or its name; `NULL` for the default of the R type:
 #'   `f32`, `i32` or `bool`, see [local_default_dtypes()].
 #' @param device The device; `"cpu"` is the only one.
@@ -52,6 +53,12 @@ nv_tensor <- function(data, dtype = NULL, device = NULL, shape = NULL, ambiguous
   }
   if (is_tensor(data)) {
     return(unchanged_tensor(data, dtype, shape, ambiguous, byrow))
+  }
+  if (is.object(data) && !is_value(data) && !is_r_data(data)) {
+    source <- tensor_source(data, dtype, shape)
+    data <- source$data
+    dtype <- source$dtype
+    shape <- source$shape
   }
   if (byrow && is_r_data(data) && (length(shape) > 1L || length(dim(data)) > 1L)) {
     data <- fill_by_row(data, if (is.null(shape)) dim(data) else check_sizes(shape))

@@ -52,7 +52,8 @@ warn_frozen_random <- function(graph) {
 # mode "state": every leaf becomes an input (loops and branches).
 # as_input: which leaves become inputs, where the caller knows.
 # what: how an error calls the function.
-trace_graph <- function(f, args, mode = "program", as_input = NULL, what = "A traced function") {
+# captured: what is noted with the graph once `f` has run.
+trace_graph <- function(f, args, mode = "program", as_input = NULL, what = "A traced function", captured = NULL) {
   in_tree <- build_tree(args)
   leaves <- flatten(args)
   if (is.null(as_input)) {
@@ -63,7 +64,7 @@ trace_graph <- function(f, args, mode = "program", as_input = NULL, what = "A tr
   on.exit(.Call(C_anvil_pop, descriptor))
   leaves[as_input] <- lapply(leaves[as_input], function(x) .Call(C_anvil_input, x))
   out <- trace_call(f, unflatten(in_tree, leaves))
-  fields <- list(in_tree = in_tree, out_tree = build_tree(out), is_static = !as_input)
+  fields <- list(in_tree = in_tree, out_tree = build_tree(out), is_static = !as_input, captured = captured)
   .Call(C_anvil_finish, descriptor, check_outputs(flatten(out), what), fields)
 }
 

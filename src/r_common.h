@@ -32,7 +32,7 @@ struct Names {       // objects that live as long as the package
   SEXP a_graph, a_descriptor, a_box, a_node, a_cache, an_executable;  // kinds of external pointers
   SEXP data, type, handle;                                            // attributes of tensors
   SEXP debug;                                                         // tag of those that debug mode made
-  SEXP default_dtypes, check_nan, generic, operand, function, function_keyword, reference;
+  SEXP default_dtypes, check_nan, observe, generic, operand, function, function_keyword, reference;
   SEXP parent_frame, sys_call;  // calls of these functions
 };
 extern Names names;
@@ -141,6 +141,7 @@ class Recording {
  private:
   struct Debug;
   void locate();
+  SEXP observed(SEXP result) const;
   std::unique_ptr<Debug> debug_;
   SEXP frame_;
   size_t first_ = 0;  // call of the graph that this recording may make

@@ -39,6 +39,7 @@ struct Compiled {
   Timings timings;
   std::vector<compiler::NestSummary> nests;
   std::shared_ptr<Locations> locations;
+  Kept captured;  // what R/captured.R noted when it was traced, if it was told to
   mutable int64_t runs = 0;
 };
 

@@ -91,8 +91,11 @@ std::shared_ptr<Compiled> traced_and_compiled(SEXP cache, SEXP args, const Argum
   const GraphHolder& traced = graph_of(graph);
   Compilation how{traced.locations, timed, {}};
   watch.lap(how.timings, "trace");
-  const SEXP tree = element_named(R_ExternalPtrProtected(graph), "out_tree");
-  return compile(*traced.graph, tree_from(tree, traced.graph->outputs.size()), std::move(how));
+  const SEXP fields = R_ExternalPtrProtected(graph);
+  auto compiled = compile(*traced.graph, tree_from(element_named(fields, "out_tree"), traced.graph->outputs.size()),
+                          std::move(how));
+  if (SEXP captured = element_named(fields, "captured"); captured != R_NilValue) compiled->captured = Kept(captured);
+  return compiled;
 }
 
 SEXP anvil_cache(SEXP spec) {
@@ -129,6 +132,8 @@ SEXP anvil_jit_call(SEXP cache, SEXP args) {
       Arguments(known, &arguments).add(args);
       compiled = traced_and_compiled(cache, args, given);
       known.insert(given.key, std::move(arguments), compiled);
+    } else if (compiled->captured) {
+      call_r("check_captured", {compiled->captured.get()});
     }
     Shield<SEXP> result(run(*compiled, given.tensors, names.tensor));
     for (SEXP x : given.donated) invalidate(x);

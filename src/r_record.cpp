@@ -89,6 +89,8 @@ int location_of_call(Locations& locations, SEXP frame) {
   Shield<SEXP> call(guarded([&] {
     for (;;) {
       SEXP parent = Rf_eval(names.parent_frame, frame);
+      while (enclosing(parent) == R_BaseNamespace)
+        parent = Rf_eval(names.parent_frame, parent);  // lapply() and the like
       if (!is_own(parent)) break;
       frame = parent;
     }
@@ -251,10 +253,20 @@ SEXP Recording::finish(const std::vector<ValuePtr>& results) {
       data[i].type = results[i]->type;
   }
   auto box = [&](size_t i) { return debug_result(results[i], debug_->abstract ? nullptr : &data[i]); };
-  if (n == 1) return box(0);
+  if (n == 1) return observed(box(0));
   Shield<SEXP> list(guarded([&] { return Rf_allocVector(VECSXP, n); }));
   for (R_xlen_t i = 0; i < n; ++i) SET_VECTOR_ELT(list, i, box(static_cast<size_t>(i)));
-  return list;
+  return observed(list);
+}
+
+// What debug mode computed; nv_check() is told of it, with the user's call.
+SEXP Recording::observed(SEXP result) const {
+  SEXP observe = frame_ == nullptr ? R_NilValue : Rf_GetOption1(names.observe);
+  if (!Rf_isFunction(observe)) return result;
+  Shield<SEXP> kept(result);
+  Locations locations;
+  Shield<SEXP> call(locations.at(location_of_call(locations, frame_)));
+  return call_r("observed_result", {observe, call, result});
 }
 
 // ---- positions, which count from 1 in R and from 0 in the core ---------------------------------

@@ -92,7 +92,7 @@ double total_bytes(const std::vector<TensorType>& types) {
 SEXP version_of(const Slot& slot) {
   const Compiled& c = *slot.compiled;
   Fields fields({"number", "arguments", "types", "values", "stages", "seconds", "runs", "arena", "results", "constants",
-                 "code", "nests"});
+                 "code", "captured", "nests"});
   fields.add([&] { return number(slot.number); });
   fields.add_texts(slot.arguments, [](const Argument& a) { return a.name; });
   fields.add_texts(slot.arguments, [](const Argument& a) { return a.value ? "" : graph::text(a.type); });
@@ -113,6 +113,7 @@ SEXP version_of(const Slot& slot) {
     return Rf_ScalarReal(sum);
   });
   fields.add([&] { return Rf_ScalarReal(static_cast<double>(c.native.code_bytes)); });
+  fields.add_value(c.captured ? c.captured.get() : R_NilValue);
   Shield<SEXP> nests(nests_of(c));
   fields.add_value(nests);
   return fields;

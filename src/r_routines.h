@@ -21,7 +21,7 @@
   X(anvil_value_abstract, 1) X(anvil_gradient, 4) X(anvil_jvp, 3) X(anvil_vjp, 4)             \
   X(anvil_jacobian, 3) X(anvil_batch, 4) X(anvil_simplify, 2) X(anvil_evaluate, 2)                              \
   X(anvil_stablehlo, 3) X(anvil_read_stablehlo, 2) X(anvil_graph_lives, 1)                    \
-  X(anvil_inspect, 2) X(anvil_stages, 1)                                                      \
+  X(anvil_inspect, 2) X(anvil_stages, 1) X(anvil_single_calls, 1) X(anvil_inner_graphs, 1)    \
   /* primitives */                                                                            \
   X(anvil_primitives, 0) X(anvil_primitive_info, 1) X(anvil_reverse, 5) X(anvil_forward, 5)   \
   X(anvil_register, 3) X(anvil_custom, 3)                                                     \

@@ -100,14 +100,14 @@ void reverse_by_rule(const Kept& rule, primitives::ReverseStep& step) {
   std::vector<ValuePtr> results = run_backward_rule(rule.get(), step);
   if (results.size() != step.call.inputs.size())
     throw Error(
-        "gradient",
+        "argument",
         "The backward rule of `" + step.call.primitive->name + "` must return a list with one entry per input.",
         {"x Got " + std::to_string(results.size()) + " for " + std::to_string(step.call.inputs.size()) + " inputs."});
   for (size_t i = 0; i < results.size(); ++i) {
     if (!step.required[i] || !results[i]) continue;
     if (!graph::same_type(results[i]->type, step.call.inputs[i]->type))
       throw Error(
-          "gradient",
+          "argument",
           "The backward rule of `" + step.call.primitive->name + "` must return gradients of the inputs' types.",
           {"x Entry " + std::to_string(i + 1) + " is " + graph::text(results[i]->type) + ", the input is " +
            graph::text(step.call.inputs[i]->type) + "."});
@@ -120,11 +120,11 @@ bool forward_by_rule(const Kept& rule, primitives::ForwardStep& step) {
   const std::string& name = step.call.primitive->name;
   if (results.size() != step.call.outputs.size())
     throw Error(
-        "gradient", "The jvp rule of `" + name + "` must return a list with one entry per output.",
+        "argument", "The jvp rule of `" + name + "` must return a list with one entry per output.",
         {"x Got " + std::to_string(results.size()) + " for " + std::to_string(step.call.outputs.size()) + " outputs."});
   for (size_t i = 0; i < results.size(); ++i)
     if (results[i] && !graph::same_type(results[i]->type, step.call.outputs[i]->type))
-      throw Error("gradient", "The jvp rule of `" + name + "` must return tangents of the outputs' types.",
+      throw Error("argument", "The jvp rule of `" + name + "` must return tangents of the outputs' types.",
                   {"x Entry " + std::to_string(i + 1) + " is " + graph::text(results[i]->type) + ", the output is " +
                    graph::text(step.call.outputs[i]->type) + "."});
   step.results = std::move(results);
@@ -135,7 +135,7 @@ bool forward_by_rule(const Kept& rule, primitives::ForwardStep& step) {
 void check_results(const graph::Call& call, const std::vector<ValuePtr>& given, const char* rule) {
   for (size_t i = 0; i < call.outputs.size(); ++i)
     if (const TensorType& type = given.at(i)->type; !graph::same_type(type, call.outputs[i]->type))
-      throw Error(std::string(rule) == "stablehlo" ? "stablehlo" : "gradient",
+      throw Error(std::string(rule) == "stablehlo" ? "stablehlo" : "argument",
                   "The " + std::string(rule) + " rule of `" + call.primitive->name +
                       "` must return the outputs of the forward rule.",
                   {"x Output " + std::to_string(i + 1) + " is " + graph::text(type) + ", that of forward is " +

@@ -80,6 +80,7 @@ special_arguments <- function(usual) {
     common_dtype = list(lhs = "f32", rhs = "i32"), as_dtype = list(x = "f32"), default_dtype = list(x = 1), LiteralTensor = list(data = 1),
     local_default_dtypes = list(envir = new.env()), nv_inspect = list(m, level = "graph"),
     jit_report = list(f = jit(function(x) sum(x))), anvil_profile = list(f = jit(function(x) sum(x)), m, seconds = 0),
+    nv_check = list(m, n = 2L), expect_nv_check = list(m, n = 2L), check_primitive = list(primitive = prim("mul"), n = 2L), as_tensor_data = list(x = data.frame(a = 1)),
     trace_fn = list(args = list(x = m)), jit = list(cache_size = 10), evaluate_graph = list(inputs = list(m)), simplify_graph = list(passes = "dead_calls"),
     register_primitive = list(name = "argument_test", primitive = own, overwrite = TRUE), AnvilPrimitive = list(name = "argument_test"),
     subgraphs = list(call = usual$graph$calls[[1L]]), as_graph = list(x = usual$graph), stablehlo = list(), repr = list(func = stablehlo(usual$graph)[[1L]]),

@@ -203,3 +203,17 @@ test_that("workers made by fork() call it, too", {
   got <- parallel::mclapply(1:2, function(i) c(as_array(f(x3 * i))), mc.cores = 2)
   expect_equal(got, list(c(-2, 1, 4), c(-4, 2, 8)))
 })
+
+test_that("nv_check() finds the rules that are wrong", {
+  x <- nv_aten("f64", 3L)
+  right <- twice_with(backward = function(grads) list(2 * grads))
+  expect_nv_check(function(x) sum(right(exp(x))), x, n = 5L)
+  wrong <- twice_with(backward = function(grads) list(3 * grads))
+  found <- nv_check(function(x) sum(wrong(exp(x))), x, n = 5L)
+  expect_match(found$call[found$check == "vjp = differences"], "wrong(exp(x))", fixed = TRUE)
+  batched <- twice_with(batch = function(inputs, batched, size) inputs[[1L]] * 3)
+  found <- nv_check(function(x) batched(exp(x)), x, n = 5L)
+  expect_match(found$call[found$check == "batched = looped"], "batched(exp(x))", fixed = TRUE)
+  expect_identical(found$status[found$check == "vjp = differences"], "not supported")
+  expect_match(found$reason[found$check == "vjp = differences"], "has no derivative")
+})

@@ -47,7 +47,7 @@ junk_and_calls <- '
     anvil_graph_text = list(graph, "AnvilGraph"), anvil_graph_field = list(graph, "calls"), anvil_graph_fields = list(graph), anvil_value_abstract = list(graph$inputs[[1L]]),
     anvil_gradient = list(graph, TRUE, FALSE, list()), anvil_jvp = list(graph, TRUE, list()), anvil_vjp = list(graph, TRUE, TRUE, list()), anvil_jacobian = list(graph, TRUE, list()), anvil_batch = list(graph, TRUE, 2L, list()), anvil_simplify = list(graph, "optimize"), anvil_evaluate = list(graph, list(x)), anvil_stablehlo = list(graph, FALSE, list(NULL, NULL)),
     anvil_read_stablehlo = list("func.func @main(%x: tensor<f32>) -> tensor<f32> { return %x : tensor<f32> }", ""), anvil_graph_lives = list(graph),
-    anvil_inspect = list(graph, "loops"), anvil_stages = list(graph),
+    anvil_inspect = list(graph, "loops"), anvil_stages = list(graph), anvil_single_calls = list(graph), anvil_inner_graphs = list(graph),
     anvil_primitives = list(), anvil_primitive_info = list("mul"), anvil_reverse = list("mul", list(x, x), list(x), list(x), list(NULL, NULL)), anvil_forward = list("mul", list(x, x), list(x), list(x, NULL), NULL), anvil_register = list("forged", list(NULL, NULL, NULL, NULL, NULL), TRUE),
     anvil_custom = list("forged", getNativeSymbolInfo("C_anvil_tag", getLoadedDLLs()$anvil)$address, FALSE),
     anvil_cache = list(list(cache_size = 1, convert = FALSE)), anvil_cache_info = list(cache), anvil_jit_call = list(cache, list(x = x)), anvil_compile = list(graph),
