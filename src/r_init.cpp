@@ -56,6 +56,7 @@ static void initialise() {
   names.a_descriptor = Rf_install("anvil_descriptor");
   names.a_box = Rf_install("anvil_box");
   names.a_node = Rf_install("anvil_node");
+  names.a_call = Rf_install("anvil_call");
   names.a_cache = Rf_install("anvil_cache");
   names.an_executable = Rf_install("anvil_executable");
   names.data = Rf_install("data");

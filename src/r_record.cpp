@@ -33,6 +33,12 @@ TensorType type_of_data(SEXP x) {
   return {array_dtype(x), shape_of_data(x), ambiguous};
 }
 
+ValuePtr literal_of_type(SEXP data, const TensorType& type) {
+  if (!is_data(data) || XLENGTH(data) != 1) throw wrong_argument("data", "a number or flag", data);
+  const Scalar value = scalar_of(data);
+  return graph::make_literal(is_integer(type.dtype) && value.is_real() ? value.rounded_to(type.dtype) : value, type);
+}
+
 namespace {
 
 ValuePtr literal_of(SEXP x, const std::string& name) {
@@ -44,6 +50,11 @@ ValuePtr literal_of(SEXP x, const std::string& name) {
                 fix);
   }
   return graph::make_literal(scalar_of(x), {default_dtype(x), {}, !logical});
+}
+
+ValuePtr literal_of(SEXP aval) {
+  Shield<SEXP> tag(call_r("abstract_tag", {aval}));
+  return literal_of_type(element_named(aval, "data"), type_of(tag));
 }
 
 SEXP array_tensor(SEXP x, DType dtype) { return make_tensor(x, &dtype, shape_of_data(x), TYPEOF(x) != LGLSXP, false); }
@@ -186,6 +197,9 @@ ValuePtr Recording::operand(SEXP x, const std::string& name) {
       if (stack.front()->purpose == Purpose::types) return unknown_value(x);
       throw Error("trace", "A debug box without data cannot be used inside of a trace.",
                   {"i Make it an argument of the traced function."});
+    case Class::abstract:
+      if (Rf_inherits(x, "LiteralTensor")) return literal_of(x);
+      break;
     default: break;
   }
   if (is_literal(x)) return literal_of(x, name);

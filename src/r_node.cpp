@@ -1,0 +1,232 @@
+// What graphs are made of, as R objects: values with their labels and types, and calls. A value keeps the graph that
+// it belongs to; an inner graph knows the program around it, so that labels are those of the whole.
+#include <cmath>
+#include <limits>
+
+#include "r_descriptor.h"
+#include "r_routines.h"
+
+namespace anvil::r {
+
+// A literal as an R number: a double has no room for all integers.
+static SEXP literal_data(const Value& v) {  // may jump
+  if (is_bool(v.type.dtype)) return Rf_ScalarLogical(v.literal.as<bool>());
+  if (is_float(v.type.dtype)) return Rf_ScalarReal(v.literal.as<double>());
+  const auto value = v.literal.as<int64_t>();
+  if (std::abs(value / 2) < (int64_t(1) << 52)) return number(value);
+  SEXP x = PROTECT(Rf_ScalarReal(std::bit_cast<double>(value)));
+  Rf_setAttrib(x, R_ClassSymbol, Rf_mkString("integer64"));
+  UNPROTECT(1);
+  return x;
+}
+
+// AbstractTensor, ConcreteTensor or LiteralTensor, as R's constructors make them.
+SEXP abstract_of(const ValuePtr& v) {
+  Shield<SEXP> tag(guarded([&] { return tag_of(v->type); }));
+  Shield<SEXP> data(v->kind == Value::Kind::constant  ? tensor_from(v->constant)
+                    : v->kind == Value::Kind::literal ? guarded([&] { return literal_data(*v); })
+                                                      : R_NilValue);
+  Shield<SEXP> kind(guarded([&] { return Rf_ScalarInteger(static_cast<int>(v->kind)); }));
+  return call_r("abstract_value", {tag, data, kind});
+}
+
+// --- labels --------------------------------------------------------------------------------
+
+static void find_ranges(const Graph& g, const Primitive* iota, Program& found) {
+  for (const graph::Call& c : g.calls) {
+    if (c.primitive == iota) found.ranges.emplace(c.outputs[0].get(), c.params);
+    for (const GraphPtr& inner : subgraphs(c)) find_ranges(*inner, iota, found);
+  }
+}
+
+const Program& program_of(const GraphHolder& holder) {
+  if (!holder.program) {
+    auto program = std::make_shared<Program>();
+    program->labels = graph::labels_of(*holder.graph);
+    find_ranges(*holder.graph, primitives::registry().find("iota"), *program);
+    holder.program = std::move(program);
+  }
+  return *holder.program;
+}
+
+// --- values ----------------------------------------------------------------------------------
+
+// A node of a graph; its address is the value's, so that equal nodes are identical in R.
+static SEXP node(const ValuePtr& v, SEXP graph) {  // may jump
+  bool literal = v->kind == Value::Kind::literal;
+  SEXP x = PROTECT(R_MakeExternalPtr(v.get(), names.a_node, graph));
+  Rf_setAttrib(x, R_ClassSymbol, literal ? names.graph_literal : names.graph_value);
+  UNPROTECT(1);
+  return x;
+}
+SEXP nodes(const std::vector<ValuePtr>& values, SEXP graph) {
+  return guarded([&] {
+    SEXP list = PROTECT(Rf_allocVector(VECSXP, static_cast<R_xlen_t>(values.size())));
+    for (size_t i = 0; i < values.size(); ++i) SET_VECTOR_ELT(list, static_cast<R_xlen_t>(i), node(values[i], graph));
+    UNPROTECT(1);
+    return list;
+  });
+}
+
+Node node_of(SEXP x) {
+  if (!is_kind(x, names.a_node)) throw wrong_argument("x", "a value of a graph", x);
+  auto* v = owned<Value>(x, names.a_node);
+  if (v == nullptr) throw Error("argument", "This value was saved in another session; its graph is gone.");
+  const GraphHolder& holder = graph_of(R_ExternalPtrProtected(x));
+  return {holder, ValuePtr(holder.graph, v)};
+}
+
+SEXP anvil_value_abstract(SEXP x) {
+  return entry([&] {
+    const Node n = node_of(x);
+    Shield<SEXP> type(abstract_of(n.value));
+    if (n.value->kind != Value::Kind::result) return static_cast<SEXP>(type);
+    const auto& ranges = program_of(n.holder).ranges;
+    const auto at = ranges.find(n.value.get());
+    if (at == ranges.end()) return static_cast<SEXP>(type);
+    const graph::Call call{primitives::registry().find("iota"), {}, at->second, {n.value}};
+    Shield<SEXP> params(params_to(call, nullptr));
+    return call_r("range_type", {type, params});
+  });
+}
+
+// The labels of a list of values; of a literal its text.
+SEXP anvil_labels(SEXP list) {
+  return entry([&] {
+    std::vector<std::string> labels;
+    for (R_xlen_t i = 0; i < XLENGTH(list_of(list, "nodes")); ++i) {
+      const Node n = node_of(VECTOR_ELT(list, i));
+      labels.push_back(graph::label(program_of(n.holder).labels, n.value));
+    }
+    return guarded([&] { return strings(labels); });
+  });
+}
+
+// A value of no graph yet: of a type, a captured tensor, a literal, or a range of numbers by its parameters.
+SEXP anvil_new_node(SEXP type, SEXP data, SEXP range) {
+  return entry([&] {
+    auto alone = std::make_shared<Graph>();
+    ValuePtr v;
+    if (range != R_NilValue) {
+      const Primitive& p = *primitives::registry().find("iota");
+      v = primitives::record(*alone, p, {}, params_from(p, range)).at(0);
+    } else if (class_of(data) == Class::tensor) {
+      v = graph::make_constant(hold(data));
+      alone->constants = {v};
+    } else if (data != R_NilValue) {
+      v = literal_of_type(data, type_of(type));
+    } else {
+      v = graph::make_value(Value::Kind::input, type_of(type));
+      alone->inputs = {v};
+    }
+    alone->outputs = {v};
+    Shield<SEXP> graph(wrap_graph(alone, nullptr, R_NilValue));
+    Shield<SEXP> list(nodes(alone->outputs, graph));
+    return VECTOR_ELT(list, 0);
+  });
+}
+
+// --- calls -----------------------------------------------------------------------------------
+
+namespace {
+
+// What a call owns besides its parameters, to be recorded again with it: NULL where that is nothing.
+SEXP kept_of(const graph::Call& c) {
+  const auto is_owned = [](const graph::Param& p) { return std::holds_alternative<graph::Owned>(p.value); };
+  if (std::none_of(c.params.items.begin(), c.params.items.end(), is_owned)) return R_NilValue;
+  return own(std::make_unique<graph::Call>(graph::Call{c.primitive, {}, c.params, {}}), names.a_call, R_NilValue);
+}
+
+SEXP calls_of(const GraphHolder& holder, SEXP graph) {
+  const auto& calls = holder.graph->calls;
+  Shield<SEXP> list(guarded([&] { return Rf_allocVector(VECSXP, static_cast<R_xlen_t>(calls.size())); }));
+  for (size_t i = 0; i < calls.size(); ++i) {
+    const graph::Call& c = calls[i];
+    const Primitive& p = primitives::primitive_of(c);
+    if (!holder.program && !subgraphs(c).empty()) program_of(holder);
+    Shield<SEXP> name(guarded([&] { return string(p.key.empty() ? p.name : p.key); })), kept(kept_of(c));
+    Shield<SEXP> inputs(nodes(c.inputs, graph)), outputs(nodes(c.outputs, graph));
+    Shield<SEXP> params(params_to(c, holder.locations, holder.program));
+    SEXP where = holder.locations ? holder.locations->at(c.location) : R_NilValue;
+    SET_VECTOR_ELT(list, static_cast<R_xlen_t>(i),
+                   call_r("primitive_call", {name, inputs, params, outputs, where, kept}));
+  }
+  return list;
+}
+
+}  // namespace
+
+SEXP anvil_graph_field(SEXP graph, SEXP field) {
+  return entry([&]() -> SEXP {
+    const GraphHolder& holder = graph_of(graph);
+    std::string name = text_of(field, "field");
+    if (name == "inputs") return nodes(holder.graph->inputs, graph);
+    if (name == "outputs") return nodes(holder.graph->outputs, graph);
+    if (name == "constants") return nodes(holder.graph->constants, graph);
+    if (name == "calls") return calls_of(holder, graph);
+    return R_NilValue;
+  });
+}
+
+// One call as it stands in a graph, positions counted from 0: the name of its primitive, or what a call keeps, and
+// its arguments: those with names of parameters are these, all others are operands, in their order.
+SEXP anvil_record_call(SEXP, SEXP, SEXP args, SEXP frame) {
+  return entry([&] {
+    External arguments{args};
+    SEXP name = arguments.next(), given = arguments.next();
+    const auto* kept = owned<graph::Call>(name, names.a_call);
+    const Primitive& p = kept ? primitives::primitive_of(*kept) : primitive_named(name);
+    const R_xlen_t n = XLENGTH(list_of(given, "args"));
+    SEXP labels = Rf_getAttrib(given, R_NamesSymbol);
+    std::vector<bool> is_parameter(static_cast<size_t>(n));
+    for (R_xlen_t i = 0; i < n && labels != R_NilValue; ++i) {
+      const std::string label = CHAR(STRING_ELT(labels, i));
+      const auto has_name = [&](const ParamSpec& spec) { return spec.name == label; };
+      is_parameter[static_cast<size_t>(i)] =
+          !label.empty() &&
+          (has_any_parameters(p) || kept != nullptr || std::any_of(p.parameters.begin(), p.parameters.end(), has_name));
+    }
+    const auto some = [&](bool parameters) {
+      return guarded([&] {
+        R_xlen_t size = 0;
+        for (R_xlen_t i = 0; i < n; ++i) size += is_parameter[static_cast<size_t>(i)] == parameters;
+        SEXP list = PROTECT(Rf_allocVector(VECSXP, size)), own = PROTECT(Rf_allocVector(STRSXP, size));
+        for (R_xlen_t i = 0, k = 0; i < n; ++i) {
+          if (is_parameter[static_cast<size_t>(i)] != parameters) continue;
+          if (labels != R_NilValue) SET_STRING_ELT(own, k, STRING_ELT(labels, i));
+          SET_VECTOR_ELT(list, k++, VECTOR_ELT(given, i));
+        }
+        Rf_setAttrib(list, R_NamesSymbol, own);
+        UNPROTECT(2);
+        return list;
+      });
+    };
+    Shield<SEXP> operands(some(false)), parameters(some(true));
+    Params params;
+    if (kept != nullptr) {
+      params = kept->params;
+      for (graph::Param& item : params.items)
+        if (SEXP x = element_named(parameters, item.name.c_str());
+            x != R_NilValue && std::holds_alternative<GraphPtr>(item.value))
+          item.value = graph_of(x).graph;
+    } else {
+      params = params_from(p, parameters);
+    }
+    Recording recording(frame);
+    return recording.finish(primitives::record(
+        recording.graph(), p, recording.operands(operands, "operands", p.operands), std::move(params)));
+  });
+}
+
+// The labels of what a graph reads of the graph around it, where that is not one that is being built.
+SEXP anvil_foreign(SEXP graph) {
+  return entry([&] {
+    const GraphHolder& holder = graph_of(graph);
+    std::vector<std::string> labels;
+    for (const ValuePtr& v : graph::captures(*holder.graph))
+      if (!is_being_built(v)) labels.push_back(graph::label(program_of(holder).labels, v));
+    return guarded([&] { return strings(labels); });
+  });
+}
+
+}  // namespace anvil::r
