@@ -5,16 +5,20 @@
 # scalar literals of all dtypes are numbers, for people.
 # Gives the lines, the code of each output, and what they name in their environment.
 graph_code <- function(graph, inputs, inline = FALSE, numbers = FALSE, dot = "") {
-  code <- new.env(parent = emptyenv())
-  code$lines <- new.env(parent = emptyenv())
-  code$count <- 0L
-  code$kept <- list()
-  code$constants <- character()
-  code$dot <- dot
-  code$numbers <- numbers
-  code$uses <- if (inline) table(labels_read(graph))
+  code <- list2env(list(kept = list(), dot = dot, numbers = numbers))
+  code$add <- line_collector(code)
+  uses <- if (inline) table(labels_read(graph))
+  code$inlines <- function(outputs, made) inline && uses[[labels_of(outputs)]] == 1L && !grepl("\n", made, fixed = TRUE)
   outputs <- walk_graph(graph, as.list(inputs), function(call, inputs) call_code(code, call, inputs), function(node) constant_code(code, node))
-  list(lines = lines_of(code), outputs = unlist(outputs), constants = code$constants, kept = code$kept)
+  list(lines = code$lines(), outputs = unlist(outputs), kept = code$kept)
+}
+
+# A function that takes lines; code$lines() gives them.
+line_collector <- function(code) {
+  found <- character()
+  n <- 0L
+  code$lines <- function() found
+  function(line) found[n <<- n + 1L] <<- line
 }
 
 # The label of each value that is read, as often as it is.
@@ -23,97 +27,89 @@ labels_read <- function(graph) {
   c(unlist(by_call), labels_of(graph$outputs))
 }
 
-add_code_line <- function(code, line) {
-  code$count <- code$count + 1L
-  assign(as.character(code$count), line, envir = code$lines)
-}
-lines_of <- function(code) unlist(mget(as.character(seq_len(code$count)), envir = code$lines), use.names = FALSE)
-
-# "%2.1" is v2.1, and "%2.x1", an input of an inner graph, is x2.1.
-name_of_label <- function(code, label) {
-  at <- sub("^%", "", label)
-  paste0(code$dot, if (grepl("x", at, fixed = TRUE)) paste0("x", sub("x", "", at, fixed = TRUE)) else if (grepl("c", at, fixed = TRUE)) paste0("c", sub("c", "", at, fixed = TRUE)) else paste0("v", at))
-}
+names_of <- function(code, nodes) .Call(C_anvil_names, nodes, code$dot)
 
 # --- calls -----------------------------------------------------------------------------------
 
 # What stands for the outputs of a call, whose line is added.
 call_code <- function(code, call, inputs) {
-  labels <- labels_of(call$outputs)
-  params <- call$params
-  made <- switch(call$primitive$name,
-    `if` = head_and_arguments("nvl_if", inputs[[1L]], branch_code(code, params$true_graph), branch_code(code, params$false_graph)),
-    `while` = while_code(code, call, inputs),
-    plain_code(code, call, inputs)
-  )
-  n <- length(labels)
-  if (n == 1L && !is.null(code$uses) && isTRUE(code$uses[[labels]] == 1L) && !any(grepl("\n", made, fixed = TRUE))) {
-    return(made)
-  }
+  about <- environment(call$primitive)
+  form <- own_forms[[about$name]]
+  made <- if (is.null(form)) plain_code(code, call, inputs, about) else form(code, call, inputs)
+  outputs <- call$outputs
+  n <- length(outputs)
   if (n == 0L) {
-    add_code_line(code, made)
+    code$add(made)
     return(list())
   }
-  name <- name_of_label(code, labels[1L])
-  add_code_line(code, paste(name, "<-", made))
-  if (n == 1L && call$primitive$name != "while") {
+  if (n == 1L && code$inlines(outputs, made)) {
+    return(made)
+  }
+  name <- names_of(code, outputs[1L])
+  code$add(paste0(name, " <- ", made))
+  if (n == 1L && !identical(form, while_code)) {
     return(name)
   }
   parts <- sprintf("%s[[%dL]]", name, seq_len(n))
   if (n == 1L) parts else as.list(parts)
 }
 
-head_and_arguments <- function(head, ...) paste0(head, "(", paste(c(...), collapse = ", "), ")")
+call_text_of <- function(head, ...) paste0(head, "(", paste(c(...), collapse = ", "), ")")
 
-plain_code <- function(code, call, inputs) {
-  primitive <- call$primitive
-  params <- vapply(call$params, param_code, "", code = code)
-  if (length(params)) params <- paste(vapply(names(params), symbol_code, ""), "=", params)
-  head_and_arguments(callee_code(code, primitive), unlist(inputs), params)
+plain_code <- function(code, call, inputs, about) {
+  params <- call$params
+  head <- about$strict %||% callee_code(code, call$primitive, about)
+  if (!length(params)) {
+    return(paste0(head, "(", paste(inputs, collapse = ", "), ")"))
+  }
+  texts <- vapply(params, param_code, "", code = code)
+  call_text_of(head, unlist(inputs), paste(vapply(names(params), symbol_code, ""), "=", texts))
 }
 
 # The strict function, where it records just this call; else the primitive itself.
-callee_code <- function(code, primitive) {
-  about <- environment(primitive)
+callee_code <- function(code, primitive, about) {
   if (!is.null(about$kept)) {
     name <- paste0(code$dot, "p", length(code$kept) + 1L)
     code$kept[[name]] <- primitive
     return(name)
   }
-  if (is.null(about$strict)) about$strict <- strict_name(about$info)
-  if (nzchar(about$strict)) about$strict else sprintf("prim(%s)", text_code(about$info$key %||% about$name))
+  about$strict <- strict_name(about$info) %||% sprintf("prim(%s)", text_code(about$info$key %||% about$name))
+  about$strict
 }
 
 strict_name <- function(info) {
   name <- paste0("nvl_", info$key)
   f <- if (!is.null(info) && !info$positions && !length(info$graphs) && info$key != "print") get0(name, topenv(), mode = "function")
-  if (!is.null(f) && identical(setdiff(names(formals(f)), info$parameters), info$operands)) name else ""
+  if (!is.null(f) && identical(setdiff(names(formals(f)), info$parameters), info$operands)) name
 }
 
 # nvl_if(p, function() {...}, function() {...})
-branch_code <- function(code, branch) function_code(code, character(), branch())
+if_code <- function(code, call, inputs) {
+  branch <- function(f) function_code(code, character(), f())
+  call_text_of("nvl_if", inputs[[1L]], branch(call$params$true_graph), branch(call$params$false_graph))
+}
 
 # nvl_while() takes a state with names: those of the inputs of the condition.
 while_code <- function(code, call, inputs) {
   graphs <- subgraphs(call)
-  names <- vapply(labels_of(graphs$cond_graph$inputs), name_of_label, "", code = code)
+  names <- names_of(code, graphs$cond_graph$inputs)
   state <- paste0("list(", paste(names, "=", unlist(inputs), collapse = ", "), ")")
   cond <- function_code(code, names, do.call(call$params$cond_graph, as.list(names)))
   body <- function_code(code, names, do.call(call$params$body_graph, as.list(names)), names)
   segment <- call$params$segment
   checkpoint <- if (!is.null(segment)) paste("checkpoint =", if (segment == 0) "Inf" else param_code(segment, code))
-  head_and_arguments("nvl_while", state, cond, body, checkpoint)
+  call_text_of("nvl_while", state, cond, body, checkpoint)
 }
+
+own_forms <- list(`if` = if_code, `while` = while_code)
 
 # A function of these arguments: the lines that the walk `outputs` adds, and what it gives.
 function_code <- function(code, arguments, outputs, labels = NULL) {
-  outer <- list(lines = code$lines, count = code$count)
-  code$lines <- new.env(parent = emptyenv())
-  code$count <- 0L
+  outer <- list(add = code$add, lines = code$lines)
+  code$add <- line_collector(code)
   outputs <- unlist(outputs)
-  lines <- c(lines_of(code), result_code(outputs, labels))
-  code$lines <- outer$lines
-  code$count <- outer$count
+  lines <- c(code$lines(), result_code(outputs, labels))
+  list2env(outer, code)
   paste0("function(", paste(arguments, collapse = ", "), ") {\n", indented(lines), "\n}")
 }
 
@@ -142,7 +138,7 @@ param_code <- function(x, code) {
 
 inner_code <- function(code, walk) {
   inputs <- attr(walk, "graph")$inputs
-  names <- vapply(labels_of(inputs), name_of_label, "", code = code)
+  names <- names_of(code, inputs)
   f <- function_code(code, names, do.call(walk, as.list(names)))
   if (!length(inputs)) {
     return(f)
@@ -157,21 +153,18 @@ constant_code <- function(code, node) {
     plain <- is_plain_number(type) || (code$numbers && !length(type$shape))
     return(if (plain) numbers_code(type$data) else literal_code(type))
   }
-  label <- labels_of(list(node))
-  if (is.null(code$constants[label]) || is.na(code$constants[label])) {
-    code$constants[label] <- name_of_label(code, label)
-    code$kept[[code$constants[[label]]]] <- type$data
-  }
-  code$constants[[label]]
+  name <- names_of(code, list(node))
+  code$kept[[name]] <- type$data
+  name
 }
 
 literal_code <- function(type) {
   ambiguous <- if (type$ambiguous == is.logical(type$data)) paste("ambiguous =", type$ambiguous)
-  head_and_arguments("LiteralTensor", numbers_code(type$data), sizes_code(type$shape), text_code(as.character(type$dtype)), ambiguous)
+  call_text_of("LiteralTensor", numbers_code(type$data), sizes_code(type$shape), text_code(as.character(type$dtype)), ambiguous)
 }
 
 type_code <- function(type) {
-  head_and_arguments("nv_aten", text_code(as.character(type$dtype)), sizes_code(type$shape), if (type$ambiguous) "ambiguous = TRUE")
+  call_text_of("nv_aten", text_code(as.character(type$dtype)), sizes_code(type$shape), if (type$ambiguous) "ambiguous = TRUE")
 }
 sizes_code <- function(shape) if (length(shape)) numbers_code(as.integer(shape)) else "c()"
 
@@ -184,9 +177,9 @@ tensor_code <- function(x) {
   dtype <- text_code(as.character(dtype(x)))
   ambiguous <- if (ambiguous(x)) "ambiguous = TRUE"
   if (rank_of(x) == 0L) {
-    return(head_and_arguments("nv_scalar", data, dtype, ambiguous))
+    return(call_text_of("nv_scalar", data, dtype, ambiguous))
   }
-  head_and_arguments("nv_tensor", data, dtype, paste("shape =", sizes_code(shape(x))), ambiguous)
+  call_text_of("nv_tensor", data, dtype, paste("shape =", sizes_code(shape(x))), ambiguous)
 }
 written_dtypes <- c("bool", "i8", "i16", "i32", "ui8", "ui16", "f32", "f64")
 

@@ -78,14 +78,14 @@ print.GraphNode <- function(x, ...) {
   invisible(x)
 }
 
-# Called by the core.
-primitive_call <- function(name, inputs, params, outputs, location, kept) {
+# Called by the core: the primitive of a call, which may be its alone.
+primitive_of_call <- function(name, kept) {
   primitive <- if (is.null(kept)) known_primitive(name)
-  if (is.null(primitive)) { # its call's alone
+  if (is.null(primitive)) {
     primitive <- AnvilPrimitive(name, "definition")
     assign("kept", kept, envir = environment(primitive))
   }
-  structure(list(primitive = primitive, inputs = inputs, params = params, outputs = outputs, location = location), class = "PrimitiveCall")
+  primitive
 }
 
 #' @export

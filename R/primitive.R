@@ -103,7 +103,7 @@ AnvilPrimitive <- function(name, subgraphs = character()) {
   check_string(name)
   if (!is.character(subgraphs)) wrong_argument("subgraphs", "a character vector", subgraphs)
   rules <- list()
-  info <- core <- kept <- NULL # of a primitive of the core what the registry says and its rules; what a call keeps
+  info <- core <- kept <- strict <- NULL # of a primitive of the core what the registry says and its rules; what a call keeps, its strict function
   self <- function(...) apply_primitive(environment(self), list(...))
   structure(self, class = "AnvilPrimitive")
 }

@@ -51,51 +51,68 @@ walk_graph <- function(graph, inputs, rule, constant = node_value) {
   }
   check_function(rule, "rule")
   check_function(constant, "constant")
-  walk_scope(graph, inputs, list(rule = rule, constant = constant), emptyenv())
+  check_whole(graph)
+  walk_scope(.Call(C_anvil_scope, graph), inputs, list(rule = rule, constant = constant), NULL)
 }
 
-# `around` holds what the graph captures. Values are known by their labels, which no two of a program share.
-walk_scope <- function(graph, inputs, by, around) {
-  values <- new.env(parent = around)
-  keep <- function(nodes, found) {
-    labels <- labels_of(nodes)
-    for (i in seq_along(labels)) assign(labels[i], found[[i]], envir = values)
+# An inner graph cannot be walked without the values that it captures.
+check_whole <- function(graph) {
+  if (length(read <- .Call(C_anvil_foreign, graph))) {
+    abort_anvil("argument", "`graph` is an inner graph that reads values of the graph around it.", c(
+      sprintf("x It reads %s.", paste(read, collapse = ", ")),
+      "i In a walk over the graph around it, `call$params` has a function for it."
+    ))
   }
-  look_up <- function(nodes) {
-    labels <- labels_of(nodes)
-    found <- vector("list", length(nodes))
-    for (i in seq_along(nodes)) {
-      x <- if (exists(labels[i], envir = values)) get(labels[i], envir = values) else by$constant(nodes[[i]])
-      if (!is.null(x)) found[[i]] <- x
+}
+
+# Values are known by numbers that no two of a program share, 0 of constants; `values` holds those of the scopes around.
+walk_scope <- function(scope, inputs, by, values) {
+  if (is.null(values)) values <- vector("list", scope$size)
+  values[scope$inputs] <- inputs
+  for (i in seq_along(scope$calls)) {
+    call <- scope$calls[[i]]
+    if (scope$nested[i]) {
+      inner <- vapply(call$params, inherits, NA, "AnvilGraph")
+      call$params[inner] <- lapply(call$params[inner], inner_walk, by = by, values = values)
     }
-    found
-  }
-  keep(graph$inputs, inputs)
-  for (call in graph$calls) {
-    inner <- vapply(call$params, inherits, NA, "AnvilGraph")
-    if (any(inner)) call$params[inner] <- lapply(call$params[inner], inner_walk, by = by, around = values)
-    found <- by$rule(call, look_up(call$inputs))
-    n <- length(call$outputs)
-    if (n != 1L && n > 0L && (!is.list(found) || length(found) != n)) {
-      abort_anvil("argument", sprintf("`rule` must give a list of %d values for a call of `%s`.", n, call$primitive$name), sprintf("x Got %s.", describe_value(found)))
+    found <- by$rule(call, values_at(scope$reads[[i]], call$inputs, values, by))
+    made <- scope$makes[[i]]
+    n <- length(made)
+    if (n == 1L) {
+      values[made] <- list(found)
+    } else if (n > 0L) {
+      if (!is.list(found) || length(found) != n) {
+        abort_anvil("argument", sprintf("`rule` must give a list of %d values for a call of `%s`.", n, call$primitive$name), sprintf("x Got %s.", describe_value(found)))
+      }
+      values[made] <- found
     }
-    keep(call$outputs, if (n == 1L) list(found) else found)
   }
-  look_up(graph$outputs)
+  values_at(scope$outputs, scope$results, values, by)
+}
+
+values_at <- function(at, nodes, values, by) {
+  if (all(at)) {
+    return(values[at])
+  }
+  found <- vector("list", length(at))
+  found[at > 0L] <- values[at]
+  for (i in which(at == 0L)) found[i] <- list(by$constant(nodes[[i]]))
+  found
 }
 
 labels_of <- function(nodes) .Call(C_anvil_labels, nodes)
 
 # An inner graph as a function of the values of its inputs.
-inner_walk <- function(graph, by, around) {
-  force(graph)
+inner_walk <- function(graph, by, values) {
+  force(values)
+  scope <- .Call(C_anvil_scope, graph)
   walk <- function(...) {
     inputs <- list(...)
-    n <- length(graph$inputs)
+    n <- length(scope$inputs)
     if (length(inputs) != n) {
       abort_anvil("argument", sprintf("This inner graph has %d input%s.", n, if (n == 1L) "" else "s"), sprintf("x Got %d.", length(inputs)))
     }
-    walk_scope(graph, inputs, by, around)
+    walk_scope(scope, inputs, by, values)
   }
   structure(walk, graph = graph, class = c("AnvilInnerGraph", "function"))
 }

@@ -29,7 +29,7 @@ Class class_of(SEXP);  // what the object says; whoever reads it checks the part
 
 struct Names {       // objects that live as long as the package
   SEXP environment;  // its namespace
-  SEXP tensor, buffer, graph_box, debug_box, graph, descriptor, graph_value, graph_literal, cache, executable;
+  SEXP tensor, buffer, graph_box, debug_box, graph, descriptor, graph_value, graph_literal, primitive_call, cache, executable;
   SEXP a_graph, a_descriptor, a_box, a_node, a_cache, a_call, an_executable;  // kinds of external pointers
   SEXP data, type, handle;                                                    // attributes of tensors
   SEXP debug;                                                                 // tag of those that debug mode made
@@ -115,6 +115,7 @@ struct Locations {  // who made the calls of a trace
 };
 struct Program {  // what the values of a graph and of all graphs in it are called, and which are ranges of numbers
   graph::Labels labels;
+  std::unordered_map<const Value*, int64_t> numbers;  // from 1 on, of what is no constant
   std::unordered_map<const Value*, Params> ranges;
 };
 struct GraphHolder {

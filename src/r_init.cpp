@@ -50,6 +50,7 @@ static void initialise() {
   names.descriptor = cls({"GraphDescriptor"});
   names.graph_value = cls({"GraphValue", "GraphNode"});
   names.graph_literal = cls({"GraphLiteral", "GraphNode"});
+  names.primitive_call = cls({"PrimitiveCall"});
   names.cache = cls({"AnvilCache"});
   names.executable = cls({"AnvilExecutable"});
   names.a_graph = Rf_install("anvil_graph");

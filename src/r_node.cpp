@@ -44,6 +44,8 @@ const Program& program_of(const GraphHolder& holder) {
     auto program = std::make_shared<Program>();
     program->labels = graph::labels_of(*holder.graph);
     find_ranges(*holder.graph, primitives::registry().find("iota"), *program);
+    for (const auto& [value, label] : program->labels)
+      if (value->kind != Value::Kind::constant) program->numbers.emplace(value, program->numbers.size() + 1);
     holder.program = std::move(program);
   }
   return *holder.program;
@@ -90,15 +92,27 @@ SEXP anvil_value_abstract(SEXP x) {
   });
 }
 
-// The labels of a list of values; of a literal its text.
-SEXP anvil_labels(SEXP list) {
+template <class F>
+static SEXP texts_of_nodes(SEXP list, F&& text_of_node) {
   return entry([&] {
-    std::vector<std::string> labels;
+    std::vector<std::string> texts;
     for (R_xlen_t i = 0; i < XLENGTH(list_of(list, "nodes")); ++i) {
       const Node n = node_of(VECTOR_ELT(list, i));
-      labels.push_back(graph::label(program_of(n.holder).labels, n.value));
+      texts.push_back(text_of_node(graph::label(program_of(n.holder).labels, n.value)));
     }
-    return guarded([&] { return strings(labels); });
+    return guarded([&] { return strings(texts); });
+  });
+}
+// The labels of a list of values; of a literal its text.
+SEXP anvil_labels(SEXP list) {
+  return texts_of_nodes(list, [](const std::string& label) { return label; });
+}
+// What R code calls them, with `dot` before it: %2.1 is v2.1, %c1 is c1, and %2.x1, an input of an inner graph, x2.1.
+SEXP anvil_names(SEXP list, SEXP dot) {
+  return texts_of_nodes(list, [dot](const std::string& label) {
+    const size_t kind = label.find_first_of("xc");
+    const std::string scope = label.substr(1, kind == label.npos ? kind : kind - 1);
+    return text_of(dot, "dot") + (kind == label.npos ? "v" + scope : label[kind] + scope + label.substr(kind + 1));
   });
 }
 
@@ -137,21 +151,60 @@ SEXP kept_of(const graph::Call& c) {
   return own(std::make_unique<graph::Call>(graph::Call{c.primitive, {}, c.params, {}}), names.a_call, R_NilValue);
 }
 
-SEXP calls_of(const GraphHolder& holder, SEXP graph) {
-  const auto& calls = holder.graph->calls;
-  Shield<SEXP> list(guarded([&] { return Rf_allocVector(VECSXP, static_cast<R_xlen_t>(calls.size())); }));
-  for (size_t i = 0; i < calls.size(); ++i) {
-    const graph::Call& c = calls[i];
-    const Primitive& p = primitives::primitive_of(c);
-    if (!holder.program && !subgraphs(c).empty()) program_of(holder);
-    Shield<SEXP> name(guarded([&] { return string(p.key.empty() ? p.name : p.key); })), kept(kept_of(c));
-    Shield<SEXP> inputs(nodes(c.inputs, graph)), outputs(nodes(c.outputs, graph));
-    Shield<SEXP> params(params_to(c, holder.locations, holder.program));
-    SEXP where = holder.locations ? holder.locations->at(c.location) : R_NilValue;
-    SET_VECTOR_ELT(list, static_cast<R_xlen_t>(i),
-                   call_r("primitive_call", {name, inputs, params, outputs, where, kept}));
+// One call after the other as R objects. Those of one primitive share the object that stands for it.
+class Calls {
+ public:
+  Calls(const GraphHolder& holder, SEXP graph) : holder_(holder), graph_(graph) {}
+  SEXP all() {
+    const auto& calls = holder_.graph->calls;
+    Shield<SEXP> list(guarded([&] { return Rf_allocVector(VECSXP, static_cast<R_xlen_t>(calls.size())); }));
+    for (size_t i = 0; i < calls.size(); ++i) {
+      poll();
+      SET_VECTOR_ELT(list, static_cast<R_xlen_t>(i), one(calls[i]));
+    }
+    return list;
   }
-  return list;
+
+ private:
+  SEXP one(const graph::Call& c) {
+    if (!holder_.program && !subgraphs(c).empty()) program_of(holder_);
+    Shield<SEXP> primitive(primitive_of(c)), inputs(nodes(c.inputs, graph_)), outputs(nodes(c.outputs, graph_));
+    Shield<SEXP> params(params_to(c, holder_.locations, holder_.program));
+    SEXP where = holder_.locations ? holder_.locations->at(c.location) : R_NilValue;
+    return guarded([&] {
+      static const char* fields[] = {"primitive", "inputs", "params", "outputs", "location", ""};
+      SEXP call = PROTECT(Rf_mkNamed(VECSXP, fields));
+      SEXP parts[] = {primitive, inputs, params, outputs, where};
+      for (R_xlen_t i = 0; i < 5; ++i) SET_VECTOR_ELT(call, i, parts[i]);
+      Rf_setAttrib(call, R_ClassSymbol, names.primitive_call);
+      UNPROTECT(1);
+      return call;
+    });
+  }
+  SEXP primitive_of(const graph::Call& c) {
+    const Primitive& p = primitives::primitive_of(c);
+    Shield<SEXP> kept(kept_of(c));
+    if (kept == R_NilValue)
+      if (const auto at = known_.find(&p); at != known_.end()) return at->second.get();
+    Shield<SEXP> name(guarded([&] { return string(p.key.empty() ? p.name : p.key); }));
+    Shield<SEXP> found(call_r("primitive_of_call", {name, kept}));
+    if (kept == R_NilValue) known_.emplace(&p, found);
+    return found;
+  }
+
+  const GraphHolder& holder_;
+  SEXP graph_;
+  std::unordered_map<const Primitive*, Kept> known_;
+};
+
+// Numbers of values, which no two of a program share; 0 of what no call makes.
+SEXP numbers_of(const Program& program, const std::vector<ValuePtr>& values) {
+  std::vector<int64_t> found;
+  for (const ValuePtr& v : values) {
+    const auto at = program.numbers.find(v.get());
+    found.push_back(at == program.numbers.end() ? 0 : at->second);
+  }
+  return guarded([&] { return integers(found); });
 }
 
 }  // namespace
@@ -163,8 +216,39 @@ SEXP anvil_graph_field(SEXP graph, SEXP field) {
     if (name == "inputs") return nodes(holder.graph->inputs, graph);
     if (name == "outputs") return nodes(holder.graph->outputs, graph);
     if (name == "constants") return nodes(holder.graph->constants, graph);
-    if (name == "calls") return calls_of(holder, graph);
+    if (name == "calls") return Calls(holder, graph).all();
     return R_NilValue;
+  });
+}
+
+// What a walk over a graph needs of it: its calls, what each of them reads and makes, by numbers, and whether it has inner
+// graphs; what the graph gives, and how many numbers the program has.
+SEXP anvil_scope(SEXP graph) {
+  return entry([&] {
+    const GraphHolder& holder = graph_of(graph);
+    const Program& program = program_of(holder);
+    const Graph& g = *holder.graph;
+    const auto n = static_cast<R_xlen_t>(g.calls.size());
+    Shield<SEXP> calls(Calls(holder, graph).all()), inputs(numbers_of(program, g.inputs));
+    Shield<SEXP> outputs(numbers_of(program, g.outputs)), results(nodes(g.outputs, graph));
+    Shield<SEXP> reads(guarded([&] { return Rf_allocVector(VECSXP, n); }));
+    Shield<SEXP> makes(guarded([&] { return Rf_allocVector(VECSXP, n); }));
+    Shield<SEXP> nested(guarded([&] { return Rf_allocVector(LGLSXP, n); }));
+    for (R_xlen_t i = 0; i < n; ++i) {
+      const graph::Call& c = g.calls[static_cast<size_t>(i)];
+      SET_VECTOR_ELT(reads, i, numbers_of(program, c.inputs));
+      SET_VECTOR_ELT(makes, i, numbers_of(program, c.outputs));
+      LOGICAL(nested)[i] = !subgraphs(c).empty();
+    }
+    return guarded([&] {
+      static const char* fields[] = {"calls", "inputs", "reads", "makes", "nested", "outputs", "results", "size", ""};
+      SEXP list = PROTECT(Rf_mkNamed(VECSXP, fields));
+      SEXP parts[] = {calls, inputs, reads, makes, nested, outputs, results};
+      for (R_xlen_t i = 0; i < 7; ++i) SET_VECTOR_ELT(list, i, parts[i]);
+      SET_VECTOR_ELT(list, 7, number(static_cast<int64_t>(program.numbers.size())));
+      UNPROTECT(1);
+      return list;
+    });
   });
 }
 

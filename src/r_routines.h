@@ -19,7 +19,7 @@
   X(anvil_descriptor, 0) X(anvil_enter, 1) X(anvil_leave, 1) X(anvil_graph_of, 3) X(anvil_box, 2) X(anvil_box_text, 1) \
   /* graphs */                                                                                \
   X(anvil_graph_text, 3) X(anvil_graph_field, 2) X(anvil_graph_fields, 1)                     \
-  X(anvil_value_abstract, 1) X(anvil_labels, 1) X(anvil_new_node, 3) X(anvil_foreign, 1) X(anvil_gradient, 4) X(anvil_jvp, 3) X(anvil_vjp, 4)             \
+  X(anvil_value_abstract, 1) X(anvil_labels, 1) X(anvil_names, 2) X(anvil_new_node, 3) X(anvil_foreign, 1) X(anvil_scope, 1) X(anvil_gradient, 4) X(anvil_jvp, 3) X(anvil_vjp, 4)             \
   X(anvil_jacobian, 3) X(anvil_batch, 4) X(anvil_simplify, 2) X(anvil_evaluate, 2)                              \
   X(anvil_stablehlo, 3) X(anvil_read_stablehlo, 2) X(anvil_graph_lives, 1)                    \
   X(anvil_inspect, 2) X(anvil_stages, 1)                                                      \
