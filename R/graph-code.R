@@ -8,7 +8,7 @@ graph_code <- function(graph, inputs, inline = FALSE, numbers = FALSE, dot = "")
   code <- list2env(list(kept = list(), dot = dot, numbers = numbers))
   code$add <- line_collector(code)
   uses <- if (inline) table(labels_read(graph))
-  code$inlines <- function(outputs, made) inline && uses[[labels_of(outputs)]] == 1L && !grepl("\n", made, fixed = TRUE)
+  code$inlines <- function(outputs, made) inline && uses[[labels_of(outputs)]] == 1L && nchar(made) < 250L && !grepl("\n", made, fixed = TRUE)
   outputs <- walk_graph(graph, as.list(inputs), function(call, inputs) call_code(code, call, inputs), function(node) constant_code(code, node))
   list(lines = code$lines(), outputs = unlist(outputs), kept = code$kept)
 }
@@ -173,7 +173,7 @@ tensor_code <- function(x) {
   if (length(x) > 16L || length(x) == 0L || !(as.character(dtype(x)) %in% written_dtypes)) {
     return(NULL)
   }
-  data <- numbers_code(as.vector(as_array(x)))
+  data <- numbers_code(as.vector(as_array(x)), in_float = if (dtype(x) == "f32") float_value else identity)
   dtype <- text_code(as.character(dtype(x)))
   ambiguous <- if (ambiguous(x)) "ambiguous = TRUE"
   if (rank_of(x) == 0L) {
@@ -186,25 +186,24 @@ written_dtypes <- c("bool", "i8", "i16", "i32", "ui8", "ui16", "f32", "f64")
 text_code <- function(x) encodeString(x, quote = "\"")
 symbol_code <- function(x) if (make.names(x) == x) x else paste0("`", gsub("`", "\\`", x, fixed = TRUE), "`")
 
-# Numbers as they are read back: c(1, 0.1), 2L, TRUE.
-numbers_code <- function(x) {
+# Numbers as they are read back: c(1, 0.1), 2L, TRUE. `in_float` is what a tensor holds of a number that is read.
+numbers_code <- function(x, in_float = identity) {
   if (inherits(x, "integer64")) {
     return(sprintf("bit64::as.integer64(\"%s\")", format(x)))
   }
-  texts <- if (is.logical(x)) as.character(x) else if (is.integer(x)) paste0(x, "L") else vapply(x, double_code, "")
+  texts <- if (is.logical(x)) as.character(x) else if (is.integer(x)) paste0(x, "L") else vapply(x, double_code, "", in_float = in_float)
   if (length(x) == 1L) texts else if (length(x)) paste0("c(", paste(texts, collapse = ", "), ")") else paste0(typeof(x), "()")
 }
+float_value <- function(x) readBin(writeBin(x, raw(), size = 4L), "double", size = 4L)
 
 # The shortest form that is read back as the number that it is.
-double_code <- function(x) {
+double_code <- function(x, in_float) {
   if (!is.finite(x)) {
     return(if (is.nan(x)) "NaN" else if (is.na(x)) "NA_real_" else as.character(x))
   }
-  for (digits in c(15L, 16L, 17L)) {
+  for (digits in c(7L, 8L, 9L, 15L, 16L, 17L)) {
     text <- sprintf("%.*g", digits, x)
-    if (as.numeric(text) == x) {
-      return(text)
-    }
+    if (in_float(as.numeric(text)) == x) break
   }
   text
 }

@@ -2,8 +2,8 @@
 #'
 #' An `AnvilGraph` is what [trace_fn()] makes of a function. Its fields are
 #'
-#' * `inputs`, `outputs`: lists of `GraphValue`s (or `GraphLiteral`s); of each, `$aval` is the type and
-#'   `$label` what it is called in the printed form,
+#' * `inputs`, `outputs`: lists of `GraphValue`s (or `GraphLiteral`s); of each, `$aval` is the type,
+#'   `$label` what it is called in the printed form, and, of literals and captured tensors, `$value` the number or tensor,
 #' * `constants`: the captured tensors, and in an inner graph captured values,
 #' * `calls`: a list of `PrimitiveCall`s with the fields `primitive`, `inputs`,
 #'   `params` and `outputs`,
@@ -64,10 +64,10 @@ print.AnvilGraph <- function(x, nested = FALSE, ...) {
 }
 
 #' @export
-`$.GraphNode` <- function(x, name) switch(name, aval = .Call(C_anvil_value_abstract, x), label = labels_of(list(x)), NULL)
+`$.GraphNode` <- function(x, name) switch(name, aval = .Call(C_anvil_value_abstract, x), label = labels_of(list(x)), value = node_value(x), NULL)
 
 #' @export
-names.GraphNode <- function(x) c("aval", "label")
+names.GraphNode <- function(x) c("aval", "label", "value")
 
 #' @export
 format.GraphNode <- function(x, ...) format_node(x$aval)

@@ -130,7 +130,7 @@ primitive_rules <- c("forward", "backward", "augment", "jvp", "batch", "stablehl
   about <- environment(x)
   if (!is.null(about$core) && i %in% primitive_rules) {
     abort_anvil("argument", sprintf("The rule \"%s\" of `%s` is the package's own.", i, x$name), c(
-      sprintf("i `local_rule(p, \"%s\", f)` puts another one in its place until the calling function ends.", i),
+      if (i %in% replaceable_rules) sprintf("i `local_rule(p, \"%s\", f)` puts another one in its place until the calling function ends.", i),
       "i Rules under other names can be set, for transformations of your own."
     ))
   }

@@ -97,7 +97,9 @@ format.AnvilRule <- function(x, call = NULL, ...) {
   if (is.null(example)) {
     return(c(head, sprintf("# The core's rule of `%s`: its formula depends on the call. print(rule, call = graph$calls[[1]]) shows that of a call.", info$key)))
   }
-  c(example_text(info, example), head, rule_code(x, info, example))
+  # a derivative that does not exist says why
+  code <- tryCatch(rule_code(x, info, example), anvil_error_gradient = function(e) paste("#", strsplit(conditionMessage(e), "\n", fixed = TRUE)[[1L]]))
+  c(example_text(info, example), head, code)
 }
 
 pure_type <- function(v) to_abstract(v$aval, pure = TRUE)
@@ -125,7 +127,7 @@ rule_code <- function(rule, info, example) {
   types$flows <- types$outputs
   if (flows == "tangents") {
     types$flows <- types$inputs
-    names$flows <- paste0(operands, "_tangent")
+    names$flows <- if (length(operands)) paste0(operands, "_tangent") else character()
   }
   wanted <- if (flows == "grads") seq_along(operands) else 0L
   parts <- lapply(wanted, function(i) {
@@ -224,7 +226,7 @@ example_param <- function(kind, sizes, dims) {
 #' straight(nv_tensor(c(0.6, 1.4)))
 local_rule <- function(primitive, rule, f, envir = parent.frame()) {
   check_class(primitive, "AnvilPrimitive", "i `prim()` finds one.")
-  check_choice(rule, c("backward", "jvp", "batch"))
+  check_choice(rule, replaceable_rules)
   check_function(f)
   about <- environment(primitive)
   if (is.null(about$core)) {
@@ -248,6 +250,7 @@ local_rule <- function(primitive, rule, f, envir = parent.frame()) {
   invisible(primitive)
 }
 
+replaceable_rules <- c("backward", "jvp", "batch")
 local_rules <- list2env(list(count = 0, list = list()), parent = emptyenv())
 
 # Of each rule of a primitive the last one that is in force, else the package's own.
@@ -256,7 +259,7 @@ use_local_rules <- function(about) {
   given <- list()
   for (entry in mine) given[[entry$rule]] <- entry$f
   about$rules[names(about$core)] <- about$core
-  for (rule in setdiff(c("backward", "jvp", "batch"), names(about$core))) about$rules[[rule]] <- NULL
+  for (rule in setdiff(replaceable_rules, names(about$core))) about$rules[[rule]] <- NULL
   about$rules[names(given)] <- given
   numbers <- vapply(local_rules$list, `[[`, 0, "number")
   .Call(C_anvil_override, about$info$key, rules_for_core(about$info$key, given, function(rule) given[[rule]]), numbers)

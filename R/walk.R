@@ -43,7 +43,7 @@
 #' }
 #' f <- function(x) walk_graph(graph, list(x), rule)[[1]]
 #' jit(f)(nv_tensor(c(1, 2, 3)))
-walk_graph <- function(graph, inputs, rule, constant = node_value) {
+walk_graph <- function(graph, inputs, rule, constant = function(node) node$value) {
   check_class(graph, "AnvilGraph")
   n <- length(graph$inputs)
   if (!is.list(inputs) || length(inputs) != n) {
@@ -130,11 +130,11 @@ print.AnvilInnerGraph <- function(x, ...) {
   invisible(x)
 }
 
-# A literal that R writes as a number is that number.
+# A literal that R writes as a number is that number. A constant without data is a value of the trace around the graph.
 node_value <- function(node) {
   type <- node$aval
   if (!inherits(type, "LiteralTensor")) {
-    return(type$data)
+    return(type$data %||% if (is_tracing()) GraphBox(node))
   }
   if (is_plain_number(type)) type$data else .Call(C_anvil_literal, type)
 }

@@ -69,32 +69,37 @@ SEXP anvil_graph_of(SEXP handle, SEXP outputs, SEXP fields) {
 
 // --- by hand -----------------------------------------------------------------------------------
 
-// The box of a value in a descriptor. A value of no graph becomes an input, a constant or a literal there, or the
-// call that makes a range of numbers.
+// Whether a value is an input, a constant or a result of a graph.
+static bool belongs(const ValuePtr& v, const Graph& g) {
+  const auto is_v = [&](const ValuePtr& other) { return other.get() == v.get(); };
+  const auto holds = [&](const std::vector<ValuePtr>& values) {
+    return std::any_of(values.begin(), values.end(), is_v);
+  };
+  return holds(g.inputs) || holds(g.constants) ||
+         std::any_of(g.calls.begin(), g.calls.end(), [&](const graph::Call& c) { return holds(c.outputs); });
+}
+
+// The box of a value in a descriptor or in one around it. A value of no graph becomes an input, a constant or a
+// literal there, or the call that makes a range of numbers.
 SEXP anvil_box(SEXP x, SEXP descriptor) {
   return entry([&] {
     const Node n = node_of(x);
-    Descriptor& d = descriptor_from(descriptor);
+    Descriptor& current = descriptor_from(descriptor);
     const Graph& from = *n.holder.graph;
     const bool alone = from.outputs.size() == 1 && from.outputs[0].get() == n.value.get() &&
                        (from.calls.empty() || (from.calls.size() == 1 && from.calls[0].inputs.empty()));
     const ValuePtr v = alone ? from.outputs[0] : n.value;
-    const auto makes = [&](const graph::Call& c) {
-      return std::any_of(c.outputs.begin(), c.outputs.end(), [&](const ValuePtr& o) { return o.get() == v.get(); });
-    };
-    const auto holds = [&](const std::vector<ValuePtr>& values) {
-      return std::any_of(values.begin(), values.end(), [&](const ValuePtr& o) { return o.get() == v.get(); });
-    };
-    Graph& to = *d.graph;
-    if (v->kind != Value::Kind::literal && !holds(to.inputs) && !holds(to.constants) &&
-        std::none_of(to.calls.begin(), to.calls.end(), makes)) {
+    Descriptor* d = &current;
+    while (d != nullptr && v->kind != Value::Kind::literal && !belongs(v, *d->graph)) d = d->parent;
+    if (d == nullptr) {
       if (!alone)
         throw Error("trace", "This value belongs to another graph.", {"i `walk_graph()` records a graph again."});
-      if (v->kind == Value::Kind::input) to.inputs.push_back(v);
-      if (v->kind == Value::Kind::constant) list_constant(d, v);
-      to.calls.insert(to.calls.end(), from.calls.begin(), from.calls.end());
+      d = &current;
+      if (v->kind == Value::Kind::input) d->graph->inputs.push_back(v);
+      if (v->kind == Value::Kind::constant) list_constant(*d, v);
+      d->graph->calls.insert(d->graph->calls.end(), from.calls.begin(), from.calls.end());
     }
-    return guarded([&] { return new_box(d, v); });
+    return guarded([&] { return new_box(*d, v); });
   });
 }
 

@@ -115,7 +115,7 @@ struct Locations {  // who made the calls of a trace
 };
 struct Program {  // what the values of a graph and of all graphs in it are called, and which are ranges of numbers
   graph::Labels labels;
-  std::unordered_map<const Value*, int64_t> numbers;  // from 1 on, of what is no constant
+  std::unordered_map<const Value*, int64_t> numbers;  // from 1 on, of what is no constant of the program
   std::unordered_map<const Value*, Params> ranges;
 };
 struct GraphHolder {

@@ -44,8 +44,11 @@ const Program& program_of(const GraphHolder& holder) {
     auto program = std::make_shared<Program>();
     program->labels = graph::labels_of(*holder.graph);
     find_ranges(*holder.graph, primitives::registry().find("iota"), *program);
-    for (const auto& [value, label] : program->labels)
-      if (value->kind != Value::Kind::constant) program->numbers.emplace(value, program->numbers.size() + 1);
+    std::unordered_set<const Value*> known;  // from outside
+    for (const ValuePtr& v : holder.graph->constants) known.insert(v.get());
+    for (const auto& entry : program->labels)
+      if (entry.first->kind != Value::Kind::constant && !known.count(entry.first))
+        program->numbers.emplace(entry.first, program->numbers.size() + 1);
     holder.program = std::move(program);
   }
   return *holder.program;

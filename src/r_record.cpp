@@ -95,19 +95,34 @@ void name_values(SEXP call, int depth) {  // may jump
   }
 }
 
+// Whether R put values in the place of what stands in the code, as for sum() and the like.
+bool has_values(SEXP call) {
+  for (SEXP rest = CDR(call); rest != R_NilValue; rest = CDR(rest))
+    if (Rf_isObject(CAR(rest)) && TYPEOF(CAR(rest)) != LANGSXP) return true;
+  return false;
+}
+
 // The user's call: that of the outermost function of the package that led to `frame`.
 int location_of_call(Locations& locations, SEXP frame) {
   Shield<SEXP> call(guarded([&] {
+    SEXP caller = R_NilValue;
     for (;;) {
-      SEXP parent = Rf_eval(names.parent_frame, frame);
-      if (!is_own(parent)) break;
-      frame = parent;
+      caller = Rf_eval(names.parent_frame, frame);
+      SEXP outer = caller;  // what lapply() and the like call for the package is the package's
+      while (TYPEOF(outer) == ENVSXP && outer != R_GlobalEnv && enclosing(outer) == R_BaseNamespace)
+        outer = Rf_eval(names.parent_frame, outer);
+      if (!is_own(outer)) break;
+      frame = outer;
     }
     SEXP found = PROTECT(Rf_eval(names.sys_call, frame));
     if (TYPEOF(found) == LANGSXP) {
       SEXP generic = variable_of(frame, names.generic);
-      if (TYPEOF(generic) == STRSXP && XLENGTH(generic) > 0)  // an operator called a method
+      if (TYPEOF(generic) == STRSXP && XLENGTH(generic) > 0) {  // an operator called a method
         SETCAR(found, Rf_installChar(STRING_ELT(generic, 0)));
+        if (has_values(found)) found = call_r("call_of_generic", {found, caller});
+        UNPROTECT(1);
+        PROTECT(found);
+      }
       name_values(found, 20);
     }
     UNPROTECT(1);
