@@ -31,9 +31,15 @@
 #' graph
 #' jit(graph)(nv_tensor(c(1, 2, 3)))
 GraphDescriptor <- function(inputs = list(), constants = list()) {
+  check_nodes(inputs)
+  check_nodes(constants)
   desc <- .Call(C_anvil_descriptor)
   for (node in c(inputs, constants)) GraphBox(node, desc)
   desc
+}
+
+check_nodes <- function(x, name = rlang::caller_arg(x)) {
+  if (!is_container(x) || !all(vapply(x, inherits, NA, "GraphNode"))) wrong_argument(name, "a list of values of `GraphValue()`", x)
 }
 
 #' @rdname GraphDescriptor
@@ -66,7 +72,8 @@ GraphBox <- function(gnode, desc = .current_descriptor()) {
 graph_desc_add <- function(prim, args, params = list(), infer_fn = NULL, desc = NULL, debug_mode = NULL) {
   check_class(prim, "AnvilPrimitive", "i `prim()` finds one.")
   if (!is_container(args)) wrong_argument("args", "a list of tensors", args)
-  if (!is_container(params)) wrong_argument("params", "a list of parameters", params)
+  if (!is_container(params) || (length(params) && is.null(names(params))) || is.data.frame(params)) wrong_argument("params", "a list of parameters with names", params)
+  if (!is.null(infer_fn)) check_function(infer_fn, "infer_fn")
   if (!is.null(desc)) {
     if (.Call(C_anvil_enter, desc)) on.exit(.Call(C_anvil_leave, desc))
   }

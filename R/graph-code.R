@@ -45,7 +45,7 @@ call_code <- function(code, call, inputs) {
   if (n == 1L && code$inlines(outputs, made)) {
     return(made)
   }
-  name <- names_of(code, outputs[1L])
+  name <- names_of(code, if (n == 1L) outputs else outputs[1L])
   code$add(paste0(name, " <- ", made))
   if (n == 1L && !identical(form, while_code)) {
     return(name)
@@ -60,7 +60,7 @@ plain_code <- function(code, call, inputs, about) {
   params <- call$params
   head <- about$strict %||% callee_code(code, call$primitive, about)
   if (!length(params)) {
-    return(paste0(head, "(", paste(inputs, collapse = ", "), ")"))
+    return(paste0(head, "(", paste0(unlist(inputs), collapse = ", "), ")"))
   }
   texts <- vapply(params, param_code, "", code = code)
   call_text_of(head, unlist(inputs), paste(vapply(names(params), symbol_code, ""), "=", texts))

@@ -2,7 +2,13 @@
 #'
 #' `prim()` finds a primitive by its name. Its `$rules` hold R functions: `"backward"`
 #' makes the gradients of its inputs, `"jvp"` the tangents of its outputs, `"batch"` the outputs for a batch of
-#' examples, `"stablehlo"` its StableHLO form.
+#' examples, `"stablehlo"` its StableHLO form. The first two print the formula that they record, for an example, or
+#' by `print(rule, call = graph$calls[[1]])` for a call of yours. Those of the package's own primitives cannot be set, but
+#' [local_rule()] puts another one in their place for a while. Rules under any other name, such as `"cost"`,
+#' can be set for all primitives, by `p[["cost"]] <- f` or `p$rules[["cost"]] <- f`: they are for transformations of your own, see [walk_graph()].
+#'
+#' A primitive is a function, too, which records one call as it stands in a graph: `prim("argmax")(x, dim = 1, drop = TRUE)` takes operands
+#' in their order and parameters by their names, inner graphs as graphs, and gives positions that count from 0.
 #'
 #' `AnvilPrimitive()` makes a primitive of your own, in terms of others:
 #' `p[["forward"]]` is a function of the operands and parameters that says what it

@@ -84,7 +84,10 @@ special_arguments <- function(usual) {
     subgraphs = list(call = usual$graph$calls[[1L]]), as_graph = list(x = usual$graph), stablehlo = list(), repr = list(func = stablehlo(usual$graph)[[1L]]),
     read_stablehlo = list(source = program), nv_program = list(src = program), nv_compile = list(program = usual$graph),
     nv_execute = list(executable = nv_compile(usual$graph), m), tree_size = list(x = usual$tree), reindex_tree = list(x = usual$tree),
-    write_stablehlo = list(f = usual$graph)
+    write_stablehlo = list(f = usual$graph),
+    walk_graph = list(inputs = list(1), rule = function(call, inputs) inputs[[1L]]), local_rule = list(primitive = prim("mul"), rule = "jvp"),
+    GraphValue = list(aval = nv_aten("f32", 2L)), GraphLiteral = list(aval = LiteralTensor(1)),
+    GraphBox = list(gnode = GraphValue(nv_aten("f32", 2L)), desc = GraphDescriptor()), graph_desc_add = list(prim = prim("add"), args = list(m, m))
   )
 }
 
