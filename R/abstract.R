@@ -3,13 +3,15 @@
 #' An `AbstractTensor` is the type of a tensor: dtype, shape, and whether the dtype
 #' is ambiguous, that is, came from an R value and yields to others. A
 #' `ConcreteTensor` is the type of a captured tensor together with the tensor, a
-#' `LiteralTensor` that of a number written in the code.
+#' `LiteralTensor` that of a number written in the code, which can stand in the place of an operand; an `IotaTensor` that of the numbers
+#' from `start` on along a dimension ([nvl_iota()]).
 #'
 #' @param dtype A dtype or its name.
 #' @param shape Sizes; `c()` for a scalar.
 #' @param ambiguous A flag.
+#' @param dimension,start The dimension along which numbers are counted, and the first one.
 #' @param data For `ConcreteTensor()` an `AnvilTensor`, for `LiteralTensor()` an R
-#'   number or flag.
+#'   number or flag, or text of an integer that is beyond 2^53.
 #' @param x,e1,e2 Tensors, boxes, types or R values.
 #' @param ambiguity Whether types must agree in `ambiguous`, too.
 #' @param pure Whether to drop data.
@@ -45,8 +47,22 @@ ConcreteTensor <- function(data) {
 #' @rdname nv_aten
 #' @export
 LiteralTensor <- function(data, shape = c(), dtype = default_dtype(data), ambiguous = !is.logical(data)) {
-  if (!is_literal(data)) wrong_argument("data", "a number or flag", data)
+  is_text <- is.character(data) && length(data) == 1L && !is.na(data) && grepl("^-?[0-9]+$", data) && is_integer_dtype(as_dtype_argument(dtype))
+  if (!is_literal(data) && !is_text) wrong_argument("data", "a number or flag", data)
   abstract_from_tag(make_tag(dtype, shape, ambiguous), list(data = data), "LiteralTensor")
+}
+
+#' @rdname nv_aten
+#' @export
+IotaTensor <- function(shape, dtype, dimension, start = 1L, ambiguous = FALSE) {
+  type <- make_tag(dtype, shape, ambiguous)
+  check_whole_number(dimension, lower = 1L, upper = max(1L, length(shape)))
+  abstract_from_tag(type, list(dimension = as.integer(dimension), start = check_whole_number(start)), "IotaTensor")
+}
+
+# Called by the core: the type of the result of a call of iota.
+range_type <- function(tag, params) {
+  IotaTensor(params$shape, params$dtype, params$dim, params$start, params$ambiguous)
 }
 
 # Called by the core: the type of a value of a graph.
@@ -82,7 +98,7 @@ is_r_array <- function(x) is_r_data(x) && !is.null(dim(x))
 
 #' Whether a value can stand where a tensor is expected
 #'
-#' True for tensors, boxes, R arrays, and single numbers and flags.
+#' True for tensors, boxes, R arrays, single numbers and flags, and literals of a type ([LiteralTensor()]).
 #'
 #' @param x Any object.
 #' @return A flag.
@@ -90,7 +106,7 @@ is_r_array <- function(x) is_r_data(x) && !is.null(dim(x))
 #' @examples
 #' is_tensorish(1)
 #' is_tensorish("a")
-is_tensorish <- function(x) is_value(x) || is_literal(x) || is_r_array(x)
+is_tensorish <- function(x) is_value(x) || is_literal(x) || is_r_array(x) || inherits(x, "LiteralTensor")
 
 #' @rdname nv_aten
 #' @export
@@ -155,6 +171,11 @@ format.ConcreteTensor <- function(x, ...) {
 #' @export
 format.LiteralTensor <- function(x, ...) {
   sprintf("LiteralTensor(%s, %s%s, %s)", format(x$data), as.character(x$dtype), if (x$ambiguous) "?" else "", shape2string(x$shape))
+}
+
+#' @export
+format.IotaTensor <- function(x, ...) {
+  sprintf("IotaTensor(shape=%s, dtype=%s%s, dimension=%d, start=%d)", shape2string(x$shape), as.character(x$dtype), if (x$ambiguous) "?" else "", x$dimension, x$start)
 }
 
 #' @export

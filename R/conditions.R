@@ -71,6 +71,23 @@ readable_call <- function(call, frame) {
   call
 }
 
+# Called by the core: sum(), round() and the like hand on values. The variables of the caller that hold them stand for them.
+call_of_generic <- function(call, caller) {
+  if (identical(call[["na.rm"]], FALSE)) call[["na.rm"]] <- NULL
+  names <- setdiff(ls(caller, all.names = TRUE, sorted = FALSE), "...")
+  if (length(names) > 1000L) {
+    return(call)
+  }
+  names <- names[!(rlang::env_binding_are_active(caller, names) | rlang::env_binding_are_lazy(caller, names))]
+  for (i in seq_along(call)[-1L]) {
+    if (is_value(call[[i]])) {
+      same <- Find(function(name) tryCatch(identical(get(name, envir = caller), call[[i]]), error = function(e) FALSE), names)
+      if (!is.null(same)) call[[i]] <- as.name(same)
+    }
+  }
+  call
+}
+
 # A recorded call as one line of text, with its place where that is known.
 location_text <- function(call) {
   place <- call_place(call)

@@ -211,6 +211,8 @@ while_in_r <- function(tree, state, cond, body) {
 nv_value <- function(x) {
   if (is_value(x)) {
     x
+  } else if (inherits(x, "LiteralTensor")) {
+    .Call(C_anvil_literal, x)
   } else if (is_literal(x)) {
     nv_scalar(x, ambiguous = !is.logical(x))
   } else {

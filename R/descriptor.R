@@ -2,7 +2,8 @@
 #'
 #' A `GraphDescriptor` collects the calls of a trace. [trace_fn()] makes one by
 #' itself; `local_descriptor()` makes one for the rest of a frame. Descriptors nest:
-#' the innermost one is the current one.
+#' the innermost one is the current one. Its fields `inputs`, `constants` and `calls` are those of the graph so far, [as_graph()] makes a
+#' graph of it and of the outputs; [graph_desc_add()] records into it call by call.
 #'
 #' @param envir The frame whose end restores the descriptor before; not the global
 #'   environment.
@@ -17,18 +18,23 @@
 #' }
 #' f()
 local_descriptor <- function(envir = parent.frame()) {
+  check_running_frame(envir, "It would stay current for the rest of the session.", "local_descriptor", "trace")
+  descriptor <- .Call(C_anvil_push, "program")
+  defer(.Call(C_anvil_pop, descriptor), envir)
+  invisible(descriptor)
+}
+
+# A frame whose end can be waited for.
+check_running_frame <- function(envir, why, what = "local_rule", kind = "argument") {
   if (!is.environment(envir)) {
     abort_anvil("argument", "`envir` must be an environment.", sprintf("x Got <%s>.", described_class(envir)))
   }
   if (identical(envir, globalenv())) {
-    abort_anvil("trace", "Don't run local_descriptor in the global environment.", "i It would stay current for the rest of the session.")
+    abort_anvil(kind, sprintf("Don't run %s in the global environment.", what), paste("i", why))
   }
   if (!any(vapply(sys.frames(), identical, NA, envir))) {
-    abort_anvil("argument", "`envir` must be the frame of a function that is running.", "i The descriptor is current until that function ends.")
+    abort_anvil("argument", "`envir` must be the frame of a function that is running.", "i What it is for ends with that function.")
   }
-  descriptor <- .Call(C_anvil_push, "program")
-  defer(.Call(C_anvil_pop, descriptor), envir)
-  invisible(descriptor)
 }
 
 #' @rdname local_descriptor
@@ -44,10 +50,22 @@ local_descriptor <- function(envir = parent.frame()) {
 is_tracing <- function() !is.null(.Call(C_anvil_current))
 
 #' @export
-format.GraphDescriptor <- function(x, ...) .Call(C_anvil_graph_text, x, "GraphDescriptor")
+format.GraphDescriptor <- function(x, nested = FALSE, ...) .Call(C_anvil_graph_text, x, "GraphDescriptor", nested)
 
 #' @export
-print.GraphDescriptor <- function(x, ...) {
-  cat(format(x), "\n")
+`$.GraphDescriptor` <- function(x, name) {
+  if (!(name %in% names(x))) {
+    abort_anvil("argument", sprintf("A descriptor has no field `%s`.", name), "i It has inputs, constants and calls.")
+  }
+  graph_field(.Call(C_anvil_graph_of, x, list(), NULL), name)
+}
+
+#' @export
+names.GraphDescriptor <- function(x) c("inputs", "constants", "calls")
+
+#' @export
+print.GraphDescriptor <- function(x, nested = FALSE, ...) {
+  check_flag(nested)
+  cat(format(x, nested = nested), "\n")
   invisible(x)
 }

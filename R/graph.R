@@ -2,14 +2,20 @@
 #'
 #' An `AnvilGraph` is what [trace_fn()] makes of a function. Its fields are
 #'
-#' * `inputs`, `outputs`: lists of `GraphValue`s (or `GraphLiteral`s),
+#' * `inputs`, `outputs`: lists of `GraphValue`s (or `GraphLiteral`s); of each, `$aval` is the type,
+#'   `$label` what it is called in the printed form, and, of literals and captured tensors, `$value` the number or tensor,
 #' * `constants`: the captured tensors, and in an inner graph captured values,
 #' * `calls`: a list of `PrimitiveCall`s with the fields `primitive`, `inputs`,
 #'   `params` and `outputs`,
 #' * `in_tree`, `out_tree`: the structure of arguments and results, see
 #'   [build_tree()].
 #'
-#' @param graph A graph.
+#' In the printed form `%x1` is an input, `%c1` a constant and `%1` the result of a call. Values of the inner graphs of the call that
+#' makes `%2` are called `%2.x1` and `%2.1`, so that no two values of a program share a label.
+#'
+#' @param graph,x A graph.
+#' @param nested Whether to print the inner graphs of each call, such as the branches of [nv_if()], below it.
+#' @param ... Not used.
 #' @param call A `PrimitiveCall`.
 #' @param passes Names of passes: `"inline_scalars"` makes captured tensors with one
 #'   element literals, `"unused_constants"` drops constants that nothing reads,
@@ -47,16 +53,21 @@ graph_field <- function(x, name) {
 names.AnvilGraph <- function(x) c("inputs", "outputs", "constants", "calls", "in_tree", "out_tree")
 
 #' @export
-format.AnvilGraph <- function(x, ...) .Call(C_anvil_graph_text, x, "AnvilGraph")
+format.AnvilGraph <- function(x, nested = FALSE, ...) .Call(C_anvil_graph_text, x, "AnvilGraph", nested)
 
+#' @rdname AnvilGraph
 #' @export
-print.AnvilGraph <- function(x, ...) {
-  cat(format(x), "\n")
+print.AnvilGraph <- function(x, nested = FALSE, ...) {
+  check_flag(nested)
+  cat(format(x, nested = nested), "\n")
   invisible(x)
 }
 
 #' @export
-`$.GraphNode` <- function(x, name) if (name == "aval") .Call(C_anvil_value_abstract, x) else NULL
+`$.GraphNode` <- function(x, name) switch(name, aval = .Call(C_anvil_value_abstract, x), label = labels_of(list(x)), value = node_value(x), NULL)
+
+#' @export
+names.GraphNode <- function(x) c("aval", "label", "value")
 
 #' @export
 format.GraphNode <- function(x, ...) format_node(x$aval)
@@ -67,10 +78,14 @@ print.GraphNode <- function(x, ...) {
   invisible(x)
 }
 
-# Called by the core.
-primitive_call <- function(name, inputs, params, outputs, location) {
-  primitive <- known_primitive(name) %||% AnvilPrimitive(name, "definition") # its call's alone
-  structure(list(primitive = primitive, inputs = inputs, params = params, outputs = outputs, location = location), class = "PrimitiveCall")
+# Called by the core: the primitive of a call, which may be its alone.
+primitive_of_call <- function(name, kept) {
+  primitive <- if (is.null(kept)) known_primitive(name)
+  if (is.null(primitive)) {
+    primitive <- AnvilPrimitive(name, "definition")
+    assign("kept", kept, envir = environment(primitive))
+  }
+  primitive
 }
 
 #' @export
@@ -94,8 +109,8 @@ print.PrimitiveCall <- function(x, ...) {
 #' @export
 subgraphs <- function(call) {
   check_class(call, "PrimitiveCall", "i The field `calls` of a graph is a list of them.")
-  found <- vapply(call$params, inherits, NA, "AnvilGraph")
-  if (any(found)) call$params[found] else list()
+  found <- vapply(call$params, inherits, NA, c("AnvilGraph", "AnvilInnerGraph"))
+  if (any(found)) lapply(call$params[found], function(x) if (is.function(x)) attr(x, "graph") else x) else list()
 }
 
 #' @rdname AnvilGraph

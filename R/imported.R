@@ -22,9 +22,10 @@
 #' @param entry The name of the function to read. By default `@main`, or the only
 #'   public function.
 #' @param convert Whether R vectors and arrays become tensors by themselves.
-#' @param x What `read_stablehlo()` or [nv_program()] returns, or a graph.
+#' @param x What `read_stablehlo()` or [nv_program()] returns, a graph, or a descriptor ([local_descriptor()]).
+#' @param outputs Of a descriptor: what the graph gives, a box or a nested list of them.
 #' @return `read_stablehlo()`: a function of class `AnvilImported`. `as_graph()`: the
-#'   [AnvilGraph] of the program.
+#'   [AnvilGraph] of the program, or of what a descriptor has recorded.
 #' @seealso [write_stablehlo()] for the other direction.
 #' @export
 #' @examples
@@ -71,7 +72,22 @@ fields_of <- function(graph) .Call(C_anvil_graph_fields, graph)
 
 #' @rdname read_stablehlo
 #' @export
-as_graph <- function(x) graph_behind(x)
+as_graph <- function(x, outputs = NULL) {
+  if (inherits(x, "GraphDescriptor")) {
+    return(finished_graph(x, outputs))
+  }
+  if (!is.null(outputs)) wrong_argument("outputs", "NULL, except for a descriptor", outputs)
+  graph_behind(x)
+}
+
+# The graph that a descriptor has made, a copy: more may be recorded into it.
+finished_graph <- function(desc, outputs) {
+  if (.Call(C_anvil_enter, desc)) on.exit(.Call(C_anvil_leave, desc))
+  n <- length(desc$inputs)
+  names <- if (n) paste0("x", seq_len(n))
+  fields <- list(in_tree = ListNode(lapply(seq_len(n), LeafNode), names), out_tree = build_tree(outputs), is_static = logical(n))
+  .Call(C_anvil_graph_of, desc, check_outputs(flatten(outputs), "A graph"), fields)
+}
 
 graph_behind <- function(x, name = rlang::caller_arg(x)) {
   if (inherits(x, "AnvilGraph")) {
@@ -140,13 +156,18 @@ file_text <- function(path, argument) {
 imported_call <- function(spec, args) {
   graph <- imported_graph(spec)
   fields <- fields_of(graph)
-  types <- lapply(graph$inputs, function(value) value$aval)
-  leaves <- matched_leaves(fields$in_tree, args, "")
-  for (i in seq_along(leaves)) {
-    path <- sub("^x[$]", "", tree_path(fields$in_tree, i))
-    leaves[[i]] <- imported_argument(leaves[[i]], types[[i]], path, spec$convert)
-  }
+  leaves <- checked_leaves(fields$in_tree, lapply(graph$inputs, function(value) value$aval), args, spec$convert)
   unflatten(fields$out_tree, .Call(C_anvil_inline, graph, leaves))
+}
+
+# The leaves of `args` in the order of `tree`, each of its type.
+checked_leaves <- function(tree, types, args, convert) {
+  leaves <- matched_leaves(tree, args, "")
+  for (i in seq_along(leaves)) {
+    path <- sub("^x[$]", "", tree_path(tree, i))
+    leaves[[i]] <- imported_argument(leaves[[i]], types[[i]], path, convert)
+  }
+  leaves
 }
 
 # The leaves of `args` in the order of `tree`; lists are matched by name where they have names.

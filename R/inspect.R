@@ -1,7 +1,7 @@
 #' Look at a function on any level
 #'
 #' @param f A function, jitted or not.
-#' @param level `"graph"`: the traced graph; `"stablehlo"`: its StableHLO text;
+#' @param level `"graph"`: the traced graph, with the inner graphs of its calls; `"stablehlo"`: its StableHLO text;
 #'   `"loops"`: the loop program that is compiled; `"stages"`: the loop program after
 #'   each pass of the compiler; `"llvm"`: LLVM IR; `"asm"`: machine code. In `"loops"` and `"llvm"`, comments say which R calls a
 #'   nest of loops comes from, with file and line where R keeps these (`options(keep.source = TRUE)`).
@@ -23,7 +23,7 @@ nv_inspect <- function(f, level = c("graph", "stablehlo", "loops", "stages", "ll
     trace_arguments(f, list(...), if (level %in% c("graph", "stablehlo")) "record" else "program")
   }
   text <- switch(level,
-    graph = format(graph),
+    graph = format(graph, nested = TRUE),
     stablehlo = repr(stablehlo(graph)[[1L]]),
     stages = {
       stages <- .Call(C_anvil_stages, graph)

@@ -31,7 +31,7 @@
 #' something to know at compile time; `convert = TRUE` takes it as data. Default
 #' values are evaluated while `f` is traced.
 #'
-#' @param f A function.
+#' @param f A function, or an [AnvilGraph]: then a function of its inputs, with the names of the arguments that were traced.
 #' @param static Names of arguments that are no tensors, or their positions: their
 #'   values are known when `f` is traced.
 #' @param cache_size How many compiled programs to keep; the least recently used one
@@ -52,6 +52,10 @@
 #'
 #' jit(function(x) sqrt(x), convert = TRUE)(c(1, 4, 9))
 jit <- function(f, static = character(), cache_size = 100L, donate = character(), device = NULL, convert = FALSE) {
+  if (inherits(f, "AnvilGraph")) {
+    names <- input_tree(f)$names
+    f <- with_formals(stats::setNames(rep(list(quote(expr = )), length(names)), names), "graph_call", f)
+  }
   check_function(f)
   check_device(device)
   formals <- formals(args(f))

@@ -2,7 +2,13 @@
 #'
 #' `prim()` finds a primitive by its name. Its `$rules` hold R functions: `"backward"`
 #' makes the gradients of its inputs, `"jvp"` the tangents of its outputs, `"batch"` the outputs for a batch of
-#' examples, `"stablehlo"` its StableHLO form.
+#' examples, `"stablehlo"` its StableHLO form. The first two print the formula that they record, for an example, or
+#' by `print(rule, call = graph$calls[[1]])` for a call of yours. Those of the package's own primitives cannot be set, but
+#' [local_rule()] puts another one in their place for a while. Rules under any other name, such as `"cost"`,
+#' can be set for all primitives, by `p[["cost"]] <- f` or `p$rules[["cost"]] <- f`: they are for transformations of your own, see [walk_graph()].
+#'
+#' A primitive is a function, too, which records one call as it stands in a graph: `prim("argmax")(x, dim = 1, drop = TRUE)` takes operands
+#' in their order and parameters by their names, inner graphs as graphs, and gives positions that count from 0.
 #'
 #' `AnvilPrimitive()` makes a primitive of your own, in terms of others:
 #' `p[["forward"]]` is a function of the operands and parameters that says what it
@@ -62,9 +68,9 @@ prim <- function(name = NULL) {
 
 # NULL where there is none.
 known_primitive <- function(name) {
-  own <- own_primitives[[name]]
-  if (!is.null(own)) {
-    return(own)
+  known <- own_primitives[[name]] %||% core_primitives[[name]]
+  if (!is.null(known)) {
+    return(known)
   }
   info <- .Call(C_anvil_primitive_info, name)
   if (is.null(info)) {
@@ -72,12 +78,9 @@ known_primitive <- function(name) {
   }
   if (is.null(core_primitives[[info$key]])) {
     p <- AnvilPrimitive(info$name, info$graphs)
-    rules <- list()
-    if (info$backward) rules$backward <- backward_rule(info)
-    if (nzchar(info$jvp)) rules$jvp <- jvp_rule(info)
-    if (!(info$batched %in% c("shared", "loop"))) rules$batch <- batch_rule(info)
-    if (nzchar(info$hlo)) rules$stablehlo <- stablehlo_rule(info)
-    assign("rules", rules, envir = environment(p))
+    about <- environment(p)
+    about$info <- info
+    about$rules <- about$core <- core_rules(info)
     assign(info$key, p, envir = core_primitives)
   }
   core_primitives[[info$key]]
@@ -106,7 +109,8 @@ AnvilPrimitive <- function(name, subgraphs = character()) {
   check_string(name)
   if (!is.character(subgraphs)) wrong_argument("subgraphs", "a character vector", subgraphs)
   rules <- list()
-  self <- function(...) apply_primitive(name, rules, list(...))
+  info <- core <- kept <- strict <- NULL # of a primitive of the core what the registry says and its rules; what a call keeps, its strict function
+  self <- function(...) apply_primitive(environment(self), list(...))
   structure(self, class = "AnvilPrimitive")
 }
 
@@ -120,23 +124,41 @@ primitive_rules <- c("forward", "backward", "augment", "jvp", "batch", "stablehl
 #' @export
 `[[.AnvilPrimitive` <- function(x, i, ...) {
   check_rule_name(x, i)
-  environment(x)$rules[[i]]
+  x$rules[[i]]
 }
 
 #' @export
 `[[<-.AnvilPrimitive` <- function(x, i, value) {
-  check_rule_name(x, i)
+  check_string(i)
   if (!is.function(value) && !is.null(value)) {
     abort_anvil("argument", sprintf("The rule \"%s\" must be a function.", i), sprintf("x Got <%s>.", described_class(value)))
   }
-  env <- environment(x)
-  env$rules[[i]] <- value
+  about <- environment(x)
+  if (!is.null(about$core) && i %in% primitive_rules) {
+    abort_anvil("argument", sprintf("The rule \"%s\" of `%s` is the package's own.", i, x$name), c(
+      if (i %in% replaceable_rules) sprintf("i `local_rule(p, \"%s\", f)` puts another one in its place until the calling function ends.", i),
+      "i Rules under other names can be set, for transformations of your own."
+    ))
+  }
+  about$rules[[i]] <- value
+  x
+}
+
+# p$rules[["interval"]] <- f
+#' @export
+`$<-.AnvilPrimitive` <- function(x, name, value) {
+  if (name != "rules" || !is.list(value)) {
+    abort_anvil("argument", sprintf("The field `%s` of a primitive cannot be set.", name), "i Its rules can: `p[[\"cost\"]] <- f`.")
+  }
+  for (i in union(names(value), names(x$rules))) {
+    if (!identical(value[[i]], x$rules[[i]])) x[[i]] <- value[[i]]
+  }
   x
 }
 
 check_rule_name <- function(x, i) {
-  if (!is.character(i) || !(i %in% primitive_rules)) {
-    abort_anvil("argument", sprintf("A primitive has no rule \"%s\".", format(i)), sprintf("i The rules of `%s` are %s.", x$name, paste0("\"", primitive_rules, "\"", collapse = ", ")))
+  if (!is.character(i) || !(i %in% c(primitive_rules, names(x$rules)))) {
+    abort_anvil("argument", sprintf("A primitive has no rule \"%s\".", format(i)), sprintf("i The rules of `%s` are %s.", x$name, paste0("\"", union(primitive_rules, names(x$rules)), "\"", collapse = ", ")))
   }
 }
 
@@ -146,72 +168,6 @@ format.AnvilPrimitive <- function(x, ...) paste0("<AnvilPrimitive:", x$name, ">"
 #' @export
 print.AnvilPrimitive <- function(x, ...) {
   cat(format(x), "\n", sep = "")
-  invisible(x)
-}
-
-# --- rules of the core as R functions ---------------------------------------------
-
-# A function with these arguments (no defaults) and this body.
-make_function <- function(arguments, body) {
-  formals <- stats::setNames(rep(list(quote(expr = )), length(arguments)), arguments)
-  f <- as.function(c(formals, body), envir = topenv())
-  attr(f, "srcref") <- NULL
-  f
-}
-
-named_list_call <- function(names) as.call(c(quote(list), stats::setNames(lapply(names, as.name), names)))
-
-backward_rule <- function(info) {
-  params <- c(info$parameters, info$graphs)
-  make_function(
-    c("inputs", "outputs", "grads", params, ".required"),
-    bquote(reverse_rule(.(info$key), inputs, outputs, grads, .(named_list_call(params)), .required))
-  )
-}
-
-reverse_rule <- function(name, inputs, outputs, grads, params, .required) {
-  .Call(C_anvil_reverse, name, inputs, outputs, grads, list(params, .required))
-}
-
-jvp_rule <- function(info) {
-  params <- c(info$parameters, info$graphs)
-  make_function(c("inputs", "outputs", "tangents", params), bquote(tangents_rule(.(info$key), inputs, outputs, tangents, .(named_list_call(params)))))
-}
-
-tangents_rule <- function(name, inputs, outputs, tangents, params) .Call(C_anvil_forward, name, inputs, outputs, tangents, params)
-
-batch_rule <- function(info) {
-  params <- c(info$parameters, info$graphs)
-  make_function(c("inputs", "batched", "size", params), bquote(batched_record(.(info$key), inputs, batched, size, .(named_list_call(params)))))
-}
-
-# The outputs of a call for a batch of `size` examples, along a last dimension; so are the inputs that are `batched`.
-batched_record <- function(name, inputs, batched, size, params) {
-  inputs <- lapply(inputs, nv_value)
-  sizes <- vapply(inputs[batched], function(x) as.double(rev(shape(x))[1L]), 0)
-  if (length(batched) != length(inputs) || !any(batched) || !all(sizes %in% size)) {
-    abort_anvil("argument", "`batched` must have a flag for each of `inputs`, `TRUE` for those whose last dimension has `size` examples.")
-  }
-  args <- list(operands = inputs)
-  batched_call(function(operands) record(name, operands, params), build_tree(args), inputs, batched)$leaves
-}
-
-stablehlo_rule <- function(info) {
-  arguments <- c(info$operands, info$parameters, info$graphs)
-  operands <- as.call(c(quote(list), lapply(info$operands, as.name)))
-  make_function(arguments, bquote(list(hlo_call(.(info$key), .(operands), .(named_list_call(c(info$parameters, info$graphs)))))))
-}
-
-# The StableHLO operation of one call of a primitive, as text.
-hlo_call <- function(name, operands, params) {
-  graph <- trace_graph(function(operands) record(name, operands, params), list(operands = operands), mode = "state")
-  text <- strsplit(.Call(C_anvil_stablehlo, graph, TRUE, list(NULL, NULL))[[1L]], "\n", fixed = TRUE)[[1L]]
-  structure(list(text = paste(text[-c(1L, length(text) - 1:0)], collapse = "\n")), class = "HloCall")
-}
-
-#' @export
-print.HloCall <- function(x, ...) {
-  cat(x$text, "\n", sep = "")
   invisible(x)
 }
 
@@ -233,90 +189,51 @@ register_primitive <- function(name, primitive, overwrite = FALSE) {
   if (is.null(primitive[["backward"]]) && !is.null(primitive[["augment"]])) {
     abort_anvil("argument", sprintf("`%s` has a rule \"augment\" without a rule \"backward\".", name), "i The latter gets what the former keeps.")
   }
-  call_rule <- function(rule, args, params, last = list()) {
-    params$definition <- NULL
-    call_with(primitive[[rule]], c(args, params, last), paste0(rule, "_", name))
-  }
-  augment <- if (!is.null(primitive[["augment"]])) function(inputs, params) call_rule("augment", list(inputs = inputs), params)
-  backward <- if (!is.null(primitive[["backward"]])) {
-    function(inputs, outputs, grads, residuals, params, required) {
-      kept <- if (!is.null(augment)) list(residuals = residuals)
-      call_rule("backward", c(list(inputs = inputs, outputs = outputs, grads = grads), kept), params, list(.required = required))
-    }
-  }
-  jvp <- if (!is.null(primitive[["jvp"]])) {
-    function(inputs, outputs, tangents, params) call_rule("jvp", list(inputs = inputs, outputs = outputs, tangents = tangents), params)
-  }
-  batch <- if (!is.null(primitive[["batch"]])) {
-    function(inputs, batched, size, params) call_rule("batch", list(inputs = inputs, batched = batched, size = size), params)
-  }
-  text <- if (!is.null(primitive[["stablehlo"]])) {
-    function(inputs, params) call_rule("stablehlo", inputs, params)
-  }
-  .Call(C_anvil_register, name, list(backward, augment, jvp, batch, text), overwrite)
+  .Call(C_anvil_register, name, rules_for_core(name, primitive$rules, function(rule) primitive[[rule]]), overwrite)
   assign(name, primitive, envir = own_primitives)
   invisible(primitive)
 }
 
-# Called by the core at gradient time; gives a list with one box, or NULL, per input.
-call_backward_rule <- function(rule, inputs, outputs, grads, residuals, params, required) {
-  out <- rule(inputs, outputs, grads, residuals, params, required)
-  if (!is.list(out)) {
-    abort_anvil("argument", "A backward rule must return a list with one gradient, or NULL, per input.", sprintf("x Got <%s>.", described_class(out)))
-  }
-  out
-}
-
-# Likewise in forward mode: one box, or NULL, per output.
-call_jvp_rule <- function(rule, inputs, outputs, tangents, params) {
-  out <- rule(inputs, outputs, tangents, params)
-  if (!is.list(out)) {
-    abort_anvil("argument", "A jvp rule must return a list with one tangent, or NULL, per output.", sprintf("x Got <%s>.", described_class(out)))
-  }
-  out
-}
-
-# Likewise: the boxes of `count` outputs, then of the residuals.
-call_augment_rule <- function(rule, inputs, params, count) {
-  out <- rule(inputs, params)
-  outputs <- if (is.list(out) && setequal(names(out), c("outputs", "residuals"))) flatten(out$outputs)
-  if (length(outputs) != count) {
-    abort_anvil("argument", "An augment rule must return `list(outputs = , residuals = )`.", sprintf("x There must be %d output%s.", count, if (count == 1L) "" else "s"))
-  }
-  c(outputs, flatten(out$residuals))
-}
-
-# Likewise: the boxes of `count` outputs, and nothing else.
-call_text_rule <- function(rule, inputs, params, count) {
-  outputs <- flatten(rule(inputs, params))
-  if (length(outputs) != count) {
-    abort_anvil("stablehlo", "A stablehlo rule must return the outputs of the forward rule.", sprintf("x There must be %d, got %d.", count, length(outputs)))
-  }
-  check_outputs(outputs, "A stablehlo rule")
-}
-
-# Likewise: the boxes of `count` outputs of the batch.
-call_batch_rule <- function(rule, inputs, batched, size, params, count) {
-  outputs <- flatten(rule(inputs, batched, size, params))
-  if (length(outputs) != count) {
-    abort_anvil("argument", "A batch rule must return the outputs of the forward rule, for all examples.", sprintf("x There must be %d, got %d.", count, length(outputs)))
-  }
-  outputs
-}
-
-# A call of a primitive: tensors among the arguments are its operands.
-apply_primitive <- function(name, rules, args) {
-  if (is.null(own_primitives[[name]])) {
-    if (!is.null(core_primitives[[name]])) {
-      return(do.call(paste0("nvl_", name), args))
+# A call of a primitive. One that is made of others: tensors among the arguments are its operands. Any other call, and
+# one that brings its definition, is recorded as it stands in a graph.
+apply_primitive <- function(about, args) {
+  name <- about$name
+  if (is.null(own_primitives[[name]]) || !is.null(args$definition) || !is.null(about$kept)) {
+    if (is.null(about$info) && is.null(about$kept) && is.null(own_primitives[[name]])) {
+      abort_anvil("argument", sprintf("`%s` is not registered.", name), "i Use `register_primitive()`.")
     }
-    abort_anvil("argument", sprintf("`%s` is not registered.", name), "i Use `register_primitive()`.")
+    return(record_call(about$kept %||% name, args))
   }
-  args <- match_arguments(rules$forward, args)
+  forward <- about$rules$forward
+  args <- match_arguments(forward, args)
   operand <- vapply(args, function(x) is_value(x), NA)
-  graph <- trace_graph(function(operands) call_with(rules$forward, c(operands, args[!operand]), name), list(operands = args[operand]), mode = "state")
+  graph <- trace_graph(function(operands) call_with(forward, c(operands, args[!operand]), name), list(operands = args[operand]), mode = "state")
   out <- record(name, unname(args[operand]), c(args[!operand], list(definition = graph)))
   unflatten(graph$out_tree, if (is.list(out)) out else list(out))
+}
+
+# One call as it stands in a graph: positions count from 0; inner graphs are graphs, or functions of walk_graph().
+record_call <- function(name, args) {
+  inner <- vapply(args, function(x) is.function(x) || inherits(x, "AnvilGraph"), NA)
+  args[inner] <- lapply(args[inner], inner_graph)
+  .External2(C_anvil_record_call, name, args)
+}
+
+inner_graph <- function(x) {
+  if (inherits(x, "AnvilGraph")) {
+    if (length(foreign <- .Call(C_anvil_foreign, x))) {
+      abort_anvil("trace", "An inner graph reads values of the graph around it, which is not the one that is being built.", c(
+        sprintf("x It reads %s.", paste(foreign, collapse = ", ")),
+        "i `walk_graph()` gives a function in its place, which reads the new values."
+      ))
+    }
+    return(x)
+  }
+  graph <- attr(x, "graph")
+  if (is.null(graph) && length(formals(args(x)))) {
+    abort_anvil("argument", "An inner graph must be a graph, or a function without arguments.", "i `trace_fn(f, types)` makes a graph of a function.")
+  }
+  trace_graph(function(...) x(...), lapply(graph$inputs, function(v) to_abstract(v$aval, pure = TRUE)), mode = "state", what = "An inner graph")
 }
 
 # Records one call: operands are tensors, boxes or R values; params a named list of R

@@ -48,7 +48,7 @@ format.AnvilValue <- function(x, ...) {
   if (is_tensor(x)) {
     sprintf("AnvilTensor(dtype=%s%s, shape=%s)", as.character(dtype(x)), if (ambiguous(x)) "?" else "", paste(shape(x), collapse = "x"))
   } else if (inherits(x, "GraphBox")) {
-    paste0("GraphBox(", format_node(to_abstract(x)), ")")
+    paste0("GraphBox(", .Call(C_anvil_box_text, x), ")")
   } else {
     type_text(x, "{", ",", "}")
   }

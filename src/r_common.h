@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "anvil.h"
+#include "graph/labels.h"
 #include "r_gate.h"
 
 namespace anvil::r {
@@ -28,10 +29,10 @@ Class class_of(SEXP);  // what the object says; whoever reads it checks the part
 
 struct Names {       // objects that live as long as the package
   SEXP environment;  // its namespace
-  SEXP tensor, buffer, graph_box, debug_box, graph, descriptor, graph_value, graph_literal, cache, executable;
-  SEXP a_graph, a_descriptor, a_box, a_node, a_cache, an_executable;  // kinds of external pointers
-  SEXP data, type, handle;                                            // attributes of tensors
-  SEXP debug;                                                         // tag of those that debug mode made
+  SEXP tensor, buffer, graph_box, debug_box, graph, descriptor, graph_value, graph_literal, primitive_call, cache, executable;
+  SEXP a_graph, a_descriptor, a_box, a_node, a_cache, a_call, an_executable;  // kinds of external pointers
+  SEXP data, type, handle;                                                    // attributes of tensors
+  SEXP debug;                                                                 // tag of those that debug mode made
   SEXP default_dtypes, check_nan, observe, generic, operand, function, function_keyword, reference;
   SEXP parent_frame, sys_call;  // calls of these functions
 };
@@ -112,13 +113,21 @@ struct Locations {  // who made the calls of a trace
                                                                         : R_NilValue;
   }
 };
+struct Program {  // what the values of a graph and of all graphs in it are called, and which are ranges of numbers
+  graph::Labels labels;
+  std::unordered_map<const Value*, int64_t> numbers;  // from 1 on, of what is no constant of the program
+  std::unordered_map<const Value*, Params> ranges;
+};
 struct GraphHolder {
   GraphPtr graph;
   std::shared_ptr<Locations> locations;
+  mutable std::shared_ptr<const Program> program = nullptr;  // that it is a part of, once somebody asks
 };
+const Program& program_of(const GraphHolder&);
 SEXP calls_at(const Locations*, const loops::Origins&);  // a list of the R calls, NULL where one is not known
 const GraphHolder& graph_of(SEXP);                       // Error("argument") when it is none
-SEXP wrap_graph(GraphPtr, std::shared_ptr<Locations>, SEXP fields);
+SEXP wrap_graph(GraphPtr, std::shared_ptr<Locations>, SEXP fields, std::shared_ptr<const Program> = nullptr);
+SEXP nodes(const std::vector<ValuePtr>&, SEXP graph);  // as R objects that keep the graph
 bool tracing();
 SEXP abstract_of(const ValuePtr&);  // R's AbstractTensor, ConcreteTensor or LiteralTensor
 SEXP debug_result(const ValuePtr&, const Tensor*);
@@ -154,7 +163,10 @@ std::vector<Tensor> evaluate_graph(const Graph&, const std::vector<Tensor>& inpu
 
 const Primitive& primitive_named(SEXP name);
 Params params_from(const Primitive&, SEXP list);
-SEXP params_to(const graph::Call&, const std::shared_ptr<Locations>&);
+bool has_any_parameters(const Primitive&);  // under any names
+SEXP params_to(const graph::Call&, const std::shared_ptr<Locations>&, const std::shared_ptr<const Program>& = nullptr);
+const Primitive& core_primitive(const Primitive&);  // with the rules of the core, whatever stands in their place
+const std::vector<int64_t>& local_rules();          // numbers of the rules that stand in the place of the core's own
 // R rules run on boxes: of a step's values, recording into its graph; and of a call's inputs, giving its
 // results and residuals.
 std::vector<ValuePtr> run_backward_rule(SEXP rule, primitives::ReverseStep&);

@@ -46,7 +46,12 @@ class Scope {
   Kept handle_;
 };
 
-Descriptor& current();                       // Error("trace") when there is none
+Descriptor& current();                     // Error("trace") when there is none
+Descriptor& descriptor_from(SEXP handle);  // Error("argument") when it is none, Error("trace") when it has ended
+Descriptor& descriptor_of(SEXP box);
+void pop(Descriptor*);                 // ends it and those inside of it
+bool is_being_built(const ValuePtr&);  // whether a box of a live descriptor stands for it
+void list_constant(Descriptor&, const ValuePtr&);
 SEXP new_box(Descriptor&, const ValuePtr&);  // may jump
 SEXP new_boxes(Descriptor&, const std::vector<ValuePtr>&);
 void capture(const ValuePtr& constant);  // lists it in every graph from here to the outermost one
@@ -58,8 +63,16 @@ ValuePtr unknown_value(SEXP debug_box);  // a debug box without data, where only
 const ValuePtr& value_of(SEXP box);
 ValuePtr unboxed(SEXP box);  // for use in the current graph; Error("trace") when its trace has ended
 
-bool is_literal(SEXP);  // a single number or flag
-bool is_array(SEXP);    // R data with dimensions
+// A value of a graph that an R object stands for, and the graph.
+struct Node {
+  const GraphHolder& holder;
+  ValuePtr value;
+};
+Node node_of(SEXP);
+ValuePtr literal_of_type(SEXP data, const TensorType&);
+
+bool is_literal(SEXP);          // a single number or flag
+bool is_array(SEXP);            // R data with dimensions
 TensorType type_of_data(SEXP);  // of either, as an operand
 [[noreturn]] void not_a_tensor(SEXP, const std::string& name);
 

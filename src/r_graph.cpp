@@ -1,4 +1,4 @@
-// Graphs as R objects: their fields as people read them, the transformations, and the ways
+// Graphs as R objects: the transformations, and the ways
 // out: StableHLO text, loop programs, LLVM IR and assembly.
 #include <algorithm>
 #include <iterator>
@@ -20,76 +20,9 @@ const GraphHolder& graph_of(SEXP x) {
               {"x Got " + describe(x) + ".", "i `trace_fn()` makes one."});
 }
 
-SEXP wrap_graph(GraphPtr g, std::shared_ptr<Locations> locations, SEXP fields) {
-  return own(std::make_unique<GraphHolder>(GraphHolder{std::move(g), std::move(locations)}), names.a_graph, names.graph,
-             fields);
-}
-
-// AbstractTensor, ConcreteTensor or LiteralTensor, as R's constructors make them.
-SEXP abstract_of(const ValuePtr& v) {
-  Shield<SEXP> tag(guarded([&] { return tag_of(v->type); }));
-  Shield<SEXP> data(v->kind == Value::Kind::constant  ? tensor_from(v->constant)
-                    : v->kind == Value::Kind::literal ? guarded([&] {
-                        return is_bool(v->type.dtype)    ? Rf_ScalarLogical(v->literal.as<bool>())
-                               : is_float(v->type.dtype) ? Rf_ScalarReal(v->literal.as<double>())
-                                                         : Rf_ScalarReal(static_cast<double>(v->literal.as<int64_t>()));
-                      })
-                                                      : R_NilValue);
-  Shield<SEXP> kind(guarded([&] { return Rf_ScalarInteger(static_cast<int>(v->kind)); }));
-  return call_r("abstract_value", {tag, data, kind});
-}
-
-// A node of a graph; its address is the value's, so that equal nodes are identical in R.
-static SEXP node(const ValuePtr& v, SEXP graph) {  // may jump
-  bool literal = v->kind == Value::Kind::literal;
-  SEXP x = PROTECT(R_MakeExternalPtr(v.get(), names.a_node, graph));
-  Rf_setAttrib(x, R_ClassSymbol, literal ? names.graph_literal : names.graph_value);
-  UNPROTECT(1);
-  return x;
-}
-static SEXP nodes(const std::vector<ValuePtr>& values, SEXP graph) {
-  return guarded([&] {
-    SEXP list = PROTECT(Rf_allocVector(VECSXP, static_cast<R_xlen_t>(values.size())));
-    for (size_t i = 0; i < values.size(); ++i) SET_VECTOR_ELT(list, static_cast<R_xlen_t>(i), node(values[i], graph));
-    UNPROTECT(1);
-    return list;
-  });
-}
-
-SEXP anvil_value_abstract(SEXP x) {
-  return entry([&] {
-    if (!is_kind(x, names.a_node)) throw wrong_argument("x", "a value of a graph", x);
-    auto* v = owned<Value>(x, names.a_node);
-    if (v == nullptr) throw Error("argument", "This value was saved in another session; its graph is gone.");
-    return abstract_of(ValuePtr(ValuePtr(), v));
-  });
-}
-
-static SEXP calls_of(const GraphHolder& holder, SEXP graph) {
-  const auto& calls = holder.graph->calls;
-  Shield<SEXP> list(guarded([&] { return Rf_allocVector(VECSXP, static_cast<R_xlen_t>(calls.size())); }));
-  for (size_t i = 0; i < calls.size(); ++i) {
-    const graph::Call& c = calls[i];
-    const primitives::Primitive& p = primitives::primitive_of(c);
-    Shield<SEXP> name(guarded([&] { return string(p.key.empty() ? p.name : p.key); }));
-    Shield<SEXP> inputs(nodes(c.inputs, graph)), outputs(nodes(c.outputs, graph));
-    Shield<SEXP> params(params_to(c, holder.locations));
-    SEXP where = holder.locations ? holder.locations->at(c.location) : R_NilValue;
-    SET_VECTOR_ELT(list, static_cast<R_xlen_t>(i), call_r("primitive_call", {name, inputs, params, outputs, where}));
-  }
-  return list;
-}
-
-SEXP anvil_graph_field(SEXP graph, SEXP field) {
-  return entry([&]() -> SEXP {
-    const GraphHolder& holder = graph_of(graph);
-    std::string name = text_of(field, "field");
-    if (name == "inputs") return nodes(holder.graph->inputs, graph);
-    if (name == "outputs") return nodes(holder.graph->outputs, graph);
-    if (name == "constants") return nodes(holder.graph->constants, graph);
-    if (name == "calls") return calls_of(holder, graph);
-    return R_NilValue;
-  });
+SEXP wrap_graph(GraphPtr g, std::shared_ptr<Locations> locations, SEXP fields, std::shared_ptr<const Program> program) {
+  return own(std::make_unique<GraphHolder>(GraphHolder{std::move(g), std::move(locations), std::move(program)}),
+             names.a_graph, names.graph, fields);
 }
 
 SEXP anvil_graph_fields(SEXP graph) {

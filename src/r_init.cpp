@@ -50,12 +50,14 @@ static void initialise() {
   names.descriptor = cls({"GraphDescriptor"});
   names.graph_value = cls({"GraphValue", "GraphNode"});
   names.graph_literal = cls({"GraphLiteral", "GraphNode"});
+  names.primitive_call = cls({"PrimitiveCall"});
   names.cache = cls({"AnvilCache"});
   names.executable = cls({"AnvilExecutable"});
   names.a_graph = Rf_install("anvil_graph");
   names.a_descriptor = Rf_install("anvil_descriptor");
   names.a_box = Rf_install("anvil_box");
   names.a_node = Rf_install("anvil_node");
+  names.a_call = Rf_install("anvil_call");
   names.a_cache = Rf_install("anvil_cache");
   names.an_executable = Rf_install("anvil_executable");
   names.data = Rf_install("data");

@@ -98,6 +98,11 @@ graph::Param convert_any(const std::string& name, SEXP x) {
 
 }  // namespace
 
+// Those of a composite are its own, and "..." stands for any number.
+bool has_any_parameters(const Primitive& p) {
+  return primitives::is_composite(p) || (!p.parameters.empty() && p.parameters.back().name == "...");
+}
+
 Params params_from(const Primitive& p, SEXP list) {
   Params params;
   if (list == R_NilValue && p.parameters.empty()) return params;
@@ -106,8 +111,7 @@ Params params_from(const Primitive& p, SEXP list) {
       texts_of(list == R_NilValue ? list : Rf_getAttrib(list, R_NamesSymbol), "names");
   if (static_cast<R_xlen_t>(given.size()) != n)
     throw Error("argument", "The parameters of `" + p.name + "` must have names.");
-  // those of a composite are its own, and "..." stands for any number
-  if (primitives::is_composite(p) || (!p.parameters.empty() && p.parameters.back().name == "...")) {
+  if (has_any_parameters(p)) {
     for (R_xlen_t i = 0; i < n; ++i)
       params.items.push_back(convert_any(given[static_cast<size_t>(i)], VECTOR_ELT(list, i)));
     return params;
@@ -122,8 +126,9 @@ Params params_from(const Primitive& p, SEXP list) {
   return params;
 }
 
-static SEXP param_value(const graph::Param& p, const std::shared_ptr<Locations>& locations) {
-  if (auto* g = std::get_if<GraphPtr>(&p.value)) return wrap_graph(*g, locations, R_NilValue);
+static SEXP param_value(const graph::Param& p, const std::shared_ptr<Locations>& locations,
+                        const std::shared_ptr<const Program>& program) {
+  if (auto* g = std::get_if<GraphPtr>(&p.value)) return wrap_graph(*g, locations, R_NilValue, program);
   if (auto* dtype = std::get_if<DType>(&p.value)) {
     Shield<SEXP> text(guarded([&] { return string(name(*dtype)); }));
     return call_r("as_dtype", {text});
@@ -152,7 +157,8 @@ static SEXP param_value(const graph::Param& p, const std::shared_ptr<Locations>&
   return guarded([&] { return std::visit(Visitor{p.index ? 1 : 0}, p.value); });
 }
 
-SEXP params_to(const graph::Call& call, const std::shared_ptr<Locations>& locations) {
+SEXP params_to(const graph::Call& call, const std::shared_ptr<Locations>& locations,
+               const std::shared_ptr<const Program>& program) {
   std::vector<graph::Param> items = call.params.items;
   std::erase_if(items, [](const graph::Param& p) { return std::holds_alternative<graph::Owned>(p.value); });
   const auto n = static_cast<R_xlen_t>(items.size());
@@ -163,7 +169,8 @@ SEXP params_to(const graph::Call& call, const std::shared_ptr<Locations>& locati
     UNPROTECT(2);
     return x;
   }));
-  for (R_xlen_t i = 0; i < n; ++i) SET_VECTOR_ELT(list, i, param_value(items[static_cast<size_t>(i)], locations));
+  for (R_xlen_t i = 0; i < n; ++i)
+    SET_VECTOR_ELT(list, i, param_value(items[static_cast<size_t>(i)], locations, program));
   return list;
 }
 
@@ -182,8 +189,13 @@ SEXP anvil_primitive_info(SEXP name) {
   return entry([&]() -> SEXP {
     const Primitive* p = primitives::registry().find(text_of(name, "name"));
     if (p == nullptr) return R_NilValue;
-    std::vector<std::string> parameters, graphs;
-    for (const ParamSpec& spec : p->parameters) (spec.kind == Kind::graph ? graphs : parameters).push_back(spec.name);
+    static const char* const kind_names[] = {"flag", "integer",    "real",   "string", "dtype", "shape", "axis",
+                                             "axes", "axis_pairs", "starts", "limits", "sizes", "graph"};
+    std::vector<std::string> parameters, graphs, kinds;
+    for (const ParamSpec& spec : p->parameters) {
+      (spec.kind == Kind::graph ? graphs : parameters).push_back(spec.name);
+      if (spec.kind != Kind::graph) kinds.emplace_back(kind_names[static_cast<size_t>(spec.kind)]);
+    }
     const bool control = p->control != primitives::Control::none;
     const char* acts[] = {"other", "per element", "moves", "reduces", "contracts"};
     const char* expanded = p->expand ? "expansion" : "";
@@ -196,8 +208,9 @@ SEXP anvil_primitive_info(SEXP name) {
                                 ? "kernel"
                                 : expanded;
     return guarded([&] {
-      static const char* fields[] = {"key", "name", "family",  "operands", "parameters", "graphs", "backward", "zero",
-                                     "hlo", "acts", "reverse", "loops",    "evaluated",  "jvp",    "batched",  ""};
+      static const char* fields[] = {"key",       "name", "family",  "operands",  "parameters", "graphs",
+                                     "backward",  "zero", "hlo",     "acts",      "reverse",    "loops",
+                                     "evaluated", "jvp",  "batched", "positions", "kinds",      ""};
       SEXP list = PROTECT(Rf_mkNamed(VECSXP, fields));
       SET_VECTOR_ELT(list, 0, string(p->key));
       SET_VECTOR_ELT(list, 1, string(p->name));
@@ -213,6 +226,8 @@ SEXP anvil_primitive_info(SEXP name) {
       SET_VECTOR_ELT(list, 11, string(loops));
       SET_VECTOR_ELT(list, 12, string(evaluated));
       SET_VECTOR_ELT(list, 13, string(forward));
+      SET_VECTOR_ELT(list, 15, Rf_ScalarLogical(!p->indices.empty() || !p->index_results.empty()));
+      SET_VECTOR_ELT(list, 16, strings(kinds));
       SET_VECTOR_ELT(list, 14, string(batched[static_cast<size_t>(transform::batched_by(*p))]));
       UNPROTECT(1);
       return list;

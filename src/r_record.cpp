@@ -46,6 +46,11 @@ ValuePtr literal_of(SEXP x, const std::string& name) {
   return graph::make_literal(scalar_of(x), {default_dtype(x), {}, !logical});
 }
 
+ValuePtr literal_of(SEXP aval) {
+  Shield<SEXP> tag(call_r("abstract_tag", {aval}));
+  return literal_of_type(element_named(aval, "data"), type_of(tag));
+}
+
 SEXP array_tensor(SEXP x, DType dtype) { return make_tensor(x, &dtype, shape_of_data(x), TYPEOF(x) != LGLSXP, false); }
 
 #if R_VERSION >= R_Version(4, 5, 0)
@@ -84,28 +89,38 @@ void name_values(SEXP call, int depth) {  // may jump
   }
 }
 
+// Whether R put values in the place of what stands in the code, as for sum() and the like.
+bool has_values(SEXP call) {
+  for (SEXP rest = CDR(call); rest != R_NilValue; rest = CDR(rest))
+    if (Rf_isObject(CAR(rest)) && TYPEOF(CAR(rest)) != LANGSXP) return true;
+  return false;
+}
+
 // The user's call: that of the outermost function of the package that led to `frame`.
 int location_of_call(Locations& locations, SEXP frame) {
+  SEXP caller = R_NilValue;
   Shield<SEXP> call(guarded([&] {
     for (;;) {
-      SEXP parent = Rf_eval(names.parent_frame, frame);
-      while (enclosing(parent) == R_BaseNamespace)
-        parent = Rf_eval(names.parent_frame, parent);  // lapply() and the like
-      if (!is_own(parent)) break;
-      frame = parent;
+      caller = Rf_eval(names.parent_frame, frame);
+      SEXP outer = caller;  // what lapply() and the like call for the package is the package's
+      while (TYPEOF(outer) == ENVSXP && outer != R_GlobalEnv && enclosing(outer) == R_BaseNamespace)
+        outer = Rf_eval(names.parent_frame, outer);
+      if (!is_own(outer)) break;
+      frame = outer;
     }
-    SEXP found = PROTECT(Rf_eval(names.sys_call, frame));
-    if (TYPEOF(found) == LANGSXP) {
-      SEXP generic = variable_of(frame, names.generic);
-      if (TYPEOF(generic) == STRSXP && XLENGTH(generic) > 0)  // an operator called a method
-        SETCAR(found, Rf_installChar(STRING_ELT(generic, 0)));
-      name_values(found, 20);
-    }
-    UNPROTECT(1);
-    return found;
+    return Rf_eval(names.sys_call, frame);
   }));
   if (TYPEOF(call) != LANGSXP) return -1;
-  locations.list.emplace_back(call);
+  SEXP generic = variable_of(frame, names.generic);
+  const bool of_method = TYPEOF(generic) == STRSXP && XLENGTH(generic) > 0;
+  if (of_method) guarded([&] { return SETCAR(call, Rf_installChar(STRING_ELT(generic, 0))); });
+  Shield<SEXP> named(of_method && has_values(call) ? call_r("call_of_generic", {call, caller})
+                                                   : static_cast<SEXP>(call));
+  guarded([&] {
+    name_values(named, 20);
+    return R_NilValue;
+  });
+  locations.list.emplace_back(named);
   return static_cast<int>(locations.list.size()) - 1;
 }
 
@@ -188,6 +203,9 @@ ValuePtr Recording::operand(SEXP x, const std::string& name) {
       if (stack.front()->purpose == Purpose::types) return unknown_value(x);
       throw Error("trace", "A debug box without data cannot be used inside of a trace.",
                   {"i Make it an argument of the traced function."});
+    case Class::abstract:
+      if (Rf_inherits(x, "LiteralTensor")) return literal_of(x);
+      break;
     default: break;
   }
   if (is_literal(x)) return literal_of(x, name);

@@ -1,4 +1,6 @@
 // The derivatives of primitives as R functions, and primitives whose rules are R functions.
+#include <unordered_map>
+
 #include "primitives/vocabulary/batching.h"
 #include "primitives/vocabulary/composite.h"
 #include "r_common.h"
@@ -44,7 +46,7 @@ static SEXP boxes_or_null(Recording& recording, const std::vector<ValuePtr>& val
 // The reverse rule on boxes: a list with one gradient, or NULL, per input.
 SEXP anvil_reverse(SEXP name, SEXP inputs, SEXP outputs, SEXP grads, SEXP rest) {
   return entry([&] {
-    const Primitive& p = primitive_named(name);
+    const Primitive& p = core_primitive(primitive_named(name));
     if (XLENGTH(list_of(rest, "rest")) != 2) throw Error("argument", "`rest` must hold the parameters and `required`.");
     SEXP required = VECTOR_ELT(rest, 1);
     Recording recording;
@@ -76,7 +78,7 @@ SEXP anvil_reverse(SEXP name, SEXP inputs, SEXP outputs, SEXP grads, SEXP rest) 
 // Likewise the forward rule: a list with one tangent, or NULL, per output. A tangent that is NULL is zero.
 SEXP anvil_forward(SEXP name, SEXP inputs, SEXP outputs, SEXP tangents, SEXP params) {
   return entry([&] {
-    const Primitive& p = primitive_named(name);
+    const Primitive& p = core_primitive(primitive_named(name));
     Recording recording;
     const graph::Call call{&p, recording.operands(inputs, "inputs"), params_from(p, params),
                            recording.operands(outputs, "outputs"), -1};
@@ -96,7 +98,8 @@ SEXP anvil_forward(SEXP name, SEXP inputs, SEXP outputs, SEXP tangents, SEXP par
 
 namespace {
 
-void reverse_by_rule(const Kept& rule, primitives::ReverseStep& step) {
+// A rule is held here: it may replace itself.
+void reverse_by_rule(const Kept rule, primitives::ReverseStep& step) {
   std::vector<ValuePtr> results = run_backward_rule(rule.get(), step);
   if (results.size() != step.call.inputs.size())
     throw Error(
@@ -115,7 +118,7 @@ void reverse_by_rule(const Kept& rule, primitives::ReverseStep& step) {
   }
 }
 
-bool forward_by_rule(const Kept& rule, primitives::ForwardStep& step) {
+bool forward_by_rule(const Kept rule, primitives::ForwardStep& step) {
   std::vector<ValuePtr> results = run_jvp_rule(rule.get(), step);
   const std::string& name = step.call.primitive->name;
   if (results.size() != step.call.outputs.size())
@@ -174,7 +177,7 @@ Primitive with_residuals(const graph::Call& call) {
   return own;
 }
 
-std::vector<ValuePtr> augment_by_rule(const Kept& rule, Graph& to, const graph::Call& call) {
+std::vector<ValuePtr> augment_by_rule(const Kept rule, Graph& to, const graph::Call& call) {
   auto definition = std::make_shared<Graph>();
   graph::Call one = call;
   for (ValuePtr& v : one.inputs) v = graph::make_value(Value::Kind::input, v->type);
@@ -187,13 +190,13 @@ std::vector<ValuePtr> augment_by_rule(const Kept& rule, Graph& to, const graph::
                                   std::move(definition), residuals);
 }
 
-std::vector<ValuePtr> text_by_rule(const Kept& rule, Graph& to, const graph::Call& call) {
+std::vector<ValuePtr> text_by_rule(const Kept rule, Graph& to, const graph::Call& call) {
   std::vector<ValuePtr> results = run_text_rule(rule.get(), to, call);
   check_results(call, results, "stablehlo");
   return results;
 }
 
-void batch_by_rule(const Kept& rule, primitives::BatchStep& step) {
+void batch_by_rule(const Kept rule, primitives::BatchStep& step) {
   std::vector<ValuePtr> results = run_batch_rule(rule.get(), step);
   for (size_t i = 0; i < step.call.outputs.size(); ++i) {
     graph::TensorType expected = step.call.outputs[i]->type;
@@ -246,6 +249,47 @@ SEXP anvil_register(SEXP name, SEXP rules, SEXP overwrite) {
       primitives::registry().replace(std::move(p));
     else
       primitives::registry().add(std::move(p));
+    return R_NilValue;
+  });
+}
+
+// --- rules of the core's primitives in the place of which others stand for a while -------------
+
+namespace {
+struct Originals {
+  std::unordered_map<const Primitive*, std::unique_ptr<const Primitive>> list;
+  std::vector<int64_t> in_force;
+};
+Originals& originals() {
+  static Originals known;
+  return known;
+}
+}  // namespace
+
+const Primitive& core_primitive(const Primitive& p) {
+  const auto at = originals().list.find(&p);
+  return at == originals().list.end() ? p : *at->second;
+}
+const std::vector<int64_t>& local_rules() { return originals().in_force; }
+
+// rules: as for anvil_register; NULL stands for the core's own. in_force: the numbers of all such rules.
+SEXP anvil_override(SEXP name, SEXP rules, SEXP in_force) {
+  return entry([&] {
+    const Primitive& p = primitive_named(name);
+    const std::vector<int64_t> numbers = integers_of(in_force, "in_force");
+    auto& original = originals().list[&p];
+    if (!original) original = std::make_unique<const Primitive>(p);
+    Primitive changed = *original, given = composite_of(p.name, rules);
+    if (given.reverse) {
+      changed.reverse = given.reverse;
+      changed.augment = nullptr;
+      changed.reverses = nullptr;
+      changed.zero_derivative = false;
+    }
+    if (given.forward) changed.forward = given.forward;
+    if (given.batch) changed.batch = given.batch;
+    primitives::registry().replace(std::move(changed));
+    originals().in_force = numbers;
     return R_NilValue;
   });
 }

@@ -1,5 +1,7 @@
 // The trace as R sees it: descriptors begin and end, tensors become inputs, results become
 // graphs, and boxes tell their types.
+#include <algorithm>
+
 #include "primitives/vocabulary/batching.h"
 #include "r_descriptor.h"
 #include "r_routines.h"
@@ -33,7 +35,7 @@ SEXP new_boxes(Descriptor& d, const std::vector<ValuePtr>& values) {
   });
 }
 
-static void list_constant(Descriptor& d, const ValuePtr& v) {
+void list_constant(Descriptor& d, const ValuePtr& v) {
   if (d.listed.insert(v.get()).second) d.graph->constants.push_back(v);
 }
 void capture(const ValuePtr& v) {
@@ -57,7 +59,7 @@ ValuePtr unknown_value(SEXP box) {
   return v;
 }
 
-static Descriptor& descriptor_of(SEXP box) {
+Descriptor& descriptor_of(SEXP box) {
   if (!is_kind(box, names.a_box)) throw Error("argument", "This is not a box of a trace.");
   auto* d = owned<Descriptor>(R_ExternalPtrProtected(box), names.a_descriptor);
   if (d == nullptr || R_ExternalPtrAddr(box) == nullptr)
@@ -76,8 +78,21 @@ ValuePtr unboxed(SEXP box) {
     throw Error("trace", "A value of a trace was used after the trace had ended.",
                 {"x Its type is " + graph::text(v->type) + ".",
                  "i Return it from the traced function instead of assigning it elsewhere."});
-  if (&d != stack.back() && v->kind != Value::Kind::literal) list_constant(*stack.back(), v);
+  if (&d != stack.back() && v->kind != Value::Kind::literal) {
+    const Descriptor* around = stack.back()->parent;
+    while (around != nullptr && around != &d) around = around->parent;
+    if (around == nullptr)
+      throw Error("trace", "A value of one graph was used in another one that is being built.",
+                  {"x Its type is " + graph::text(v->type) + "."});
+    list_constant(*stack.back(), v);
+  }
   return v;
+}
+
+bool is_being_built(const ValuePtr& v) {
+  return std::any_of(stack.begin(), stack.end(), [&](const Descriptor* d) {
+    return std::find(d->boxes.begin(), d->boxes.end(), v) != d->boxes.end();
+  });
 }
 
 // --- results of debug mode ---------------------------------------------------------------
@@ -119,7 +134,7 @@ static Descriptor* push(Purpose purpose) {
 }
 
 // Ends this descriptor and those inside of it that an error left behind.
-static void pop(Descriptor* d) {
+void pop(Descriptor* d) {
   if (d == nullptr || !d->live) return;
   for (Descriptor* top = nullptr; top != d && !stack.empty();) {
     top = stack.back();
@@ -299,6 +314,14 @@ SEXP anvil_finish(SEXP handle, SEXP outputs, SEXP fields) {
   });
 }
 
+// A literal of a type: a box in a trace, a tensor outside of it.
+SEXP anvil_literal(SEXP x) {
+  return entry([&] {
+    Recording recording;
+    return recording.finish({recording.operand(x, "x")});
+  });
+}
+
 SEXP anvil_box_value(SEXP box) {
   return entry([&] { return abstract_of(value_of(box)); });
 }
@@ -327,12 +350,15 @@ SEXP anvil_tag(SEXP x) {
   });
 }
 
-// The text of a graph or of the descriptor that makes one.
-SEXP anvil_graph_text(SEXP x, SEXP title) {
+// The text of a graph or of the descriptor that makes one; `nested`: with the bodies of its inner graphs.
+SEXP anvil_graph_text(SEXP x, SEXP title, SEXP nested) {
   return entry([&] {
-    auto* d = owned<Descriptor>(x, names.a_descriptor);
-    if (d != nullptr && !d->live) throw Error("trace", "The trace of this descriptor has ended.");
-    std::string text = graph::print(d ? *d->graph : *graph_of(x).graph, text_of(title, "title"));
+    const std::string heading = text_of(title, "title");
+    const bool all = flag_of(nested, "nested");
+    const bool building = is_kind(x, names.a_descriptor);
+    const std::string text =
+        building ? graph::print(*descriptor_from(x).graph, heading, graph::labels_of(*descriptor_from(x).graph), all)
+                 : graph::print(*graph_of(x).graph, heading, program_of(graph_of(x)).labels, all);
     return guarded([&] { return string(text); });
   });
 }

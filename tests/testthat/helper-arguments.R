@@ -90,7 +90,10 @@ special_arguments <- function(usual) {
     nv_dweibull = list(shape = 2), nv_pweibull = list(shape = 2), nv_qweibull = list(shape = 2),
     nv_dnbinom = list(prob = 0.3), nv_pnbinom = list(prob = 0.3), nv_qnbinom = list(prob = 0.3), nv_rnbinom = list(prob = 0.3),
     nv_dmultinom = list(prob = v / 6, x = v), nv_rmultinom = list(prob = v / 6), nv_dcategorical = list(prob = v / 6), nv_rcategorical = list(prob = v / 6),
-    nv_ddirichlet = list(x = v / 6, alpha = v), nv_rdirichlet = list(alpha = v), nv_sample = list(size = 2L), nv_sample_int = list(n = 5L, size = 2L), nv_rng_split = list(n = 2L)
+    nv_ddirichlet = list(x = v / 6, alpha = v), nv_rdirichlet = list(alpha = v), nv_sample = list(size = 2L), nv_sample_int = list(n = 5L, size = 2L), nv_rng_split = list(n = 2L),
+    walk_graph = list(inputs = list(1), rule = function(call, inputs) inputs[[1L]]), local_rule = list(primitive = prim("mul"), rule = "jvp"),
+    GraphValue = list(aval = nv_aten("f32", 2L)), GraphLiteral = list(aval = LiteralTensor(1)),
+    GraphBox = list(gnode = GraphValue(nv_aten("f32", 2L)), desc = GraphDescriptor()), graph_desc_add = list(prim = prim("add"), args = list(m, m))
   )
 }
 

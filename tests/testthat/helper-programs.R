@@ -242,13 +242,36 @@ program_inputs <- function(program) {
 }
 constant_values <- function(sizes) array(sin(seq_len(prod(sizes)) * 1.7) * 0.9, sizes)
 
+program_tensors <- function(program) {
+  lapply(program_inputs(program), function(x) if (is.null(dim(x))) nv_scalar(x, program$dtype) else nv_tensor(x, program$dtype))
+}
+program_function <- function(program) {
+  around <- list2env(list(constant = function(sizes) nv_tensor(constant_values(sizes), program$dtype)), parent = asNamespace("anvil"))
+  eval(parse(text = program_text(program), keep.source = FALSE), around)
+}
+
+# A program with a branch in a loop, and a loop in a branch, around what it computes.
+with_control <- function(program) {
+  newest <- function() utils::tail(setdiff(names(program$shapes), c("v", "a")), 1L)
+  for (code in c(
+    "nv_while(list(i = 0L, s = X), function(i, s) i < 3L, function(i, s) list(i = i + 1L, s = nv_if(sum(s) > a, tanh(s) * 0.7, s + X * 0.1)))$s",
+    "nv_if(a > 0, nv_fori(1, 3, X, function(i, s) sin(s) * 0.9), nv_case(nv_convert(a, \"i32\"), X, X * a, -X))"
+  )) {
+    from <- newest()
+    new <- sprintf("z%d", length(program$lines) + 1L)
+    program$lines <- c(program$lines, sprintf("%s <- %s", new, gsub("X", from, code, fixed = TRUE)))
+    program$shapes[[new]] <- program$shapes[[from]]
+  }
+  program
+}
+
 # What is wrong with one program, or "".
 check_program <- function(program) {
   text <- program_text(program)
   wide <- program$dtype == "f64"
   inputs <- program_inputs(program)
-  tensors <- lapply(inputs, function(x) if (is.null(dim(x))) nv_scalar(x, program$dtype) else nv_tensor(x, program$dtype))
-  f <- eval(parse(text = text, keep.source = FALSE), list2env(list(constant = function(sizes) nv_tensor(constant_values(sizes), program$dtype)), parent = asNamespace("anvil")))
+  tensors <- program_tensors(program)
+  f <- program_function(program)
   loss <- function(x, v, a) {
     Reduce(`+`, lapply(f(x, v, a), function(z) sum(z * nv_reshape(nv_tensor(cos(seq_len(prod(shape(z)))), program$dtype), shape(z)))))
   }

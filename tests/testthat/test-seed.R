@@ -183,6 +183,67 @@ broadcast_dimensions = array<i64>
   expect_error(transform_gradient(trace_fn(function(x) x + y, list(x = nv_scalar(1)))), class = "anvil_error_gradient")
 })
 
+# What the document says of extending the system: graphs with fields, calls with fields, descriptors and boxes, and rules
+# that anybody may read and write for transformations of their own.
+test_that("graphs, calls and descriptors have the parts that transformations are written with", {
+  aten <- nv_aten("f32", c())
+  graph <- trace_fn(f, list(x = aten, y = aten, op = "mul"))
+  expect_true(all(c("inputs", "outputs", "calls", "in_tree", "out_tree", "constants") %in% names(graph)))
+  expect_s3_class(graph$inputs[[1L]], "GraphValue")
+  expect_s3_class(graph$calls[[1L]], "PrimitiveCall")
+  expect_true(all(c("primitive", "inputs", "params", "outputs") %in% names(graph$calls[[1L]])))
+  expect_s3_class(graph$calls[[1L]]$primitive, "AnvilPrimitive")
+  during <- NULL
+  by_hand <- (function() {
+    desc <- local_descriptor()
+    boxes <- lapply(list(aten, aten), function(type) GraphBox(GraphValue(type), desc))
+    out <- f(boxes[[1L]], boxes[[2L]], "mul")
+    during <<- desc$calls
+    expect_s3_class(out, "GraphBox")
+    as_graph(desc, out)
+  })()
+  expect_length(during, 1L)
+  expect_identical(format(by_hand), format(graph))
+})
+
+test_that("rules are read by a gradient that is written in R", {
+  expect_output(print(prim("mul")$rules[["backward"]]), "nvl_mul(grad, rhs)", fixed = TRUE)
+  expect_output(print(prim("mul")$rules[["backward"]]), "nvl_mul(grad, lhs)", fixed = TRUE)
+  expect_output(print(prim("mul")$rules[["stablehlo"]](nv_scalar(1), nv_scalar(2))), "stablehlo.multiply", fixed = TRUE)
+  # walks the graph forwards and then, by the rules, backwards
+  gradient_in_r <- function(graph, inputs) {
+    tape <- list()
+    outputs <- walk_graph(graph, inputs, function(call, inputs) {
+      made <- do.call(call$primitive, c(inputs, call$params))
+      tape[[length(tape) + 1L]] <<- list(call = call, inputs = inputs, outputs = list(made))
+      made
+    })
+    grads <- list()
+    add <- function(node, grad) grads[[node$label]] <<- if (is.null(grads[[node$label]])) grad else nvl_add(grads[[node$label]], grad)
+    add(graph$outputs[[1L]], nv_fill_like(outputs[[1L]], 1))
+    for (step in rev(tape)) {
+      grad <- grads[[step$call$outputs[[1L]]$label]]
+      if (is.null(grad)) next
+      required <- vapply(step$call$inputs, inherits, NA, "GraphValue")
+      rule <- step$call$primitive$rules[["backward"]]
+      found <- do.call(rule, c(list(step$inputs, step$outputs, list(grad)), step$call$params, list(.required = required)))
+      for (i in which(required)) if (!is.null(found[[i]])) add(step$call$inputs[[i]], found[[i]])
+    }
+    lapply(graph$inputs, function(node) grads[[node$label]])
+  }
+  h <- function(x, y) {
+    z <- exp(x) * y + x / y
+    sum(tanh(z) * f(z, x, "mul"))
+  }
+  type <- nv_aten("f64", 3)
+  graph <- trace_fn(h, list(x = type, y = type))
+  args <- list(nv_tensor(c(0.1, -0.4, 0.9), "f64"), nv_tensor(c(1.5, 2, -1), "f64"))
+  expected <- unname(do.call(gradient(h), args))
+  expect_equal(lapply(gradient_in_r(graph, args), as_array), lapply(expected, as_array))
+  compiled <- jit(function(x, y) gradient_in_r(graph, list(x, y)))
+  expect_equal(lapply(do.call(compiled, args), as_array), lapply(expected, as_array))
+})
+
 test_that("plain R values are refused where they would be ambiguous", {
   expect_error(jit(nv_add, static = character())(1, 2), class = "anvil_error_argument")
   expect_error(jit(\() gradient(nv_add)(1, 2))(), class = "anvil_error_gradient")
