@@ -120,6 +120,8 @@ SEXP calls_at(const Locations*, const loops::Origins&);  // a list of the R call
 const GraphHolder& graph_of(SEXP);                       // Error("argument") when it is none
 SEXP wrap_graph(GraphPtr, std::shared_ptr<Locations>, SEXP fields);
 bool tracing();
+SEXP enclosing(SEXP environment);
+SEXP variable_of(SEXP frame, SEXP name);  // of this frame itself
 SEXP abstract_of(const ValuePtr&);  // R's AbstractTensor, ConcreteTensor or LiteralTensor
 SEXP debug_result(const ValuePtr&, const Tensor*);
 

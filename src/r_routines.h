@@ -14,7 +14,7 @@
   /* trace */                                                                                 \
   X(anvil_push, 1) X(anvil_pop, 1) X(anvil_current, 0) X(anvil_keeps_record, 0) X(anvil_input, 1) X(anvil_finish, 3)   \
   X(anvil_box_value, 1) X(anvil_debug_box, 1) X(anvil_in_debug, 1) X(anvil_promote, 2)        \
-  X(anvil_broadcast, 1) X(anvil_common_dtype, 4) X(anvil_default_dtypes, 0)                   \
+  X(anvil_broadcast, 2) X(anvil_common_dtype, 4) X(anvil_default_dtypes, 0)                   \
   X(anvil_inline, 2)                                                                          \
   /* graphs */                                                                                \
   X(anvil_graph_text, 2) X(anvil_graph_field, 2) X(anvil_graph_fields, 1)                     \
@@ -22,6 +22,8 @@
   X(anvil_jacobian, 3) X(anvil_batch, 4) X(anvil_simplify, 2) X(anvil_evaluate, 2)                              \
   X(anvil_stablehlo, 3) X(anvil_read_stablehlo, 2) X(anvil_graph_lives, 1)                    \
   X(anvil_inspect, 2) X(anvil_stages, 1)                                                      \
+  /* verbs */                                                                                 \
+  X(anvil_behind, 2)                                                                          \
   /* primitives */                                                                            \
   X(anvil_primitives, 0) X(anvil_primitive_info, 1) X(anvil_reverse, 5) X(anvil_forward, 5)   \
   X(anvil_register, 3) X(anvil_custom, 3)                                                     \
@@ -33,7 +35,7 @@
 // clang-format on
 
 // Called through .External2, with the frame of the R function as last argument.
-#define ANVIL_EXTERNAL_ROUTINES(X) X(anvil_record, 3) X(anvil_record_promoted, 5) X(anvil_record_ruled, 5) X(anvil_record_custom, 3)
+#define ANVIL_EXTERNAL_ROUTINES(X) X(anvil_record, 3) X(anvil_record_promoted, 5) X(anvil_record_ruled, 5) X(anvil_record_custom, 3) X(anvil_any_value, -1)
 
 namespace anvil::r {
 #define ANVIL_ARGUMENTS_0

@@ -84,7 +84,10 @@ special_arguments <- function(usual) {
     subgraphs = list(call = usual$graph$calls[[1L]]), as_graph = list(x = usual$graph), stablehlo = list(), repr = list(func = stablehlo(usual$graph)[[1L]]),
     read_stablehlo = list(source = program), nv_program = list(src = program), nv_compile = list(program = usual$graph),
     nv_execute = list(executable = nv_compile(usual$graph), m), tree_size = list(x = usual$tree), reindex_tree = list(x = usual$tree),
-    write_stablehlo = list(f = usual$graph)
+    write_stablehlo = list(f = usual$graph),
+    nv_sweep = list(margin = 1L, stats = nv_tensor(c(1, 2), "f64"), f = "*"), nv_outer = list(f = "*"), nv_kronecker = list(f = "*"), nv_set_diag = list(value = 0),
+    nv_quantile = list(probs = 0.5), nv_order = list(v), nv_rank = list(x = v), nv_rowsum = list(x = v, group = nv_tensor(c(1L, 2L, 1L)), n = 2L), nv_tabulate = list(bin = nv_tensor(1:3)), nv_in = list(table = v),
+    nv_convolve = list(x = v, y = v, type = "open")
   )
 }
 

@@ -98,10 +98,12 @@ test_that("matrices are filled like R's, without partial recycling", {
   expect_error(nv_matrix(1:5, nrow = 2), "not a multiple")
 })
 
-test_that("conversions to vectors are strict", {
+test_that("conversions to vectors are R's", {
   expect_identical(as.integer(nv_tensor(matrix(1:4, 2))), 1:4)
-  expect_error(as.integer(nv_tensor(1)), class = "anvil_error_dtype")
-  expect_error(as.logical(nv_tensor(1)), class = "anvil_error_dtype")
+  expect_identical(as.integer(nv_tensor(c(1.7, -1.7))), c(1L, -1L))
+  expect_identical(as.logical(nv_tensor(c(0, 2))), c(FALSE, TRUE))
+  expect_identical(as.double(nv_tensor(TRUE)), 1)
+  expect_identical(as.data.frame(nv_tensor(matrix(1:4, 2))), as.data.frame(matrix(1:4, 2)))
   expect_identical(as.logical(nv_tensor(TRUE)), TRUE)
   expect_identical(as.vector(nv_tensor(matrix(1:4, 2))), 1:4)
   expect_identical(as.double(nv_tensor(1:2)), c(1, 2))
