@@ -77,6 +77,9 @@ x_end <- function(x, n, which) {
 rep.AnvilValue <- function(x, times = 1L, length.out = NULL, each = 1L, ...) {
   refuse_ifelse()
   no_others("rep", c("times", "length.out", "each"), ...)
+  for (count in list(times, length.out, each)) {
+    if (is_value(count)) abort_anvil("argument", "How often `rep()` repeats must be known: the size of the result depends on it.", got_value(count))
+  }
   x <- as_line(x)
   n <- sizes_of(x)
   if (is.null(length.out) && length(times) == 1L) { # without a vector of indices

@@ -76,6 +76,13 @@ Math.AnvilValue <- function(x, ...) {
   if (...length() > 0L) {
     return(math_with(.Generic, x, ...))
   }
+  # integers are whole, and go into functions of real numbers as floats
+  if (!is_float_code(type_tag(x)[1L]) && !(.Generic %in% c("abs", "sign", "cumsum", "cumprod", "cummax", "cummin"))) {
+    if (.Generic %in% c("floor", "ceiling", "round", "trunc")) {
+      return(as_number(x))
+    }
+    x <- as_float(x)
+  }
   switch(.Generic,
     abs = nv_abs(x),
     sign = nv_sign(x),

@@ -90,7 +90,8 @@ nv_var <- function(operand, dims = NULL, drop = TRUE, correction = 1L, na.rm = F
   n <- if (check_flag(na.rm)) count_of_numbers(operand, dims, drop) else reduced_count(operand, dims)
   centre <- mean_without_nan(operand, dims, FALSE, na.rm)
   deviation <- without_nan(nv_sub(operand, nv_broadcast_to(centre, sizes)), 0, na.rm)
-  nv_div(nv_reduce_sum(nv_mul(deviation, deviation), dims, drop), nv_sub(n, correction))
+  n <- if (na.rm) nv_max(nv_sub(n, correction), 0) else n - correction # NaN of no elements
+  nv_div(nv_reduce_sum(nv_mul(deviation, deviation), dims, drop), n)
 }
 
 #' @rdname nv_reduce
