@@ -87,10 +87,6 @@ nv_seq_range <- function(call, env) {
   check_whole_number(eval(call$start, env), "start"):check_whole_number(eval(call$end, env), "end")
 }
 
-out_of_bounds <- function(what, size, hint = character()) {
-  abort_anvil("index", sprintf("%s is out of bounds for dimension of size %d.", what, size), hint)
-}
-
 index_by_range <- function(range, size) {
   n <- length(range)
   if (n == 0L) {
@@ -191,24 +187,8 @@ index_by_tensor <- function(index, size) {
   if (size == 0L && (rank == 0L || tag[3L] > 0L)) {
     out_of_bounds("A dynamic index", size)
   }
-  check_known(index, size)
+  check_places(index, size)
   list(index = index, kind = if (rank == 0L) "dynamic" else "gathered")
-}
-
-# A tensor with data is checked: `sizes` has one size, or one for each column.
-check_known <- function(index, sizes) {
-  if (!is_tensor(index) || length(index) == 0L) {
-    return(invisible())
-  }
-  data <- as_array(index)
-  data <- matrix(as.double(data), ncol = length(sizes))
-  for (d in seq_along(sizes)) {
-    ends <- range(data[, d])
-    if (ends[1L] < 1 || ends[2L] > sizes[d]) {
-      wrong <- if (ends[1L] < 1) ends[1L] else ends[2L]
-      out_of_bounds(paste("Index", format(wrong)), sizes[d], if (wrong < 0) "i A negative number in a tensor leaves nothing out: use `array(-i)` with R numbers, or a mask.")
-    }
-  }
 }
 
 unknown_size <- function(mask) {
@@ -251,7 +231,7 @@ places_by_tensor <- function(index, sizes) {
   if (!is_integer_code(tag[1L]) || length(tag) != 4L || tag[4L] != length(sizes)) {
     return(NULL)
   }
-  check_known(index, sizes)
+  check_places(index, sizes)
   list(points = index)
 }
 

@@ -23,7 +23,8 @@
 #'
 #' Indices are checked where their values are known, in debug mode always; negative numbers in a tensor
 #' leave nothing out, but are errors. In compiled code an index that points outside of the dimension counts as
-#' the nearest end, and what is assigned there by a vector of indices is dropped.
+#' the nearest end, and what is assigned there by a vector of indices is dropped; what is traced under
+#' `options(anvil.check_index = TRUE)` checks its indices when it runs.
 #'
 #' `value` is a scalar, or has exactly the shape of the part; for a mask it is a scalar. It is converted to the dtype of
 #' `x`, if promotion leads there; a number written in R must be one that the dtype

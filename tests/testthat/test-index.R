@@ -202,6 +202,21 @@ test_that("mistakes in indices are explained", {
   })
 })
 
+test_that("compiled code checks indices on request", {
+  withr::local_options(anvil.check_index = TRUE)
+  rows <- jit(function(x, i) x[i, ])
+  expect_equal(value(rows(x, nv_tensor(c(3L, 1L)))), m[c(3, 1), ])
+  e <- tryCatch(rows(x, nv_tensor(c(3L, 9L))), error = identity)
+  expect_s3_class(e, "anvil_error_index")
+  expect_match(conditionMessage(e), "Index 9 is out of bounds for dimension of size 3", fixed = TRUE)
+  expect_identical(conditionCall(e), quote(x[i, ]))
+  expect_error(jit(function(x, i) x[1, i])(x, nv_scalar(-1L)), "leaves nothing out", class = "anvil_error_index")
+  expect_error(jit(function(x, p) x[p])(x, nv_tensor(cbind(1L, 5L))), "size 4", class = "anvil_error_index")
+  expect_error(jit(function(x, i) { x[i, ] <- 0L; x })(x, nv_tensor(4L)), "Index 4", class = "anvil_error_index")
+  expect_error(jit(vectorize(function(i) x[i, 1]))(nv_tensor(c(1L, 4L))), "Index 4", class = "anvil_error_index")
+  expect_equal(flat(jit(gradient(function(v, i) sum(v[i]^2), wrt = "v"))(f64(1:3), nv_tensor(c(1L, 1L)))$v), c(4, 0, 0))
+})
+
 test_that("mistakes in assignments are explained", {
   v <- nv_tensor(1:10)
   expect_snapshot(error = TRUE, {
@@ -266,7 +281,7 @@ test_that("positions count from 1 in every dtype, jitted or not", {
       expect_identical(as_array(jit(added)(x, i)), array(c(10, 20, 30, 40) + 5 * (1:4 == place)))
     }
   }
-  missing <- nv_scalar(NA_integer_, "i32") # the smallest number
+  missing <- nv_scalar(-2147483648, "i32") # the smallest number
   expect_identical(as_array(jit(slice)(x, missing)), array(c(10, 20)))
   expect_identical(as_array(jit(added)(x, missing)), array(c(10, 20, 30, 40)))
   expect_identical(as_array(jit(function(x) nv_top_k(x, 2L))(x)$indices), array(c(4L, 3L)))
