@@ -9,6 +9,7 @@
 #'
 #' * `anvil.default_dtypes`: `c(float = "f32", int = "i32")`, the dtypes of R
 #'   doubles and integers; see [local_default_dtypes()].
+#' * `anvil.check_index`: `TRUE` makes what is traced check its indices when it runs, see [nv_subset()];
 #' * `anvil.check_nan`: `TRUE` makes debug mode stop at the first call that
 #'   produces a NaN.
 #' * `anvil.cache_dir`: a folder where machine code is kept from session to session, see [jit()].

@@ -41,7 +41,7 @@ nv_promote_to_common <- function(...) {
 #' @export
 nv_broadcast_scalars <- function(...) {
   operands <- list(...)
-  if (length(operands) == 0L) operands else keep_names(.Call(C_anvil_broadcast, operands), operands)
+  if (length(operands) == 0L) operands else keep_names(.Call(C_anvil_broadcast, operands, FALSE), operands)
 }
 
 #' @rdname nv_broadcast

@@ -133,7 +133,7 @@ nv_solve <- function(a, b = NULL) {
   if (is.null(b)) {
     return(inverse(a, "a"))
   }
-  operands <- .Call(C_anvil_promote, list(a = a, b = b), FALSE)
+  operands <- .Call(C_anvil_promote, list(a = a, b = as_vector(b)), FALSE)
   check_square_matrices(operands[[1L]], "a")
   sizes <- sizes_of(operands[[2L]])
   is_vector <- length(sizes) > 0L && length(sizes) == rank_of(operands[[1L]]) - 1L

@@ -1,45 +1,19 @@
 # Generic functions of R that have no meaning for tensors here. Their default methods would take
 # the data out, or fail deep inside of R: say at once what to do.
 
-refused <- function(generic, hint = character()) {
+refused <- function(generic) {
   force(generic)
-  function(...) unsupported(generic, hint)
+  function(...) unsupported(generic, verb_hint(generic))
 }
 
-take_out <- "i Take the data out as an R array with `as_array()`; inside of `jit()` there is no such function."
-
 #' @export
-xtfrm.AnvilValue <- refused("order", c("i Use `nv_argsort()`.", take_out))
-#' @importFrom stats median
+xtfrm.AnvilValue <- refused("xtfrm")
 #' @export
-median.AnvilValue <- refused("median", take_out)
-#' @importFrom stats quantile
+unique.AnvilValue <- refused("unique")
 #' @export
-quantile.AnvilValue <- refused("quantile", take_out)
+duplicated.AnvilValue <- refused("duplicated")
 #' @export
-unique.AnvilValue <- refused("unique", take_out)
-#' @export
-duplicated.AnvilValue <- refused("duplicated", take_out)
-
-#' @export
-qr.AnvilValue <- refused("qr", c("i Use `nv_qr()`, which gives the factors.", take_out))
-
-#' @export
-rep.AnvilValue <- refused("rep", "i Use `nv_broadcast_to()` or `nv_concatenate()`, and `nv_ifelse()` instead of `ifelse()`.")
-#' @export
-diff.AnvilValue <- refused("diff", "i Subtract parts: `n <- length(x); x[2:n] - x[1:(n - 1)]`.")
-#' @export
-scale.AnvilValue <- refused("scale", "i Use `nv_mean()` and `nv_sd()` with `dims` and `drop = FALSE`, and `nv_broadcast_tensors()`.")
-#' @importFrom utils head
-#' @export
-head.AnvilValue <- refused("head", "i Take parts with `[`: `x[1:6]`, or `x[1:6, ]` of a matrix.")
-#' @importFrom utils tail
-#' @export
-tail.AnvilValue <- refused("tail", "i Take parts with `[`: `n <- length(x); x[(n - 5):n]`.")
-#' @export
-split.AnvilValue <- refused("split", "i Take parts with `[`.")
-#' @export
-summary.AnvilValue <- refused("summary", c("i Use `mean()`, `range()` or `nv_sd()`.", take_out))
+split.AnvilValue <- refused("split")
 
 #' @export
 `[[<-.AnvilValue` <- function(x, ..., value) abort_anvil("argument", "`[[<-` is not defined for tensors.", "i Use `x[i] <- value`.")

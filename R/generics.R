@@ -1,45 +1,30 @@
-#' R's generic functions on tensors
+#' R's own functions on tensors
 #'
-#' Operators and functions of base R that work on tensors, by calling the `nv_*` function
-#' of the same meaning:
+#' Many functions of R work on tensors as they do on R data, in debug mode and in a trace. Generic functions have methods. Of
+#' others, there are functions of the same name and formals in the attached package: with a tensor they do what the table says, and
+#' without one they call what the session would call if anvil were not attached, whatever the order in which packages are
+#' attached. Code in packages does not see those: it calls the `nv_*` functions that the tables name.
 #'
-#' * `+ - * / ^ %% %/%`, see [nv_arithmetic]; `== != < <= > >=`, see [nv_compare]; `& | !`, for
-#'   `bool` only, see [nv_logic];
-#' * `%*%`, `crossprod()` and `tcrossprod()`, see [nv_matmul()]; `chol()`, see [nv_chol()];
-#'   `solve()`, `det()` and `determinant()`, see [nv_solve()];
-#' * `abs()`, `sqrt()`, `exp()`, `log()`, `round()` and so on, see [nv_math]; `cumsum()`, see
-#'   [nv_cumsum()];
-#' * `sum()`, `prod()`, `max()`, `min()`, `range()`, `any()`, `all()` and `mean()`, see [nv_reduce];
-#'   all but `range()` also take `dims` and `drop`;
-#' * `x[i, j]` and `x[i, j] <- value`, see [nv_subset()];
-#' * `sort()`, which keeps NaN as the largest element, see [nv_sort()];
-#' * `t()`, `aperm()`, `rev()`, `rbind()`, `cbind()`, `c()` and `dim(x) <- value`, see [nv_reshape()],
-#'   [nv_movement] and [nv_concatenate()];
-#' * `dim()`, `length()`, `is.finite()`, `is.infinite()`, `is.nan()`, `is.na()` and `anyNA()`;
-#' * `identical()` and `all.equal()`, which compare types and data; `all.equal()` says what differs.
+#' At least one operand of an operator must be a tensor. Operands have the same number of dimensions, or are scalars; dimensions of
+#' size 1 are repeated. A vector of R goes with tensors that have one dimension and its length. All else is an error where
+#' R would recycle: `sweep(m, 2, v)` lines `v` up with the columns of `m`, and `m - mean(m, dims = 1, drop = FALSE)` keeps the
+#' dimension that it needs.
 #'
-#' Before R 4.3, `%*%` is a function of this package, which leaves everything but tensors to R, and
-#' before R 4.4 `crossprod()` and `tcrossprod()` are S4 generics, the same as those of the package
-#' Matrix, in whatever order the packages are attached.
+#' What is not in these tables does not know tensors: [as_array()] takes the data out of one, outside of a trace. See
+#' `vignette("differences", "anvil")` for all that differs from R.
 #'
-#' At least one operand of an operator must be a tensor. `%*%`, `rbind()` and `cbind()` work with the
-#' tensor in any place, the others look at their first argument.
-#'
-#' `na.rm = TRUE`, `round(x, digits)` and functions that are not listed are errors. Functions of
-#' R that are not generic do not know tensors: instead of `ifelse()`, `pmax()` and `rowSums()` use
-#' [nv_ifelse()], [nv_max()] and the reductions. Some, such as `apply()`, `outer()` and `svd()`, take the
-#' data out of a tensor as an R array; inside of a trace they are errors. So does [as_array()], for
-#' `quantile()`, `which.max()`, `solve()` and what else is not there.
-#'
+#' @eval verb_sections()
 #' @name anvil_generics
 #' @examples
 #' x <- nv_tensor(matrix(c(1, 2, 3, 4), 2))
 #' 1 - exp(-x)
-#' x %*% t(x)
+#' x %*% c(1, 2)
 #' sum(x, dims = 1)
-#' mean(x)
-#' range(x)
+#' rowSums(x)
+#' sweep(x, 2, colMeans(x))
+#' max(1, x)
 #' cbind(x, 0)
+#' jit(function(x) c(0, diff(cumsum(x[, 1]))))(x)
 NULL
 
 # Tensors and boxes are of one class to R's generics, so that mixed operands find the same method.
@@ -91,6 +76,13 @@ Math.AnvilValue <- function(x, ...) {
   if (...length() > 0L) {
     return(math_with(.Generic, x, ...))
   }
+  # integers are whole, and go into functions of real numbers as floats
+  if (!is_float_code(type_tag(x)[1L]) && !(.Generic %in% c("abs", "sign", "cumsum", "cumprod", "cummax", "cummin"))) {
+    if (.Generic %in% c("floor", "ceiling", "round", "trunc")) {
+      return(as_number(x))
+    }
+    x <- as_float(x)
+  }
   switch(.Generic,
     abs = nv_abs(x),
     sign = nv_sign(x),
@@ -124,8 +116,7 @@ Math.AnvilValue <- function(x, ...) {
     cumprod = nv_cumprod(x),
     cummax = nv_cummax(x),
     cummin = nv_cummin(x),
-    gamma = unsupported("gamma", "i `exp(lgamma(x))` is its absolute value."),
-    unsupported(.Generic)
+    unsupported(.Generic, verb_hint(.Generic))
   )
 }
 
@@ -139,7 +130,7 @@ math_with <- function(generic, x, ...) {
       }
       nv_round(x)
     },
-    signif = unsupported("signif"),
+    signif = unsupported("signif", verb_hint("signif")),
     abort_anvil("argument", sprintf("`%s()` takes no further arguments for tensors.", generic))
   )
 }
@@ -157,7 +148,7 @@ no_others <- function(generic, known, ...) {
   others <- list(...)
   if (length(others)) {
     other <- c(Filter(nzchar, names(others)), "...")[1L]
-    hint <- sprintf("i It takes %s.", paste0("`", known, "`", collapse = " and "))
+    hint <- if (length(known)) sprintf("i It takes %s.", paste0("`", known, "`", collapse = ", "))
     abort_anvil("argument", sprintf("`%s()` of tensors has no argument `%s`.", generic, other), hint)
   }
 }
@@ -165,12 +156,9 @@ no_others <- function(generic, known, ...) {
 # --- reductions -------------------------------------------------------------------------
 
 #' @export
-Summary.AnvilValue <- function(..., na.rm = FALSE) {
-  check_na_rm(na.rm)
-  reduce_generic(.Generic, list(...))
-}
+Summary.AnvilValue <- function(..., na.rm = FALSE) reduce_generic(.Generic, list(...), na.rm)
 
-reduce_generic <- function(generic, operands) {
+reduce_generic <- function(generic, operands, na.rm = FALSE) {
   dims <- NULL
   drop <- TRUE
   if (!is.null(names(operands))) {
@@ -178,7 +166,7 @@ reduce_generic <- function(generic, operands) {
     unknown <- setdiff(names(operands), c("", known))
     if (length(unknown)) {
       hint <- if (length(known)) {
-        "i Its arguments are `dims` and `drop`; anything else is one more operand, without a name."
+        "i Its arguments are `dims`, `drop` and `na.rm`; anything else is one more operand, without a name."
       } else {
         "i Use `min()` and `max()` with `dims`."
       }
@@ -188,32 +176,25 @@ reduce_generic <- function(generic, operands) {
     drop <- operands[["drop"]] %||% TRUE
     operands <- unname(operands[!(names(operands) %in% known)])
   }
-  sizes_of_any(operands)
   if (generic == "range") {
-    return(nv_concatenate(reduce_generic("min", operands), reduce_generic("max", operands)))
+    return(nv_concatenate(reduce_generic("min", operands, na.rm), reduce_generic("max", operands, na.rm)))
   }
-  reduce_one <- switch(generic, sum = nv_reduce_sum, prod = nv_reduce_prod, max = nv_reduce_max, min = nv_reduce_min, any = nv_reduce_any, all = nv_reduce_all)
-  if (length(operands) == 1L) {
-    return(reduce_one(operands[[1L]], dims, drop))
-  }
-  combine <- switch(generic, sum = nv_add, prod = nv_mul, max = nv_max, min = nv_min, any = nv_or, all = nv_and)
-  Reduce(combine, lapply(operands, reduce_one, dims = dims, drop = drop))
-}
-
-check_na_rm <- function(na.rm) {
-  if (!identical(na.rm, FALSE)) {
-    abort_anvil("argument", "`na.rm = TRUE` is not supported: tensors do not carry NAs.", "i To leave NaN out, replace it first: `nv_ifelse(is.nan(x), 0, x)`.")
-  }
+  verb <- switch(generic,
+    sum = list(nv_reduce_sum, nv_add, 0), prod = list(nv_reduce_prod, nv_mul, 1), max = list(nv_reduce_max, nv_max, -Inf),
+    min = list(nv_reduce_min, nv_min, Inf), any = list(nv_reduce_any, nv_or, FALSE), all = list(nv_reduce_all, nv_and, TRUE)
+  )
+  operands <- lapply(operands, function(x) without_nan(as_vector(x, "..."), verb[[3L]], na.rm))
+  sizes_of_any(operands)
+  Reduce(verb[[2L]], lapply(operands, verb[[1L]], dims, drop))
 }
 
 #' @export
 mean.AnvilValue <- function(x, dims = NULL, drop = TRUE, trim = 0, na.rm = FALSE, ...) {
-  check_na_rm(na.rm)
   if (!is.numeric(trim) || !identical(as.double(trim), 0)) {
     abort_anvil("argument", "`trim` is not supported for tensors.")
   }
-  no_others("mean", c("dims", "drop"), ...)
-  nv_reduce_mean(x, dims, drop)
+  no_others("mean", c("dims", "drop", "na.rm"), ...)
+  mean_without_nan(x, dims, drop, na.rm)
 }
 
 #' @export

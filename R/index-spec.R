@@ -1,13 +1,14 @@
 # What the indices of a subset mean. Vectors with one element per dimension: `size` elements from
 # `start` in steps of `stride`, in reverse order if `flip`. Where `dynamic`, the start is the scalar
-# tensor in `index`. Where `picked`, the elements are those in `pick`, out of all. `keep`: whether
-# the result has the dimension.
+# tensor in `index`. Where `picked`, the elements are those in `pick`, out of all, where `gathered` those
+# in the tensor `index`, where `masked` those where the tensor `index` is true. `keep`: whether the
+# result has the dimension.
 
 index_specs <- function(sizes, exprs, value, env) {
   rank <- length(sizes)
   none <- logical(rank)
   ones <- rep(1L, rank)
-  s <- list(start = ones, size = sizes, stride = ones, flip = none, keep = !none, dynamic = none, index = vector("list", rank), picked = none, pick = vector("list", rank))
+  s <- list(start = ones, size = sizes, stride = ones, flip = none, keep = !none, dynamic = none, index = vector("list", rank), picked = none, pick = vector("list", rank), gathered = none, masked = none)
   n <- length(exprs)
   if (n == 1L && is_missing_argument(exprs[[1L]])) {
     return(s)
@@ -30,10 +31,13 @@ is_missing_argument <- function(expr) identical(expr, quote(expr = ))
 
 set_spec <- function(s, d, spec) {
   if (!is.null(spec$index)) {
-    s$dynamic[d] <- TRUE
     s$index[[d]] <- spec$index
-    s$size[d] <- 1L
-    s$keep[d] <- FALSE
+    kind <- spec$kind %||% "dynamic"
+    s[[kind]][d] <- TRUE
+    if (kind == "dynamic") {
+      s$size[d] <- 1L
+      s$keep[d] <- FALSE
+    }
   } else if (!is.null(spec$pick)) {
     s$picked[d] <- TRUE
     s$pick[[d]] <- spec$pick
@@ -47,16 +51,17 @@ set_spec <- function(s, d, spec) {
   s
 }
 
-is_contiguous <- function(s) !s$picked & s$stride == 1L
+is_contiguous <- function(s) !s$picked & !s$gathered & s$stride == 1L
 
 # Of the part, dropped dimensions included.
 result_sizes <- function(s) {
   s$size[s$picked] <- lengths(s$pick)[s$picked]
+  s$size[s$gathered] <- vapply(s$index[s$gathered], sizes_of, 1L)
   s$size
 }
 
 # --- one index ------------------------------------------------------------------------
-# Lists of those of start, size, stride, flip, keep, index and pick that it takes.
+# Lists of those of start, size, stride, flip, keep, index with its kind, and pick that it takes.
 
 index_spec <- function(expr, value, size, env) {
   while (is.call(expr) && identical(expr[[1L]], quote(`(`))) expr <- expr[[2L]]
@@ -80,10 +85,6 @@ nv_seq_range <- function(call, env) {
     abort_anvil("argument", "As an index, `nv_seq()` must count: leave `steps` out.")
   }
   check_whole_number(eval(call$start, env), "start"):check_whole_number(eval(call$end, env), "end")
-}
-
-out_of_bounds <- function(what, size) {
-  abort_anvil("index", sprintf("%s is out of bounds for dimension of size %d.", what, size))
 }
 
 index_by_range <- function(range, size) {
@@ -148,10 +149,18 @@ index_by_vector <- function(index, size) {
   index_by_places(index)
 }
 
+# A few stretches become slices, of more the elements are gathered.
 index_by_places <- function(index) {
+  if (length(index) == 0L) {
+    return(list(start = 1L, size = 0L))
+  }
+  steps <- diff(index)
+  if (length(steps) > 64L && sum(diff(steps) != 0L) > 32L) {
+    return(list(index = nv_tensor(as.integer(index)), kind = "gathered"))
+  }
   runs <- arithmetic_runs(index)
   if (length(runs) != 1L) {
-    return(if (length(runs) == 0L) list(start = 1L, size = 0L) else list(pick = index))
+    return(list(pick = index))
   }
   step <- runs[[1L]]$step
   list(start = min(index), size = length(index), stride = abs(step), flip = step < 0L)
@@ -159,28 +168,71 @@ index_by_places <- function(index) {
 
 index_by_tensor <- function(index, size) {
   tag <- type_tag(index)
+  rank <- length(tag) - 2L
+  if (tag[1L] == 0L && rank == 1L && tag[3L] == size) {
+    return(list(index = index, kind = "masked"))
+  }
   if (!is_integer_code(tag[1L])) {
     abort_anvil("index", "Dynamic indices must be integers.", c(
       sprintf("x Got %s.", type_text(index)),
-      if (tag[1L] == 0L) "i The shape of the result would depend on data: use `nv_ifelse()`, or a logical R vector."
+      if (tag[1L] == 0L) sprintf("i A mask has the length %d of the dimension, or the shape of the tensor.", size)
     ))
   }
-  if (length(tag) == 2L) {
-    return(list(index = index))
-  }
-  if (length(tag) > 3L) {
-    abort_anvil("index", "Dynamic indices must be at most 1D.", sprintf("x Got %s.", type_text(index)))
-  }
-  if (!is_tensor(index)) {
-    abort_anvil("index", "Several indices must be known when the program is traced.", c(
+  if (rank > 1L) {
+    abort_anvil("index", "Dynamic indices must be at most 1D.", c(
       sprintf("x Got %s.", type_text(index)),
-      "i Use a scalar tensor, or `array()` of fixed numbers."
+      "i A matrix of indices is the only index, and has a column for each dimension."
     ))
   }
-  if (size == 0L) {
+  if (size == 0L && (rank == 0L || tag[3L] > 0L)) {
     out_of_bounds("A dynamic index", size)
   }
-  index_by_places(as.integer(pmin(pmax(as.double(as_array(index)), 1), size)))
+  check_places(index, size)
+  list(index = index, kind = if (rank == 0L) "dynamic" else "gathered")
+}
+
+unknown_size <- function(mask) {
+  abort_anvil("index", "The size of what a mask picks depends on data.", c(
+    sprintf("x Got %s.", type_text(mask)),
+    "i `nv_ifelse(mask, x, 0)` keeps the shape; sums and means take that as well.",
+    "i A mask whose values are known is an index as R data: `x[as_array(mask)]`."
+  ))
+}
+
+# --- one index for all dimensions ------------------------------------------------------
+# NULL, or a list of `mask`, a bool tensor of the shape of x, or of `points`, a matrix of places.
+
+places_of <- function(sizes, exprs, value) {
+  if (length(exprs) != 1L || length(sizes) == 0L || is_missing_argument(exprs[[1L]])) {
+    return(NULL)
+  }
+  index <- value(1L)
+  if (is_value(index)) {
+    return(places_by_tensor(index, sizes))
+  }
+  if (is.object(index) || length(dim(index)) < 2L) {
+    return(NULL)
+  }
+  if (is.logical(index) && identical(dim(index), sizes) && !anyNA(index)) {
+    return(list(points = nv_tensor(unname(which(index, arr.ind = TRUE)))))
+  }
+  if (!is.numeric(index) || !identical(dim(index)[2L], length(sizes)) || length(dim(index)) > 2L) {
+    return(NULL)
+  }
+  columns <- vapply(seq_along(sizes), function(d) check_index(index[, d], sizes[d]), integer(nrow(index)))
+  list(points = nv_tensor(matrix(columns, ncol = length(sizes))))
+}
+
+places_by_tensor <- function(index, sizes) {
+  tag <- type_tag(index)
+  if (tag[1L] == 0L && identical(tag[-(1:2)], sizes)) {
+    return(list(mask = index))
+  }
+  if (!is_integer_code(tag[1L]) || length(tag) != 4L || tag[4L] != length(sizes)) {
+    return(NULL)
+  }
+  check_places(index, sizes)
+  list(points = index)
 }
 
 # Stretches of a vector of indices with one step: lists of first, size and step. A step of 0

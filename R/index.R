@@ -14,12 +14,19 @@
 #' * negative numbers (`-1`, `array(-(1:3))`): all others;
 #' * a scalar integer tensor, whose value may be known only when the program runs: the
 #'   dimension disappears;
-#' * an integer tensor with one dimension and with data: these elements.
+#' * an integer tensor with one dimension: these elements, possibly repeated;
+#' * in assignments, a `bool` tensor as long as the dimension, a mask: the elements where it is `TRUE`.
 #'
-#' Numbers written in R are checked; a tensor that points outside of the dimension counts as
-#' the nearest end.
+#' One index may also stand for all dimensions: a matrix of numbers or an integer tensor with one column for
+#' each dimension, whose rows are the places of single elements; a logical array of the shape of `x`, and in assignments a
+#' `bool` tensor of that shape: `x[x < 0] <- 0`.
 #'
-#' `value` is a scalar, or has exactly the shape of the part. It is converted to the dtype of
+#' Indices are checked where their values are known, in debug mode always; negative numbers in a tensor
+#' leave nothing out, but are errors. In compiled code an index that points outside of the dimension counts as
+#' the nearest end, and what is assigned there by a vector of indices is dropped; what is traced under
+#' `options(anvil.check_index = TRUE)` checks its indices when it runs.
+#'
+#' `value` is a scalar, or has exactly the shape of the part; for a mask it is a scalar. It is converted to the dtype of
 #' `x`, if promotion leads there; a number written in R must be one that the dtype
 #' has. When an index is repeated, the last value stays.
 #'
@@ -27,8 +34,8 @@
 #'
 #' * A plain vector with several elements is an error: with one element it would drop the
 #'   dimension and with two not. Say `array(i)`.
-#' * `x[i]` of a matrix takes rows; there is no index into the flattened tensor, and no
-#'   index by a matrix or by names.
+#' * `x[i]` of a matrix takes rows; there is no index into the flattened tensor, and none by names.
+#' * What a `bool` tensor picks has a size that depends on data, so `x[mask]` is an error that says what to do.
 #' * 0 is no index, and `value` is not recycled.
 #'
 #' @param x A tensor.
@@ -45,11 +52,25 @@
 #' x[i, 1]
 #' x[1, ] <- 0L
 #' x
+#' x[nv_tensor(c(3L, 1L, 3L)), ]
+#' x[x > 9L] <- 9L
+#' x[cbind(1:3, 2:4)]
 nv_subset <- function(x, ..., drop = TRUE) {
   check_flag(drop)
   x <- as_operand(x, "x")
+  exprs <- as.list(substitute(list(...)))[-1L]
+  places <- places_of(sizes_of(x), exprs, function(k) ...elt(k))
+  if (is.null(places)) {
+    return(take_part(x, index_specs(sizes_of(x), exprs, function(k) ...elt(k), parent.frame()), drop))
+  }
+  if (!is.null(places$mask)) unknown_size(places$mask)
+  take_points(x, places$points)
+}
+
+# The elements that the indices `s` name.
+take_part <- function(x, s, drop = FALSE) {
   sizes <- sizes_of(x)
-  s <- index_specs(sizes, as.list(substitute(list(...)))[-1L], function(k) ...elt(k), parent.frame())
+  if (any(s$masked)) unknown_size(s$index[[which(s$masked)[1L]]])
   if (any(s$dynamic)) {
     plain <- is_contiguous(s)
     sizes <- ifelse(plain, s$size, sizes)
@@ -65,6 +86,9 @@ nv_subset <- function(x, ..., drop = TRUE) {
   for (d in which(s$picked)) {
     x <- take_picked(x, d, s$pick[[d]])
   }
+  for (d in which(s$gathered)) {
+    x <- take_gathered(x, d, s$index[[d]])
+  }
   if (!drop || all(s$keep)) x else record("reshape", list(x), list(shape = result_sizes(s)[s$keep]))
 }
 
@@ -73,8 +97,43 @@ nv_subset <- function(x, ..., drop = TRUE) {
 nv_subset_assign <- function(x, ..., value) {
   refuse_ifelse()
   x <- as_operand(x, "x")
-  s <- index_specs(sizes_of(x), as.list(substitute(list(...)))[-1L], function(k) ...elt(k), parent.frame())
-  update <- prepare_update(value, type_tag(x), s)
+  exprs <- as.list(substitute(list(...)))[-1L]
+  places <- places_of(sizes_of(x), exprs, function(k) ...elt(k))
+  if (is.null(places)) {
+    s <- index_specs(sizes_of(x), exprs, function(k) ...elt(k), parent.frame())
+    return(put_part(x, s, prepare_update(value, type_tag(x), s)))
+  }
+  if (!is.null(places$mask)) {
+    return(nv_ifelse(places$mask, single_value(value, type_tag(x)), x))
+  }
+  count <- sizes_of(places$points)[1L]
+  put_points(x, places$points, prepare_update(value, type_tag(x), list(size = count, picked = FALSE, gathered = FALSE, masked = FALSE, keep = TRUE)))
+}
+
+# x with other elements where the indices `s` are; `update` has all dimensions of x. What a tensor of
+# indices or a mask names is a part by itself: the others are assigned to within it.
+put_part <- function(x, s, update) {
+  hard <- which(s$gathered | s$masked)
+  if (length(hard) == 0L) {
+    return(put_slices(x, s, update))
+  }
+  d <- hard[length(hard)]
+  index <- s$index[[d]]
+  mask <- s$masked[d]
+  inner <- s
+  inner$gathered[d] <- inner$masked[d] <- FALSE
+  inner$size[d] <- if (mask) sizes_of(x)[d] else sizes_of(index)
+  if (any(inner$size != sizes_of(x)) || any(inner$picked | inner$dynamic | inner$flip | inner$gathered | inner$masked)) {
+    update <- put_part(if (mask) x else take_gathered(x, d, index), inner, update)
+  }
+  if (!mask) {
+    return(put_gathered(x, d, index, update))
+  }
+  mask <- record("broadcast_in_dim", list(index), list(shape = sizes_of(x), broadcast_dimensions = d))
+  nv_ifelse(mask, update, x)
+}
+
+put_slices <- function(x, s, update) {
   if (any(s$flip)) {
     update <- nv_reverse(update, which(s$flip))
   }
@@ -152,6 +211,7 @@ prepare_update <- function(value, tag, s) {
       if (is_r_data(value)) "i Vectors do not become tensors by themselves: use `array()` or `nv_tensor()`."
     ))
   }
+  if (any(s$masked)) value <- single_value(value, tag)
   value <- value_as(value, tag)
   size <- result_sizes(s)
   given <- sizes_of(value)
@@ -165,6 +225,17 @@ prepare_update <- function(value, tag, s) {
     ))
   }
   if (all(s$keep)) value else record("reshape", list(value), list(shape = size))
+}
+
+# The value for the elements of a mask, of which nobody knows how many there are.
+single_value <- function(value, tag) {
+  if (!is_tensorish(value) || length(sizes_of(value)) > 0L) {
+    abort_anvil("shape", "Where a mask is the index, `value` must be a scalar.", c(
+      if (is_tensorish(value)) sprintf("x Got shape %s.", shape2string(sizes_of(value))) else sprintf("x Got %s.", describe_value(value)),
+      "i `nv_ifelse(mask, value, x)` takes a `value` of the shape of `x`."
+    ))
+  }
+  value_as(value, tag)
 }
 
 value_as <- function(value, tag) {

@@ -3,15 +3,18 @@
 #' `nv_matmul()` is R's `%*%`, `nv_crossprod(x, y)` is `t(x) %*% y` and `nv_tcrossprod(x, y)` is
 #' `x %*% t(y)`, without a transposed copy; `y` defaults to `x`. The last two dimensions are the
 #' matrices; the ones before, which must be the same for both operands, count matrices that
-#' are multiplied side by side. `nv_outer()` multiplies every element of a vector with
-#' every element of another.
+#' are multiplied side by side. `nv_outer()` joins every element of a tensor with every element of another, and
+#' `nv_kronecker()` puts what that gives at the place of each element of the first, as [outer()] and [kronecker()] do.
 #'
-#' Operands are promoted to a common dtype. Unlike in R, a vector is neither a row nor a
-#' column: make it a matrix with [nv_reshape()] or [nv_unsqueeze()].
+#' Operands are promoted to a common dtype. A vector, of R as well, is a row or a column, whichever fits, as in R: left of a
+#' matrix a row, right of it a column, a product of two vectors of one length is their inner product. Of the functions with a
+#' transpose, only that with a vector on the right differs: `crossprod(x, v)` is `t(x) %*% v`.
 #'
-#' @param lhs,rhs Tensors or R matrices.
+#' @param lhs,rhs Tensors or R matrices and vectors.
+#' @param f A function of two tensors of one shape, or its name.
+#' @param ... Further arguments of `f`.
 #' @return A tensor.
-#' @aliases %*% crossprod tcrossprod
+#' @aliases %*% crossprod tcrossprod outer %o% kronecker %x%
 #' @aliases crossprod,AnvilValue,AnvilValue-method tcrossprod,AnvilValue,AnvilValue-method
 #' @aliases crossprod,AnvilValue,ANY-method tcrossprod,AnvilValue,ANY-method
 #' @aliases crossprod,ANY,AnvilValue-method tcrossprod,ANY,AnvilValue-method
@@ -21,6 +24,7 @@
 #' b <- nv_tensor(matrix(1:6, 3))
 #' a %*% b
 #' nv_crossprod(a)
+#' a %*% c(1L, 0L, 2L)
 #' nv_outer(nv_tensor(1:3), nv_tensor(4:5))
 nv_matmul <- function(lhs, rhs) matrix_product(list(lhs = lhs, rhs = rhs), 0L, 1L)
 
@@ -36,16 +40,22 @@ nv_tcrossprod <- function(lhs, rhs = NULL) matrix_product(list(lhs = lhs, rhs = 
 # before the last one of the second. They are named as the arguments that they came from.
 matrix_product <- function(operands, left, right) {
   labels <- names(operands)
+  operands <- lapply(operands, function(x) if (is_r_data(x) && is.null(dim(x))) array(x) else x)
   operands <- .Call(C_anvil_promote, operands, FALSE)
   rank <- c(rank_of(operands[[1L]]), rank_of(operands[[2L]]))
-  if (rank[1L] < 2L || rank[1L] != rank[2L]) {
+  vectors <- rank == 1L
+  if (any(vectors) && all(rank %in% 1:2)) {
+    matrices <- vectors_as_matrices(operands, vectors, left, right)
+    return(record("dot_general", matrices, list(contracting_dims = list(2L - left, 2L - right), batching_dims = list(integer(), integer()))))
+  }
+  if (any(rank < 2L) || rank[1L] != rank[2L]) {
     few <- which(rank < 2L)[1L]
     abort_anvil(
       "shape",
       if (is.na(few)) sprintf("`%s` and `%s` must have the same number of dimensions.", labels[1L], labels[2L]) else sprintf("`%s` of a matrix product must have at least 2 dimensions.", labels[few]),
       c(
         sprintf("x Got shapes %s.", ordinal_shapes(lapply(operands, sizes_of))),
-        if (!is.na(few)) "i A vector becomes a column with `nv_unsqueeze(x, 2)` and a row with `nv_unsqueeze(x, 1)`."
+        if (any(rank == 0L)) "i To multiply with a number use `*`." else if (any(vectors)) "i A vector goes with a matrix; for a stack of them it becomes columns with `nv_unsqueeze()`."
       )
     )
   }
@@ -53,13 +63,43 @@ matrix_product <- function(operands, left, right) {
   record("dot_general", operands, list(contracting_dims = list(rank[1L] - left, rank[2L] - right), batching_dims = list(batch, batch)))
 }
 
+# A vector lies along the dimension that is summed over, or, where the other operand has only size 1 to be summed
+# over, across. Two vectors in tcrossprod() are columns.
+vectors_as_matrices <- function(operands, vectors, left, right) {
+  along <- 2L - c(left, right)
+  sizes <- lapply(operands, sizes_of)
+  summed <- c(sizes[[1L]][if (vectors[1L]) 1L else along[1L]], sizes[[2L]][if (vectors[2L]) 1L else along[2L]])
+  across <- summed[1L] != summed[2L] & rev(summed) == 1L
+  if (all(vectors)) across <- rep(any(across) || left + right == 0L, 2L)
+  across_of <- function(k) if (across[k]) along[k] else 3L - along[k]
+  lapply(1:2, function(k) if (vectors[k]) nv_unsqueeze(operands[[k]], across_of(k)) else operands[[k]])
+}
+
 #' @rdname nv_matmul
 #' @export
-nv_outer <- function(lhs, rhs) {
-  operands <- .Call(C_anvil_promote, list(lhs = lhs, rhs = rhs), FALSE)
-  sizes <- c(vector_size(operands[[1L]], "lhs"), vector_size(operands[[2L]], "rhs"))
-  spread <- function(k) record("broadcast_in_dim", operands[k], list(shape = sizes, broadcast_dimensions = k))
-  nv_mul(spread(1L), spread(2L))
+nv_outer <- function(lhs, rhs, f = "*", ...) {
+  operands <- .Call(C_anvil_promote, list(lhs = as_vector(lhs), rhs = as_vector(rhs)), FALSE)
+  sizes <- lapply(operands, sizes_of)
+  all <- c(sizes[[1L]], sizes[[2L]])
+  spread <- function(k, dims) record("broadcast_in_dim", operands[k], list(shape = all, broadcast_dimensions = dims))
+  first <- seq_along(sizes[[1L]])
+  as_function(f)(spread(1L, first), spread(2L, length(first) + seq_along(sizes[[2L]])), ...)
+}
+
+#' @rdname nv_matmul
+#' @export
+nv_kronecker <- function(lhs, rhs, f = "*", ...) {
+  operands <- .Call(C_anvil_promote, list(lhs = as_vector(lhs), rhs = as_vector(rhs)), FALSE)
+  sizes <- lapply(operands, sizes_of)
+  rank <- max(lengths(sizes))
+  sizes <- lapply(sizes, function(s) c(s, rep(1L, rank - length(s))))
+  all <- c(rbind(sizes[[2L]], sizes[[1L]])) # those of rhs change faster
+  spread <- function(k, dims) record("broadcast_in_dim", list(nv_reshape(operands[[k]], sizes[[k]])), list(shape = all, broadcast_dimensions = dims))
+  joined <- as_function(f)(spread(1L, 2L * seq_len(rank)), spread(2L, 2L * seq_len(rank) - 1L), ...)
+  if (!identical(sizes_of(joined, "f"), all)) {
+    abort_anvil("shape", "`f` must give a tensor of the shape of its operands.", sprintf("x Got shapes %s.", ordinal_shapes(list(sizes_of(joined), all))))
+  }
+  nv_reshape(joined, sizes[[1L]] * sizes[[2L]])
 }
 
 vector_size <- function(x, name) {
@@ -82,22 +122,25 @@ matrix_sizes <- function(x, name = "operand") {
 #'
 #' `nv_eye()` is the identity matrix and `nv_diag()` the matrix with a given diagonal.
 #' `nv_extract_diag()` takes the diagonal out of a matrix, square or not; `nv_trace()` is its
-#' sum. Unlike R's `diag()`, each of them does one thing only. `nv_tril()` and `nv_triu()` keep
-#' the lower or upper triangle and put zeros elsewhere.
+#' sum, and `nv_set_diag()` puts another one there. Unlike R's `diag()`, which works on tensors where anvil is attached, each
+#' of them does one thing only. `nv_tril()` and `nv_triu()` keep the lower or upper triangle and put zeros elsewhere.
 #'
 #' @param n The number of rows and columns.
 #' @param dtype A dtype; by default that of R doubles.
 #' @param device The device; `"cpu"` is the only one.
 #' @param operand A vector for `nv_diag()`, otherwise a matrix.
+#' @param value A scalar, or a vector as long as the diagonal.
 #' @param diagonal The last diagonal to keep: 0 is the main one, positive ones lie above
 #'   it.
 #' @return A tensor.
+#' @aliases diag diag<-
 #' @export
 #' @examples
 #' nv_eye(2)
 #' nv_diag(nv_tensor(1:3))
 #' m <- nv_tensor(matrix(1:9, 3))
 #' nv_extract_diag(m)
+#' nv_set_diag(m, 0L)
 #' nv_trace(m)
 #' nv_tril(m)
 #' nv_triu(m, 1)
@@ -120,6 +163,23 @@ nv_diag <- function(operand) {
   n <- vector_size(operand, "operand")
   rows <- record("broadcast_in_dim", list(operand), list(shape = c(n, n), broadcast_dimensions = 1L))
   nv_ifelse(beside_diagonal(c(n, n), 0L, nv_eq), rows, zero_like(operand))
+}
+
+#' @rdname nv_eye
+#' @export
+nv_set_diag <- function(operand, value) {
+  operand <- as_operand(operand, "operand")
+  sizes <- matrix_sizes(operand)
+  value <- value_as(as_vector(value), type_tag(operand))
+  if (rank_of(value) > 0L) {
+    n <- vector_size(value, "value")
+    if (n != min(sizes)) {
+      abort_anvil("shape", sprintf("`value` must have length %d, that of the diagonal.", min(sizes)), sprintf("x Got shape %s.", shape2string(sizes_of(value))))
+    }
+    if (sizes[1L] > n) value <- nv_pad(value, zero_like(value), 0L, sizes[1L] - n)
+    value <- record("broadcast_in_dim", list(value), list(shape = sizes, broadcast_dimensions = 1L))
+  }
+  nv_ifelse(beside_diagonal(sizes, 0L, nv_eq), value, operand)
 }
 
 # The number zero in the dtype of x.
@@ -185,7 +245,7 @@ nv_chol <- function(operand, lower = FALSE) record("cholesky", list(operand), li
 #' @export
 nv_triangular_solve <- function(a, b, left_side = TRUE, lower = TRUE, unit_diagonal = FALSE, transpose_a = FALSE) {
   check_flag(left_side, "left_side")
-  operands <- .Call(C_anvil_promote, list(a = a, b = b), FALSE)
+  operands <- .Call(C_anvil_promote, list(a = a, b = as_vector(b)), FALSE)
   sizes <- sizes_of(operands[[2L]])
   is_vector <- length(sizes) > 0L && length(sizes) == rank_of(operands[[1L]]) - 1L
   if (is_vector) {

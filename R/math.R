@@ -3,7 +3,7 @@
 #' Elementwise functions of float tensors. R's functions of the same names call them:
 #' `exp(x)`, `sqrt(x)`, `lgamma(x)` and so on.
 #'
-#' They want `f32` or `f64` tensors: convert integers with [nv_convert()] before. Where
+#' They want float tensors, into which R's functions convert integers and `bool`, and else [nv_convert()]. Where
 #' a function is not defined (`log(-1)`) the result is NaN, without a warning.
 #'
 #' `nv_sine()`, `nv_cosine()` and `nv_ceil()` are other names of `nv_sin()`, `nv_cos()`

@@ -13,7 +13,7 @@
 #'   `rowSums(m)`. `dims = integer()` reduces nothing.
 #' * Integers wrap around. `bool` tensors are counted in `i32` by sums, products and
 #'   means.
-#' * There is no `NA`, so `na.rm = TRUE` is an error. NaN spreads.
+#' * There is no `NA`: `na.rm = TRUE` of R's functions leaves out NaN, which else spreads.
 #' * The largest of no elements is `-Inf`, or the smallest number of an integer dtype, without
 #'   a warning.
 #' * In derivatives, equal extremes share it.
@@ -23,6 +23,7 @@
 #' @param dims Dimensions to reduce; by default all.
 #' @param drop Whether reduced dimensions disappear or stay with size 1.
 #' @param correction What is subtracted from the number of elements.
+#' @param na.rm Whether NaN is left out.
 #' @return A tensor.
 #' @name nv_reduce
 #' @examples
@@ -81,20 +82,40 @@ nv_mean <- nv_reduce_mean
 
 #' @rdname nv_reduce
 #' @export
-nv_var <- function(operand, dims = NULL, drop = TRUE, correction = 1L) {
+nv_var <- function(operand, dims = NULL, drop = TRUE, correction = 1L, na.rm = FALSE) {
   check_number(correction)
   operand <- as_float(operand)
   sizes <- sizes_of(operand)
   if (is.null(dims)) dims <- seq_along(sizes)
-  n <- reduced_count(operand, dims)
-  centre <- nv_div(nv_reduce_sum(operand, dims, drop = FALSE), n)
-  deviation <- nv_sub(operand, nv_broadcast_to(centre, sizes))
-  nv_div(nv_reduce_sum(nv_mul(deviation, deviation), dims, drop), n - correction)
+  n <- if (check_flag(na.rm)) count_of_numbers(operand, dims, drop) else reduced_count(operand, dims)
+  centre <- mean_without_nan(operand, dims, FALSE, na.rm)
+  deviation <- without_nan(nv_sub(operand, nv_broadcast_to(centre, sizes)), 0, na.rm)
+  n <- if (na.rm) nv_max(nv_sub(n, correction), 0) else n - correction # NaN of no elements
+  nv_div(nv_reduce_sum(nv_mul(deviation, deviation), dims, drop), n)
 }
 
 #' @rdname nv_reduce
 #' @export
-nv_sd <- function(operand, dims = NULL, drop = TRUE, correction = 1L) nv_sqrt(nv_var(operand, dims, drop, correction))
+nv_sd <- function(operand, dims = NULL, drop = TRUE, correction = 1L, na.rm = FALSE) nv_sqrt(nv_var(operand, dims, drop, correction, na.rm))
+
+# --- NaN left out ----------------------------------------------------------------------
+
+# The operand with `value` in the place of NaN, if that is asked for.
+without_nan <- function(x, value, na.rm) {
+  check_flag(na.rm, "na.rm")
+  if (!na.rm || !is_float_code(type_tag(x, "x")[1L])) x else nv_ifelse(nv_is_nan(x), value, x)
+}
+
+count_of_numbers <- function(x, dims, drop) nv_reduce_sum(nv_convert(nv_not(nv_is_nan(x)), dtype(x)), dims, drop)
+
+mean_without_nan <- function(x, dims, drop, na.rm) {
+  check_flag(na.rm, "na.rm")
+  x <- as_float(x, "x")
+  if (!na.rm) {
+    return(nv_reduce_mean(x, dims, drop))
+  }
+  nv_div(nv_reduce_sum(without_nan(x, 0, TRUE), dims, drop), count_of_numbers(x, dims, drop))
+}
 
 #' Positions of extremes
 #'

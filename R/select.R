@@ -4,27 +4,31 @@
 #' `nv_select()` is another name of it. Both values are computed; to compute only one
 #' use [nv_if()].
 #'
-#' The values are promoted to a common dtype. Scalars, `pred` included, are spread over
-#' the shape of the others.
+#' The values are promoted to a common dtype. Scalars and dimensions of size 1, those of `pred` included,
+#' are spread over the shape of the others.
 #'
 #' A derivative goes to the chosen side only: it stays zero through the elementwise functions of
 #' the other side, even where these have an infinite derivative, as `log(x)` in
 #' `nv_ifelse(x > 0, log(x), x)` at 0.
 #'
-#' R's own `ifelse()` does not know tensors.
+#' Where anvil is attached, R's `ifelse()` calls this function for tensors.
 #'
 #' @param pred A tensor of dtype `bool`.
 #' @param true_value,false_value Tensors or numbers.
 #' @return A tensor of the common dtype and shape.
+#' @aliases ifelse
 #' @export
 #' @examples
 #' x <- nv_tensor(c(-1, 2, -3))
 #' nv_ifelse(x > 0, x, 0)
 nv_ifelse <- function(pred, true_value, false_value) {
-  values <- .Call(C_anvil_promote, list(true_value = true_value, false_value = false_value), TRUE)
   pred <- as_operand(pred, "pred")
-  if (length(type_tag(pred)) > 2L) values <- .Call(C_anvil_broadcast, list(pred, values[[1L]], values[[2L]]))[-1L]
-  record("select", list(pred, values[[1L]], values[[2L]]))
+  sizes <- sizes_of(pred)
+  like <- function(x) if (length(sizes) == 1L && length(x) == sizes && is_r_data(x)) array(x) else x # a vector of R
+  values <- .Call(C_anvil_promote, list(true_value = like(true_value), false_value = like(false_value)), TRUE)
+  operands <- c(list(pred), values)
+  if (length(sizes) > 0L) operands <- .Call(C_anvil_broadcast, operands, TRUE)
+  record("select", operands)
 }
 
 #' @rdname nv_ifelse

@@ -6,7 +6,8 @@
 #' floats, integers for integers, logicals for `bool`. Tensors of `i64`, `ui64` and
 #' `ui32` come back as doubles as long as all values are exact (at most 2^53), and
 #' as `bit64::integer64` otherwise. `as_raw()` gives the bytes. `as.double()`,
-#' `as.integer()`, `as.logical()` and `as.vector()` give plain vectors.
+#' `as.integer()`, `as.logical()` and `as.vector()` give plain vectors, converted as R converts its own, and
+#' `as.data.frame()` a data frame of the columns.
 #'
 #' @param x A tensor.
 #' @param row_major Whether the bytes are ordered with the last dimension fastest.
@@ -41,8 +42,9 @@ concrete <- function(x, name = "x") {
     return(x)
   }
   if (inherits(x, "GraphBox")) {
+    hints <- hint_of_calls() # before other calls are under way
     abort_anvil("trace", "A traced value has no data yet.", c(
-      "x R asked for them while the function was being traced.",
+      hints,
       "i Use `nv_*` functions on it, or make the argument static so that R sees its value."
     ))
   }
@@ -52,24 +54,14 @@ concrete <- function(x, name = "x") {
   abort_anvil("argument", sprintf("`%s` must be an AnvilTensor.", name), sprintf("x Got <%s>.", described_class(x)))
 }
 
-vector_as <- function(x, convert, allowed, what) {
-  data <- concrete(x)
-  if (!allowed(dtype(data))) {
-    abort_anvil("dtype", sprintf("`%s` is not defined for dtype %s.", what, as.character(dtype(data))), "i Convert it with `nv_convert()` before.")
-  }
-  convert(as_array(data))
-}
-
 #' @export
-as.double.AnvilValue <- function(x, ...) {
-  vector_as(x, as.double, function(t) is_float_dtype(t) || is_integer_dtype(t), "as.double()")
-}
+as.double.AnvilValue <- function(x, ...) as.double(as_array(x))
 #' @export
-as.integer.AnvilValue <- function(x, ...) vector_as(x, as.integer, is_integer_dtype, "as.integer()")
+as.integer.AnvilValue <- function(x, ...) as.integer(as_array(x))
 #' @export
 as.logical.AnvilValue <- function(x, ...) {
   refuse_ifelse()
-  vector_as(x, as.logical, function(t) inherits(t, "BooleanType"), "as.logical()")
+  as.logical(as_array(x))
 }
 #' @export
 as.vector.AnvilValue <- function(x, mode = "any") as.vector(as_array(x), mode)
@@ -79,3 +71,5 @@ as.array.AnvilValue <- function(x, ...) as.array(as_array(x))
 as.matrix.AnvilValue <- function(x, ...) as.matrix(as_array(x))
 #' @export
 as.character.AnvilValue <- function(x, ...) as.character(as_array(x))
+#' @export
+as.data.frame.AnvilValue <- function(x, ...) as.data.frame(as_array(x), ...)

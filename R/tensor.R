@@ -16,9 +16,9 @@
 #'
 #' # Missing values
 #'
-#' Tensors know `NaN`, but no `NA`. `NA_real_` is a NaN, `NA_integer_` the smallest
-#' `i32` (which [as_array()] gives back as `NA`), or a NaN in a float tensor, and a
-#' logical `NA` is `TRUE`. `check = TRUE` makes missing values an error.
+#' Tensors know `NaN`, but no `NA`. In a float tensor, missing values are NaN. Among integers and logicals that
+#' become no floats they are an error, unless `na` says what stands in their place. `check = TRUE` makes
+#' all missing values an error.
 #'
 #' @param data A logical, integer, double or `integer64` vector or array; for
 #'   `nv_tensor()` also a raw buffer or, unchanged, an `AnvilTensor`, a data frame of numbers, a dense matrix of package
@@ -33,6 +33,7 @@
 #'   without `dtype`.
 #' @param byrow Whether `data` fill the tensor with the last dimension fastest.
 #' @param check Whether missing values are an error.
+#' @param na A number or flag for the missing values.
 #' @param nrow,ncol Numbers of rows and columns.
 #' @return An `AnvilTensor`.
 #' @export
@@ -43,7 +44,7 @@
 #' x <- nv_tensor(matrix(1:4, 2), "f32")
 #' as_array(x)
 #' shape(x)
-nv_tensor <- function(data, dtype = NULL, device = NULL, shape = NULL, ambiguous = NULL, byrow = FALSE, check = FALSE) {
+nv_tensor <- function(data, dtype = NULL, device = NULL, shape = NULL, ambiguous = NULL, byrow = FALSE, check = FALSE, na = NULL) {
   check_device(device)
   check_flag(byrow)
   check_flag(check)
@@ -59,6 +60,10 @@ nv_tensor <- function(data, dtype = NULL, device = NULL, shape = NULL, ambiguous
     data <- source$data
     dtype <- source$dtype
     shape <- source$shape
+  }
+  if (!is.null(na)) {
+    if (!is_literal(na) || is_missing_literal(na)) wrong_argument("na", "a number or flag", na)
+    if (is_r_data(data)) data[is.na(data)] <- na
   }
   if (byrow && is_r_data(data) && (length(shape) > 1L || length(dim(data)) > 1L)) {
     data <- fill_by_row(data, if (is.null(shape)) dim(data) else check_sizes(shape))

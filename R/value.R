@@ -16,6 +16,24 @@ length.AnvilValue <- function(x) {
 }
 
 #' @export
+is.matrix.AnvilValue <- function(x) length(shape(x)) == 2L
+#' @export
+is.array.AnvilValue <- function(x) length(shape(x)) > 0L
+#' @export
+is.numeric.AnvilValue <- function(x) type_tag(x)[1L] != 0L
+
+#' @importFrom utils str
+#' @export
+str.AnvilValue <- function(object, ...) {
+  cat(" ", type_text(object), sep = "")
+  if (is_tensor(object)) {
+    first <- as.vector(as_array(head(as_line(object), 10L)))
+    cat("", format(first, digits = 3L, trim = TRUE), if (length(object) > 10L) "...")
+  }
+  cat("\n")
+}
+
+#' @export
 `$.AnvilValue` <- function(x, name) {
   if (name != "tensor") {
     abort_anvil("argument", sprintf("A tensor has no field `%s`.", name), field_hint(name))

@@ -129,6 +129,8 @@ const GraphHolder& graph_of(SEXP);                       // Error("argument") wh
 SEXP wrap_graph(GraphPtr, std::shared_ptr<Locations>, SEXP fields, std::shared_ptr<const Program> = nullptr);
 SEXP nodes(const std::vector<ValuePtr>&, SEXP graph);  // as R objects that keep the graph
 bool tracing();
+SEXP enclosing(SEXP environment);
+SEXP variable_of(SEXP frame, SEXP name);  // of this frame itself
 SEXP abstract_of(const ValuePtr&);  // R's AbstractTensor, ConcreteTensor or LiteralTensor
 SEXP debug_result(const ValuePtr&, const Tensor*);
 

@@ -185,10 +185,12 @@ SEXP make_tensor(SEXP data, const DType* dtype, const Shape& shape, bool ambiguo
                 "`data` has length " + std::to_string(length) + ", but the `shape` " + in_parentheses(shape) + " has " +
                     std::to_string(n) + " elements.",
                 {"i Only data of length 1 are repeated."});
-  if (check)
+  const bool becomes_nan = is_float(type.dtype) || (TYPEOF(data) == REALSXP && !is_integer64(data));
+  if (check || !becomes_nan)
     if (int64_t missing = count_missing(data))
       throw Error("missing", "`data` has " + std::to_string(missing) + " missing value" + (missing == 1 ? "." : "s."),
-                  {"i Tensors know NaN, but no NA."});
+                  {"i Tensors know NaN, but no NA.",
+                   "i `nv_tensor(data, na = 0L)` says what missing values become; in a float dtype they are NaN."});
   bool same = length == n && ((type.dtype == DType::f64 && TYPEOF(data) == REALSXP && !is_integer64(data)) ||
                               (type.dtype == DType::i32 && TYPEOF(data) == INTSXP));
   Shield<SEXP> held(guarded([&] { return same ? bare(data) : allocate_data(type); }));

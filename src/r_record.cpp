@@ -11,8 +11,14 @@
 
 namespace anvil::r {
 
+static std::string quoted(const std::string& name) { return name.empty() ? "An operand" : "`" + name + "`"; }
+static const std::string& label_of(const std::vector<std::string>& labels, size_t i) {
+  static const std::string none;
+  return labels.empty() ? none : labels[std::min(i, labels.size() - 1)];
+}
+
 [[noreturn]] void not_a_tensor(SEXP x, const std::string& name) {
-  std::string argument = name.empty() ? "An operand" : "`" + name + "`";
+  std::string argument = quoted(name);
   if (class_of(x) == Class::abstract)
     throw Error("argument", argument + " must be a tensor, not an AbstractTensor.",
                 {"i For debugging, `debug_box()` makes a box of a given type; `eq_type()` compares types."});
@@ -26,6 +32,7 @@ namespace anvil::r {
 
 bool is_literal(SEXP x) { return is_data(x) && XLENGTH(x) == 1 && Rf_getAttrib(x, R_DimSymbol) == R_NilValue; }
 bool is_array(SEXP x) { return is_data(x) && Rf_getAttrib(x, R_DimSymbol) != R_NilValue; }
+static bool is_vector(SEXP x) { return is_data(x) && XLENGTH(x) != 1 && Rf_getAttrib(x, R_DimSymbol) == R_NilValue; }
 
 TensorType type_of_data(SEXP x) {
   bool ambiguous = TYPEOF(x) != LGLSXP;
@@ -40,8 +47,7 @@ ValuePtr literal_of(SEXP x, const std::string& name) {
   if ((logical && LOGICAL_ELT(x, 0) == NA_LOGICAL) || (TYPEOF(x) == INTSXP && INTEGER_ELT(x, 0) == NA_INTEGER)) {
     std::vector<std::string> fix;
     if (!logical) fix = {"i Use `NaN` or `NA_real_`."};
-    throw Error("missing", (name.empty() ? "An operand" : "`" + name + "`") + " is NA: tensors know NaN, but no NA.",
-                fix);
+    throw Error("missing", quoted(name) + " is NA: tensors know NaN, but no NA.", fix);
   }
   return graph::make_literal(scalar_of(x), {default_dtype(x), {}, !logical});
 }
@@ -52,14 +58,6 @@ ValuePtr literal_of(SEXP aval) {
 }
 
 SEXP array_tensor(SEXP x, DType dtype) { return make_tensor(x, &dtype, shape_of_data(x), TYPEOF(x) != LGLSXP, false); }
-
-#if R_VERSION >= R_Version(4, 5, 0)
-SEXP enclosing(SEXP environment) { return R_ParentEnv(environment); }
-SEXP variable_of(SEXP frame, SEXP name) { return R_getVarEx(name, frame, FALSE, R_NilValue); }
-#else
-SEXP enclosing(SEXP environment) { return ENCLOS(environment); }
-SEXP variable_of(SEXP frame, SEXP name) { return Rf_findVarInFrame(frame, name); }
-#endif
 
 bool is_own(SEXP frame) {
   SEXP around = frame;
@@ -219,26 +217,52 @@ std::vector<ValuePtr> Recording::operands(SEXP list, const char* argument, const
   std::vector<ValuePtr> values;
   values.reserve(static_cast<size_t>(XLENGTH(list)));
   for (R_xlen_t i = 0; i < XLENGTH(list); ++i)
-    values.push_back(operand(VECTOR_ELT(list, i),
-                             labels.empty() ? "" : labels[std::min(static_cast<size_t>(i), labels.size() - 1)]));
+    values.push_back(operand(VECTOR_ELT(list, i), label_of(labels, static_cast<size_t>(i))));
   return values;
 }
 
+namespace {
+// A vector without dimensions goes with tensors of one dimension and its length, and with nothing else: R would recycle.
+void check_vector(const TensorType& vector, const std::string& name, const std::vector<ValuePtr>& values,
+                  SEXP operands) {
+  bool fits = false, wrong = false;
+  std::string shapes;
+  for (size_t i = 0; i < values.size(); ++i) {
+    SEXP x = VECTOR_ELT(operands, static_cast<R_xlen_t>(i));
+    const Shape& shape = values[i]->type.shape;
+    if (shape.empty() || is_vector(x)) continue;
+    (shape == vector.shape ? fits : wrong) = true;
+    shapes += (shapes.empty() ? "" : ", ") + in_parentheses(shape);
+  }
+  if (fits && !wrong) return;
+  std::vector<std::string> details = {"x Got a vector of length " + std::to_string(vector.shape[0]) +
+                                      (shapes.empty() ? "." : " and shapes " + shapes + ".")};
+  if (wrong)
+    details.push_back(
+        "i `sweep(x, 1, v)` lines a vector up with the rows of a tensor, `sweep(x, 2, v)` with its columns.");
+  details.push_back("i Otherwise vectors do not become tensors by themselves: use `array(x)` or `nv_tensor(x)`.");
+  throw Error("argument",
+              quoted(name) + " is a vector of R: it goes with tensors of one dimension and its length only.", details);
+}
+}  // namespace
+
 // R arrays enter with the common dtype at once, so that no digit of theirs is lost. With
-// `to_float`, integers and bools among themselves take the default float dtype.
+// `to_float`, integers and bools among themselves take the default float dtype. Where shapes are
+// made equal, vectors may stand for arrays of one dimension.
 std::vector<ValuePtr> Recording::promoted(SEXP operands, const std::vector<std::string>& labels, bool broadcast,
                                           bool to_float) {
   std::vector<ValuePtr> values(static_cast<size_t>(XLENGTH(list_of(operands, "operands"))));
   bool first = true, arrays = false;
+  auto enters = [&](SEXP x) { return is_array(x) || (broadcast && is_vector(x)); };
   primitives::CommonType common{};
   for (size_t i = 0; i < values.size(); ++i) {
     SEXP x = VECTOR_ELT(operands, static_cast<R_xlen_t>(i));
     primitives::CommonType type{};
-    if (is_array(x)) {
+    if (enters(x)) {
       arrays = true;
       type = {array_dtype(x), TYPEOF(x) != LGLSXP};
     } else {
-      values[i] = operand(x, labels.empty() ? "" : labels[std::min(i, labels.size() - 1)]);
+      values[i] = operand(x, label_of(labels, i));
       type = {values[i]->type.dtype, values[i]->type.ambiguous};
     }
     common = first ? type : primitives::common_dtype(common, type);
@@ -250,8 +274,11 @@ std::vector<ValuePtr> Recording::promoted(SEXP operands, const std::vector<std::
     Shield<SEXP> tensor(array_tensor(VECTOR_ELT(operands, static_cast<R_xlen_t>(i)), common.dtype));
     values[i] = debug_ ? debug_->input(tensor) : captured_tensor(tensor);
   }
+  for (size_t i = 0; arrays && i < values.size(); ++i)
+    if (is_vector(VECTOR_ELT(operands, static_cast<R_xlen_t>(i))))
+      check_vector(values[i]->type, label_of(labels, i), values, operands);
   values = primitives::promote(graph(), std::move(values), common);
-  return broadcast ? primitives::broadcast_scalars(graph(), std::move(values)) : values;
+  return broadcast ? primitives::broadcast_operands(graph(), std::move(values)) : values;
 }
 
 SEXP Recording::finish(const std::vector<ValuePtr>& results) {
@@ -365,21 +392,14 @@ SEXP anvil_promote(SEXP operands, SEXP broadcast) {
   });
 }
 
-SEXP anvil_broadcast(SEXP operands) {
+// stretch: whether dimensions of size 1 are repeated, too
+SEXP anvil_broadcast(SEXP operands, SEXP stretch) {
   return entry([&] {
     Recording recording;
+    auto broadcast = flag_of(stretch, "stretch") ? primitives::broadcast_operands : primitives::broadcast_scalars;
     std::vector<ValuePtr> values =
-        primitives::broadcast_scalars(recording.graph(), recording.operands(operands, "operands", names_of(operands)));
+        broadcast(recording.graph(), recording.operands(operands, "operands", names_of(operands)));
     return as_list(recording.finish(values), values.size());
-  });
-}
-
-SEXP anvil_common_dtype(SEXP a, SEXP b, SEXP a_ambiguous, SEXP b_ambiguous) {
-  return entry([&] {
-    primitives::CommonType common = primitives::common_dtype({dtype_of_code(a), flag_of(a_ambiguous, "lhs_ambiguous")},
-                                                             {dtype_of_code(b), flag_of(b_ambiguous, "rhs_ambiguous")});
-    const std::vector<int64_t> words{static_cast<int64_t>(common.dtype), common.ambiguous};
-    return guarded([&] { return integers(words); });
   });
 }
 

@@ -14,7 +14,7 @@
   /* trace */                                                                                 \
   X(anvil_push, 1) X(anvil_pop, 1) X(anvil_current, 0) X(anvil_keeps_record, 0) X(anvil_input, 1) X(anvil_finish, 3)   \
   X(anvil_box_value, 1) X(anvil_debug_box, 1) X(anvil_in_debug, 1) X(anvil_promote, 2)        \
-  X(anvil_broadcast, 1) X(anvil_common_dtype, 4) X(anvil_default_dtypes, 0)                   \
+  X(anvil_broadcast, 2) X(anvil_common_dtype, 4) X(anvil_default_dtypes, 0)                   \
   X(anvil_inline, 2) X(anvil_literal, 1)                                                      \
   X(anvil_descriptor, 0) X(anvil_enter, 1) X(anvil_leave, 1) X(anvil_graph_of, 3) X(anvil_box, 2) X(anvil_box_text, 1) \
   /* graphs */                                                                                \
@@ -23,6 +23,8 @@
   X(anvil_jacobian, 3) X(anvil_batch, 4) X(anvil_simplify, 2) X(anvil_evaluate, 2)                              \
   X(anvil_stablehlo, 3) X(anvil_read_stablehlo, 2) X(anvil_graph_lives, 1)                    \
   X(anvil_inspect, 2) X(anvil_stages, 1) X(anvil_single_calls, 1) X(anvil_inner_graphs, 1)    \
+  /* verbs */                                                                                 \
+  X(anvil_behind, 2)                                                                          \
   /* primitives */                                                                            \
   X(anvil_primitives, 0) X(anvil_primitive_info, 1) X(anvil_reverse, 5) X(anvil_forward, 5)   \
   X(anvil_register, 3) X(anvil_override, 3) X(anvil_custom, 3)                                                     \
@@ -36,7 +38,7 @@
 // Called through .External2, with the frame of the R function as last argument.
 #define ANVIL_EXTERNAL_ROUTINES(X) \
   X(anvil_record, 3)               \
-  X(anvil_record_promoted, 5) X(anvil_record_call, 2) X(anvil_record_ruled, 5) X(anvil_record_custom, 3)
+  X(anvil_record_promoted, 5) X(anvil_record_call, 2) X(anvil_record_ruled, 5) X(anvil_record_custom, 3) X(anvil_any_value, -1)
 
 namespace anvil::r {
 #define ANVIL_ARGUMENTS_0

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "r_common.h"
+#include "r_routines.h"
 
 namespace anvil::r {
 
@@ -174,6 +175,15 @@ SEXP integers(const std::vector<int64_t>& list, int64_t add) {
       REAL(x)[i] = static_cast<double>(list[i] + add);
   }
   return x;
+}
+
+SEXP anvil_common_dtype(SEXP a, SEXP b, SEXP a_ambiguous, SEXP b_ambiguous) {
+  return entry([&] {
+    primitives::CommonType common = primitives::common_dtype({dtype_of_code(a), flag_of(a_ambiguous, "lhs_ambiguous")},
+                                                             {dtype_of_code(b), flag_of(b_ambiguous, "rhs_ambiguous")});
+    const std::vector<int64_t> words{static_cast<int64_t>(common.dtype), common.ambiguous};
+    return guarded([&] { return integers(words); });
+  });
 }
 
 }  // namespace anvil::r

@@ -93,7 +93,10 @@ special_arguments <- function(usual) {
     nv_ddirichlet = list(x = v / 6, alpha = v), nv_rdirichlet = list(alpha = v), nv_sample = list(size = 2L), nv_sample_int = list(n = 5L, size = 2L), nv_rng_split = list(n = 2L),
     walk_graph = list(inputs = list(1), rule = function(call, inputs) inputs[[1L]]), local_rule = list(primitive = prim("mul"), rule = "jvp"),
     GraphValue = list(aval = nv_aten("f32", 2L)), GraphLiteral = list(aval = LiteralTensor(1)),
-    GraphBox = list(gnode = GraphValue(nv_aten("f32", 2L)), desc = GraphDescriptor()), graph_desc_add = list(prim = prim("add"), args = list(m, m))
+    GraphBox = list(gnode = GraphValue(nv_aten("f32", 2L)), desc = GraphDescriptor()), graph_desc_add = list(prim = prim("add"), args = list(m, m)),
+    nv_sweep = list(margin = 1L, stats = nv_tensor(c(1, 2), "f64"), f = "*"), nv_outer = list(f = "*"), nv_kronecker = list(f = "*"), nv_set_diag = list(value = 0),
+    nv_quantile = list(probs = 0.5), nv_order = list(v), nv_rank = list(x = v), nv_rowsum = list(x = v, group = nv_tensor(c(1L, 2L, 1L)), n = 2L), nv_tabulate = list(bin = nv_tensor(1:3)), nv_in = list(table = v),
+    nv_convolve = list(x = v, y = v, type = "open")
   )
 }
 

@@ -31,8 +31,7 @@ test_that("sizes are R's", {
 test_that("functions of R that are not generic fail loudly", {
   x <- nv_tensor(c(1, 2, 3))
   expect_error(ifelse(x, 1, 2))
-  expect_error(which.max(x))
-  expect_error(median(x))
+  expect_error(base::which.max(x))
 })
 
 test_that("every operator and function works in a trace as outside", {
@@ -51,21 +50,17 @@ test_that("sort() is R's but for NaN, which stays", {
   expect_equal(as.vector(as_array(sort(f64(c(NaN, 1, 0))))), c(0, 1, NaN))
   expect_equal(as_array(sort(nv_scalar(2))), as_array(nv_scalar(2)))
   expect_error(sort(f64(v), na.last = TRUE), "takes `decreasing` only", class = "anvil_error_argument")
-  expect_error(order(f64(v)), "nv_argsort", class = "anvil_error_argument")
+  expect_error(order(f64(v)), "nv_order", class = "anvil_error_argument")
 })
 
 test_that("generic functions without a meaning for tensors say what to use", {
   x <- nv_tensor(matrix(c(2, 1, 1, 2), 2))
   v <- nv_tensor(c(3, 1, 2))
-  for (f in list(order, stats::median, stats::quantile, unique, duplicated, diff, summary, rep)) {
+  for (f in list(order, unique, duplicated, split)) {
     expect_error(f(v), "not defined for tensors", class = "anvil_error_argument")
     expect_error(f(v + 1), "not defined for tensors", class = "anvil_error_argument")
     expect_error(jit(function(x) f(x))(v), "not defined for tensors", class = "anvil_error_argument")
   }
-  for (f in list(qr, scale)) {
-    expect_error(f(x), "not defined for tensors", class = "anvil_error_argument")
-  }
-  expect_error(which.max(v))
   expect_error(ifelse(v > 1, 1, 0), "nv_ifelse", class = "anvil_error_argument")
   expect_error(ifelse(sum(v) > 1, 1, 0), "nv_ifelse", class = "anvil_error_argument")
   expect_error(ifelse(nv_tensor(TRUE), v, 0), "nv_ifelse", class = "anvil_error_argument")

@@ -40,7 +40,7 @@ test_that("bounds of ranges may be variables", {
   expect_equal(value(f(x, 2)), array(m[1:2, 2]))
 })
 
-test_that("scalar tensors index at run time and are clamped", {
+test_that("scalar tensors index at run time, are checked in debug mode and clamped in compiled code", {
   pick <- function(x, i, j) x[i, j]
   expect_equal(both(pick, x, nv_scalar(2L), nv_scalar(3L)), m[2, 3])
   expect_equal(both(function(x, i) x[i, ], x, nv_scalar(3L)), array(m[3, ]))
@@ -48,19 +48,23 @@ test_that("scalar tensors index at run time and are clamped", {
   expect_equal(both(function(x, i) x[i, array(c(1, 3))], x, nv_scalar(3L)), array(m[3, c(1, 3)]))
   expect_equal(both(function(x, i) x[4:1, i, 2], nv_tensor(a[, , ] |> aperm(c(2, 1, 3))), nv_scalar(3L)), array(a[3, 4:1, 2]))
   expect_equal(both(function(x, i) x[array(c(3, 1, 2)), i], x, nv_scalar(4L)), array(m[c(3, 1, 2), 4]))
-  expect_equal(flat(x[nv_scalar(100L), nv_scalar(-100L)]), m[3, 1])
+  expect_equal(flat(jit(pick)(x, nv_scalar(100L), nv_scalar(-100L))), m[3, 1])
+  expect_error(x[nv_scalar(100L), 1], "out of bounds", class = "anvil_error_index")
+  expect_error(x[nv_scalar(-1L), 1], "leaves nothing out", class = "anvil_error_index")
   for (dtype in c("i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64")) {
     expect_equal(both(pick, x, nv_scalar(2L, dtype), nv_scalar(3L)), m[2, 3], label = dtype)
     expect_equal(both(pick, x, nv_scalar(2L, dtype), nv_scalar(3L, dtype)), m[2, 3], label = dtype)
-    expect_equal(both(function(x, i) x[i, 1:2], x, nv_scalar(100L, dtype)), array(m[3, 1:2]), label = dtype)
+    expect_equal(value(jit(function(x, i) x[i, 1:2])(x, nv_scalar(100L, dtype))), array(m[3, 1:2]), label = dtype)
   }
   long <- nv_tensor(1:300)
   expect_equal(both(function(x, i) x[i], long, nv_scalar(200L, "ui8")), 200L)
 })
 
-test_that("integer tensors with data are vectors of indices", {
+test_that("integer tensors are vectors of indices", {
   y <- nv_tensor(matrix(1:12, 3, byrow = TRUE))
-  expect_equal(value(y[nv_tensor(-1L), nv_tensor(100L)]), matrix(4L))
+  expect_error(y[nv_tensor(c(2L, -1L)), ], "Index -1 is out of bounds", class = "anvil_error_index")
+  expect_error(y[, nv_tensor(c(2L, 100L))], "Index 100 is out of bounds", class = "anvil_error_index")
+  expect_equal(value(jit(function(y, i) y[i, ])(y, nv_tensor(c(-1L, 100L)))), value(y)[c(1, 3), ])
   expect_equal(value(y[nv_tensor(c(2L, 2L)), ]), value(y)[c(2, 2), ])
   rows <- nv_tensor(c(3L, 1L))
   expect_equal(value(jit(function(x) x[rows, ])(x)), m[c(3, 1), ])
@@ -96,7 +100,34 @@ test_that("assignment at run-time indices clamps", {
   expected <- m
   expected[3, 2:3] <- 0L
   expect_equal(both(set, x, nv_scalar(3L)), expected)
-  expect_equal(both(set, x, nv_scalar(30L, "ui64")), expected)
+  expect_equal(value(jit(set)(x, nv_scalar(30L, "ui64"))), expected)
+  expect_error(set(x, nv_scalar(30L, "ui64")), "Index 30", class = "anvil_error_index")
+})
+
+test_that("vectors of indices, masks and places are R's, known or not", {
+  i <- c(3L, 1L, 3L)
+  j <- c(2L, 2L, 4L)
+  expect_equal(both(function(x, i) x[i, ], x, nv_tensor(i)), m[i, ])
+  expect_equal(both(function(x, i, j) x[i, j], x, nv_tensor(i), nv_tensor(j, "i64")), m[i, j])
+  expect_equal(both(function(x, i, k) x[i, k], x, nv_tensor(i), nv_scalar(2L)), array(m[i, 2]))
+  expect_equal(both(function(x, i) x[2:1, i, array(c(5, 1))], nv_tensor(a), nv_tensor(i)), a[2:1, i, c(5, 1)])
+  places <- cbind(1:3, 2:4)
+  expect_equal(both(function(x, p) x[p], x, nv_tensor(places)), array(m[places]))
+  expect_equal(both(function(x) x[places], x), array(m[places]))
+  expect_equal(both(function(x) x[m > 4], x), array(m[m > 4]))
+  long <- c(1:9, sample(9, 100, replace = TRUE))
+  expect_equal(both(function(x) x[array(long)], nv_tensor(1:9)), array(long))
+  assigned <- function(set, ...) expect_equal(both(set, x, ...), do.call(set, c(list(m), lapply(list(...), flat_matrix))))
+  flat_matrix <- function(x) if (ndims(x) == 2L) value(x) else flat(x)
+  block <- nv_tensor(matrix(21:29, 3))
+  assigned(function(x, i, j, v) { x[i, j] <- v; x }, nv_tensor(i), nv_tensor(j), block)
+  assigned(function(x, i, v) { x[i, 4:2] <- v; x }, nv_tensor(i), block)
+  assigned(function(x, i) { x[x[, 2] > 4L, i] <- 0L; x }, nv_tensor(j))
+  assigned(function(x) { x[x > 4L] <- -1L; x })
+  assigned(function(x) { x[m > 4L] <- -1L; x })
+  assigned(function(x, p, v) { x[p] <- v; x }, nv_tensor(places), nv_tensor(31:33))
+  g <- gradient(function(x, i) sum(x[i, ]^2), wrt = "x")(f64(m), nv_tensor(i))
+  expect_equal(value(g$x), m * c(2, 0, 4))
 })
 
 test_that("values take the dtype of the left side", {
@@ -164,9 +195,26 @@ test_that("mistakes in indices are explained", {
     v[1, 2]
     v[1, ]
     v[nv_scalar(1)]
-    v[nv_tensor(matrix(1L))]
-    jit(function(x, i) x[i])(v, nv_tensor(1:2))
+    v[nv_tensor(matrix(1:2, 1))]
+    v[v > 2L]
+    x[x[, 1] > 1L, ]
+    v[nv_tensor(c(1L, -3L))]
   })
+})
+
+test_that("compiled code checks indices on request", {
+  withr::local_options(anvil.check_index = TRUE)
+  rows <- jit(function(x, i) x[i, ])
+  expect_equal(value(rows(x, nv_tensor(c(3L, 1L)))), m[c(3, 1), ])
+  e <- tryCatch(rows(x, nv_tensor(c(3L, 9L))), error = identity)
+  expect_s3_class(e, "anvil_error_index")
+  expect_match(conditionMessage(e), "Index 9 is out of bounds for dimension of size 3", fixed = TRUE)
+  expect_identical(conditionCall(e), quote(x[i, ]))
+  expect_error(jit(function(x, i) x[1, i])(x, nv_scalar(-1L)), "leaves nothing out", class = "anvil_error_index")
+  expect_error(jit(function(x, p) x[p])(x, nv_tensor(cbind(1L, 5L))), "size 4", class = "anvil_error_index")
+  expect_error(jit(function(x, i) { x[i, ] <- 0L; x })(x, nv_tensor(4L)), "Index 4", class = "anvil_error_index")
+  expect_error(jit(vectorize(function(i) x[i, 1]))(nv_tensor(c(1L, 4L))), "Index 4", class = "anvil_error_index")
+  expect_equal(flat(jit(gradient(function(v, i) sum(v[i]^2), wrt = "v"))(f64(1:3), nv_tensor(c(1L, 1L)))$v), c(4, 0, 0))
 })
 
 test_that("mistakes in assignments are explained", {
@@ -182,6 +230,7 @@ test_that("mistakes in assignments are explained", {
     u <- nv_tensor(1L, "ui8")
     u[1] <- -2L
     v[1, 1] <- 1L
+    v[v > 2L] <- nv_tensor(1:3)
   })
 })
 
@@ -232,7 +281,7 @@ test_that("positions count from 1 in every dtype, jitted or not", {
       expect_identical(as_array(jit(added)(x, i)), array(c(10, 20, 30, 40) + 5 * (1:4 == place)))
     }
   }
-  missing <- nv_scalar(NA_integer_, "i32") # the smallest number
+  missing <- nv_scalar(-2147483648, "i32") # the smallest number
   expect_identical(as_array(jit(slice)(x, missing)), array(c(10, 20)))
   expect_identical(as_array(jit(added)(x, missing)), array(c(10, 20, 30, 40)))
   expect_identical(as_array(jit(function(x) nv_top_k(x, 2L))(x)$indices), array(c(4L, 3L)))

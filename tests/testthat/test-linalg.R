@@ -75,9 +75,10 @@ test_that("triangular systems agree with R in every orientation", {
 test_that("mistakes are explained", {
   expect_snapshot(error = TRUE, {
     f64(a) %*% f64(a)
-    nv_matmul(f64(1:2), f64(a))
+    nv_matmul(f64(1:3), f64(a))
+    nv_matmul(2, f64(a))
     nv_matmul(f64(a), nv_tensor(array(0, c(1, 3, 2))))
-    nv_outer(f64(a), f64(1))
+    nv_set_diag(f64(a), f64(1:3))
     nv_extract_diag(f64(1:3))
     nv_diag(f64(a))
     nv_eye(-1)

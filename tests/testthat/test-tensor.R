@@ -62,9 +62,12 @@ test_that("shapes are checked", {
 
 test_that("missing values are found on request", {
   expect_error(nv_tensor(c(1, NA), check = TRUE), class = "anvil_error_missing")
-  expect_identical(as_array(nv_tensor(NA_integer_)), array(NA_integer_))
+  expect_error(nv_tensor(c(1L, NA)), "`na = 0L`|na = 0L", class = "anvil_error_missing")
+  expect_error(nv_tensor(c(TRUE, NA), "i8"), "1 missing value", class = "anvil_error_missing")
+  expect_error(jit(function(x) x + array(c(1L, NA)))(nv_tensor(1:2)), class = "anvil_error_missing")
+  expect_identical(as_array(nv_tensor(c(1L, NA), na = 7L)), array(c(1L, 7L)))
   expect_identical(as_array(nv_tensor(c(NA, 1L), "f32")), array(c(NaN, 1)))
-  expect_identical(as_array(nv_tensor(NA)), array(TRUE))
+  expect_identical(as_array(nv_tensor(c(FALSE, NA), na = TRUE)), array(c(FALSE, TRUE)))
   expect_true(is.na(as_array(nv_tensor(NA_real_, "f64"))))
   expect_error(nv_tensor(1L) + NA_integer_, class = "anvil_error_missing")
 })
@@ -98,10 +101,12 @@ test_that("matrices are filled like R's, without partial recycling", {
   expect_error(nv_matrix(1:5, nrow = 2), "not a multiple")
 })
 
-test_that("conversions to vectors are strict", {
+test_that("conversions to vectors are R's", {
   expect_identical(as.integer(nv_tensor(matrix(1:4, 2))), 1:4)
-  expect_error(as.integer(nv_tensor(1)), class = "anvil_error_dtype")
-  expect_error(as.logical(nv_tensor(1)), class = "anvil_error_dtype")
+  expect_identical(as.integer(nv_tensor(c(1.7, -1.7))), c(1L, -1L))
+  expect_identical(as.logical(nv_tensor(c(0, 2))), c(FALSE, TRUE))
+  expect_identical(as.double(nv_tensor(TRUE)), 1)
+  expect_identical(as.data.frame(nv_tensor(matrix(1:4, 2))), as.data.frame(matrix(1:4, 2)))
   expect_identical(as.logical(nv_tensor(TRUE)), TRUE)
   expect_identical(as.vector(nv_tensor(matrix(1:4, 2))), 1:4)
   expect_identical(as.double(nv_tensor(1:2)), c(1, 2))

@@ -1,7 +1,8 @@
-// Common dtypes of mixed operands, and spreading of scalars.
+// Common dtypes of mixed operands, and common shapes.
 #include "primitives/vocabulary/promotion.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "primitives/vocabulary/var.h"
 
@@ -49,6 +50,17 @@ ValuePtr convert(graph::Graph& graph, const ValuePtr& v, CommonType to) {
   return convert(Var{&graph, v}, to.dtype, to.ambiguous).value;
 }
 
+// Scalars and dimensions of size 1 repeated up to a shape.
+std::vector<ValuePtr> stretched(graph::Graph& graph, std::vector<ValuePtr> values, const Shape& shape) {
+  for (auto& v : values) {
+    if (v->type.shape == shape) continue;
+    std::vector<int64_t> dims(v->type.shape.size());
+    std::iota(dims.begin(), dims.end(), 0);
+    v = broadcast_in_dim({&graph, v}, shape, dims).value;
+  }
+  return values;
+}
+
 }  // namespace
 
 CommonType common_dtype(CommonType a, CommonType b) {
@@ -72,6 +84,19 @@ std::vector<ValuePtr> promote(graph::Graph& graph, std::vector<ValuePtr> values,
   return values;
 }
 
+namespace {
+
+std::string shapes_text(const std::vector<ValuePtr>& values) {
+  std::vector<std::string> shapes;
+  for (const auto& v : values)
+    if (!v->type.shape.empty()) shapes.push_back(in_parentheses(v->type.shape));
+  std::string list = shapes[0];
+  for (size_t i = 1; i < shapes.size(); ++i) list += (i + 1 < shapes.size() ? ", " : " and ") + shapes[i];
+  return list;
+}
+
+}  // namespace
+
 std::vector<ValuePtr> broadcast_scalars(graph::Graph& graph, std::vector<ValuePtr> values) {
   const Shape* common = nullptr;
   bool equal = true;
@@ -81,19 +106,31 @@ std::vector<ValuePtr> broadcast_scalars(graph::Graph& graph, std::vector<ValuePt
     equal = equal && v->type.shape == *common;
   }
   if (common == nullptr) return values;
-  if (!equal) {
-    std::vector<std::string> shapes;
-    for (const auto& v : values)
-      if (!v->type.shape.empty()) shapes.push_back(in_parentheses(v->type.shape));
-    std::string list = shapes[0];
-    for (size_t i = 1; i < shapes.size(); ++i) list += (i + 1 < shapes.size() ? ", " : " and ") + shapes[i];
-    throw Error("shape", "All non-scalar tensors must have the same shape.",
-                {"x Got shapes " + list + ".", "i Use `nv_broadcast_tensors()` for general broadcasting."});
+  if (!equal)
+    throw Error(
+        "shape", "All non-scalar tensors must have the same shape.",
+        {"x Got shapes " + shapes_text(values) + ".", "i Use `nv_broadcast_tensors()` for general broadcasting."});
+  return stretched(graph, std::move(values), Shape(*common));
+}
+
+std::vector<ValuePtr> broadcast_operands(graph::Graph& graph, std::vector<ValuePtr> values) {
+  Shape common;
+  bool fits = true;
+  for (const auto& v : values) {
+    const Shape& shape = v->type.shape;
+    if (common.empty()) common = shape;
+    fits = fits && (shape.empty() || shape.size() == common.size());
+    for (size_t d = 0; fits && d < shape.size(); ++d) {
+      fits = shape[d] == common[d] || shape[d] == 1 || common[d] == 1;
+      if (common[d] == 1) common[d] = shape[d];
+    }
   }
-  Shape shape = *common;
-  for (auto& v : values)
-    if (v->type.shape.empty()) v = broadcast_in_dim({&graph, v}, shape, {}).value;
-  return values;
+  if (!fits)
+    throw Error("shape", "All non-scalar tensors must have the same shape, but for dimensions of size 1.",
+                {"x Got shapes " + shapes_text(values) + ".",
+                 "i A tensor is not recycled. `sweep(x, 2, v)` lines `v` up with the columns of `x`; means and other "
+                 "reductions keep their dimension with `drop = FALSE`."});
+  return stretched(graph, std::move(values), common);
 }
 
 }  // namespace anvil::primitives

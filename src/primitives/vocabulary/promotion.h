@@ -1,5 +1,5 @@
 // What nv_* functions do before they record a primitive: common dtypes of mixed operands
-// and broadcasting of scalars.
+// and broadcasting.
 #pragma once
 #include <vector>
 
@@ -21,5 +21,7 @@ std::vector<graph::ValuePtr> promote(graph::Graph&, std::vector<graph::ValuePtr>
 std::vector<graph::ValuePtr> promote(graph::Graph&, std::vector<graph::ValuePtr>, CommonType);
 // Spreads rank-0 values over the common shape of the others; Error("shape") when those differ.
 std::vector<graph::ValuePtr> broadcast_scalars(graph::Graph&, std::vector<graph::ValuePtr>);
+// Likewise, and dimensions of size 1 are stretched among values of equal rank: what elementwise functions do.
+std::vector<graph::ValuePtr> broadcast_operands(graph::Graph&, std::vector<graph::ValuePtr>);
 
 }  // namespace anvil::primitives

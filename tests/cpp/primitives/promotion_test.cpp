@@ -144,6 +144,16 @@ TEST_F(Values, ScalarsAreSpreadAndVectorsOfOneAreNot) {
   EXPECT_EQ(mixed[0]->type.shape, (Shape{0, 2}));
   EXPECT_THROW(broadcast_scalars(graph, {input(DType::f32, {1}), input(DType::f32, {2})}), Error);
 }
+TEST_F(Values, DimensionsOfSizeOneAreStretchedAmongEqualRanks) {
+  auto all = broadcast_operands(graph, {input(DType::f32, {2, 1}), input(DType::f32), input(DType::f32, {1, 3})});
+  for (const auto& v : all) EXPECT_EQ(v->type.shape, (Shape{2, 3}));
+  auto empty = broadcast_operands(graph, {input(DType::f32, {1}), input(DType::f32, {0})});
+  EXPECT_EQ(empty[0]->type.shape, Shape{0});
+  auto scalars = broadcast_operands(graph, {input(DType::f32), input(DType::f32)});
+  EXPECT_TRUE(scalars[0]->type.shape.empty());
+  EXPECT_THROW(broadcast_operands(graph, {input(DType::f32, {2, 3}), input(DType::f32, {3})}), Error);
+  EXPECT_THROW(broadcast_operands(graph, {input(DType::f32, {2, 1}), input(DType::f32, {3, 1})}), Error);
+}
 TEST_F(Values, DifferentShapesAreNamed) {
   try {
     broadcast_scalars(graph, {input(DType::f32, {2, 3}), input(DType::f32), input(DType::f32, {3})});

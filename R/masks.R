@@ -1,0 +1,225 @@
+# Functions of R that are not generic, for tensors: where the package is attached, a function of the same name and formals
+# stands before R's, sees whether it is meant, and otherwise calls what the session would call without the package, now:
+# whatever was attached before or after. They live in the attached environment only, so that the code of packages, this
+# one's as well, keeps R's own; packages call the `nv_*` functions that are named in the table (verbs.R).
+
+.onAttach <- function(libname, pkgname) {
+  attached <- as.environment(paste0("package:", pkgname))
+  for (name in names(tensor_verbs())) assign(name, mask(name, attached), envir = attached)
+}
+
+# verb: the function of tensors, with those of the formals that it takes. at: which arguments may be tensors;
+# NULL: any in `...`. is: what a tensor is there.
+masked <- function(verb, at = names(formals(verb))[1L], is = "AnvilValue") list(verb = verb, at = at, is = is)
+
+mask <- function(name, attached) {
+  spec <- tensor_verbs()[[name]]
+  symbol <- as.name(name)
+  base <- get(name, mode = "function", envir = parent.env(topenv()))
+  formals <- formals(args(base))
+  asks <- asks_what_is_given(base)
+  taken <- intersect(names(formals), names(formals(spec$verb)))
+  own <- mask_calls(quote(.verb), taken, asks || any(vapply(formals[taken], is.call, NA))) # R's defaults are for R data
+  behind <- mask_calls(symbol, names(formals), asks)
+  unknown <- setdiff(names(formals), c(names(formals(spec$verb)), names(formals)[1L], "...", without_meaning))
+  refusals <- lapply(unknown, function(x) bquote(if (!missing(.(as.name(x)))) refuse_argument(.(name), .(x))))
+  mask <- function() NULL
+  formals(mask) <- formals
+  body(mask) <- bquote(if (.(mask_condition(spec))) .(as.call(c(quote(`{`), refusals, own))) else {
+    .(symbol) <- .Call(C_anvil_behind, .attached, quote(.(symbol)))
+    .(behind)
+  })
+  environment(mask) <- list2env(list(.attached = attached, .verb = spec$verb), parent = topenv())
+  attr(mask, "srcref") <- NULL
+  compiler::cmpfun(mask)
+}
+
+# Arguments of R's functions that change no value.
+without_meaning <- c("check.margin", "method", "make.dimnames", "names", "LINPACK", "EISPACK", "tol")
+
+refuse_argument <- function(verb, argument) {
+  abort_anvil("argument", sprintf("`%s()` of tensors has no argument `%s`.", verb, argument))
+}
+
+# Where a function asks which arguments were given, only those are handed on.
+mask_calls <- function(f, names, asks) {
+  given <- arguments_of_call(names)
+  all <- as.call(c(f, given))
+  if (!asks) {
+    return(all)
+  }
+  bquote(if (nargs() == 1L) .(as.call(list(f, given[[1L]]))) else as_given(.(f), match.call()))
+}
+
+# Whether it does, of arguments with a default, or has defaults that are made inside of it.
+asks_what_is_given <- function(f) {
+  with_default <- setdiff(names(formals(f)), required_arguments(f))
+  text <- paste(deparse(body(f)), collapse = "\n")
+  asked <- c(sprintf("missing(%s)", with_default), "nargs()", "match.call(", "sys.call(")
+  made_inside <- setdiff(unlist(lapply(formals(f)[with_default], all.vars)), names(formals(f)))
+  !is.primitive(f) && (length(made_inside) > 0L || any(vapply(asked, grepl, NA, text, fixed = TRUE)))
+}
+
+# f(x, na.rm = na.rm, ...): positions before `...`, or up to the first argument; then names.
+arguments_of_call <- function(names) {
+  arguments <- lapply(names, as.name)
+  names(arguments) <- ifelse(seq_along(names) == 1L | names == "...", "", names)
+  arguments
+}
+
+mask_condition <- function(spec) {
+  if (is.null(spec$at)) {
+    return(quote(.External2(C_anvil_any_value, ...)))
+  }
+  tests <- lapply(spec$at, function(x) {
+    if (spec$is == "qr") bquote(is_qr(.(as.name(x)))) else bquote(is.object(.(as.name(x))) && inherits(.(as.name(x)), "AnvilValue"))
+  })
+  Reduce(function(a, b) bquote((.(a)) || (.(b))), tests)
+}
+
+as_given <- function(f, call) {
+  given <- names(as.list(call))[-1L]
+  arguments <- lapply(given, as.name)
+  names(arguments) <- given
+  eval(as.call(c(f, arguments)), parent.frame())
+}
+
+# --- the functions of tensors ------------------------------------------------------------
+
+tensor_verbs <- function() {
+  reductions <- lapply(c(sum = "sum", prod = "prod", max = "max", min = "min", range = "range", any = "any", all = "all"), function(name) {
+    force(name)
+    masked(function(..., na.rm = FALSE) reduce_generic(name, list(...), na.rm), at = NULL)
+  })
+  qr_verbs <- list(
+    qr.Q = masked(function(qr, complete = FALSE) first_only(qr$Q, complete), is = "qr"),
+    qr.R = masked(function(qr, complete = FALSE) first_only(qr$R, complete), is = "qr"),
+    qr.X = masked(function(qr, complete = FALSE) first_only(nv_matmul(qr$Q, qr$R), complete), is = "qr"),
+    qr.coef = masked(function(qr, y) nv_qr_solve(qr, y), is = "qr"),
+    qr.fitted = masked(function(qr, y) fitted_by(qr, y), is = "qr"),
+    qr.resid = masked(function(qr, y) nv_sub(as_vector(y), fitted_by(qr, y)), is = "qr"),
+    qr.solve = masked(function(a, b) if (missing(b)) nv_inv(a) else nv_qr_solve(a, b), at = c("a", "b"))
+  )
+  extremes <- list(pmin = masked(by_places(nv_min), at = NULL), pmax = masked(by_places(nv_max), at = NULL))
+  # which would fail without a word of what to do
+  refused <- sapply(c("which", "fft", "norm", "beta", "lbeta", "choose", "lchoose"), function(name) {
+    masked(eval(bquote(function(x, ...) unsupported(.(name), verb_hint(.(name))))), at = names(formals(args(get(name))))[1L])
+  }, simplify = FALSE)
+  c(refused, reductions, extremes, qr_verbs, statistical_verbs(), matrix_verbs(), list(
+    c = masked(function(...) c.AnvilValue(...), at = NULL),
+    drop = masked(function(x) nv_squeeze(x)),
+    ifelse = masked(function(test, yes, no) nv_ifelse(test, yes, no)),
+    `%in%` = masked(function(x, table) if (length(dim(x)) > 1L) nv_flatten(nv_in(x, table)) else nv_in(x, table), at = c("x", "table")),
+    atan2 = masked(function(y, x) nv_atan2(y, x), at = c("y", "x"))
+  ))
+}
+
+by_places <- function(f) {
+  force(f)
+  function(..., na.rm = FALSE) {
+    pair <- function(a, b) {
+      both <- f(a, b)
+      if (na.rm && is_float_code(type_tag(both)[1L])) nv_ifelse(nv_is_nan(a), b, nv_ifelse(nv_is_nan(b), a, both)) else both
+    }
+    Reduce(if (check_flag(na.rm)) pair else f, list(...))
+  }
+}
+
+statistical_verbs <- function() {
+  extreme_place <- function(f, least) function(x) f(as_line(without_nan(x, least, TRUE)))
+  list(
+    rowSums = masked(nv_row_sums), colSums = masked(nv_col_sums), rowMeans = masked(nv_row_means), colMeans = masked(nv_col_means),
+    sweep = masked(function(x, MARGIN, STATS, FUN = "-", ...) nv_sweep(x, MARGIN, STATS, FUN, ...), at = c("x", "STATS")),
+    which.max = masked(extreme_place(nv_argmax, -Inf)), which.min = masked(extreme_place(nv_argmin, Inf)),
+    order = masked(function(..., na.last = TRUE, decreasing = FALSE) {
+      only(na.last, TRUE, "order")
+      nv_order(..., decreasing = decreasing)
+    }, at = NULL),
+    rank = masked(function(x, na.last = formals(rank)$na.last, ties.method = "average") {
+      if (!isTRUE(na.last)) only(na.last, "keep", "rank")
+      nv_rank(as_line(x), ties.method[1L], nan_last = isTRUE(na.last))
+    }),
+    tabulate = masked(nv_tabulate),
+    var = masked(function(x, y = NULL, na.rm = FALSE, use) {
+      if (!missing(use)) only(use, "everything", "var")
+      if (is.null(y) && rank_of(x) < 2L) nv_var(x, na.rm = na.rm) else covariance("var", nv_cov, x, y, na.rm)
+    }, at = c("x", "y")),
+    sd = masked(function(x, na.rm = FALSE) nv_sd(x, na.rm = na.rm)),
+    cov = masked(function(x, y = NULL, use = "everything", method = "pearson") covariance("cov", nv_cov, x, y, FALSE, use, method), at = c("x", "y")),
+    cor = masked(function(x, y = NULL, use = "everything", method = "pearson") covariance("cor", nv_cor, x, y, FALSE, use, method), at = c("x", "y"))
+  )
+}
+
+covariance <- function(verb, f, x, y, na.rm, use = "everything", method = "pearson") {
+  only(na.rm, FALSE, verb)
+  only(use, "everything", verb)
+  only(method, "pearson", verb)
+  f(x, y)
+}
+
+matrix_verbs <- function() {
+  triangular <- function(a, x, k, lower, transpose) {
+    x <- as_rows(x)
+    a <- as_rows(a)
+    n <- k %||% sizes_of(a)[2L]
+    nv_triangular_solve(first_rows(a, n, 1:2), first_rows(x, n, 1L), lower = lower, transpose_a = transpose)
+  }
+  list(
+    outer = masked(function(X, Y, FUN = "*", ...) nv_outer(X, Y, FUN, ...), at = c("X", "Y")),
+    `%o%` = masked(function(X, Y) nv_outer(X, Y), at = c("X", "Y")),
+    kronecker = masked(function(X, Y, FUN = "*", ...) nv_kronecker(X, Y, FUN, ...), at = c("X", "Y")),
+    `%x%` = masked(function(X, Y) nv_kronecker(X, Y), at = c("X", "Y")),
+    diag = masked(diagonal_of),
+    `diag<-` = masked(function(x, value) nv_set_diag(x, value), at = c("x", "value")),
+    det = masked(function(x) nv_det(x)),
+    svd = masked(svd_tensor),
+    eigen = masked(function(x, symmetric, only.values = FALSE) eigen_tensor(x, !missing(symmetric) && symmetric, only.values)),
+    chol2inv = masked(function(x, size = NULL) nv_chol2inv(first_rows(x, size %||% sizes_of(x)[2L], 1:2))),
+    backsolve = masked(function(r, x, k = NULL, upper.tri = TRUE, transpose = FALSE) triangular(r, x, k, !upper.tri, transpose), at = c("r", "x")),
+    forwardsolve = masked(function(l, x, k = NULL, upper.tri = FALSE, transpose = FALSE) triangular(l, x, k, !upper.tri, transpose), at = c("l", "x")),
+    convolve = masked(function(x, y, conj = TRUE, type = "circular") {
+      only(conj, TRUE, "convolve")
+      nv_convolve(x, y, match.arg(type[1L], c("circular", "open", "filter")))
+    }, at = c("x", "y"))
+  )
+}
+
+# The first n along these dimensions.
+first_rows <- function(x, n, dims) {
+  s <- index_specs(sizes_of(x), list(), NULL, NULL)
+  for (d in dims) s <- set_spec(s, d, index_by_range(seq_len(n), sizes_of(x)[d]))
+  take_part(x, s)
+}
+
+diagonal_of <- function(x, nrow, ncol) {
+  rank <- rank_of(x)
+  if (rank > 1L) {
+    if (!missing(nrow) || !missing(ncol)) abort_anvil("argument", "`diag()` of a matrix takes no `nrow` or `ncol`.")
+    return(nv_extract_diag(x))
+  }
+  if (missing(nrow) && missing(ncol)) {
+    if (rank == 0L) abort_anvil("argument", "The size of a matrix must be known when it is made.", "i Say `nrow`: `diag(x, 3)`; the identity matrix is `nv_eye(3)`.")
+    return(nv_diag(x))
+  }
+  n <- check_whole_number(if (missing(nrow)) sizes_of(x) else nrow, "nrow", 0L)
+  m <- check_whole_number(if (missing(ncol)) n else ncol, "ncol", 0L)
+  zeros <- nv_fill(0L, c(n, m), dtype(x))
+  nv_set_diag(if (type_tag(x)[1L] == 0L) nv_ne(zeros, zeros) else zeros, x)
+}
+
+first_only <- function(x, complete) {
+  only(complete, FALSE, "qr.Q")
+  x
+}
+
+fitted_by <- function(qr, y) {
+  y <- as_vector(y)
+  keep_vector(nv_matmul(qr$Q, nv_crossprod_columns(qr$Q, y)), y)
+}
+
+# An argument of R's function that has one meaning for tensors.
+only <- function(x, value, verb, name = rlang::caller_arg(x)) {
+  if (!identical(x, value) && !(is.character(value) && is.character(x) && x[1L] == value)) {
+    abort_anvil("argument", sprintf("`%s()` of tensors takes only `%s = %s`.", verb, name, deparse(value)), got_value(x))
+  }
+}

@@ -1,0 +1,44 @@
+// What R's own functions, as the package has them for tensors (R/masks.R), ask at each call: whether
+// they are meant, and which function is called otherwise. Everybody's calls come here, so they are short.
+#include "r_common.h"
+#include "r_routines.h"
+
+namespace anvil::r {
+
+#if R_VERSION >= R_Version(4, 5, 0)
+SEXP enclosing(SEXP environment) { return R_ParentEnv(environment); }
+SEXP variable_of(SEXP frame, SEXP name) { return R_getVarEx(name, frame, FALSE, R_NilValue); }
+#else
+SEXP enclosing(SEXP environment) { return ENCLOS(environment); }
+SEXP variable_of(SEXP frame, SEXP name) { return Rf_findVarInFrame(frame, name); }
+#endif
+
+// Whether one of the arguments is a tensor or a box.
+SEXP anvil_any_value(SEXP, SEXP, SEXP args, SEXP) {
+  bool found = false;
+  for (SEXP rest = CDR(args); rest != R_NilValue && !found; rest = CDR(rest))
+    found = Rf_isObject(CAR(rest)) && Rf_inherits(CAR(rest), "AnvilValue");
+  return Rf_ScalarLogical(found);
+}
+
+// The function of this name that is found behind an attached environment.
+SEXP anvil_behind(SEXP attached, SEXP name) {
+  return entry([&] {
+    if (TYPEOF(attached) != ENVSXP) throw wrong_argument("attached", "an environment", attached);
+    if (TYPEOF(name) != SYMSXP) throw wrong_argument("name", "a name", name);
+    return guarded([&] {
+      for (SEXP frame = enclosing(attached); frame != R_EmptyEnv; frame = enclosing(frame)) {
+        SEXP found = variable_of(frame, name);
+        if (TYPEOF(found) == PROMSXP) {  // loaded when it is needed
+          PROTECT(found);
+          found = Rf_eval(found, frame);
+          UNPROTECT(1);
+        }
+        if (Rf_isFunction(found)) return found;
+      }
+      return R_NilValue;
+    });
+  });
+}
+
+}  // namespace anvil::r

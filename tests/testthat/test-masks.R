@@ -1,0 +1,51 @@
+masks <- function() mget(names(tensor_verbs()), envir = as.environment("package:anvil"))
+
+test_that("masks have R's formals, and each is in the table", {
+  for (name in names(masks())) {
+    own <- get(name, mode = "function", envir = parent.env(asNamespace("anvil")))
+    expect_identical(formals(masks()[[name]]), formals(args(own)), label = name)
+  }
+  table <- verb_rows()
+  expect_identical(setdiff(names(masks()), table$verb), character())
+  expect_identical(setdiff(table$verb[table$how == "mask"], names(masks())), character())
+  linked <- setdiff(table$instead, c("", "nv_logic", "nv_math"))
+  expect_identical(setdiff(linked, getNamespaceExports("anvil")), character())
+})
+
+test_that("methods in the table are there", {
+  table <- verb_rows()
+  methods <- sub("[.]AnvilValue$", "", grep("[.]AnvilValue$", ls(asNamespace("anvil"), all.names = TRUE), value = TRUE))
+  groups <- c(getGroupMembers("Ops"), getGroupMembers("Math"), getGroupMembers("Summary"), "%/%", "%%", "!", "Arith", "Compare")
+  operators <- c("+", "-", "*", "/", "^", "==", "!=", "<", "<=", ">", ">=", "&", "|")
+  by_others <- c("det", "nrow", "ncol", "identical", "%*%", "crossprod", "tcrossprod", "[", "[<-", "print", "sd", "round")
+  expect_identical(setdiff(table$verb[table$how == "method"], c(methods, groups, operators, by_others)), character())
+})
+
+test_that("without a tensor R's functions are called as they would be", {
+  expect_identical(in_session(quote(svd(m, nu = 0)), list(m = diag(2))), base::svd(diag(2), nu = 0))
+  expect_identical(in_session(quote(diag(2, nrow = 3)), list()), base::diag(2, nrow = 3))
+  expect_identical(in_session(quote(diag(m, names = FALSE)), list(m = diag(2))), c(1, 1))
+  expect_identical(in_session(quote(c(a = 1, b = "x")), list()), base::c(a = 1, b = "x"))
+  expect_identical(in_session(quote(max(c(1, NA), 3, na.rm = TRUE)), list()), 3)
+  expect_identical(in_session(quote(order(c(2, 1), method = "radix")), list()), 2:1)
+  expect_identical(in_session(quote(tabulate(c(1L, 3L))), list()), c(1L, 0L, 1L))
+  expect_identical(in_session(quote(cor(1:4, c(1, 3, 2, 4), method = "kendall")), list()), stats::cor(1:4, c(1, 3, 2, 4), method = "kendall"))
+  expect_identical(in_session(quote(var(c(1, NA, 3), na.rm = TRUE)), list()), 2)
+  expect_identical(in_session(quote(qr.X(qr(m))), list(m = diag(2))), base::qr.X(base::qr(diag(2))))
+  expect_identical(in_session(quote({ diag(m) <- 5; m }), list(m = diag(2))), diag(5, 2))
+  expect_identical(in_session(quote(ifelse(c(TRUE, FALSE), 1, 2)), list()), c(1, 2))
+  expect_identical(conditionCall(tryCatch(in_session(quote(rowSums("a")), list()), error = identity))[[1]], quote(rowSums))
+})
+
+test_that("what stands behind an attached package is found, in whatever order", {
+  found <- in_child(c(
+    "attach(list(rowSums = function(x, ...) 'before'), name = 'before', pos = match('package:anvil', search()) + 1L)",
+    "first <- rowSums(matrix(1))",
+    "x <- rowSums(nv_tensor(matrix(1:4, 2)))",
+    "attach(list(rowSums = function(x, ...) 'after'), name = 'after')",
+    "second <- rowSums(matrix(1))",
+    "detach('before'); detach('after')",
+    "list(first, as.vector(as_array(x)), second, rowSums(matrix(1)))"
+  ))
+  expect_identical(found, list("before", c(4L, 6L), "after", 1))
+})

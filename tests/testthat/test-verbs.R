@@ -1,0 +1,92 @@
+v <- c(3, 1, 2)
+m <- matrix(c(1, 2, 3, 4, 5, 7), 2)
+s <- matrix(c(4, 1, 1, 3), 2)
+data <- list(v = v, m = m, s = s, w = c(NaN, 1, 2), k = c(1L, 3L, 3L))
+
+expect_as_in_r <- function(code) {
+  for (one in as.list(code)) expect_identical(differences_from_r(one, data), character())
+}
+
+test_that("reductions, statistics and margins are R's", {
+  expect_as_in_r(expression(
+    rowSums(m), colSums(m), rowMeans(m), colMeans(m), rowSums(m > 2), sweep(m, 1, c(1, 2)), sweep(m, 2, v), sweep(m, 2, colMeans(m), "/"),
+    scale(s), scale(s, scale = FALSE), scale(s, center = c(1, 2), scale = FALSE), range(v), range(0, v), max(1, v), sum(1, v), prod(2, v), min(c(0, 9), v),
+    any(FALSE, v > 1), all(TRUE, v > 1), median(v), median(m), quantile(v), quantile(v, 0.3), var(v), sd(v), var(m), cov(m), cov(v, rev(v)), cor(s), cor(t(m), v),
+    sum(w, na.rm = TRUE), mean(w, na.rm = TRUE), max(w, na.rm = TRUE), min(0, w, na.rm = TRUE), range(w, na.rm = TRUE), var(w, na.rm = TRUE), sd(w, na.rm = TRUE),
+    median(w, na.rm = TRUE), quantile(w, c(0.1, 0.9), na.rm = TRUE), rowSums(rbind(w, v), na.rm = TRUE), colMeans(rbind(w, v), na.rm = TRUE),
+    anyNA(w), is.na(w), pmin(w, v, na.rm = TRUE), pmax(w, 1.5)
+  ))
+})
+
+test_that("orders, ranks and groups are R's", {
+  expect_as_in_r(expression(
+    order(v), order(v, decreasing = TRUE), order(w), order(w, decreasing = TRUE), order(k, v), order(k, v, decreasing = c(TRUE, FALSE), method = "radix"), order(k, decreasing = TRUE),
+    rank(v), rank(k), rank(k, ties.method = "min"), rank(k, ties.method = "max"), rank(k, ties.method = "first"), rank(w), rank(w, na.last = "keep"),
+    which.max(v), which.min(m), which.max(w), tabulate(k, 4), tabulate(k, 2), rowsum(m, c(2, 1)), rowsum(v, c("b", "a", "b")), 2 %in% v, v %in% 2, m %in% c(1, 7), w %in% w
+  ))
+  expect_equal(both(function(x, group) nv_rowsum(x, group, n = 3), f64(v), nv_tensor(c(1L, 3L, 9L))), array(c(3, 0, 1)))
+  expect_equal(flat(nv_tabulate(nv_tensor(c(2L, 2L, 3L)))), c(0L, 2L, 1L))
+  expect_equal(value(gradient(function(x) sum(nv_rowsum(x, data$k, 2)^2))(f64(v))$x), array(c(6, 6, 6)))
+})
+
+test_that("parts, repetitions and outer products are R's", {
+  expect_as_in_r(expression(
+    c(1, v), c(v, c(1, 2)), c(m, v), head(v, 2), head(v, -1), head(m, 1), head(m, c(1, 2)), tail(v, 2), tail(v, -1), tail(m, 1), rev(m), drop(m[1, , drop = FALSE]),
+    rep(v, 2), rep(v, each = 2), rep(v, times = c(1, 0, 2)), rep(v, length.out = 5), diff(v), diff(m), diff(v, lag = 2), diff(v, differences = 2),
+    outer(v, v), v %o% k, outer(v, v, "-"), outer(m, v, function(x, y) x + 2 * y), kronecker(m, s), s %x% v, kronecker(m, s, "+"),
+    diag(s), diag(v), diag(m), diag(v, 3), { diag(s) <- 0; s }, { diag(m) <- c(8, 9); m }, ifelse(v > 1, v, 0), ifelse(v > 1, c(7, 8, 9), v), atan2(v, 2), pmin(2, v), pmax(v, c(1, 2, 3))
+  ))
+})
+
+test_that("linear algebra is R's", {
+  expect_as_in_r(expression(
+    m %*% v, v %*% t(m), v %*% v, s %*% c(1, 2), c(1, 2) %*% s, v %*% matrix(1:2, 1), crossprod(v), tcrossprod(v), crossprod(m, c(1, 2)), tcrossprod(v, c(1, 2)), m %*% m, v %*% c(1, 2),
+    solve(s), solve(s, c(1, 2)), det(s), determinant(s)$modulus, svd(s)$d, svd(m, 0, 0)$d, eigen(s, symmetric = TRUE)$values, chol2inv(s), backsolve(s, c(1, 2)), backsolve(s, s, transpose = TRUE),
+    backsolve(s, 1, k = 1), forwardsolve(s, s), forwardsolve(s, c(1, 2), upper.tri = TRUE), qr.coef(qr(t(m)), v), qr.fitted(qr(t(m)), v), qr.resid(qr(t(m)), v), qr.solve(s, c(1, 2)), abs(qr.R(qr(s))), abs(qr.Q(qr(s))), qr.X(qr(s)),
+    convolve(v, v), convolve(v, c(1, 2, 4), type = "o"), convolve(v, c(1, 2), type = "f"), convolve(m[1, ], v)
+  ))
+  g <- gradient(function(a) sum(nv_qr_solve(qr(a), v)))(f64(t(m)))$a
+  at <- function(step) sum(qr.coef(qr(t(m) + step * c(1, 0, 0, 0, 0, 0)), v))
+  expect_equal(flat(g)[1], (at(1e-5) - at(-1e-5)) / 2e-5, tolerance = 1e-6)
+})
+
+test_that("shapes stretch where they are one, and vectors of R go with their like", {
+  expect_as_in_r(expression(v + c(1, 2, 3), c(1, 2, 3) > v, v * array(c(1, 2, 3)), k == c(1L, 2L, 3L)))
+  x <- f64(m)
+  expect_equal(both(function(x) x - mean(x, dims = 1, drop = FALSE), x), sweep(m, 2, colMeans(m)))
+  expect_equal(both(function(x) x[, 1, drop = FALSE] * x[1, , drop = FALSE], x), m[, 1] %o% m[1, ])
+  expect_equal(value(gradient(function(x, r) sum(x * r))(x, f64(matrix(v, 1)))$r), matrix(colSums(m), 1))
+  expect_snapshot(error = TRUE, {
+    x - nv_col_means(x)
+    x + c(1, 2)
+    nv_tensor(1:3) + c(1, 2)
+    nv_tensor(1) + c(1, 2)
+    nv_add(c(1, 2), c(1, 2))
+  })
+})
+
+test_that("what has no meaning for tensors names what has", {
+  x <- f64(m)
+  expect_snapshot(error = TRUE, {
+    in_session(quote(which(x > 1)), list(x = x))
+    in_session(quote(norm(x)), list(x = x))
+    unique(x)
+    gamma(x)
+    jit(function(x) apply(x, 1, sum))(x)
+    in_session(quote(cor(x, method = "kendall")), list(x = x))
+    in_session(quote(cov(x, use = "complete.obs")), list(x = x))
+    in_session(quote(eigen(x)), list(x = x))
+    in_session(quote(qr.Q(qr(x), complete = TRUE)), list(x = x))
+    quantile(x, type = 6)
+    jit(function(k) in_session(quote(tabulate(k)), list(k = k)))(nv_tensor(1:3))
+    nv_quantile(x, 2)
+    nv_rowsum(x, nv_tensor(1:2))
+  })
+})
+
+test_that("values describe themselves", {
+  x <- f64(m)
+  expect_true(is.matrix(x) && is.array(x) && is.numeric(x) && !is.numeric(x > 1) && !is.matrix(x[1, ]))
+  expect_output(str(x), "f64[2, 3] 1 2 3 4 5 7", fixed = TRUE)
+  expect_equal(summary(f64(v)), summary(v))
+})
