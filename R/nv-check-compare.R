@@ -21,7 +21,7 @@ caught <- function(expr) tryCatch(expr, error = identity)
 verdict <- function(status, reason = "", apart = NA_real_) list(status = status, reason = reason, apart = apart)
 
 # A derivative or batch that cannot be made: for want of a rule, or by a rule that fails.
-verdict_of_error <- function(e, unsupported) {
+verdict_of_error <- function(e, unsupported = character()) {
   verdict(if (inherits(e, unsupported)) "unsupported" else "wrong", brief_error(e))
 }
 
@@ -36,11 +36,8 @@ brief_error <- function(e) {
 evaluated <- function(graph, inputs) .Call(C_anvil_evaluate, graph, inputs)
 
 # Whether numbers agree, as far as rounding allows: `nearby` are those for inputs that are some units in the last place
-# away.
+# away. Beside a NaN that is not there nearby, anything is right.
 agreement <- function(actual, expected, nearby, eps, said) {
-  if (length(actual) != length(expected)) {
-    return(verdict("wrong", sprintf(said, "other shapes", "these")))
-  }
   moved <- abs(nearby - expected)
   jumps <- is.na(moved) != is.na(expected)
   scale <- max(0, abs(expected[is.finite(expected)]))
@@ -68,13 +65,19 @@ moved_inputs <- function(inputs, kit) {
 
 # at_once: the results of debug mode, where they are not those of the graph.
 compare_compiled <- function(kit, inputs, at_once = NULL) {
-  expected <- flat_numbers(evaluated(kit$graph, inputs))
+  results <- evaluated(kit$graph, inputs)
+  expected <- flat_numbers(results)
   nearby <- flat_numbers(evaluated(kit$graph, moved_inputs(inputs, kit)))
   found <- agreement(flat_numbers(lapply(.Call(C_anvil_execute, kit$executable, inputs), nv_tensor)), expected, nearby, kit$eps, "compiled code gives %s, debug mode %s")
   if (is.null(at_once) || found$status != "ok") {
     return(found)
   }
-  agreement(flat_numbers(at_once), expected, nearby, kit$eps, "debug mode gives %s, the trace %s")
+  types <- function(tensors) paste(vapply(tensors, function(x) type_text(nv_aten(dtype(x), shape(x))), ""), collapse = ", ")
+  said <- "debug mode gives %s, the trace %s"
+  if (types(at_once) != types(results)) {
+    return(verdict("wrong", sprintf(said, types(at_once), types(results))))
+  }
+  agreement(flat_numbers(at_once), expected, nearby, kit$eps, said)
 }
 
 # --- derivatives ----------------------------------------------------------------------------
@@ -207,7 +210,7 @@ compare_modes <- function(forward, reverse, d, weights, kit) {
 compare_batch <- function(graph, draws, mapped) {
   batch <- caught(.Call(C_anvil_batch, graph, mapped, length(draws), list()))
   if (inherits(batch, "error")) {
-    return(verdict_of_error(batch, "anvil_error_batch"))
+    return(verdict_of_error(batch)) # every call has a batch, so a rule failed
   }
   kit <- check_kit(graph)
   inputs <- draws[[1L]]

@@ -56,7 +56,7 @@ test_that("a rule that fails names the call that needed it", {
   p[["forward"]] <- function(operand) operand
   p[["backward"]] <- function(inputs, outputs, grads, .required) list()
   no_rule <- register_primitive("test_no_rule", p, overwrite = TRUE)
-  expect_error(jit(gradient(function(a) no_rule(a * 2)))(nv_scalar(1)), "no_rule(a * 2)", fixed = TRUE, class = "anvil_error_gradient")
+  expect_error(jit(gradient(function(a) no_rule(a * 2)))(nv_scalar(1)), "no_rule(a * 2)", fixed = TRUE, class = "anvil_error_argument")
 })
 
 test_that("mistakes are explained", {
