@@ -11,7 +11,7 @@
 #' @param ambiguous A flag.
 #' @param dimension,start The dimension along which numbers are counted, and the first one.
 #' @param data For `ConcreteTensor()` an `AnvilTensor`, for `LiteralTensor()` an R
-#'   number or flag.
+#'   number or flag, or text of an integer that is beyond 2^53.
 #' @param x,e1,e2 Tensors, boxes, types or R values.
 #' @param ambiguity Whether types must agree in `ambiguous`, too.
 #' @param pure Whether to drop data.
@@ -47,7 +47,8 @@ ConcreteTensor <- function(data) {
 #' @rdname nv_aten
 #' @export
 LiteralTensor <- function(data, shape = c(), dtype = default_dtype(data), ambiguous = !is.logical(data)) {
-  if (!is_literal(data)) wrong_argument("data", "a number or flag", data)
+  is_text <- is.character(data) && length(data) == 1L && !is.na(data) && grepl("^-?[0-9]+$", data) && is_integer_dtype(as_dtype_argument(dtype))
+  if (!is_literal(data) && !is_text) wrong_argument("data", "a number or flag", data)
   abstract_from_tag(make_tag(dtype, shape, ambiguous), list(data = data), "LiteralTensor")
 }
 

@@ -74,15 +74,19 @@ readable_call <- function(call, frame) {
 # Called by the core: sum(), round() and the like hand on values. The variables of the caller that hold them stand for them.
 call_of_generic <- function(call, caller) {
   if (identical(call[["na.rm"]], FALSE)) call[["na.rm"]] <- NULL
-  names <- ls(caller, all.names = TRUE, sorted = FALSE)
+  names <- setdiff(ls(caller, all.names = TRUE, sorted = FALSE), "...")
   if (length(names) > 1000L) {
     return(call)
   }
   names <- names[!(rlang::env_binding_are_active(caller, names) | rlang::env_binding_are_lazy(caller, names))]
   for (i in seq_along(call)[-1L]) {
     if (is_value(call[[i]])) {
-      same <- Find(function(name) identical(get(name, envir = caller), call[[i]]), names)
-      if (!is.null(same)) call[[i]] <- as.name(same)
+      for (name in names) {
+        if (identical(caller[[name]], call[[i]])) {
+          call[[i]] <- as.name(name)
+          break
+        }
+      }
     }
   }
   call

@@ -188,8 +188,8 @@ symbol_code <- function(x) if (make.names(x) == x) x else paste0("`", gsub("`", 
 
 # Numbers as they are read back: c(1, 0.1), 2L, TRUE. `in_float` is what a tensor holds of a number that is read.
 numbers_code <- function(x, in_float = identity) {
-  if (inherits(x, "integer64")) {
-    return(sprintf("bit64::as.integer64(\"%s\")", format(x)))
+  if (is.character(x)) { # an integer that R has no number for
+    return(text_code(x))
   }
   texts <- if (is.logical(x)) as.character(x) else if (is.integer(x)) paste0(x, "L") else vapply(x, double_code, "", in_float = in_float)
   if (length(x) == 1L) texts else if (length(x)) paste0("c(", paste(texts, collapse = ", "), ")") else paste0(typeof(x), "()")

@@ -141,5 +141,5 @@ node_value <- function(node) {
 
 # Whether an R number alone means this literal.
 is_plain_number <- function(type) {
-  !length(type$shape) && !is.object(type$data) && type$ambiguous == !is.logical(type$data) && type$dtype == default_dtype(type$data)
+  !length(type$shape) && is_literal(type$data) && type$ambiguous == !is.logical(type$data) && type$dtype == default_dtype(type$data)
 }

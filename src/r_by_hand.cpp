@@ -1,6 +1,7 @@
 // Graphs that are built by hand: descriptors that are not current, or read and finished while they are, and boxes of
 // values that somebody made.
 #include <algorithm>
+#include <charconv>
 
 #include "r_descriptor.h"
 #include "r_routines.h"
@@ -68,6 +69,26 @@ SEXP anvil_graph_of(SEXP handle, SEXP outputs, SEXP fields) {
 }
 
 // --- by hand -----------------------------------------------------------------------------------
+
+// An integer that R has no number for is given as text.
+static Scalar integer_in(const std::string& text, DType dtype) {
+  int64_t value = 0;
+  uint64_t natural = 0;
+  const char *first = text.data(), *last = first + text.size();
+  const bool is_natural = dtype == DType::ui64;
+  const auto [end, error] = is_natural ? std::from_chars(first, last, natural) : std::from_chars(first, last, value);
+  if (!is_integer(dtype) || error != std::errc() || end != last)
+    throw Error("argument", "`data` must be a number or flag, or an integer as text.", {"x Got \"" + text + "\"."});
+  return is_natural ? Scalar(natural) : Scalar(value);
+}
+
+ValuePtr literal_of_type(SEXP data, const TensorType& type) {
+  if (TYPEOF(data) == STRSXP && XLENGTH(data) == 1)
+    return graph::make_literal(integer_in(text_of(data, "data"), type.dtype), type);
+  if (!is_data(data) || XLENGTH(data) != 1) throw wrong_argument("data", "a number or flag", data);
+  const Scalar value = scalar_of(data);
+  return graph::make_literal(is_integer(type.dtype) && value.is_real() ? value.rounded_to(type.dtype) : value, type);
+}
 
 // Whether a value is an input, a constant or a result of a graph.
 static bool belongs(const ValuePtr& v, const Graph& g) {

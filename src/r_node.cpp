@@ -1,23 +1,30 @@
 // What graphs are made of, as R objects: values with their labels and types, and calls. A value keeps the graph that
 // it belongs to; an inner graph knows the program around it, so that labels are those of the whole.
-#include <cmath>
-#include <limits>
+#include <cinttypes>
+#include <cstdio>
 
+#include "primitives/vocabulary/composite.h"
 #include "r_descriptor.h"
 #include "r_routines.h"
 
 namespace anvil::r {
 
-// A literal as an R number: a double has no room for all integers.
+// A literal as an R number, or as text where R has none: a double has no room for all integers.
 static SEXP literal_data(const Value& v) {  // may jump
   if (is_bool(v.type.dtype)) return Rf_ScalarLogical(v.literal.as<bool>());
   if (is_float(v.type.dtype)) return Rf_ScalarReal(v.literal.as<double>());
+  constexpr uint64_t room = uint64_t(1) << 53;
   const auto value = v.literal.as<int64_t>();
-  if (std::abs(value / 2) < (int64_t(1) << 52)) return number(value);
-  SEXP x = PROTECT(Rf_ScalarReal(std::bit_cast<double>(value)));
-  Rf_setAttrib(x, R_ClassSymbol, Rf_mkString("integer64"));
-  UNPROTECT(1);
-  return x;
+  const bool fits = v.type.dtype == DType::ui64
+                        ? v.literal.as<uint64_t>() <= room
+                        : value >= -static_cast<int64_t>(room) && value <= static_cast<int64_t>(room);
+  if (fits) return number(value);
+  char text[32];
+  if (v.type.dtype == DType::ui64)
+    std::snprintf(text, sizeof text, "%" PRIu64, v.literal.as<uint64_t>());
+  else
+    std::snprintf(text, sizeof text, "%" PRId64, value);
+  return Rf_mkString(text);
 }
 
 // AbstractTensor, ConcreteTensor or LiteralTensor, as R's constructors make them.
@@ -298,6 +305,8 @@ SEXP anvil_record_call(SEXP, SEXP, SEXP args, SEXP frame) {
           item.value = graph_of(x).graph;
     } else {
       params = params_from(p, parameters);
+      if (primitives::is_composite(p) && params.find("definition") == nullptr)
+        throw Error("argument", "A call of `" + p.name + "` must have a graph as parameter `definition`.");
     }
     Recording recording(frame);
     return recording.finish(primitives::record(

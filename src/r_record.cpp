@@ -33,12 +33,6 @@ TensorType type_of_data(SEXP x) {
   return {array_dtype(x), shape_of_data(x), ambiguous};
 }
 
-ValuePtr literal_of_type(SEXP data, const TensorType& type) {
-  if (!is_data(data) || XLENGTH(data) != 1) throw wrong_argument("data", "a number or flag", data);
-  const Scalar value = scalar_of(data);
-  return graph::make_literal(is_integer(type.dtype) && value.is_real() ? value.rounded_to(type.dtype) : value, type);
-}
-
 namespace {
 
 ValuePtr literal_of(SEXP x, const std::string& name) {
@@ -104,8 +98,8 @@ bool has_values(SEXP call) {
 
 // The user's call: that of the outermost function of the package that led to `frame`.
 int location_of_call(Locations& locations, SEXP frame) {
+  SEXP caller = R_NilValue;
   Shield<SEXP> call(guarded([&] {
-    SEXP caller = R_NilValue;
     for (;;) {
       caller = Rf_eval(names.parent_frame, frame);
       SEXP outer = caller;  // what lapply() and the like call for the package is the package's
@@ -114,22 +108,19 @@ int location_of_call(Locations& locations, SEXP frame) {
       if (!is_own(outer)) break;
       frame = outer;
     }
-    SEXP found = PROTECT(Rf_eval(names.sys_call, frame));
-    if (TYPEOF(found) == LANGSXP) {
-      SEXP generic = variable_of(frame, names.generic);
-      if (TYPEOF(generic) == STRSXP && XLENGTH(generic) > 0) {  // an operator called a method
-        SETCAR(found, Rf_installChar(STRING_ELT(generic, 0)));
-        if (has_values(found)) found = call_r("call_of_generic", {found, caller});
-        UNPROTECT(1);
-        PROTECT(found);
-      }
-      name_values(found, 20);
-    }
-    UNPROTECT(1);
-    return found;
+    return Rf_eval(names.sys_call, frame);
   }));
   if (TYPEOF(call) != LANGSXP) return -1;
-  locations.list.emplace_back(call);
+  SEXP generic = variable_of(frame, names.generic);
+  const bool of_method = TYPEOF(generic) == STRSXP && XLENGTH(generic) > 0;
+  if (of_method) guarded([&] { return SETCAR(call, Rf_installChar(STRING_ELT(generic, 0))); });
+  Shield<SEXP> named(of_method && has_values(call) ? call_r("call_of_generic", {call, caller})
+                                                   : static_cast<SEXP>(call));
+  guarded([&] {
+    name_values(named, 20);
+    return R_NilValue;
+  });
+  locations.list.emplace_back(named);
   return static_cast<int>(locations.list.size()) - 1;
 }
 

@@ -23,3 +23,25 @@ test_that("everything tensorish has a type", {
   expect_true(is_tensorish(1) && is_tensorish(array(1:2)) && is_tensorish(nv_tensor(1)))
   expect_false(is_tensorish(1:2) || is_tensorish("a"))
 })
+
+test_that("literals of a type stand for operands", {
+  x <- nv_tensor(c(1, 2), "i64")
+  expect_identical(as_array(nvl_add(x, LiteralTensor(3, 2, "i64"))), as_array(x + 3L))
+  expect_equal(jit(function(x) x * LiteralTensor(2, c(), "f64", ambiguous = FALSE))(nv_scalar(1)), nv_scalar(2, "f64"))
+  loop <- function(x) nv_while(list(i = LiteralTensor(0, c(), "i64"), x = x), \(i, x) i < LiteralTensor(3, c(), "i64"), \(i, x) list(i = i + 1L, x = x * 2))$x
+  expect_equal(as_array(loop(nv_scalar(1))), 8)
+  expect_equal(as_array(jit(loop)(nv_scalar(1))), 8)
+  graph <- trace_fn(function(x) nvl_max(x, LiteralTensor("-9223372036854775807", 2, "i64")), list(x = x))
+  expect_identical(graph$calls[[1L]]$inputs[[2L]]$label, "-9223372036854775807:i64?[(2)]")
+  expect_identical(graph$calls[[1L]]$inputs[[2L]]$aval$data, "-9223372036854775807")
+  expect_error(LiteralTensor("1.5", c(), "i64"), class = "anvil_error_argument")
+  expect_error(LiteralTensor("1", c(), "f32"), class = "anvil_error_argument")
+  expect_error(LiteralTensor("a", c(), "i64"), class = "anvil_error_argument")
+})
+
+test_that("an IotaTensor is the type of a range of numbers", {
+  range <- IotaTensor(c(2, 3), "i32", 2, start = 0L)
+  expect_s3_class(range, "AbstractTensor")
+  expect_identical(shape(range), c(2L, 3L))
+  expect_error(IotaTensor(4, "i32", 2), class = "anvil_error_argument")
+})
