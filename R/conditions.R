@@ -74,15 +74,19 @@ readable_call <- function(call, frame) {
 # Called by the core: sum(), round() and the like hand on values. The variables of the caller that hold them stand for them.
 call_of_generic <- function(call, caller) {
   if (identical(call[["na.rm"]], FALSE)) call[["na.rm"]] <- NULL
-  names <- setdiff(ls(caller, all.names = TRUE, sorted = FALSE), "...")
+  names <- ls(caller, all.names = TRUE, sorted = FALSE)
+  names <- names[names != "..."]
   if (length(names) > 1000L) {
     return(call)
   }
-  names <- names[!(rlang::env_binding_are_active(caller, names) | rlang::env_binding_are_lazy(caller, names))]
+  unknown <- rlang::env_binding_are_lazy(caller, names) | rlang::env_binding_are_active(caller, names)
   for (i in seq_along(call)[-1L]) {
-    if (is_value(call[[i]])) {
-      same <- Find(function(name) tryCatch(identical(get(name, envir = caller), call[[i]]), error = function(e) FALSE), names)
-      if (!is.null(same)) call[[i]] <- as.name(same)
+    if (!is_value(call[[i]])) next
+    for (name in names[!unknown]) {
+      if (identical(caller[[name]], call[[i]])) {
+        call[[i]] <- as.name(name)
+        break
+      }
     }
   }
   call

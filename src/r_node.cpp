@@ -3,6 +3,7 @@
 #include <cinttypes>
 #include <cstdio>
 
+#include "primitives/vocabulary/composite.h"
 #include "r_descriptor.h"
 #include "r_routines.h"
 
@@ -304,6 +305,8 @@ SEXP anvil_record_call(SEXP, SEXP, SEXP args, SEXP frame) {
           item.value = graph_of(x).graph;
     } else {
       params = params_from(p, parameters);
+      if (primitives::is_composite(p) && params.find("definition") == nullptr)
+        throw Error("argument", "A call of `" + p.name + "` must have a graph as parameter `definition`.");
     }
     Recording recording(frame);
     return recording.finish(primitives::record(

@@ -44,7 +44,10 @@ junk_and_calls <- '
     anvil_push = list("program"), anvil_pop = list(descriptor), anvil_current = list(), anvil_keeps_record = list(), anvil_input = list(x), anvil_finish = list(descriptor, list(x), list()),
     anvil_box_value = list(box), anvil_debug_box = list(x), anvil_in_debug = list(x), anvil_promote = list(list(x, 1), TRUE), anvil_broadcast = list(list(x, 1)),
     anvil_common_dtype = list(1L, 2L, FALSE, TRUE), anvil_default_dtypes = list(), anvil_inline = list(graph, list(x)),
-    anvil_graph_text = list(graph, "AnvilGraph"), anvil_graph_field = list(graph, "calls"), anvil_graph_fields = list(graph), anvil_value_abstract = list(graph$inputs[[1L]]),
+    anvil_graph_text = list(graph, "AnvilGraph", TRUE), anvil_labels = list(graph$inputs), anvil_names = list(graph$inputs, ""), anvil_scope = list(graph), anvil_foreign = list(graph),
+    anvil_new_node = list(tag, NULL, NULL), anvil_literal = list(LiteralTensor(1, 3, "f64")), anvil_descriptor = list(), anvil_enter = list(GraphDescriptor()), anvil_leave = list(GraphDescriptor()),
+    anvil_graph_of = list(GraphDescriptor(), list(), list()), anvil_box = list(GraphValue(nv_aten("f32", 2)), GraphDescriptor()), anvil_box_text = list(box),
+    anvil_override = list("mul", list(NULL, NULL, NULL, NULL, NULL), integer()), anvil_graph_field = list(graph, "calls"), anvil_graph_fields = list(graph), anvil_value_abstract = list(graph$inputs[[1L]]),
     anvil_gradient = list(graph, TRUE, FALSE, list()), anvil_jvp = list(graph, TRUE, list()), anvil_vjp = list(graph, TRUE, TRUE, list()), anvil_jacobian = list(graph, TRUE, list()), anvil_batch = list(graph, TRUE, 2L, list()), anvil_simplify = list(graph, "optimize"), anvil_evaluate = list(graph, list(x)), anvil_stablehlo = list(graph, FALSE, list(NULL, NULL)),
     anvil_read_stablehlo = list("func.func @main(%x: tensor<f32>) -> tensor<f32> { return %x : tensor<f32> }", ""), anvil_graph_lives = list(graph),
     anvil_inspect = list(graph, "loops"), anvil_stages = list(graph), anvil_single_calls = list(graph), anvil_inner_graphs = list(graph),
@@ -86,7 +89,7 @@ test_that("every entry takes junk in every argument", {
       if (!is.null(e) && !inherits(e, "anvil_error")) note(what, position, i, conditionMessage(e))
     }
     own <- .Call(anvil:::C_anvil_custom, "forged", getNativeSymbolInfo("C_anvil_tag", getLoadedDLLs()$anvil)$address, FALSE)
-    others <- list(C_anvil_record_ruled = list("forged", list(NULL, NULL, NULL, NULL, NULL), list(x), graph, 0L), C_anvil_record_custom = list(own, list(debug_box("f32", 2)), list(tag)))
+    others <- list(C_anvil_record_call = list("mul", list(x, x)), C_anvil_record_ruled = list("forged", list(NULL, NULL, NULL, NULL, NULL), list(x), graph, 0L), C_anvil_record_custom = list(own, list(debug_box("f32", 2)), list(tag)))
     for (what in names(others)) for (position in seq_along(others[[what]])) for (i in seq_along(junk)) {
       args <- others[[what]]
       args[position] <- junk[i]

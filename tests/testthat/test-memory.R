@@ -74,7 +74,7 @@ test_that("what does not fit is an error of ours, and the session goes on", {
 
 # In a process of its own, where nothing else allocates: by how many bytes the memory in use
 # grows at each call. The least of four periods: what is kept once is no leak, nor are the pages
-# that R adds to its own heap now and then.
+# that R adds to its own heap now and then. They are of different lengths, so that R does not add some in each of them.
 grown_bytes <- function(programs, n) {
   in_child(c('
     growth <- function(f, n) {
@@ -82,13 +82,13 @@ grown_bytes <- function(programs, n) {
         gc()
         c(R = sum(gc()[, 1] * c(56, 8)), heap = .Call(anvil:::C_anvil_memory, FALSE)[5L], pool = anvil_memory()$used)
       }
-      period <- function() {
+      period <- function(n) {
         before <- in_use()
         for (i in seq_len(n)) f()
         (in_use() - before) / n
       }
       for (i in 1:20) f()
-      pmin(period(), period(), period(), period())
+      pmin(period(n), period(3 * n), period(2 * n), period(7 * n))
     }
     x <- nv_tensor(c(1, 2, 3), "f64")
     y <- nv_tensor(runif(1e5), "f64")',
