@@ -36,7 +36,7 @@ nv_dbeta <- function(x, shape1, shape2, log = FALSE) {
 nv_pbeta <- function(q, shape1, shape2, lower.tail = TRUE, log.p = FALSE) {
   given <- as_floats(q = q, shape1 = shape1, shape2 = shape2)
   valid <- given$shape1 >= 0 & given$shape2 >= 0
-  beta_probability(given$shape1, given$shape2, given$q, 1 - given$q, lower.tail, log.p, valid, given$q <= 0, given$q >= 1)
+  beta_probability(given$shape1, given$shape2, given$q, NULL, lower.tail, log.p, valid, given$q <= 0, given$q >= 1)
 }
 
 #' @rdname nv_dbeta
@@ -88,7 +88,7 @@ nv_qt <- function(p, df, lower.tail = TRUE, log.p = FALSE) {
   tails <- tails_of(given$p, lower.tail, log.p)
   tail <- smaller_tail(tails)
   p <- nv_ifelse(tail$lower, tails$lower, tails$upper)
-  twice <- list(lower = 2 * p, upper = 1 - 2 * p, log_lower = tail$log + log(2), log_upper = nv_log1p(-2 * p))
+  twice <- list(lower = 2 * p, upper = 1 - 2 * p, log_lower = tail$log + log(2), log_upper = nv_log1p(-2 * p), deep = tails$deep)
   found <- beta_quantile(twice, given$df / 2, given$half)
   log_size <- (log_t_power(given$df / 2) - twice$log_lower) / given$df
   size <- nv_sqrt(given$df) * nv_ifelse(log_size > log(1e10), nv_exp(log_size), nv_sqrt(found$y / found$x))
@@ -158,8 +158,11 @@ log_half_ratio <- function(a) {
   factorial_rest(half) - factorial_rest(a) + a * nv_log1p(0.5 / a) - 0.5 + nv_log(a / half) + 0.5 * nv_log(half)
 }
 
-# The lower or the upper tail, by the one of x and y = 1 - x that has more digits.
+# The lower or the upper tail, by the one of x and y = 1 - x that has more digits: x where y is not known of itself.
 beta_tail <- function(a, b, x, y, lower) {
+  if (is.null(y)) {
+    return(if (lower) nv_betainc(a, b, x) else nv_betaincc(a, b, x))
+  }
   first <- x < y
   one <- nv_ifelse(first, a, b)
   other <- nv_ifelse(first, b, a)
@@ -168,9 +171,10 @@ beta_tail <- function(a, b, x, y, lower) {
 }
 
 log_beta_tail <- function(a, b, x, y, lower) {
+  tail <- beta_tail(a, b, x, y, lower)
+  if (is.null(y)) y <- 1 - x
   variance <- (a + b) * x * y
-  weight <- log_beta_weight(a, b, x, y)
-  log_tail_of(beta_tail(a, b, x, y, lower), weight, b * x - a * y, variance, variance * (y - x), variance * (1 - 6 * x * y))
+  log_tail_of(tail, log_beta_weight(a, b, x, y), b * x - a * y, variance, variance * (y - x), variance * (1 - 6 * x * y))
 }
 
 beta_probability <- function(a, b, x, y, lower.tail, log.p, valid, before, beyond) {
