@@ -36,7 +36,7 @@ nv_dbeta <- function(x, shape1, shape2, log = FALSE) {
 nv_pbeta <- function(q, shape1, shape2, lower.tail = TRUE, log.p = FALSE) {
   given <- as_floats(q = q, shape1 = shape1, shape2 = shape2)
   valid <- given$shape1 >= 0 & given$shape2 >= 0
-  beta_probability(given$shape1, given$shape2, given$q, 1 - given$q, lower.tail, log.p, valid, given$q <= 0, given$q >= 1)
+  beta_probability(given$shape1, given$shape2, given$q, NULL, lower.tail, log.p, valid, given$q <= 0, given$q >= 1)
 }
 
 #' @rdname nv_dbeta
@@ -71,13 +71,15 @@ nv_pt <- function(q, df, lower.tail = TRUE, log.p = FALSE) {
   log_power <- log_t_power(a) - given$df * nv_log(size)
   far <- size > 1e10
   outer <- 0.5 * nv_ifelse(far, nv_exp(log_power), beta_tail(a, b, part$y, part$x, TRUE))
-  inner <- 1 - outer
   log_outer <- nv_ifelse(far, log_power, log_beta_tail(a, b, part$y, part$x, TRUE)) - log(2)
-  negative <- given$q < 0
-  p <- probability_of(
-    nv_ifelse(negative, outer, inner), nv_ifelse(negative, inner, outer), given$df > 0, lower.tail, log.p,
-    nv_ifelse(negative, log_outer, nv_log(inner)), nv_ifelse(negative, nv_log(inner), log_outer)
-  )
+  # next to 0 linear: there the beta variable has no derivative by q
+  middle <- nv_abs(given$q) < t_middle
+  rise <- given$q * t_centre(given$df)
+  tail <- function(negative, rise) nv_ifelse(middle, 0.5 + rise, nv_ifelse(negative, outer, 1 - outer))
+  lower <- tail(given$q < 0, rise)
+  upper <- tail(given$q > 0, -rise)
+  log_tail <- function(tail) nv_ifelse(tail < 0.25, log_outer, nv_log(tail))
+  p <- probability_of(lower, upper, given$df > 0, lower.tail, log.p, log_tail(lower), log_tail(upper))
   nv_ifelse(given$df == Inf, nv_pnorm(given$q, 0, 1, lower.tail, log.p), p)
 }
 
@@ -88,13 +90,20 @@ nv_qt <- function(p, df, lower.tail = TRUE, log.p = FALSE) {
   tails <- tails_of(given$p, lower.tail, log.p)
   tail <- smaller_tail(tails)
   p <- nv_ifelse(tail$lower, tails$lower, tails$upper)
-  twice <- list(lower = 2 * p, upper = 1 - 2 * p, log_lower = tail$log + log(2), log_upper = nv_log1p(-2 * p))
+  twice <- list(lower = 2 * p, upper = 1 - 2 * p, log_lower = tail$log + log(2), log_upper = nv_log1p(-2 * p), deep = tails$deep)
   found <- beta_quantile(twice, given$df / 2, given$half)
   log_size <- (log_t_power(given$df / 2) - twice$log_lower) / given$df
   size <- nv_sqrt(given$df) * nv_ifelse(log_size > log(1e10), nv_exp(log_size), nv_sqrt(found$y / found$x))
-  x <- with_ends(nv_ifelse(tail$lower, -size, size), tail, -Inf, Inf)
+  off <- nv_ifelse(tail$lower, tails$lower - 0.5, 0.5 - tails$upper)
+  linear <- off / t_centre(given$df)
+  x <- nv_ifelse(nv_abs(linear) < t_middle, linear, nv_ifelse(tail$lower, -size, size))
+  x <- with_ends(x, tail, -Inf, Inf)
   nv_ifelse(given$df > 0, nv_ifelse(given$df == Inf, nv_qnorm(given$p, 0, 1, lower.tail, log.p), x), NaN)
 }
+
+# The density at 0, and how far from there the distribution function is linear to all digits.
+t_centre <- function(df) nv_exp(log_half_ratio(df / 2) - 0.5 * nv_log(pi * df))
+t_middle <- 1e-9
 
 # P(|T| > q) for large q is about this, exponentiated, times (q / sqrt(2 a))^(-2 a).
 log_t_power <- function(a) log_half_ratio(a) - nv_log(a) - log(pi) / 2
@@ -158,8 +167,11 @@ log_half_ratio <- function(a) {
   factorial_rest(half) - factorial_rest(a) + a * nv_log1p(0.5 / a) - 0.5 + nv_log(a / half) + 0.5 * nv_log(half)
 }
 
-# The lower or the upper tail, by the one of x and y = 1 - x that has more digits.
+# The lower or the upper tail, by the one of x and y = 1 - x that has more digits: x where y is not known of itself.
 beta_tail <- function(a, b, x, y, lower) {
+  if (is.null(y)) {
+    return(if (lower) nv_betainc(a, b, x) else nv_betaincc(a, b, x))
+  }
   first <- x < y
   one <- nv_ifelse(first, a, b)
   other <- nv_ifelse(first, b, a)
@@ -168,9 +180,10 @@ beta_tail <- function(a, b, x, y, lower) {
 }
 
 log_beta_tail <- function(a, b, x, y, lower) {
+  tail <- beta_tail(a, b, x, y, lower)
+  if (is.null(y)) y <- 1 - x
   variance <- (a + b) * x * y
-  weight <- log_beta_weight(a, b, x, y)
-  log_tail_of(beta_tail(a, b, x, y, lower), weight, b * x - a * y, variance, variance * (y - x), variance * (1 - 6 * x * y))
+  log_tail_of(tail, log_beta_weight(a, b, x, y), b * x - a * y, variance, variance * (y - x), variance * (1 - 6 * x * y))
 }
 
 beta_probability <- function(a, b, x, y, lower.tail, log.p, valid, before, beyond) {

@@ -42,7 +42,7 @@ nv_pbinom <- function(q, size, prob, lower.tail = TRUE, log.p = FALSE) {
   k <- count_below(given$q)
   # the probability of at most k successes is that of a beta variable above prob
   beta_probability(
-    k + 1, given$size - k, given$prob, 1 - given$prob, !check_flag(lower.tail), log.p,
+    k + 1, given$size - k, given$prob, NULL, !check_flag(lower.tail), log.p,
     is_count(given$size) & is_share(given$prob), given$size <= k, k < 0
   )
 }

@@ -155,7 +155,7 @@ count_quantile <- function(tails, mean, sd, skewness, last, log_tail) {
     # so that a NaN ends the search, too
     k >= 0 & (k >= last | nv_not(nv_ifelse(tail$lower, now < tail$log - margin, now > tail$log + margin)))
   }
-  none <- tail$log != tail$log | (tail$log == -Inf & nv_not(tail$lower))
+  none <- tail$log != tail$log | tail$empty
   zero <- start * 0
   end <- nv_while(
     list(k = start, low = zero - 1, high = nv_ifelse(none, 0, zero + Inf), step = zero + 1, steps = 0L),
@@ -169,6 +169,5 @@ count_quantile <- function(tails, mean, sd, skewness, last, log_tail) {
       list(k = k, low = low, high = high, step = 2 * step, steps = steps + 1L)
     }
   )
-  x <- nv_ifelse(tail$log == -Inf, nv_ifelse(tail$lower, 0, last), end$high)
-  nv_stop_gradient(nv_ifelse(tail$log != tail$log, NaN, x))
+  nv_stop_gradient(nv_ifelse(tail$log != tail$log, NaN, with_ends(end$high, tail, 0, last)))
 }

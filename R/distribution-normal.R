@@ -120,7 +120,7 @@ standard_quantile <- function(tails) {
   tail <- smaller_tail(tails)
   r <- nv_sqrt(-tail$log)
   size <- nv_ifelse(r <= 5, rational(r - 1.6, wichura$tail), rational(r - 5, wichura$far))
-  size <- nv_ifelse(r > 27, normal_quantile_beyond(r), size)
+  if (tails$deep) size <- nv_ifelse(r > 27, normal_quantile_beyond(r), size)
   z <- nv_ifelse(nv_abs(off) <= 0.425, middle, nv_ifelse(tail$lower, -size, size))
   with_ends(z, tail, -Inf, Inf)
 }

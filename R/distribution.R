@@ -58,6 +58,7 @@ log1mexp <- function(x) nv_ifelse(x > -log(2), nv_log(-nv_expm1(x)), nv_log1p(-n
 tails_of <- function(p, lower.tail, log.p) {
   p <- if (check_flag(log.p)) nv_ifelse(p > 0, NaN, p) else nv_ifelse(p < 0 | p > 1, NaN, p)
   tails <- new.env(parent = emptyenv())
+  tails$deep <- log.p # whether a tail can be below the smallest number
   names <- c("lower", "upper")
   if (!check_flag(lower.tail)) names <- rev(names)
   delayedAssign(names[1L], if (log.p) nv_exp(p) else p, assign.env = tails)
@@ -85,7 +86,8 @@ newton <- function(start, step) {
 }
 
 # `x` with the derivatives of the solution of `equation(x, parameters, constants) = 0` by the parameters, by the
-# implicit function theorem: those of the steps that led to it are not taken. `equation` reads nothing else.
+# implicit function theorem: those of the steps that led to it are not taken. `equation` reads nothing else. Where the solution
+# is no inner one, as at the end of a distribution, it does not move.
 implicitly <- function(x, parameters, constants, equation) {
   solution <- nv_custom_jvp(
     function(x, parameters, constants) x,
@@ -94,21 +96,24 @@ implicitly <- function(x, parameters, constants, equation) {
       by_x <- function(x) equation(x, inputs$parameters, inputs$constants)
       along <- jvp(by_parameters)(list(inputs$parameters), list(tangents$parameters))$tangent
       slope <- jvp(by_x)(list(outputs), list(nv_fill_like(outputs, 1)))$tangent
-      -along / slope
+      nv_ifelse(nv_is_finite(slope) & slope != 0, -along / slope, 0)
     }
   )
   solution(nv_stop_gradient(x), parameters, constants)
 }
 
-# The smaller one of both tails says a quantile best: its logarithm, and whether it is the lower one.
+# The smaller one of both tails says a quantile best: its logarithm, and whether it is the lower one. Where it is empty,
+# another number takes the place of its logarithm, so that no derivative is infinite.
 smaller_tail <- function(tails) {
   lower <- tails$log_lower < tails$log_upper
-  list(log = nv_ifelse(lower, tails$log_lower, tails$log_upper), lower = lower)
+  log <- nv_ifelse(lower, tails$log_lower, tails$log_upper)
+  empty <- log == -Inf
+  list(log = nv_ifelse(empty, -1, log), lower = lower, empty = empty)
 }
 
 # A quantile, where the tail is empty the end of the distribution.
 with_ends <- function(x, tail, first, last) {
-  nv_ifelse(tail$log == -Inf, nv_ifelse(tail$lower, first, last), x)
+  nv_ifelse(tail$empty, nv_ifelse(tail$lower, first, last), x)
 }
 
 # Of a float dtype: the distance from 1 to the next number, and the smallest normal number.

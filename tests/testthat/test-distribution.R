@@ -195,7 +195,10 @@ test_that("derivatives far out, beyond the range of the density, and of second o
   expect_identical(slope(function(lambda) nv_dpois(0, lambda, log = TRUE), 2), -1)
   curvature <- hessian(function(p) nv_qnorm(p))(nv_scalar(0.3, "f64"))$p$p
   expect_equal(flat(curvature), qnorm(0.3) / dnorm(qnorm(0.3))^2)
-  # the logistic density is smooth in the middle
+  # t and logistic variables are smooth in the middle
+  expect_equal(slope(function(x) nv_pt(x, 3), 0), dt(0, 3))
+  expect_equal(slope(function(x) nv_pt(x, 3, lower.tail = FALSE), 0), -dt(0, 3))
+  expect_equal(slope(function(p) nv_qt(p, 3), 0.5), 1 / dt(0, 3))
   expect_equal(flat(hessian(function(x) nv_dlogis(x, log = TRUE))(nv_scalar(0, "f64"))$x$x), -0.5)
 })
 
