@@ -40,7 +40,7 @@ nv_tcrossprod <- function(lhs, rhs = NULL) matrix_product(list(lhs = lhs, rhs = 
 # before the last one of the second. They are named as the arguments that they came from.
 matrix_product <- function(operands, left, right) {
   labels <- names(operands)
-  operands <- lapply(operands, function(x) if (is_r_data(x) && is.null(dim(x))) array(x) else x)
+  operands <- lapply(operands, function(x) if (is_r_data(x) && is.null(dim(x)) && !is_missing_literal(x)) array(x) else x)
   operands <- .Call(C_anvil_promote, operands, FALSE)
   rank <- c(rank_of(operands[[1L]]), rank_of(operands[[2L]]))
   vectors <- rank == 1L

@@ -38,11 +38,11 @@ junk_and_calls <- '
 
   # good arguments of every routine
   good <- list(
-    anvil_attach = list(asNamespace("anvil")), anvil_memory = list(FALSE), anvil_watch_collections = list(), anvil_fail_allocation = list(0L), anvil_threads = list(NULL),
+    anvil_attach = list(asNamespace("anvil")), anvil_memory = list(FALSE), anvil_watch_collections = list(), anvil_fail_allocation = list(0L), anvil_threads = list(NULL), anvil_behind = list(globalenv(), quote(sum)),
     anvil_tensor = list(c(1, 2), 10L, 2L, FALSE, FALSE), anvil_empty = list(tag), anvil_tag = list(x), anvil_as_array = list(x), anvil_as_raw = list(x, FALSE),
     anvil_from_raw = list(raw(24), tag, FALSE, "AnvilTensor"), anvil_rewrap = list(x, "AnvilBuffer"), anvil_format_data = list(x, 3, 30, 3), anvil_format_elements = list(x, "%5.1f"), anvil_dtype_code = list("f32"), anvil_dtypes = list(), anvil_dtypes = list(),
     anvil_push = list("program"), anvil_pop = list(descriptor), anvil_current = list(), anvil_keeps_record = list(), anvil_input = list(x), anvil_finish = list(descriptor, list(x), list()),
-    anvil_box_value = list(box), anvil_debug_box = list(x), anvil_in_debug = list(x), anvil_promote = list(list(x, 1), TRUE), anvil_broadcast = list(list(x, 1)),
+    anvil_box_value = list(box), anvil_debug_box = list(x), anvil_in_debug = list(x), anvil_promote = list(list(x, 1), TRUE), anvil_broadcast = list(list(x, 1), TRUE),
     anvil_common_dtype = list(1L, 2L, FALSE, TRUE), anvil_default_dtypes = list(), anvil_inline = list(graph, list(x)),
     anvil_graph_text = list(graph, "AnvilGraph"), anvil_graph_field = list(graph, "calls"), anvil_graph_fields = list(graph), anvil_value_abstract = list(graph$inputs[[1L]]),
     anvil_gradient = list(graph, TRUE, FALSE, list()), anvil_jvp = list(graph, TRUE, list()), anvil_vjp = list(graph, TRUE, TRUE, list()), anvil_jacobian = list(graph, TRUE, list()), anvil_batch = list(graph, TRUE, 2L, list()), anvil_simplify = list(graph, "optimize"), anvil_evaluate = list(graph, list(x)), anvil_stablehlo = list(graph, FALSE, list(NULL, NULL)),
