@@ -58,7 +58,8 @@ junk_and_calls <- '
   faults <- character()
   note <- function(name, position, i, what) faults <<- c(faults, paste0(name, " argument ", position, ", junk ", i, ": ", what))
   attempt <- function(name, args, position, i) {
-    e <- tryCatch({ do.call(.Call, c(list(routines[[paste0("C_", name)]]), args), quote = TRUE); NULL }, error = function(e) e)
+    call <- base::c(list(routines[[paste0("C_", name)]]), args) # not by a routine of the package, which may be made to fail
+    e <- tryCatch({ do.call(.Call, call, quote = TRUE); NULL }, error = function(e) e)
     if (!is.null(e) && !inherits(e, "anvil_error")) note(name, position, i, conditionMessage(e))
     if (inherits(e, "anvil_error_internal")) note(name, position, i, conditionMessage(e))
     while (!is.null(.current_descriptor(silent = TRUE))) .Call(anvil:::C_anvil_pop, .current_descriptor())
