@@ -15,6 +15,7 @@
 #' @param ... Further arguments of `f`.
 #' @return A tensor.
 #' @aliases %*% crossprod tcrossprod outer %o% kronecker %x%
+#' @aliases kronecker,AnvilValue,AnvilValue-method kronecker,AnvilValue,ANY-method kronecker,ANY,AnvilValue-method
 #' @aliases crossprod,AnvilValue,AnvilValue-method tcrossprod,AnvilValue,AnvilValue-method
 #' @aliases crossprod,AnvilValue,ANY-method tcrossprod,AnvilValue,ANY-method
 #' @aliases crossprod,ANY,AnvilValue-method tcrossprod,ANY,AnvilValue-method
@@ -133,7 +134,7 @@ matrix_sizes <- function(x, name = "operand") {
 #' @param diagonal The last diagonal to keep: 0 is the main one, positive ones lie above
 #'   it.
 #' @return A tensor.
-#' @aliases diag diag<-
+#' @aliases diag diag<- diag,AnvilValue-method diag<-,AnvilValue-method
 #' @export
 #' @examples
 #' nv_eye(2)
