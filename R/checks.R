@@ -1,7 +1,7 @@
 # Checks of arguments that are R values, and how a wrong one is described. Each check names the
 # argument: `name` is how the caller calls it, unless another function passed it on.
 
-is_whole <- function(x) is.numeric(x) && !is.object(x) && all(is.finite(x)) && all(x == trunc(x))
+is_whole <- function(x) !is.object(x) && is.numeric(x) && all(is.finite(x)) && all(x == trunc(x))
 
 wrong_argument <- function(name, what, x, hint = character()) {
   abort_anvil("argument", sprintf("`%s` must be %s.", name, what), c(got_value(x), hint))
@@ -25,7 +25,7 @@ check_choice <- function(x, choices, name = rlang::caller_arg(x)) {
 }
 
 check_number <- function(x, name = rlang::caller_arg(x)) {
-  if (!is.numeric(x) || is.object(x) || length(x) != 1L || !is.finite(x)) wrong_argument(name, "a finite number", x)
+  if (is.object(x) || !is.numeric(x) || length(x) != 1L || !is.finite(x)) wrong_argument(name, "a finite number", x)
   x
 }
 

@@ -113,7 +113,7 @@ call_place <- function(call) {
 `%||%` <- function(x, y) if (is.null(x)) y else x
 
 described_class <- function(x) {
-  if (is.numeric(x) && !is.object(x)) "numeric" else class(x)[1L]
+  if (!is.object(x) && is.numeric(x)) "numeric" else class(x)[1L]
 }
 
 check_integer64 <- function() {

@@ -69,7 +69,7 @@ nv_seq <- function(start, end, steps = NULL, dtype = NULL, ambiguous = FALSE, de
 
 spaced <- function(start, end, steps, dtype, ambiguous) {
   for (bound in list(start = start, end = end)) {
-    if (!is.numeric(bound) || is.object(bound) || length(bound) != 1L || !is.finite(bound)) {
+    if (is.object(bound) || !is.numeric(bound) || length(bound) != 1L || !is.finite(bound)) {
       abort_anvil("argument", "`start` and `end` must be finite numbers.", got_value(bound))
     }
   }

@@ -25,11 +25,13 @@ if (getRversion() < "4.3.0") {
   `%*%` <- function(x, y) if (is_value(x) || is_value(y)) matrix_ops_tensor(x, y) else base::`%*%`(x, y)
 }
 
+for (x in c("AnvilTensor", "DebugBox", "GraphBox")) setOldClass(c(x, "AnvilValue"))
+
 if (getRversion() < "4.4.0") {
-  for (x in c("AnvilTensor", "DebugBox", "GraphBox")) setOldClass(c(x, "AnvilValue"))
   for (operands in list(c("AnvilValue", "AnvilValue"), c("AnvilValue", "ANY"), c("ANY", "AnvilValue"))) {
     setMethod("crossprod", operands, crossprod_tensor)
     setMethod("tcrossprod", operands, tcrossprod_tensor)
   }
-  rm(x, operands)
+  rm(operands)
 }
+rm(x)

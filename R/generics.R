@@ -15,6 +15,7 @@
 #'
 #' @eval verb_sections()
 #' @name anvil_generics
+#' @aliases all any atan2 beta c choose drop fft lbeta lchoose max min norm pmax pmin prod range sum which which.max which.min
 #' @examples
 #' x <- nv_tensor(matrix(c(1, 2, 3, 4), 2))
 #' 1 - exp(-x)

@@ -97,7 +97,7 @@ arguments_call <- function(formals) {
 
 check_names <- function(wanted, formals, argument) {
   labels <- names(formals)
-  if (is.numeric(wanted) && !is.object(wanted)) {
+  if (!is.object(wanted) && is.numeric(wanted)) {
     if (any(is.na(wanted) | wanted < 1 | wanted > length(labels))) {
       abort_anvil("argument", sprintf("`%s` has an index that is out of range.", argument), cli::pluralize("x The function has {length(labels)} argument{?s}."))
     }

@@ -15,6 +15,7 @@
 #' @param ... Further arguments of `f`.
 #' @return A tensor.
 #' @aliases %*% crossprod tcrossprod outer %o% kronecker %x%
+#' @aliases kronecker,AnvilValue,AnvilValue-method kronecker,AnvilValue,ANY-method kronecker,ANY,AnvilValue-method
 #' @aliases crossprod,AnvilValue,AnvilValue-method tcrossprod,AnvilValue,AnvilValue-method
 #' @aliases crossprod,AnvilValue,ANY-method tcrossprod,AnvilValue,ANY-method
 #' @aliases crossprod,ANY,AnvilValue-method tcrossprod,ANY,AnvilValue-method
@@ -40,7 +41,7 @@ nv_tcrossprod <- function(lhs, rhs = NULL) matrix_product(list(lhs = lhs, rhs = 
 # before the last one of the second. They are named as the arguments that they came from.
 matrix_product <- function(operands, left, right) {
   labels <- names(operands)
-  operands <- lapply(operands, function(x) if (is_r_data(x) && is.null(dim(x))) array(x) else x)
+  operands <- lapply(operands, function(x) if (is_r_data(x) && is.null(dim(x)) && !is_missing_literal(x)) array(x) else x)
   operands <- .Call(C_anvil_promote, operands, FALSE)
   rank <- c(rank_of(operands[[1L]]), rank_of(operands[[2L]]))
   vectors <- rank == 1L
@@ -133,7 +134,7 @@ matrix_sizes <- function(x, name = "operand") {
 #' @param diagonal The last diagonal to keep: 0 is the main one, positive ones lie above
 #'   it.
 #' @return A tensor.
-#' @aliases diag diag<-
+#' @aliases diag diag<- diag,AnvilValue-method diag<-,AnvilValue-method
 #' @export
 #' @examples
 #' nv_eye(2)

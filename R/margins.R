@@ -13,6 +13,7 @@
 #' @param ... Further arguments of `f`.
 #' @return A tensor; means are floats. `nv_sweep()`: what `f` gives.
 #' @aliases rowSums colSums rowMeans colMeans sweep
+#' @aliases rowSums,AnvilValue-method colSums,AnvilValue-method rowMeans,AnvilValue-method colMeans,AnvilValue-method
 #' @export
 #' @examples
 #' x <- nv_tensor(matrix(1:6, 2))

@@ -31,7 +31,7 @@
 nv_quantile <- function(operand, probs, dim = NULL, interpolation = "linear", na.rm = FALSE) {
   check_choice(interpolation, c("linear", "lower", "higher", "nearest", "midpoint"))
   check_flag(na.rm, "na.rm")
-  if (!is.numeric(probs) || is.object(probs) || length(probs) == 0L || anyNA(probs) || any(probs < 0 | probs > 1)) {
+  if (is.object(probs) || !is.numeric(probs) || length(probs) == 0L || anyNA(probs) || any(probs < 0 | probs > 1)) {
     wrong_argument("probs", "numbers from 0 to 1", probs)
   }
   operand <- as_float(operand)

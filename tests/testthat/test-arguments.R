@@ -11,6 +11,8 @@ not_called <- c(
   crossprod = "R's own function, where no tensor is",
   tcrossprod = "R's own function, where no tensor is",
   `%*%` = "R's own function, where no tensor is",
+  rowSums = "R's own function, where no tensor is", colSums = "R's own", rowMeans = "R's own", colMeans = "R's own",
+  diag = "R's own", `diag<-` = "R's own",
   repr = "a generic, of other packages too"
 )
 # Arguments that take anything, and why.

@@ -38,11 +38,11 @@ junk_and_calls <- '
 
   # good arguments of every routine
   good <- list(
-    anvil_attach = list(asNamespace("anvil")), anvil_memory = list(FALSE), anvil_watch_collections = list(), anvil_fail_allocation = list(0L), anvil_threads = list(NULL),
+    anvil_attach = list(asNamespace("anvil")), anvil_memory = list(FALSE), anvil_watch_collections = list(), anvil_fail_allocation = list(0L), anvil_threads = list(NULL), anvil_behind = list(globalenv(), quote(sum)),
     anvil_tensor = list(c(1, 2), 10L, 2L, FALSE, FALSE), anvil_empty = list(tag), anvil_tag = list(x), anvil_as_array = list(x), anvil_as_raw = list(x, FALSE),
     anvil_from_raw = list(raw(24), tag, FALSE, "AnvilTensor"), anvil_rewrap = list(x, "AnvilBuffer"), anvil_format_data = list(x, 3, 30, 3), anvil_format_elements = list(x, "%5.1f"), anvil_dtype_code = list("f32"), anvil_dtypes = list(), anvil_dtypes = list(),
     anvil_push = list("program"), anvil_pop = list(descriptor), anvil_current = list(), anvil_keeps_record = list(), anvil_input = list(x), anvil_finish = list(descriptor, list(x), list()),
-    anvil_box_value = list(box), anvil_debug_box = list(x), anvil_in_debug = list(x), anvil_promote = list(list(x, 1), TRUE), anvil_broadcast = list(list(x, 1)),
+    anvil_box_value = list(box), anvil_debug_box = list(x), anvil_in_debug = list(x), anvil_promote = list(list(x, 1), TRUE), anvil_broadcast = list(list(x, 1), TRUE),
     anvil_common_dtype = list(1L, 2L, FALSE, TRUE), anvil_default_dtypes = list(), anvil_inline = list(graph, list(x)),
     anvil_graph_text = list(graph, "AnvilGraph", TRUE), anvil_labels = list(graph$inputs), anvil_names = list(graph$inputs, ""), anvil_scope = list(graph), anvil_foreign = list(graph),
     anvil_new_node = list(tag, NULL, NULL), anvil_literal = list(LiteralTensor(1, 3, "f64")), anvil_descriptor = list(), anvil_enter = list(GraphDescriptor()), anvil_leave = list(GraphDescriptor()),
@@ -61,7 +61,8 @@ junk_and_calls <- '
   faults <- character()
   note <- function(name, position, i, what) faults <<- c(faults, paste0(name, " argument ", position, ", junk ", i, ": ", what))
   attempt <- function(name, args, position, i) {
-    e <- tryCatch({ do.call(.Call, c(list(routines[[paste0("C_", name)]]), args), quote = TRUE); NULL }, error = function(e) e)
+    call <- base::c(list(routines[[paste0("C_", name)]]), args) # not by a routine of the package, which may be made to fail
+    e <- tryCatch({ do.call(.Call, call, quote = TRUE); NULL }, error = function(e) e)
     if (!is.null(e) && !inherits(e, "anvil_error")) note(name, position, i, conditionMessage(e))
     if (inherits(e, "anvil_error_internal")) note(name, position, i, conditionMessage(e))
     while (!is.null(.current_descriptor(silent = TRUE))) .Call(anvil:::C_anvil_pop, .current_descriptor())

@@ -128,8 +128,8 @@ std::vector<ValuePtr> broadcast_operands(graph::Graph& graph, std::vector<ValueP
   if (!fits)
     throw Error("shape", "All non-scalar tensors must have the same shape, but for dimensions of size 1.",
                 {"x Got shapes " + shapes_text(values) + ".",
-                 "i A tensor is not recycled. `sweep(x, 2, v)` lines `v` up with the columns of `x`; means and other "
-                 "reductions keep their dimension with `drop = FALSE`."});
+                 "i Tensors are not recycled: `sweep(x, 2, v)` lines `v` up with the columns of `x`.",
+                 "i Means and other reductions keep their dimension with `drop = FALSE`."});
   return stretched(graph, std::move(values), common);
 }
 
