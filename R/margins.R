@@ -79,7 +79,7 @@ nv_sweep <- function(x, margin, stats, f = "-", ...) {
 as_vector <- function(x, name = rlang::caller_arg(x)) as_operand(if (is_r_data(x) && length(x) != 1L && is.null(dim(x))) array(x) else x, name)
 
 # A number counts as a vector.
-as_rows <- function(x, name = rlang::caller_arg(x)) {
+at_least_vector <- function(x, name = rlang::caller_arg(x)) {
   x <- as_vector(x, name)
   if (rank_of(x) == 0L) nv_reshape(x, 1L) else x
 }

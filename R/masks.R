@@ -159,8 +159,8 @@ covariance <- function(verb, f, x, y, na.rm, use = "everything", method = "pears
 
 matrix_verbs <- function() {
   triangular <- function(a, x, k, lower, transpose) {
-    x <- as_rows(x)
-    a <- as_rows(a)
+    x <- at_least_vector(x)
+    a <- at_least_vector(a)
     n <- k %||% sizes_of(a)[2L]
     nv_triangular_solve(first_rows(a, n, 1:2), first_rows(x, n, 1L), lower = lower, transpose_a = transpose)
   }

@@ -41,7 +41,7 @@ nv_quantile <- function(operand, probs, dim = NULL, interpolation = "linear", na
   }
   sorted <- nv_sort(operand, dim)
   at <- if (na.rm) at_counted_place(sorted, dim) else at_fixed_place(sorted, dim)
-  one <- function(p) between(at, as.double(p), interpolation)
+  one <- function(p) interpolated(at, as.double(p), interpolation)
   if (length(probs) == 1L && is.null(base::dim(probs))) {
     return(one(probs))
   }
@@ -49,7 +49,7 @@ nv_quantile <- function(operand, probs, dim = NULL, interpolation = "linear", na
 }
 
 # How far to go from the lower to the higher of two neighbours.
-between <- function(at, p, interpolation) {
+interpolated <- function(at, p, interpolation) {
   found <- at(p)
   switch(interpolation,
     lower = found$low,

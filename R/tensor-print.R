@@ -55,9 +55,6 @@ format.AnvilValue <- function(x, ...) {
 }
 
 #' @export
-str.AnvilValue <- function(object, ...) cat(" ", format(object), "\n", sep = "")
-
-#' @export
 print.AnvilBuffer <- function(x, ...) {
   print_lines("PJRTBuffer ", data_lines(x), tensor_footer(x, sep = "x"))
   invisible(x)
