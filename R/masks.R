@@ -81,7 +81,7 @@ as_given <- function(f, call) {
   given <- names(as.list(call))[-1L]
   arguments <- lapply(given, as.name)
   names(arguments) <- given
-  eval(as.call(c(f, arguments)), parent.frame())
+  do.call(f, arguments, envir = parent.frame())
 }
 
 # --- the functions of tensors ------------------------------------------------------------

@@ -96,9 +96,10 @@ bool has_values(SEXP call) {
 
 // The user's call: that of the outermost function of the package that led to `frame`.
 int location_of_call(Locations& locations, SEXP frame) {
+  constexpr int deepest = 1000;  // eval() in a frame that calls it makes a ring of callers
   SEXP caller = R_NilValue;
   Shield<SEXP> call(guarded([&] {
-    for (;;) {
+    for (int depth = 0; depth < deepest; ++depth) {
       caller = Rf_eval(names.parent_frame, frame);
       SEXP outer = caller;  // what lapply() and the like call for the package is the package's
       while (TYPEOF(outer) == ENVSXP && outer != R_GlobalEnv && enclosing(outer) == R_BaseNamespace)
