@@ -20,6 +20,11 @@ using primitives::Region;
 using primitives::repeats;
 using Places = std::vector<bool>;
 
+// How many of the operands are tapes. They stay, whether or not their fields are read.
+size_t tapes(const Call& c, const std::vector<Region>& regions) {
+  return primitives::control_of(c) == Control::scan ? c.inputs.size() - regions.back().carry.size() : 0;
+}
+
 // The values that are needed, backwards from those that are marked. The set only grows: where loops are
 // nested, an inner one that has been walked before costs one more look, not a search of its own.
 class Needs {
@@ -65,6 +70,7 @@ class Needs {
     const std::vector<Region> regions = primitives::primitive_of(c).regions(c);
     walk_loop(c, regions);
     for (const Region& r : regions) follow(r.enter, c.inputs, r.graph->inputs);
+    for (size_t i = 0; i < tapes(c, regions); ++i) mark(c.inputs[i]);  // which say how many steps there are
   }
   // What flows to a needed value is needed.
   void follow(const std::vector<Flow>& flows, const std::vector<ValuePtr>& from, const std::vector<ValuePtr>& to) {
@@ -113,7 +119,6 @@ void drop_dead_carries(Call& call, const IsRead& is_read) {
     if (is_read(v)) needs.mark(v);
   needs.walk_loop(call, regions);
   const size_t carried = regions.back().carry.size(), fields = regions.back().graph->inputs.size() - carried;
-  const size_t tapes = control == Control::scan ? call.inputs.size() - carried : 0;
   Places keep(carried, false);
   for (const Region& r : regions)  // carried value i is output i of the body
     for (const Flow& f : r.carry) keep[f.from] = keep[f.from] || needs.contain(r.graph->inputs[f.to]);
@@ -123,7 +128,7 @@ void drop_dead_carries(Call& call, const IsRead& is_read) {
     return;  // it has a state
 
   rewrite_subgraphs(call, [](Graph&) {});  // copies of our own
-  keep_only(keep, tapes, call.inputs);
+  keep_only(keep, tapes(call, regions), call.inputs);
   keep_only(keep, 0, call.outputs);
   for (const GraphPtr& g : subgraphs(call)) keep_only(keep, fields, g->inputs);
   keep_only(keep, 0, call.params.graph("body_graph")->outputs);
