@@ -18,7 +18,8 @@
 #' @seealso [jit()] runs a graph as it is; [walk_graph()] for other transformations.
 #' @export
 #' @examples
-#' graph <- trace_fn(function(x, y) nv_if(sum(x) > 0, x * y, exp(x)), list(x = nv_aten("f32", 3), y = nv_aten("f32", 3)))
+#' type <- nv_aten("f32", 3)
+#' graph <- trace_fn(function(x, y) nv_if(sum(x) > 0, x * y, exp(x)), list(x = type, y = type))
 #' f <- as.function(graph)
 #' f
 #' x <- nv_tensor(c(1, 2, 3))

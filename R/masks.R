@@ -15,7 +15,7 @@ masked <- function(verb, at = names(formals(verb))[1L], is = "AnvilValue") list(
 mask <- function(name, attached) {
   spec <- tensor_verbs()[[name]]
   symbol <- as.name(name)
-  base <- get(name, mode = "function", envir = parent.env(topenv()))
+  base <- function_of_r(name)
   formals <- formals(args(base))
   asks <- asks_what_is_given(base)
   taken <- intersect(names(formals), names(formals(spec$verb)))
@@ -33,6 +33,9 @@ mask <- function(name, attached) {
   attr(mask, "srcref") <- NULL
   mask
 }
+
+# Of base or stats, whatever is attached.
+function_of_r <- function(name) get0(name, baseenv(), mode = "function", inherits = FALSE) %||% getExportedValue("stats", name)
 
 # Arguments of R's functions that change no value.
 without_meaning <- c("check.margin", "method", "make.dimnames", "names", "LINPACK", "EISPACK", "tol")
@@ -103,7 +106,7 @@ tensor_verbs <- function() {
   extremes <- list(pmin = masked(by_places(nv_min), at = NULL), pmax = masked(by_places(nv_max), at = NULL))
   # which would fail without a word of what to do
   refused <- sapply(c("which", "fft", "norm", "beta", "lbeta", "choose", "lchoose"), function(name) {
-    masked(eval(bquote(function(x, ...) unsupported(.(name), verb_hint(.(name))))), at = names(formals(args(get(name))))[1L])
+    masked(eval(bquote(function(x, ...) unsupported(.(name), verb_hint(.(name))))), at = names(formals(args(function_of_r(name))))[1L])
   }, simplify = FALSE)
   c(refused, reductions, extremes, qr_verbs, statistical_verbs(), matrix_verbs(), list(
     c = masked(function(...) c.AnvilValue(...), at = NULL),

@@ -79,7 +79,7 @@ test_that("what is no reading of a variable does not count", {
   k <- i <- name <- nobody <- unforced <- count <- 7
   state$count <- 3
   expect_identical(told(h(x3))$said, character())
-  expect_identical(free_names(function(x) { y[1] <- x; z <- z + 1; a <<- b; m[, 2]; x$w; pkg::v })$variables, c("y", "z", "b", "m"))
+  expect_identical(free_names(function(x) { y[1] <- x; z <- z + 1; a <<- b; m[, 2]; x$w; stats::v })$variables, c("y", "z", "b", "m"))
   expect_identical(free_names(function(x = d) (\(u, v = e) u + v + x)(1))$variables, c("d", "e"))
 })
 
