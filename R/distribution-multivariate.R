@@ -86,7 +86,7 @@ nv_dcategorical <- function(x, prob, log = FALSE) {
   p <- shares(prob, NULL)
   x <- as_operand(x, "x")
   at <- nv_convert(nv_clamp(1L, nv_convert(x, "i32"), shape(prob)), "i32")
-  density_of(nv_log(elements_at(p, at)), nv_ne(nv_convert(at, dtype(x)), x), TRUE, log)
+  density_of(nv_log(slices_at(p, at)), nv_ne(nv_convert(at, dtype(x)), x), TRUE, log)
 }
 
 #' @rdname nv_dmvnorm
@@ -171,7 +171,7 @@ places_in <- function(bounds, u) {
   count <- nv_fill(0L, shape(u), "i32")
   for (step in as.integer(2^(rev(seq_len(steps)) - 1))) {
     further <- count + step
-    count <- nv_ifelse(at >= elements_at(table, further), further, count)
+    count <- nv_ifelse(at >= slices_at(table, further), further, count)
   }
   nv_min(count + 1L, k)
 }

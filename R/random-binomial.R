@@ -82,17 +82,9 @@ binomial_by_table <- function(shape, state, n, prob) {
   count <- nv_fill(0L, shape, "i32")
   for (step in as.integer(2^((steps - 1):0))) {
     further <- nv_add(count, step)
-    count <- nv_ifelse(nv_ge(drawn[[2L]], elements_at(table, further)), further, count)
+    count <- nv_ifelse(nv_ge(drawn[[2L]], slices_at(table, further)), further, count)
   }
   list(drawn[[1L]], nv_convert(count, "f64"))
-}
-
-# The elements of a vector at places that data say.
-elements_at <- function(table, places) {
-  nvl_gather(table, places,
-    slice_sizes = 1L, offset_dims = integer(), collapsed_slice_dims = 1L, operand_batching_dims = integer(),
-    start_indices_batching_dims = integer(), start_index_map = 1L, index_vector_dim = rank_of(places) + 1L
-  )
 }
 
 # Transformed rejection with squeeze, algorithm BTRS of Hormann (1993); u, v, a, b and so on are

@@ -57,13 +57,3 @@ nv_sample_int <- function(n, size = n, initial_state = NULL, replace = FALSE, pr
     list(drawn[[1L]], nv_convert(nv_static_slice(nv_argsort(keys), 1L, size), dtype))
   })
 }
-
-# The slices of the first dimension at these places.
-slices_at <- function(x, places) {
-  sizes <- shape(x)
-  before <- length(shape(places))
-  nvl_gather(x, places,
-    slice_sizes = c(1L, sizes[-1L]), offset_dims = before + seq_along(sizes[-1L]), collapsed_slice_dims = 1L, operand_batching_dims = integer(),
-    start_indices_batching_dims = integer(), start_index_map = 1L, index_vector_dim = before + 1L
-  )
-}
