@@ -64,7 +64,7 @@ int Emitter::contiguous_axis(const Affine& offset) {
 
 // Loads e for all copies of such an axis, and remembers them. False where there is none.
 bool Emitter::load_together(Expr e, const Coordinate& c, const Info& in, int level) {
-  if (e->op != loops::Op::load || !in.lanes) return false;
+  if (e->op != loops::Op::load || !in.lanes || axes_.size() < 2) return false;
   const Affine offset = loops::linear(program_, e->buffer, e->place);
   const std::optional<int64_t> stride = lane_stride(offset);
   const int axis = contiguous_axis(offset);
