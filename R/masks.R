@@ -3,17 +3,21 @@
 # whatever was attached before or after. They live in the attached environment only, so that the code of packages, this
 # one's as well, keeps R's own; packages call the `nv_*` functions that are named in the table (verbs.R).
 
+# They are made when the package is installed (verb_masks, zzz.R).
+
 .onAttach <- function(libname, pkgname) {
   attached <- as.environment(paste0("package:", pkgname))
-  for (name in names(tensor_verbs())) assign(name, mask(name, attached), envir = attached)
+  for (name in names(verb_masks)) {
+    assign(".attached", attached, envir = environment(verb_masks[[name]]))
+    assign(name, verb_masks[[name]], envir = attached)
+  }
 }
 
 # verb: the function of tensors, with those of the formals that it takes. at: which arguments may be tensors;
 # NULL: any in `...`. is: what a tensor is there.
 masked <- function(verb, at = names(formals(verb))[1L], is = "AnvilValue") list(verb = verb, at = at, is = is)
 
-mask <- function(name, attached) {
-  spec <- tensor_verbs()[[name]]
+mask <- function(name, spec) {
   symbol <- as.name(name)
   base <- function_of_r(name)
   formals <- formals(args(base))
@@ -29,7 +33,7 @@ mask <- function(name, attached) {
     .(symbol) <- .Call(C_anvil_behind, .attached, quote(.(symbol)))
     .(behind)
   })
-  environment(mask) <- list2env(list(.attached = attached, .verb = spec$verb), parent = topenv())
+  environment(mask) <- list2env(list(.verb = spec$verb), parent = topenv())
   attr(mask, "srcref") <- NULL
   mask
 }

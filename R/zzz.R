@@ -23,3 +23,9 @@ for (name in c(ls(pattern = "^nvl?_[a-z]"), other_exports)) {
   if (is.function(get(name))) assign(name, checked_for_missing(get(name)))
 }
 rm(name)
+
+# After the functions that they call.
+verb_masks <- local({
+  verbs <- tensor_verbs()
+  Map(mask, names(verbs), verbs)
+})
