@@ -17,7 +17,8 @@ trace_fn <- function(f, args = list()) trace_arguments(f, args, "record")
 
 trace_arguments <- function(f, args, mode) {
   check_function(f)
-  warn_frozen_random(trace_graph(f, arguments_of(f, args), mode = mode))
+  args <- arguments_of(f, args) # what R draws for them is drawn before
+  warn_frozen_random(trace_graph(f, args, mode = mode))
 }
 
 # A list of arguments with the names of the formals that they are for.

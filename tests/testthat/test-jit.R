@@ -256,6 +256,9 @@ test_that("R's random numbers in a trace are reported", {
   expect_warning(trace_fn(function(x) x + runif(1), list(x = nv_scalar(1))), class = "anvil_warning_frozen_random")
   outer <- jit(function(x) jit(function(x) x + rnorm(1))(x))
   expect_warning(outer(nv_scalar(1)), class = "anvil_warning_frozen_random")
+  # an argument is drawn before
+  expect_no_warning(trace_fn(function(x) x + 1, list(x = nv_scalar(rnorm(1)))))
+  expect_no_warning(utils::capture.output(nv_inspect(function(x) x + 1, "graph", nv_scalar(rnorm(1)))))
   expect_no_warning(outer(nv_scalar(2)))
   expect_no_warning(gradient(function(x) x * rnorm(1))(nv_scalar(1)))
   expect_no_warning(jit(function(x) nv_rnorm(3, nv_rng_state(1L))[[2]] + x)(nv_scalar(1)))
