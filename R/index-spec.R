@@ -108,19 +108,10 @@ index_by_numbers <- function(index, size) {
     return(index_by_vector(unlist(index), size))
   }
   if (!(is.numeric(index) || is.logical(index)) || is.object(index) || length(dim(index)) > 1L) {
-    abort_anvil("index", "An index must be a number, a range, `array()` or `list()` of numbers, or an integer tensor.", sprintf("x Got %s.", describe_value(index)))
+    abort_anvil("index", "An index must be a number, a range, a vector or `list()` of numbers, or an integer tensor.", sprintf("x Got %s.", describe_value(index)))
   }
-  if (is.null(dim(index)) && is.numeric(index)) {
-    if (length(index) != 1L) {
-      wrong <- if (length(index)) "> 1" else "0"
-      abort_anvil("index", sprintf("Vectors of length %s are not allowed as subset indices.", wrong), c(
-        sprintf("x Got %s.", describe_value(index)),
-        "i With one element it would drop the dimension, with two not. Use `array(i)`, which never does."
-      ))
-    }
-    if (isTRUE(index >= 1)) {
-      return(list(start = check_index(index, size), size = 1L, keep = FALSE))
-    }
+  if (is.null(dim(index)) && is.numeric(index) && length(index) == 1L && isTRUE(index >= 1)) {
+    return(list(start = check_index(index, size), size = 1L, keep = FALSE))
   }
   index_by_vector(as.vector(index), size)
 }

@@ -9,9 +9,10 @@
 #' * nothing: the whole dimension;
 #' * a number: the dimension disappears, unless `drop = FALSE`;
 #' * a range written as `a:b` or `seq_len(n)`, or as [nv_seq()]; it may count down;
-#' * `array(c(1, 3))` or `list(1, 3)`: these elements in this order, possibly repeated;
+#' * `c(1, 3)`, `array(i)` or `list(1, 3)`: these elements in this order, possibly repeated. A vector `i` that happens
+#'   to have one element is a number, as in R; `array(i)` always keeps the dimension;
 #' * a logical vector as long as the dimension: the elements where it is `TRUE`;
-#' * negative numbers (`-1`, `array(-(1:3))`): all others;
+#' * negative numbers (`-1`, `-(1:3)`): all others;
 #' * a scalar integer tensor, whose value may be known only when the program runs: the
 #'   dimension disappears;
 #' * an integer tensor with one dimension: these elements, possibly repeated;
@@ -32,8 +33,7 @@
 #'
 #' # Differences from R
 #'
-#' * A plain vector with several elements is an error: with one element it would drop the
-#'   dimension and with two not. Say `array(i)`.
+#' * `x[2:2, ]`, a range written as one, keeps the dimension.
 #' * `x[i]` of a matrix takes rows; there is no index into the flattened tensor, and none by names.
 #' * What a `bool` tensor picks has a size that depends on data, so `x[mask]` is an error that says what to do.
 #' * 0 is no index, and `value` is not recycled.
@@ -47,7 +47,7 @@
 #' @examples
 #' x <- nv_tensor(matrix(1:12, 3))
 #' x[2, ]
-#' x[1:2, array(c(1, 4))]
+#' x[1:2, c(1, 4)]
 #' i <- nv_scalar(3L)
 #' x[i, 1]
 #' x[1, ] <- 0L

@@ -1,14 +1,16 @@
-# Whole models against base R on the same numbers in one run, one thread, and against what was measured before:
+# Whole models, each one R function that base R runs and that anvil compiles, on the same numbers in one run, one
+# thread; where base R has no derivative, its side computes the value alone.
 #   Rscript --vanilla models.R [name of this measurement]
-# A model's results agree before it is timed. Writes results/models.csv, to which a measurement is added, and
-# results/models.png: times of each measurement relative to base R's.
+# Results agree before they are timed. Adds a measurement to results/models.csv and draws all of them, results/models.png:
+# by what factor anvil was faster, each time.
 suppressPackageStartupMessages(library(anvil))
+local_default_dtypes("f64")
+anvil_threads(1L)
 label <- c(commandArgs(trailingOnly = TRUE), tryCatch(system("git log -1 --format=%h", intern = TRUE), error = function(e) "here"))[1L]
-options(anvil.default_dtypes = "f64")
 set.seed(1)
 
 now <- function() as.numeric(Sys.time())
-median_of <- function(f, seconds = 1) {
+median_ms <- function(f, seconds = 1) {
   for (i in 1:3) f()
   times <- numeric()
   until <- now() + seconds
@@ -17,42 +19,127 @@ median_of <- function(f, seconds = 1) {
     f()
     times <- c(times, now() - start)
   }
-  stats::median(times)
+  1000 * stats::median(times)
 }
-normal <- function(...) array(rnorm(prod(...)), c(...))
+normal <- function(..., scale = 1) array(rnorm(prod(...), sd = scale), c(...))
+apart <- function(x, y) max(abs(as.numeric(x) - as.numeric(y))) / max(1, abs(as.numeric(y)))
+
+rows <- list()
+# base(), compiled(): the results, which agree.
+compare <- function(model, base, compiled) {
+  difference <- max(unlist(Map(apart, compiled(), base())))
+  if (difference > 1e-9) stop(model, ": results are apart by ", format(difference))
+  times <- c(base = median_ms(base), anvil = median_ms(compiled))
+  rows[[length(rows) + 1L]] <<- data.frame(
+    measurement = label, model = model, base_ms = signif(times[["base"]], 4), anvil_ms = signif(times[["anvil"]], 4)
+  )
+  cat(sprintf("%-24s base R %9.3f ms, anvil %9.3f ms: %6.1f times\n", model, times[["base"]], times[["anvil"]], times[["base"]] / times[["anvil"]]))
+}
 
 # ---- a transformer block: attention with heads, layer norm, two dense layers --------------------
-tokens <- 128L; width <- 64L; heads <- 4L; each <- width %/% heads
-weights <- c(lapply(1:4, function(i) normal(width, width) / 8), list(normal(width, 4L * width) / 8, normal(4L * width, width) / 16))
-normalised <- function(x) {
-  d <- sweep(x, 1L, rowMeans(x))
-  sweep(d, 1L, sqrt(rowMeans(d * d) + 1e-5), "/")
+transformer <- function(x, w, heads = 4L) {
+  normalised <- function(x) {
+    d <- sweep(x, 1L, rowMeans(x))
+    sweep(d, 1L, sqrt(rowMeans(d * d) + 1e-5), "/")
+  }
+  width <- ncol(x) %/% heads
+  attend <- function(h) {
+    parts <- lapply(seq_len(heads), function(k) {
+      on <- (k - 1L) * width + seq_len(width)
+      e <- exp(tcrossprod(h %*% w$q[, on], h %*% w$k[, on]) / sqrt(width))
+      sweep(e, 1L, rowSums(e), "/") %*% (h %*% w$v[, on])
+    })
+    do.call(cbind, parts) %*% w$o
+  }
+  x <- x + attend(normalised(x))
+  x + tanh(normalised(x) %*% w$inner) %*% w$outer
 }
-transformer_base <- function(x, w) {
-  h <- normalised(x)
-  parts <- lapply(seq_len(heads), function(k) {
-    on <- (k - 1L) * each + seq_len(each)
-    e <- exp(tcrossprod(h %*% w[[1L]][, on], h %*% w[[2L]][, on]) / sqrt(each))
-    (e / rowSums(e)) %*% (h %*% w[[3L]][, on])
-  })
-  x <- x + do.call(cbind, parts) %*% w[[4L]]
-  x + tanh(normalised(x) %*% w[[5L]]) %*% w[[6L]]
+local({
+  x <- normal(128L, 64L)
+  w <- c(lapply(c(q = 1, k = 1, v = 1, o = 1), function(s) normal(64L, 64L, scale = s / 8)),
+    list(inner = normal(64L, 256L, scale = 1 / 8), outer = normal(256L, 64L, scale = 1 / 16)))
+  compiled <- jit(transformer, static = "heads")
+  tensors <- list(nv_tensor(x), lapply(w, nv_tensor))
+  compare("transformer block", \() list(transformer(x, w)), \() list(compiled(tensors[[1L]], tensors[[2L]])))
+})
+
+# ---- recurrences: what a step does is one function; R loops over it, anvil scans ------------------
+in_r <- function(init, f, xs, steps) {
+  for (t in seq_len(steps)) init <- f(init, xs(t))
+  init
 }
-row_means <- function(x) nv_mean(x, dims = 2L, drop = FALSE)
-normalised_tensor <- function(x) {
-  d <- nv_sub(x, nv_broadcast_to(row_means(x), dim(x)))
-  nv_div(d, nv_broadcast_to(sqrt(row_means(d * d) + 1e-5), dim(x)))
+in_anvil <- function(init, f, xs, steps) {
+  nv_while(list(t = 1L, state = init), \(t, state) t <= steps, \(t, state) list(t = t + 1L, state = f(state, xs(t))))$state
 }
-transformer <- jit(function(x, w) {
-  split <- function(y) nv_transpose(nv_reshape(y, c(tokens, each, heads)), c(1L, 2L, 3L))
-  h <- normalised_tensor(x)
-  q <- split(h %*% w[[1L]])
-  k <- split(h %*% w[[2L]])
-  v <- split(h %*% w[[3L]])
-  attend <- vectorize(function(q, k, v) {
-    e <- exp(q %*% t(k) / sqrt(each))
-    (e / nv_broadcast_to(nv_reduce_sum(e, dims = 2L, drop = FALSE), dim(e))) %*% v
-  }, in_axes = 3L, out_axes = 3L)
-  x <- x + nv_reshape(attend(q, k, v), c(tokens, width)) %*% w[[4L]]
-  x + tanh(normalised_tensor(x) %*% w[[5L]]) %*% w[[6L]]
+
+gated_unit <- function(over, x, h, w) {
+  width <- ncol(h)
+  part <- function(y, k) y[, (k - 1L) * width + seq_len(width)]
+  sigmoid <- function(y) 1 / (1 + exp(-y))
+  step <- function(h, x) {
+    a <- x %*% w$input
+    b <- h %*% w$hidden
+    r <- sigmoid(part(a, 1L) + part(b, 1L))
+    z <- sigmoid(part(a, 2L) + part(b, 2L))
+    (1 - z) * tanh(part(a, 3L) + r * part(b, 3L)) + z * h
+  }
+  sum(over(h, step, \(t) x[, , t], dim(x)[3L])^2)
+}
+local({
+  x <- normal(32L, 64L, 50L)
+  h <- normal(32L, 128L)
+  w <- list(input = normal(64L, 384L, scale = 0.1), hidden = normal(128L, 384L, scale = 0.1))
+  compiled <- jit(\(x, h, w) gated_unit(in_anvil, x, h, w))
+  slopes <- jit(value_and_gradient(\(x, h, w) gated_unit(in_anvil, x, h, w), wrt = "w"))
+  tensors <- list(nv_tensor(x), nv_tensor(h), lapply(w, nv_tensor))
+  base <- \() list(gated_unit(in_r, x, h, w))
+  compare("GRU", base, \() list(do.call(compiled, tensors)))
+  compare("GRU, with gradient", base, \() do.call(slopes, tensors)[1L])
+})
+
+# Local level with a slope: minus the log likelihood of a series, without its constant.
+kalman <- function(over, theta, y) {
+  drift <- matrix(c(1, 0, 1, 1), 2L)
+  noise <- exp(theta)
+  step <- function(s, y) {
+    m <- drift %*% s$m
+    p <- drift %*% s$p %*% t(drift) + diag(noise[1:2])
+    f <- p[1L, 1L] + noise[3L]
+    k <- p[, 1L] / f
+    e <- y - m[1L, 1L]
+    list(m = m + k * e, p = p - outer(k, p[1L, ]), nll = s$nll + 0.5 * (log(f) + e * e / f))
+  }
+  start <- list(m = 0 * drift[, 1L, drop = FALSE], p = 10 * diag(2L), nll = 0)
+  over(start, step, \(t) y[t], length(y))$nll
+}
+
+# ---- a Gaussian process: marginal likelihood with three length scales --------------------------------
+process <- function(theta, x, y) {
+  x <- sweep(x, 2L, exp(-theta[1:3]), "*")
+  squares <- rowSums(x * x)
+  distances <- outer(squares, squares, "+") - 2 * tcrossprod(x)
+  covariance <- exp(2 * theta[4L] - 0.5 * distances) + exp(2 * theta[5L]) * diag(length(y))
+  upper <- chol(covariance)
+  0.5 * sum(backsolve(upper, y, transpose = TRUE)^2) + sum(log(diag(upper)))
+}
+local({
+  x <- normal(400L, 3L)
+  y <- rnorm(400L)
+  theta <- c(0, 0.1, -0.1, 0, -1)
+  compiled <- jit(process)
+  slopes <- jit(value_and_gradient(process, wrt = "theta"))
+  tensors <- lapply(list(theta, x, y), nv_tensor)
+  base <- \() list(process(theta, x, y))
+  compare("Gaussian process", base, \() list(do.call(compiled, tensors)))
+  compare("GP, with gradient", base, \() do.call(slopes, tensors)[1L])
+})
+local({
+  y <- cumsum(rnorm(2000L))
+  theta <- c(-1, -2, 0)
+  compiled <- jit(\(theta, y) kalman(in_anvil, theta, y))
+  slopes <- jit(value_and_gradient(\(theta, y) kalman(in_anvil, theta, y), wrt = "theta"))
+  tensors <- lapply(list(theta, y), nv_tensor)
+  base <- \() list(kalman(in_r, theta, y))
+  compare("Kalman filter", base, \() list(do.call(compiled, tensors)))
+  compare("Kalman, with gradient", base, \() do.call(slopes, tensors)[1L])
 })

@@ -9,6 +9,9 @@ test_that("single numbers drop, ranges and vectors keep", {
   expect_equal(both(function(x) x[2:2, ], x), m[2, , drop = FALSE])
   expect_equal(both(function(x) x[3:1, ], x), m[3:1, ])
   expect_equal(both(function(x) x[array(c(1, 3)), 2:3], x), m[c(1, 3), 2:3])
+  expect_equal(both(function(x) x[c(3, 1), -c(1, 4)], x), m[c(3, 1), -c(1, 4)])
+  expect_identical(dim(x[array(2), c(1, 1)]), c(1L, 2L))
+  expect_identical(dim(x[, integer()]), c(nrow(m), 0L))
   expect_equal(both(function(x) x[list(2, 2), ], x), m[c(2, 2), ])
   expect_equal(both(function(x) x[list(2), ], x), m[2, , drop = FALSE])
   expect_equal(both(function(x) x[, array(c(4, 1, 1, 3))], x), m[, c(4, 1, 1, 3)])
@@ -187,7 +190,6 @@ test_that("mistakes in indices are explained", {
     v["a"]
     v[0:3]
     v[8:12]
-    v[c(1, 3)]
     v[list()]
     v[list(1:2)]
     v[array(c(1, 11))]

@@ -64,7 +64,6 @@ test_that("indices", {
   expect_snapshot(error = TRUE, {
     x[4]
     x[0]
-    x[c(1, 2)]
     x[x > 1]
     x["a"]
     m[1, 2, 3]
