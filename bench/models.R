@@ -105,9 +105,9 @@ kalman <- function(over, theta, y) {
     m <- drift %*% s$m
     p <- drift %*% s$p %*% t(drift) + diag(noise[1:2])
     f <- p[1L, 1L] + noise[3L]
-    k <- p[, 1L] / f
+    k <- p[, 1L, drop = FALSE] / f
     e <- y - m[1L, 1L]
-    list(m = m + k * e, p = p - outer(k, p[1L, ]), nll = s$nll + 0.5 * (log(f) + e * e / f))
+    list(m = m + k * e, p = p - k %*% p[1L, , drop = FALSE], nll = s$nll + 0.5 * (log(f) + e * e / f))
   }
   start <- list(m = 0 * drift[, 1L, drop = FALSE], p = 10 * diag(2L), nll = 0)
   over(start, step, \(t) y[t], length(y))$nll
@@ -143,3 +143,24 @@ local({
   compare("Kalman filter", base, \() list(do.call(compiled, tensors)))
   compare("Kalman, with gradient", base, \() do.call(slopes, tensors)[1L])
 })
+
+# ---- results, and those of before -------------------------------------------------------------------
+rows <- do.call(rbind, rows)
+file <- file.path("results", "models.csv")
+before <- if (file.exists(file)) utils::read.csv(file, colClasses = c(measurement = "character"))
+all <- rbind(before[before$measurement != label, ], rows)
+utils::write.csv(all, file, row.names = FALSE)
+
+png(file.path("results", "models.png"), 900, 90 + 42 * nrow(rows), res = 110)
+par(mar = c(4, 11, 2, 1), las = 1)
+models <- rev(rows$model)
+measurements <- unique(all$measurement)
+factors <- all$base_ms / all$anvil_ms
+plot(factors, match(all$model, models), log = "x", pch = 19, axes = FALSE, xlab = "times as fast as base R", ylab = "",
+  xlim = range(1, factors), ylim = c(0.5, length(models) + 0.5),
+  col = grDevices::hcl.colors(length(measurements) + 1L, "Blues", rev = TRUE)[-1L][match(all$measurement, measurements)],
+  main = sprintf("Whole models, one thread; darkest: %s", label), cex.main = 0.9)
+abline(v = 1, col = "grey60")
+axis(1)
+axis(2, seq_along(models), models, tick = FALSE)
+grDevices::dev.off()
