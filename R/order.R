@@ -83,6 +83,7 @@ nv_rowsum <- function(x, group, n = NULL, na.rm = FALSE) {
   sizes <- sizes_of(x)
   if (!is_value(group)) {
     if (!(is.character(group) || is.numeric(group) || is.logical(group) || is.factor(group))) wrong_argument("group", "an integer tensor or an R vector", group)
+    if (anyNA(group)) wrong_argument("group", "without missing values", group)
     levels <- sort(unique(group))
     group <- nv_tensor(match(group, levels))
     n <- length(levels)
