@@ -7,6 +7,7 @@
 
 .onAttach <- function(libname, pkgname) {
   attached <- as.environment(paste0("package:", pkgname))
+  assign(".conflicts.OK", TRUE, envir = attached) # what is masked does what it did: library() need not list it
   for (name in names(verb_masks)) {
     assign(".attached", attached, envir = environment(verb_masks[[name]]))
     assign(name, verb_masks[[name]], envir = attached)
@@ -21,15 +22,19 @@ mask <- function(name, spec) {
   symbol <- as.name(name)
   base <- function_of_r(name)
   formals <- formals(args(base))
-  asks <- asks_what_is_given(base)
+  asked <- asked_arguments(base)
   taken <- intersect(names(formals), names(formals(spec$verb)))
-  own <- mask_calls(quote(.verb), taken, asks || any(vapply(formals[taken], is.call, NA))) # R's defaults are for R data
-  behind <- mask_calls(symbol, names(formals), asks)
+  may_be_missing <- setdiff(required_arguments(base), names(formals)[1L])
+  # R's defaults are for R data; what R may do without, the other function has a default for
+  calls <- names(formals)[vapply(formals, is.call, NA)]
+  has_default <- setdiff(may_be_missing, required_arguments(spec$verb))
+  own <- mask_calls(quote(.verb), taken, intersect(c(asked, calls, has_default), c(taken, NA)))
+  behind <- mask_calls(symbol, names(formals), asked)
   unknown <- setdiff(names(formals), c(names(formals(spec$verb)), names(formals)[1L], "...", without_meaning))
   refusals <- lapply(unknown, function(x) bquote(if (!missing(.(as.name(x)))) refuse_argument(.(name), .(x))))
   mask <- function() NULL
   formals(mask) <- formals
-  body(mask) <- bquote(if (.(mask_condition(spec))) .(as.call(c(quote(`{`), refusals, own))) else {
+  body(mask) <- bquote(if (.(mask_condition(spec, may_be_missing))) .(as.call(c(quote(`{`), refusals, own))) else {
     .(symbol) <- .Call(C_anvil_behind, .attached, quote(.(symbol)))
     .(behind)
   })
@@ -48,23 +53,33 @@ refuse_argument <- function(verb, argument) {
   abort_anvil("argument", sprintf("`%s()` of tensors has no argument `%s`.", verb, argument))
 }
 
-# Where a function asks which arguments were given, only those are handed on.
-mask_calls <- function(f, names, asks) {
-  given <- arguments_of_call(names)
-  all <- as.call(c(f, given))
-  if (!asks) {
-    return(all)
+# The call of f with the arguments of the mask. Of those in `asked`, f asks whether they were given, and those that were
+# not are not handed on: by branches where they are few, as a match takes several microseconds.
+mask_calls <- function(f, names, asked) {
+  if (anyNA(asked) || length(asked) > 3L) {
+    return(bquote(if (nargs() == 1L) .(as.call(c(f, arguments_of_call(names[1L])))) else as_given(.(f), match.call())))
   }
-  bquote(if (nargs() == 1L) .(as.call(list(f, given[[1L]]))) else as_given(.(f), match.call()))
+  if (length(asked) == 0L) {
+    return(as.call(c(f, arguments_of_call(names))))
+  }
+  without <- mask_calls(f, setdiff(names, asked[1L]), asked[-1L])
+  bquote(if (missing(.(as.name(asked[1L])))) .(without) else .(mask_calls(f, names, asked[-1L])))
 }
 
-# Whether it does, of arguments with a default, or has defaults that are made inside of it.
-asks_what_is_given <- function(f) {
+# Of the arguments with a default, those of which a function asks whether they were given, or whose default it makes
+# inside; NA where it looks at the whole call.
+asked_arguments <- function(f) {
   with_default <- setdiff(names(formals(f)), required_arguments(f))
+  if (is.primitive(f) || length(with_default) == 0L) {
+    return(character())
+  }
   text <- paste(deparse(body(f)), collapse = "\n")
-  asked <- c(sprintf("missing(%s)", with_default), "nargs()", "match.call(", "sys.call(")
-  made_inside <- setdiff(unlist(lapply(formals(f)[with_default], all.vars)), names(formals(f)))
-  !is.primitive(f) && (length(made_inside) > 0L || any(vapply(asked, grepl, NA, text, fixed = TRUE)))
+  says <- function(what) grepl(what, text, fixed = TRUE)
+  if (says("nargs()") || says("match.call(") || says("sys.call(")) {
+    return(NA_character_)
+  }
+  made_inside <- function(x) length(setdiff(all.vars(formals(f)[[x]]), names(formals(f)))) > 0L
+  Filter(function(x) says(sprintf("missing(%s)", x)) || made_inside(x), with_default)
 }
 
 # f(x, na.rm = na.rm, ...): positions before `...`, or up to the first argument; then names.
@@ -74,12 +89,13 @@ arguments_of_call <- function(names) {
   arguments
 }
 
-mask_condition <- function(spec) {
+mask_condition <- function(spec, may_be_missing) {
   if (is.null(spec$at)) {
     return(quote(.External2(C_anvil_any_value, ...)))
   }
   tests <- lapply(spec$at, function(x) {
-    if (spec$is == "qr") bquote(is_qr(.(as.name(x)))) else bquote(is.object(.(as.name(x))) && inherits(.(as.name(x)), "AnvilValue"))
+    test <- if (spec$is == "qr") bquote(is_qr(.(as.name(x)))) else bquote(is.object(.(as.name(x))) && inherits(.(as.name(x)), "AnvilValue"))
+    if (x %in% may_be_missing) bquote(!missing(.(as.name(x))) && .(test)) else test
   })
   Reduce(function(a, b) bquote((.(a)) || (.(b))), tests)
 }
@@ -108,17 +124,35 @@ tensor_verbs <- function() {
     qr.solve = masked(function(a, b) if (missing(b)) nv_inv(a) else nv_qr_solve(a, b), at = c("a", "b"))
   )
   extremes <- list(pmin = masked(by_places(nv_min), at = NULL), pmax = masked(by_places(nv_max), at = NULL))
-  # which would fail without a word of what to do
-  refused <- sapply(c("which", "fft", "norm", "beta", "lbeta", "choose", "lchoose"), function(name) {
-    masked(eval(bquote(function(x, ...) unsupported(.(name), verb_hint(.(name))))), at = names(formals(args(function_of_r(name))))[1L])
-  }, simplify = FALSE)
-  c(refused, reductions, extremes, qr_verbs, statistical_verbs(), matrix_verbs(), list(
+  c(refused_verbs(), reductions, extremes, qr_verbs, statistical_verbs(), distribution_verbs(), matrix_verbs(), list(
     c = masked(function(...) c.AnvilValue(...), at = NULL),
     drop = masked(function(x) nv_squeeze(x)),
     ifelse = masked(function(test, yes, no) nv_ifelse(test, yes, no)),
     `%in%` = masked(function(x, table) if (length(dim(x)) > 1L) nv_flatten(nv_in(x, table)) else nv_in(x, table), at = c("x", "table")),
     atan2 = masked(function(y, x) nv_atan2(y, x), at = c("y", "x"))
   ))
+}
+
+# Which would fail without a word of what to do.
+refused_verbs <- function() {
+  samplers <- c(paste0("r", setdiff(families_of_r, "hyper")), "rmultinom")
+  sapply(c("which", "fft", "norm", "beta", "lbeta", "choose", "lchoose", samplers), function(name) {
+    verb <- eval(bquote(function() unsupported(.(name), verb_hint(.(name)))))
+    formals(verb) <- formals(args(function_of_r(name)))
+    masked(verb, at = setdiff(names(formals(verb)), "..."))
+  }, simplify = FALSE)
+}
+
+# dnorm() and kin. A parameter may be a tensor as well as a value.
+families_of_r <- c(
+  "norm", "lnorm", "t", "gamma", "chisq", "f", "exp", "weibull", "logis", "beta", "cauchy", "unif", "binom", "nbinom", "pois", "geom", "hyper"
+)
+distribution_verbs <- function() {
+  verbs <- c(outer(c("d", "p", "q"), setdiff(families_of_r, "hyper"), paste0), "dhyper", "dmultinom")
+  sapply(verbs, function(name) {
+    verb <- get(paste0("nv_", name))
+    masked(verb, at = setdiff(names(formals(function_of_r(name))), c("log", "log.p", "lower.tail")))
+  }, simplify = FALSE)
 }
 
 by_places <- function(f) {

@@ -9,7 +9,7 @@ shared_method <- function(name, verb) {
   formals <- formals(methods::getGeneric(name))
   method <- function() NULL
   formals(method) <- formals
-  body(method) <- mask_calls(quote(.verb), intersect(names(formals), names(formals(verb))), asks = FALSE)
+  body(method) <- mask_calls(quote(.verb), intersect(names(formals), names(formals(verb))), asked = character())
   environment(method) <- list2env(list(.verb = verb), parent = topenv())
   method
 }

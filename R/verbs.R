@@ -59,7 +59,8 @@ verb_rows <- function() {
       "chol2inv", "nv_chol2inv", "",
       "backsolve forwardsolve", "nv_triangular_solve", "",
       "qr.Q qr.R qr.X qr.coef qr.fitted qr.resid qr.solve", "nv_qr_solve", "Signs may differ from R's.",
-      "convolve", "nv_convolve", ""
+      "convolve", "nv_convolve", "",
+      paste(names(distribution_verbs()), collapse = " "), "", "`nv_dnorm()` and so on. Without `ncp`."
     ),
     rows("instead",
       "apply sapply vapply lapply mapply Map", "nv_map", "Or [vectorize()]; `sum(x, dims = 1)` and the like need no loop.",
@@ -72,6 +73,7 @@ verb_rows <- function() {
       "gamma factorial", "nv_lgamma", "`exp(lgamma(x))` is the absolute value.",
       "beta choose lbeta lchoose", "nv_lgamma", "",
       "fft", "nv_convolve", "",
+      paste(c(paste0("r", setdiff(families_of_r, "hyper")), "rmultinom"), collapse = " "), "", "`nv_rnorm()` and so on: in a trace they take a state, [nv_rng_state()].",
       "norm", "nv_svd", "`sqrt(sum(x^2))` is the Frobenius norm.",
       "array matrix", "nv_reshape", "",
       "seq_len seq rep_len", "nv_seq", "",
@@ -93,8 +95,9 @@ verb_hint <- function(verb) {
   if (is.na(row$verb)) {
     return(character())
   }
+  instead <- if (exists(paste0("nv_", verb), topenv(), mode = "function")) paste0("nv_", verb) else row$instead
   c(
-    if (nzchar(row$instead)) sprintf("i Use `%s()`.", row$instead),
+    if (nzchar(instead)) sprintf("i Use `%s()`.", instead),
     if (row$how == "instead" && nzchar(row$note)) paste("i", gsub("\\[([a-z_]+\\(\\))\\]", "`\\1`", row$note)),
     if (row$how == "mask") sprintf("i Where anvil is attached, `%s()` itself takes tensors.", verb)
   )

@@ -61,3 +61,28 @@ test_that("packages that share generic functions, as Matrix does, may be attache
   expect_identical(in_child(c("suppressMessages(library(Matrix))", code)), expected)
   expect_identical(in_child(c("library(methods); detach('package:anvil'); suppressMessages(library(Matrix)); suppressMessages(library(anvil))", code)), expected)
 })
+
+test_that("densities and kin take tensors in any of their places", {
+  x <- c(0.2, 0.5, 0.7)
+  as_in_r <- function(code) expect_identical(differences_from_r(code, list(x = x)), character())
+  as_in_r(quote(dnorm(x, 1, 2, log = TRUE)))
+  as_in_r(quote(dnorm(1, x)))
+  as_in_r(quote(pgamma(2, x, scale = 3, lower.tail = FALSE)))
+  as_in_r(quote(dgamma(x, 2)))
+  as_in_r(quote(qbeta(x, 2, 3)))
+  as_in_r(quote(dnbinom(2, size = 3, mu = x)))
+  as_in_r(quote(dnbinom(2, 3, x)))
+  as_in_r(quote(plogis(x)))
+  expect_identical(in_session(quote(dnbinom(2, 3, 0.1)), list()), stats::dnbinom(2, 3, 0.1))
+  expect_identical(in_session(quote(dgamma(2, 3)), list()), stats::dgamma(2, 3))
+  expect_identical(conditionMessage(tryCatch(in_session(quote(dnorm()), list()), error = identity)), 'argument "x" is missing, with no default')
+  tensor <- list(v = nv_tensor(x))
+  expect_error(in_session(quote(dt(v, 3, ncp = 1)), tensor), "no argument `ncp`", class = "anvil_error_argument")
+  expect_error(in_session(quote(rnorm(3, mean = v)), tensor), "nv_rnorm", class = "anvil_error")
+  expect_error(in_session(quote(choose(5, v)), tensor), "nv_lgamma", class = "anvil_error")
+  expect_error(in_session(quote(beta(v, v)), tensor), "not defined", class = "anvil_error")
+})
+
+test_that("library() does not list what still does what it did", {
+  expect_identical(in_child("length(capture.output(type = 'message', { detach('package:anvil'); library(anvil) }))"), 0L)
+})
