@@ -17,6 +17,7 @@
 #' @param pure Whether to drop data.
 #' @return An object of class `AbstractTensor`, for `eq_type()` and `neq_type()` a
 #'   flag.
+#' @family graphs
 #' @export
 #' @examples
 #' nv_aten("f32", c(2, 3))
@@ -102,6 +103,7 @@ is_r_array <- function(x) is_r_data(x) && !is.null(dim(x))
 #'
 #' @param x Any object.
 #' @return A flag.
+#' @family graphs
 #' @export
 #' @examples
 #' is_tensorish(1)

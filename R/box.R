@@ -9,6 +9,7 @@
 #' @param aval For `DebugBox()`: an abstract or concrete tensor.
 #' @return `debug_box()`: a `DebugBox`. `DebugBox()`: one, too, or of a concrete tensor the
 #'   tensor as debug mode would give it.
+#' @family graphs
 #' @export
 #' @examples
 #' nv_tensor(1:3) + 1L

@@ -43,6 +43,7 @@
 #'   unless a default was set, see [default_dtypes()].
 #' @return A function of class `JitFunction`. `environment(<it>)$cache$size` is the number of compiled
 #'   programs. It prints what it was compiled for, how often that was called, and what it captured.
+#' @family compilation
 #' @export
 #' @examples
 #' f <- jit(function(x, y, op) if (op == "add") x + y else x * y, static = "op")
@@ -181,6 +182,7 @@ print.AnvilCache <- function(x, ...) {
 #'
 #' @param expr An expression; what it assigns stays inside.
 #' @return Its value: a tensor, or a nested list of tensors.
+#' @family compilation
 #' @export
 #' @examples
 #' x <- nv_tensor(c(1, 2, 3))

@@ -40,6 +40,7 @@
 #'   `expect_nv_check()` is an expectation of testthat that nothing failed; it gives the data frame, invisibly.
 #'
 #'   Errors: of class `anvil_error_argument` where there is nothing to draw, and those of `f` when it is traced.
+#' @family debugging
 #' @export
 #' @examples
 #' f <- function(x, w) sum(tanh(x %*% w))

@@ -216,6 +216,7 @@ example_param <- function(kind, sizes, dims) {
 #' @section Errors:
 #' `anvil_error_argument` for other rules, for control flow, whose derivatives are those of its inner graphs, and for primitives made by
 #' [AnvilPrimitive()], whose rules are set by `p[["backward"]] <- f`.
+#' @family primitives
 #' @export
 #' @examples
 #' # rounding whose gradient passes straight through

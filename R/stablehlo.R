@@ -31,6 +31,7 @@
 #'   the constants that became inputs. `repr()`: the text. `write_stablehlo()`: the
 #'   text, invisibly if it went to a file.
 #' @seealso [read_stablehlo()] for the other direction.
+#' @family exchange
 #' @export
 #' @examples
 #' graph <- trace_fn(function(x, y) x * y, list(x = nv_aten("f32", 2), y = nv_aten("f32", 2)))

@@ -28,6 +28,7 @@ print_lines <- function(...) {
 #'   `anvil.print_max_width` (85) and `anvil.print_max_rows_slice`.
 #' @param ... Not used.
 #' @return `x`, invisibly.
+#' @family tensors
 #' @export
 #' @examples
 #' print(nv_tensor(1:100), max_rows = 3)
