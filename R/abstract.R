@@ -102,13 +102,14 @@ is_r_array <- function(x) is_r_data(x) && !is.null(dim(x))
 #' True for tensors, boxes, R arrays, single numbers and flags, and literals of a type ([LiteralTensor()]).
 #'
 #' @param x Any object.
+#' @param literal Whether R's values can.
 #' @return A flag.
 #' @family graphs
 #' @export
 #' @examples
 #' is_tensorish(1)
 #' is_tensorish("a")
-is_tensorish <- function(x) is_value(x) || is_literal(x) || is_r_array(x) || inherits(x, "LiteralTensor")
+is_tensorish <- function(x, literal = TRUE) is_value(x) || check_flag(literal) && (is_literal(x) || is_r_array(x) || inherits(x, "LiteralTensor"))
 
 #' @rdname nv_aten
 #' @export

@@ -51,7 +51,7 @@ format.AnvilValue <- function(x, ...) {
   } else if (inherits(x, "GraphBox")) {
     paste0("GraphBox(", .Call(C_anvil_box_text, x), ")")
   } else {
-    type_text(x, "{", ",", "}")
+    paste0(if (!is.null(literal <- attr(x, "literal"))) paste0(literal, ":"), type_text(x, "{", ",", "}"))
   }
 }
 
