@@ -25,7 +25,7 @@ struct Written {
 // says which result may take its memory.
 struct Labels {
   std::vector<std::string> arguments, results;
-  std::vector<bool> donated;
+  std::vector<bool> donated = {};
 };
 Written write(const graph::Graph&, bool constants_as_inputs = true, const Labels& = {});
 
