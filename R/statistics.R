@@ -107,7 +107,9 @@ one_place <- function(x, dim, k) {
 
 #' @rdname nv_quantile
 #' @export
-nv_median <- function(operand, dim = NULL, na.rm = FALSE) nv_quantile(operand, 0.5, dim, na.rm = na.rm)
+nv_median <- function(operand, dim = NULL, interpolation = "linear", na.rm = FALSE) {
+  nv_quantile(operand, 0.5, dim, interpolation, na.rm)
+}
 
 #' @rdname nv_quantile
 #' @export
