@@ -225,7 +225,7 @@ row_batch <- function(graph, draws) {
 
 row_text <- function(graph, draws) {
   kit <- check_kit(graph)
-  read <- caught(.Call(C_anvil_read_stablehlo, .Call(C_anvil_stablehlo, graph, FALSE, list(NULL, NULL))[[1L]], ""))
+  read <- caught(.Call(C_anvil_read_stablehlo, repr(stablehlo(graph, FALSE)[[1L]]), ""))
   check_row("text = forward rule", length(draws), function(k) {
     if (inherits(read, "error")) {
       return(verdict_of_error(read, "anvil_error"))

@@ -17,7 +17,7 @@ other_exports <- c(
   "filter_list_node", "flatten", "gradient", "hessian", "hvp", "is_dtype", "is_tensorish", "jacobian", "jit", "jit_eval", "jit_report", "jvp", "map_tree", "ndims", "ndims_abstract",
   "neq_type", "platform", "read_stablehlo", "register_primitive", "reindex_tree", "repr", "shape", "shape_abstract", "simplify_graph",
   "stablehlo", "subgraphs", "to_abstract", "trace_fn", "transform_gradient", "tree_leaves", "tree_path", "tree_size", "unflatten",
-  "value_and_gradient", "vectorize", "vjp", "with_threads", "write_stablehlo"
+  "value_and_gradient", "vectorize", "vjp", "with_threads", "write_stablehlo", "xla"
 )
 missing_hints <- list(
   nv_max = "i It compares two tensors. The largest element of one is `nv_reduce_max()`.",
