@@ -17,6 +17,7 @@
 #' @param pure Whether to drop data.
 #' @return An object of class `AbstractTensor`, for `eq_type()` and `neq_type()` a
 #'   flag.
+#' @family graphs
 #' @export
 #' @examples
 #' nv_aten("f32", c(2, 3))
@@ -101,12 +102,14 @@ is_r_array <- function(x) is_r_data(x) && !is.null(dim(x))
 #' True for tensors, boxes, R arrays, single numbers and flags, and literals of a type ([LiteralTensor()]).
 #'
 #' @param x Any object.
+#' @param literal Whether R's values can.
 #' @return A flag.
+#' @family graphs
 #' @export
 #' @examples
 #' is_tensorish(1)
 #' is_tensorish("a")
-is_tensorish <- function(x) is_value(x) || is_literal(x) || is_r_array(x) || inherits(x, "LiteralTensor")
+is_tensorish <- function(x, literal = TRUE) is_value(x) || check_flag(literal) && (is_literal(x) || is_r_array(x) || inherits(x, "LiteralTensor"))
 
 #' @rdname nv_aten
 #' @export

@@ -25,13 +25,14 @@
 #'
 #' `nv_mod()` and `%%` have the sign of the divisor, as in R, and `nv_floor_div()` and
 #' `%/%` round down, so that `x == y * (x %/% y) + x %% y`. `nv_remainder()` has the
-#' sign of the dividend, as in C. `nv_max()` and `nv_min()` are R's `pmax()` and
-#' `pmin()`; a NaN in either operand gives NaN.
+#' sign of the dividend, as in C. `nv_max()` and `nv_min()`, or `nv_pmax()` and `nv_pmin()`, are R's `pmax()` and
+#' `pmin()` of two operands; a NaN in either gives NaN. The largest element of one is [nv_reduce_max()].
 #'
 #' @param lhs,rhs Tensors, R arrays or single numbers. Without dimensions, or of equal
 #'   shapes.
 #' @param operand A tensor, R array or single number.
 #' @return A tensor of the common dtype and shape.
+#' @family elementwise functions
 #' @name nv_arithmetic
 #' @examples
 #' x <- nv_tensor(c(5, -5, 2))
@@ -39,7 +40,7 @@
 #' nv_pow(x, 2)
 #' x %% 3
 #' nv_remainder(x, 3)
-#' nv_max(x, 0)
+#' nv_pmax(x, 0)
 #' nv_tensor(7L) / 2L
 #' nv_tensor(7L) %/% 2L
 NULL
@@ -121,7 +122,15 @@ nv_max <- function(lhs, rhs) record_promoted("maximum", list(lhs, rhs))
 
 #' @rdname nv_arithmetic
 #' @export
+nv_pmax <- nv_max
+
+#' @rdname nv_arithmetic
+#' @export
 nv_min <- function(lhs, rhs) record_promoted("minimum", list(lhs, rhs))
+
+#' @rdname nv_arithmetic
+#' @export
+nv_pmin <- nv_min
 
 #' @rdname nv_arithmetic
 #' @export

@@ -9,6 +9,7 @@
 #' @param aval For `DebugBox()`: an abstract or concrete tensor.
 #' @return `debug_box()`: a `DebugBox`. `DebugBox()`: one, too, or of a concrete tensor the
 #'   tensor as debug mode would give it.
+#' @family graphs
 #' @export
 #' @examples
 #' nv_tensor(1:3) + 1L
@@ -25,7 +26,8 @@ DebugBox <- function(aval) {
     abort_anvil("argument", "`aval` must be a tensor or the type of one.", c(sprintf("x Got <%s>.", described_class(aval)), "i `nv_aten()` makes a type, `nv_tensor()` a tensor."))
   }
   data <- if (inherits(aval, "ConcreteTensor")) aval$data else if (is_tensor(aval)) aval
-  .Call(C_anvil_debug_box, data %||% abstract_tag(aval))
+  box <- .Call(C_anvil_debug_box, data %||% abstract_tag(aval))
+  if (inherits(aval, "LiteralTensor")) structure(box, literal = format(aval$data)) else box
 }
 
 format_node <- function(aval) {

@@ -20,6 +20,7 @@
 #' @param operand A tensor, R array or single number.
 #' @param shape Sizes of the result.
 #' @return `nv_broadcast_to()`: a tensor. The others: a list of them.
+#' @family shapes and parts
 #' @name nv_broadcast
 #' @examples
 #' nv_promote_to_common(nv_tensor(1:2), 0.5)

@@ -20,6 +20,7 @@
 #' @return `graph_desc_add()`: a list of boxes, one for each output. The others: an object of the class that they are called by.
 #' @section Errors:
 #' `anvil_error_trace` where values of other graphs are used, and of `infer_fn` `anvil_error_shape`.
+#' @family graphs
 #' @export
 #' @examples
 #' desc <- GraphDescriptor()

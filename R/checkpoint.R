@@ -11,6 +11,7 @@
 #'
 #' @param f A function of any arguments that returns a tensor of any shape and dtype, or nested lists of them.
 #' @return A function with the formals of `f`.
+#' @family control flow
 #' @export
 #' @examples
 #' layer <- nv_checkpoint(function(x, w) tanh(x %*% w))
@@ -37,6 +38,7 @@ checkpoint_call <- function(f, args) {
 #'
 #' @param x A tensor of any shape and dtype, or a nested list of them; R's numbers and arrays become tensors.
 #' @return `x`, with tensors in it.
+#' @family derivatives
 #' @export
 #' @examples
 #' f <- function(x) sum(x * nv_stop_gradient(x))

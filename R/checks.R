@@ -121,21 +121,21 @@ required_arguments <- function(f) {
 }
 
 # The same function, which first says what is missing: R's own error comes from deep inside.
-checked_for_missing <- function(f) {
+checked_for_missing <- function(f, hint = NULL) {
   required <- required_arguments(f)
   if (!length(required)) {
     return(f)
   }
   missing_one <- Reduce(function(a, b) call("||", a, b), lapply(required, function(name) call("missing", as.name(name))))
   body(f) <- bquote({
-    if (.(missing_one)) missing_argument()
+    if (.(missing_one)) missing_argument(.(hint))
     .(body(f))
   })
   f
 }
 
-missing_argument <- function(frame = parent.frame()) {
+missing_argument <- function(hint = NULL, frame = parent.frame()) {
   for (name in required_arguments(sys.function(sys.parent()))) {
-    if (eval(call("missing", as.name(name)), frame)) abort_anvil("argument", sprintf("`%s` is missing, and has no default.", name))
+    if (eval(call("missing", as.name(name)), frame)) abort_anvil("argument", sprintf("`%s` is missing, and has no default.", name), hint)
   }
 }

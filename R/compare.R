@@ -11,6 +11,7 @@
 #'
 #' @inheritParams nv_arithmetic
 #' @return A tensor of dtype `bool`.
+#' @family elementwise functions
 #' @name nv_compare
 #' @examples
 #' x <- nv_tensor(1:4)
@@ -49,6 +50,7 @@ nv_le <- function(lhs, rhs) record_promoted("less_equal", list(lhs, rhs))
 #'
 #' @param operand A tensor. Integers and bools are always finite.
 #' @return A tensor of dtype `bool`.
+#' @family elementwise functions
 #' @name nv_is_finite
 #' @examples
 #' x <- nv_tensor(c(1, NaN, Inf))
@@ -90,6 +92,7 @@ nv_is_nan <- function(operand) {
 #'
 #' @inheritParams nv_arithmetic
 #' @return A tensor of the common dtype.
+#' @family elementwise functions
 #' @name nv_logic
 #' @examples
 #' nv_and(nv_tensor(c(TRUE, TRUE)), nv_tensor(c(TRUE, FALSE)))

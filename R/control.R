@@ -39,6 +39,7 @@
 #' Without a derivative, and in debug mode, `checkpoint` changes nothing. See also [nv_checkpoint()].
 #' @return `nv_if()` and `nv_case()`: what the branch returns. `nv_while()`: the state at the end, a
 #'   named list.
+#' @family control flow
 #' @export
 #' @examples
 #' f <- jit(function(x) nv_if(x > 0, sqrt(x), -x))

@@ -19,6 +19,7 @@
 #' @param start,end The first and last number.
 #' @param steps How many numbers.
 #' @return A tensor.
+#' @family tensors
 #' @export
 #' @examples
 #' nv_fill(0, c(2, 3))
@@ -87,6 +88,7 @@ spaced <- function(start, end, steps, dtype, ambiguous) {
 #' @param data,value,shape,dtype,ambiguous,device,dim,start,end,steps,n See [nv_tensor()], [nv_fill()]
 #'   and [nv_eye()].
 #' @return What the functions without `_like` return.
+#' @family tensors
 #' @name nv_like
 #' @examples
 #' x <- nv_tensor(matrix(1:6, 2), dtype = "f64")
@@ -105,7 +107,7 @@ like_another <- function(like, made) {
 
 #' @rdname nv_like
 #' @export
-nv_tensor_like <- function(like, data, dtype = NULL, device = NULL, shape = NULL, ambiguous = NULL) {
+nv_tensor_like <- function(like, data, dtype = NULL, shape = NULL, device = NULL, ambiguous = NULL) {
   like <- type_like(like)
   like_another(like, nv_tensor(
     data,

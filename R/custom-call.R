@@ -43,6 +43,7 @@
 #' @section Errors:
 #' `anvil_error_argument` where an argument is none of these, or the pointer is not valid; `anvil_error_call` where the function
 #' fails.
+#' @family primitives
 #' @export
 #' @examplesIf nzchar(Sys.which("make"))
 #' code <- '

@@ -38,6 +38,7 @@
 #' `anvil_error_dtype` and `anvil_error_shape` where a rule returns something else than it should.
 #' @seealso [AnvilPrimitive()] for a primitive with a name, parameters and more rules; [nv_check()] for whether a rule is
 #'   right; [nv_stop_gradient()].
+#' @family derivatives
 #' @export
 #' @examples
 #' # log(1 + exp(x)), whose own derivative is NaN for large x

@@ -9,6 +9,7 @@
 #'   environment.
 #' @param silent Whether to return `NULL` instead of failing when there is none.
 #' @return A `GraphDescriptor`.
+#' @family graphs
 #' @export
 #' @examples
 #' f <- function() {

@@ -10,6 +10,7 @@
 #'
 #' @param x For `as_dtype()` a name or a dtype, otherwise any object.
 #' @return `as_dtype()`: a dtype. `is_dtype()`: a flag.
+#' @family dtypes
 #' @export
 #' @examples
 #' as_dtype("f32")
@@ -96,6 +97,7 @@ Ops.AnvilDtype <- function(e1, e2) {
 #' @param x A logical, integer or double vector.
 #' @return A dtype: `bool`, `i32` or `f32`, unless [local_default_dtypes()] says
 #'   otherwise.
+#' @family dtypes
 #' @export
 #' @examples
 #' default_dtype(1L)
@@ -122,6 +124,7 @@ default_dtype <- function(x) {
 #' @param lhs,rhs Dtypes or their names.
 #' @param lhs_ambiguous,rhs_ambiguous Flags.
 #' @return A list with `dtype` and `ambiguous`.
+#' @family dtypes
 #' @export
 #' @examples
 #' common_dtype("i32", "f32")

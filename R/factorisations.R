@@ -49,6 +49,7 @@
 #' @param operand A float tensor of matrices; square for `nv_eigh()`.
 #' @return A list of tensors: `L`, `U`, `pivots` and `permutation`; `Q` and `R`; `values` and `vectors`; `d`, `u` and
 #'   `vt`.
+#' @family linear algebra
 #' @export
 #' @examples
 #' a <- nv_tensor(matrix(c(4, 2, 2, 3), 2), dtype = "f64")
@@ -121,6 +122,7 @@ nv_svd <- function(operand) stats::setNames(record("svd", list(operand), list())
 #' @return A tensor; `nv_slogdet()`: a list of `sign` and `logabsdet`; `nv_determinant()`: a list of `modulus` and
 #'   `sign`.
 #' @aliases solve determinant det
+#' @family linear algebra
 #' @export
 #' @examples
 #' a <- nv_tensor(matrix(c(4, 2, 2, 3), 2), dtype = "f64")
@@ -227,6 +229,7 @@ determinant.AnvilValue <- function(x, logarithm = TRUE, ...) {
 #'
 #' @param operand,a,b Float tensors of matrices; `a` and `b` have the same dtype and number of dimensions.
 #' @return A list of tensors; `nvl_solve()`: a tensor.
+#' @keywords internal
 #' @name nvl_lu
 #' @examples
 #' nvl_lu(nv_tensor(matrix(c(4, 2, 2, 3), 2)))

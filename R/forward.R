@@ -34,6 +34,7 @@
 #' list with one entry per argument in `wrt`, nested like it: a tensor of shape
 #' `c(<shape of the result>, <shape of the argument>)`, of the argument's dtype. `hessian()` likewise gives, for each argument in `wrt`,
 #' a list with one entry per argument in `wrt`.
+#' @family derivatives
 #' @export
 #' @examples
 #' f <- function(x, y) x^2 * y

@@ -22,6 +22,7 @@
 #'   must be float tensors or nested lists of them.
 #' @param graph An [AnvilGraph].
 #' @return A function; for `transform_gradient()` a graph.
+#' @family derivatives
 #' @export
 #' @examples
 #' f <- function(x, y) sum(x * y)

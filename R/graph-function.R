@@ -16,6 +16,7 @@
 #' @return A function of class `AnvilFunction`. Its arguments are those that were tensors, or lists of them,
 #'   when the graph was traced; what was no tensor is not among them. It returns what the traced function returned.
 #' @seealso [jit()] runs a graph as it is; [walk_graph()] for other transformations.
+#' @family graphs
 #' @export
 #' @examples
 #' type <- nv_aten("f32", 3)

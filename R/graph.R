@@ -24,6 +24,7 @@
 #' @param inputs A list of tensors, one for each input.
 #' @return `simplify_graph()`: a graph. `evaluate_graph()`: a list of tensors, the
 #'   outputs, evaluated call by call by Eigen. `subgraphs()`: a named list of graphs.
+#' @family graphs
 #' @name AnvilGraph
 #' @examples
 #' graph <- trace_fn(function(x) x + nv_scalar(1), list(x = nv_aten("f32", 2)))

@@ -27,6 +27,7 @@
 #' @return `read_stablehlo()`: a function of class `AnvilImported`. `as_graph()`: the
 #'   [AnvilGraph] of the program, or of what a descriptor has recorded.
 #' @seealso [write_stablehlo()] for the other direction.
+#' @family exchange
 #' @export
 #' @examples
 #' f <- read_stablehlo("

@@ -43,6 +43,7 @@
 #' @param value A tensor, R array or number.
 #' @param drop Whether dimensions indexed by one number disappear.
 #' @return A tensor of the dtype of `x`.
+#' @family shapes and parts
 #' @export
 #' @examples
 #' x <- nv_tensor(matrix(1:12, 3))

@@ -9,6 +9,7 @@
 #'   [read_stablehlo()] returns needs none.
 #' @return The text, invisibly.
 #' @seealso [jit_report()] for what was compiled, [anvil_profile()] for where the time goes.
+#' @family debugging
 #' @export
 #' @examples
 #' f <- function(x, y) sum(x * y)
@@ -39,6 +40,7 @@ nv_inspect <- function(f, level = c("graph", "stablehlo", "loops", "stages", "ll
 #'
 #' @return A list with versions, the LLVM in use, CPU features, BLAS and threads,
 #'   invisibly; printed as text.
+#' @family settings of a session
 #' @export
 #' @examples
 #' anvil_sitrep()

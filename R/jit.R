@@ -31,6 +31,8 @@
 #' something to know at compile time; `convert = TRUE` takes it as data. Default
 #' values are evaluated while `f` is traced.
 #'
+#' `xla()` traces `f` at once, for arguments of the given types, and takes no others.
+#'
 #' @param f A function, or an [AnvilGraph]: then a function of its inputs, with the names of the arguments that were traced.
 #' @param static Names of arguments that are no tensors, or their positions: their
 #'   values are known when `f` is traced.
@@ -39,10 +41,12 @@
 #' @param donate Names of arguments whose data are given away: after the call, these
 #'   tensors cannot be used any more, and their memory is free for others.
 #' @param device The device, `"cpu"`.
+#' @param args A list of tensors, types and other arguments, see [trace_fn()].
 #' @param convert Whether R vectors and arrays become tensors by themselves. Doubles stay `f64`
 #'   unless a default was set, see [default_dtypes()].
 #' @return A function of class `JitFunction`. `environment(<it>)$cache$size` is the number of compiled
 #'   programs. It prints what it was compiled for, how often that was called, and what it captured.
+#' @family compilation
 #' @export
 #' @examples
 #' f <- jit(function(x, y, op) if (op == "add") x + y else x * y, static = "op")
@@ -75,6 +79,10 @@ jit <- function(f, static = character(), cache_size = 100L, donate = character()
   attr(wrapper, "srcref") <- NULL
   structure(wrapper, class = c("JitFunction", "function"))
 }
+
+#' @rdname jit
+#' @export
+xla <- function(f, args, donate = character(), device = NULL) jit(trace_fn(f, args), donate = donate, device = device)
 
 # The expression for the list of the arguments that were given: list(x = x, y = y) when
 # all of them were. An argument that is called like a function in it hides nothing.
@@ -181,6 +189,7 @@ print.AnvilCache <- function(x, ...) {
 #'
 #' @param expr An expression; what it assigns stays inside.
 #' @return Its value: a tensor, or a nested list of tensors.
+#' @family compilation
 #' @export
 #' @examples
 #' x <- nv_tensor(c(1, 2, 3))

@@ -17,6 +17,7 @@
 #'   `"filter"`, where `y` lies within `x` only.
 #' @return A tensor of floats.
 #' @aliases qr.Q qr.R qr.X qr.coef qr.fitted qr.resid qr.solve svd eigen chol2inv backsolve forwardsolve convolve
+#' @family linear algebra
 #' @export
 #' @examples
 #' a <- nv_tensor(cbind(1, c(1, 2, 3, 4)))

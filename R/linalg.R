@@ -19,6 +19,7 @@
 #' @aliases crossprod,AnvilValue,AnvilValue-method tcrossprod,AnvilValue,AnvilValue-method
 #' @aliases crossprod,AnvilValue,ANY-method tcrossprod,AnvilValue,ANY-method
 #' @aliases crossprod,ANY,AnvilValue-method tcrossprod,ANY,AnvilValue-method
+#' @family linear algebra
 #' @export
 #' @examples
 #' a <- nv_tensor(matrix(1:6, 2))
@@ -135,6 +136,7 @@ matrix_sizes <- function(x, name = "operand") {
 #'   it.
 #' @return A tensor.
 #' @aliases diag diag<- diag,AnvilValue-method diag<-,AnvilValue-method
+#' @family shapes and parts
 #' @export
 #' @examples
 #' nv_eye(2)
@@ -234,6 +236,7 @@ triangle <- function(operand, diagonal, compare) {
 #' @param unit_diagonal Whether the diagonal of `a` counts as 1 and is not read.
 #' @param transpose_a Whether to solve with the transpose of `a`.
 #' @return A tensor.
+#' @family linear algebra
 #' @export
 #' @examples
 #' a <- nv_tensor(matrix(c(4, 2, 2, 3), 2), dtype = "f64")

@@ -14,6 +14,7 @@
 #' @return A tensor; means are floats. `nv_sweep()`: what `f` gives.
 #' @aliases rowSums colSums rowMeans colMeans sweep
 #' @aliases rowSums,AnvilValue-method colSums,AnvilValue-method rowMeans,AnvilValue-method colMeans,AnvilValue-method
+#' @family reductions and orders
 #' @export
 #' @examples
 #' x <- nv_tensor(matrix(1:6, 2))

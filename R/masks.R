@@ -3,14 +3,15 @@
 # whatever was attached before or after. They live in the attached environment only, so that the code of packages, this
 # one's as well, keeps R's own; packages call the `nv_*` functions that are named in the table (verbs.R).
 
-# They are made when the package is installed (verb_masks, zzz.R).
+# They are made when the package is installed (verb_masks and shared_masks, zzz.R).
 
 .onAttach <- function(libname, pkgname) {
   attached <- as.environment(paste0("package:", pkgname))
   assign(".conflicts.OK", TRUE, envir = attached) # what is masked does what it did: library() need not list it
-  for (name in names(verb_masks)) {
-    assign(".attached", attached, envir = environment(verb_masks[[name]]))
-    assign(name, verb_masks[[name]], envir = attached)
+  masks <- c(verb_masks, shared_masks)
+  for (name in names(masks)) {
+    assign(".attached", attached, envir = environment(masks[[name]]))
+    assign(name, masks[[name]], envir = attached)
   }
 }
 

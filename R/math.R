@@ -27,6 +27,7 @@
 #' @param method `"nearest_even"` or `"afz"`.
 #' @param exponent_bits,mantissa_bits Whole numbers.
 #' @return A tensor of the same dtype and shape.
+#' @family elementwise functions
 #' @name nv_math
 #' @examples
 #' x <- nv_tensor(c(0.5, 1, 2), dtype = "f64")

@@ -17,6 +17,7 @@
 #' @return A list of numbers of bytes: `used` by tensors and running programs, `kept` for
 #'   the next ones, `limit` of what is kept, and `available`: what the process can still
 #'   get from the system. `anvil_memory(release = TRUE)` gives what is left, invisibly.
+#' @family settings of a session
 #' @export
 #' @examples
 #' x <- nv_empty("f64", c(1000, 1000))

@@ -40,6 +40,7 @@
 #'   `expect_nv_check()` is an expectation of testthat that nothing failed; it gives the data frame, invisibly.
 #'
 #'   Errors: of class `anvil_error_argument` where there is nothing to draw, and those of `f` when it is traced.
+#' @family debugging
 #' @export
 #' @examples
 #' f <- function(x, w) sum(tanh(x %*% w))
@@ -224,7 +225,7 @@ row_batch <- function(graph, draws) {
 
 row_text <- function(graph, draws) {
   kit <- check_kit(graph)
-  read <- caught(.Call(C_anvil_read_stablehlo, .Call(C_anvil_stablehlo, graph, FALSE, list(NULL, NULL))[[1L]], ""))
+  read <- caught(.Call(C_anvil_read_stablehlo, repr(stablehlo(graph, FALSE)[[1L]]), ""))
   check_row("text = forward rule", length(draws), function(k) {
     if (inherits(read, "error")) {
       return(verdict_of_error(read, "anvil_error"))

@@ -18,6 +18,7 @@
 #' @param ... With a format: more tensors.
 #' @param format `NULL`, or a string with a conversion for `operand` and for each of `...`.
 #' @return `operand`, invisibly. The program prints whether or not this is used.
+#' @family debugging
 #' @export
 #' @examples
 #' f <- jit(function(x) {

@@ -9,6 +9,7 @@
 #'
 #' @param operand,lhs,rhs Tensors.
 #' @return A tensor (in a trace a box).
+#' @keywords internal
 #' @name nvl_elementwise
 #' @examples
 #' nvl_add(nv_tensor(c(1, 2)), nv_tensor(c(3, 4)))

@@ -11,6 +11,7 @@
 #' @param a,b,x Tensors.
 #' @param nu The order: a number between -100000 and 100000.
 #' @return A tensor (in a trace a box).
+#' @keywords internal
 #' @name nvl_special
 #' @examples
 #' nvl_igamma(nv_scalar(2), nv_scalar(1.5))

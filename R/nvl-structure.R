@@ -25,6 +25,7 @@
 #' @param rng_algorithm `"THREE_FRY"`.
 #' @return A tensor (in a trace a box); for
 #'   `nvl_rng_bit_generator()` a list of the new state and the bits.
+#' @keywords internal
 #' @name nvl_structure
 #' @examples
 #' nvl_fill(1, c(2, 2), "f32")
@@ -214,6 +215,7 @@ nvl_checkpoint <- nv_checkpoint
 #' @param indices_are_sorted,unique_indices What is known of the indices.
 #' @param update_computation A function of scalars, or `NULL`: the update replaces the element.
 #' @return A tensor (in a trace a box), or a list of them.
+#' @keywords internal
 #' @name nvl_gather
 #' @export
 #' @examples

@@ -31,6 +31,7 @@
 #' @param feature_group_count,batch_group_count How many groups of features, or of the batch, go
 #'   with a part of the kernel each.
 #' @return A tensor (in a trace a box), or a list of as many as there are `operands`.
+#' @keywords internal
 #' @name nvl_windows
 #' @examples
 #' # the largest element of each column, and where it is

@@ -13,6 +13,7 @@
 #' @param envir The frame whose end restores the former defaults.
 #' @return `default_dtypes()`: a character vector with the elements `float` and
 #'   `int`. `local_default_dtypes()`: the former value, invisibly.
+#' @family dtypes
 #' @export
 #' @examples
 #' f <- function() {

@@ -23,6 +23,7 @@
 #' @return `nv_order()` and `nv_tabulate()`: `i32`. `nv_rank()`: `i32`, mean ranks are floats.
 #'   `nv_rowsum()`: a tensor of the dtype of `x` with `n` rows. `nv_in()`: `bool`, in the shape of `x`.
 #' @aliases order rank rowsum tabulate %in%
+#' @family reductions and orders
 #' @export
 #' @examples
 #' x <- nv_tensor(c(3, 1, 4, 1, 5))
@@ -83,7 +84,7 @@ nv_rowsum <- function(x, group, n = NULL, na.rm = FALSE) {
   sizes <- sizes_of(x)
   if (!is_value(group)) {
     if (!(is.character(group) || is.numeric(group) || is.logical(group) || is.factor(group))) wrong_argument("group", "an integer tensor or an R vector", group)
-    if (anyNA(group)) wrong_argument("group", "without missing values", group)
+    if (anyNA(group)) abort_anvil("missing", "`group` must have no missing values.")
     levels <- sort(unique(group))
     group <- nv_tensor(match(group, levels))
     n <- length(levels)

@@ -43,6 +43,7 @@
 #'   be replaced.
 #' @return `prim()`: an `AnvilPrimitive`, or a list of them. `AnvilPrimitive()`: an `AnvilPrimitive`. `register_primitive()`: the
 #'   primitive, as a function, invisibly.
+#' @family primitives
 #' @export
 #' @examples
 #' prim("mul")

@@ -27,6 +27,7 @@
 #'   Errors: of class `anvil_error_argument` if `f` is not a jitted function, or the arguments are not what it takes, and of class
 #'   `anvil_error_llvm` without LLVM.
 #' @seealso [jit_report()] for what compiling took.
+#' @family compilation
 #' @export
 #' @examples
 #' f <- jit(function(x, w) sum(tanh(x %*% w)))

@@ -11,6 +11,7 @@
 #' @param ... The inputs: tensors or raw buffers (`x$tensor`).
 #' @return `nv_program()`: a program. `nv_compile()`: an executable. `nv_execute()`: a
 #'   raw buffer, or a list of them; [nv_tensor()] makes tensors of them.
+#' @family exchange
 #' @export
 #' @examples
 #' graph <- trace_fn(function(x, y) x + y, list(x = nv_aten("f32", 2), y = nv_aten("f32", 2)))

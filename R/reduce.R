@@ -4,6 +4,9 @@
 #' `max()`, `min()`, `any()`, `all()` and `mean()` call them for tensors, over all dimensions, or
 #' over those given as `dims`; `range()` over all.
 #'
+#' `nv_sum()`, `nv_prod()` and `nv_mean()` are short names. The extremes have none: [nv_max()] and [nv_min()] compare two
+#' tensors.
+#'
 #' `nv_mean()` of integers is a float. `nv_var()` and `nv_sd()` divide by the number of
 #' elements minus `correction`.
 #'
@@ -25,11 +28,12 @@
 #' @param correction What is subtracted from the number of elements.
 #' @param na.rm Whether NaN is left out.
 #' @return A tensor.
+#' @family reductions and orders
 #' @name nv_reduce
 #' @examples
 #' m <- nv_tensor(matrix(1:6, 2))
-#' nv_reduce_sum(m)
-#' nv_reduce_sum(m, dims = 1)
+#' nv_sum(m)
+#' nv_sum(m, dims = 1)
 #' nv_reduce_max(m, dims = 2, drop = FALSE)
 #' nv_mean(m)
 #' sum(m > 2L)
@@ -47,6 +51,14 @@ nv_reduce_sum <- function(operand, dims = NULL, drop = TRUE) reduce("reduce_sum"
 #' @rdname nv_reduce
 #' @export
 nv_reduce_prod <- function(operand, dims = NULL, drop = TRUE) reduce("reduce_prod", as_number(operand), dims, drop)
+
+#' @rdname nv_reduce
+#' @export
+nv_sum <- nv_reduce_sum
+
+#' @rdname nv_reduce
+#' @export
+nv_prod <- nv_reduce_prod
 
 #' @rdname nv_reduce
 #' @export
@@ -128,6 +140,7 @@ mean_without_nan <- function(x, dims, drop, na.rm) {
 #' @param drop Whether the result has no dimension `dim` any more; otherwise its size is 1.
 #' @param with_values Whether to give the elements, too.
 #' @return An `i32` tensor of positions, which count from 1; `with_values` a list of `values` and `indices`.
+#' @family reductions and orders
 #' @export
 #' @examples
 #' m <- nv_tensor(rbind(c(3, 1, 4), c(1, 5, 9)))
@@ -166,6 +179,7 @@ extreme <- function(primitive, reduction, operand, dim, drop, with_values) {
 #'   the derivative.
 #' @return A tensor of the shape of `operand`; without `dim` one with a single dimension. `with_indices` a list of
 #'   `values` and `indices`, `i32` positions along `dim` that count from 1.
+#' @family reductions and orders
 #' @name nv_cumsum
 #' @examples
 #' m <- nv_tensor(matrix(1:6, 2))

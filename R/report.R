@@ -26,6 +26,7 @@
 #'
 #'   An error of class `anvil_error_argument` if `f` is not a jitted function.
 #' @seealso [anvil_profile()] for where the time of a run goes, [nv_inspect()] for the programs themselves.
+#' @family compilation
 #' @export
 #' @examples
 #' f <- jit(function(x, y) sum(exp(x) * y) + 1)

@@ -64,7 +64,7 @@ stablehlo_rule <- function(info) {
 # The StableHLO operation of one call of a primitive, as text.
 hlo_call <- function(name, operands, params) {
   graph <- trace_graph(function(operands) record(name, operands, params), list(operands = operands), mode = "state")
-  text <- strsplit(.Call(C_anvil_stablehlo, graph, TRUE, list(NULL, NULL))[[1L]], "\n", fixed = TRUE)[[1L]]
+  text <- strsplit(repr(stablehlo(graph)[[1L]]), "\n", fixed = TRUE)[[1L]]
   structure(list(text = paste(text[-c(1L, length(text) - 1:0)], collapse = "\n")), class = "HloCall")
 }
 
@@ -216,6 +216,7 @@ example_param <- function(kind, sizes, dims) {
 #' @section Errors:
 #' `anvil_error_argument` for other rules, for control flow, whose derivatives are those of its inner graphs, and for primitives made by
 #' [AnvilPrimitive()], whose rules are set by `p[["backward"]] <- f`.
+#' @family primitives
 #' @export
 #' @examples
 #' # rounding whose gradient passes straight through

@@ -23,10 +23,11 @@
 #' @param from,to The first and the last whole number: numbers, or `i32` scalars. There is no step where `to` is less.
 #' @param f For `nv_map()` a function of an element of `xs` that returns tensors; for `nv_associative_scan()` a function
 #'   of two elements that gives one of their types, with `f(f(a, b), c)` equal to `f(a, f(b, c))`.
-#' @param axis The dimension of all tensors in `xs` along which the elements lie.
+#' @param dim The dimension of all tensors in `xs` along which the elements lie.
 #' @return `nv_scan()`: `list(carry = , out = )`, the last state and what the steps gave, stacked along a new first dimension.
 #'   `nv_fori()`: the last state. `nv_map()`: the results, stacked along a new first dimension.
 #'   `nv_associative_scan()`: tensors of the types of `xs`.
+#' @family control flow
 #' @name nv_scan
 #' @examples
 #' # an exponentially weighted mean
@@ -111,24 +112,24 @@ nv_map <- function(xs, f) {
 
 #' @rdname nv_scan
 #' @export
-nv_associative_scan <- function(xs, f, axis = 1L, reverse = FALSE) {
+nv_associative_scan <- function(xs, f, dim = 1L, reverse = FALSE) {
   check_function(f)
   check_flag(reverse, "reverse")
   xs <- xs_of(xs)
   if (!length(xs$leaves)) abort_anvil("argument", "`xs` must hold tensors.")
-  axis <- check_whole_number(axis, "axis", lower = 1L)
-  along <- vapply(xs$leaves, function(x) if (rank_of(x) < axis) NA_integer_ else as.integer(shape(x)[axis]), 1L)
+  dim <- check_whole_number(dim, "dim", lower = 1L)
+  along <- vapply(xs$leaves, function(x) if (rank_of(x) < dim) NA_integer_ else as.integer(shape(x)[dim]), 1L)
   if (anyNA(along) || any(along != along[1L])) {
-    abort_anvil("shape", "All tensors in `xs` must have the dimension `axis`, with one size.", sprintf("x `axis` is %d, the shapes are %s.", axis, shapes_text(xs$leaves)))
+    abort_anvil("shape", "All tensors in `xs` must have the dimension `dim`, with one size.", sprintf("x `dim` is %d, the shapes are %s.", dim, shapes_text(xs$leaves)))
   }
-  combine <- vectorize(function(a, b) f(a, b), axis = axis, out_axis = axis)
+  combine <- vectorize(function(a, b) f(a, b), axis = dim, out_axis = dim)
   joined <- function(a, b) {
     made <- combine(unflatten(xs$tree, a), unflatten(xs$tree, b))
     check_same_tree(xs$tree, build_tree(made), "`f` must give an element of the structure of those that it combines.", c("`xs`", "`f`"))
     flatten(made)
   }
-  turn <- function(leaves) if (reverse) lapply(leaves, nvl_reverse, dims = axis) else leaves
-  unflatten(xs$tree, turn(scan_pairs(turn(xs$leaves), if (reverse) function(a, b) joined(b, a) else joined, axis)))
+  turn <- function(leaves) if (reverse) lapply(leaves, nvl_reverse, dims = dim) else leaves
+  unflatten(xs$tree, turn(scan_pairs(turn(xs$leaves), if (reverse) function(a, b) joined(b, a) else joined, dim)))
 }
 
 # --- nv_scan() ---------------------------------------------------------------------------

@@ -17,6 +17,7 @@
 #' @param true_value,false_value Tensors or numbers.
 #' @return A tensor of the common dtype and shape.
 #' @aliases ifelse
+#' @family elementwise functions
 #' @export
 #' @examples
 #' x <- nv_tensor(c(-1, 2, -3))
@@ -45,6 +46,7 @@ nv_select <- nv_ifelse
 #' @param min_val,max_val Scalars, or tensors of the shape of `operand`.
 #' @param operand A tensor.
 #' @return A tensor of the shape of `operand`.
+#' @family elementwise functions
 #' @export
 #' @examples
 #' nv_clamp(0, nv_tensor(c(-1, 0.5, 2)), 1)

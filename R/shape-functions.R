@@ -11,6 +11,7 @@
 #' @param dims Dimensions of size 1 to drop; by default all of them.
 #' @param dim Where the new dimension goes, from 1 to one more than there are.
 #' @return A tensor of the same dtype.
+#' @family shapes and parts
 #' @export
 #' @examples
 #' x <- nv_tensor(1:6)
@@ -105,6 +106,7 @@ nv_unsqueeze <- function(operand, dim) {
 #'   before the first, after the last, and between two elements: one number per
 #'   dimension.
 #' @return A tensor of the same dtype.
+#' @family shapes and parts
 #' @name nv_movement
 #' @examples
 #' m <- nv_tensor(matrix(1:6, 2))
@@ -158,6 +160,7 @@ nv_pad <- function(operand, padding_value, edge_padding_low, edge_padding_high, 
 #' @param ... Tensors, R arrays or single numbers.
 #' @param dimension The dimension; not needed for vectors and scalars.
 #' @return A tensor.
+#' @family shapes and parts
 #' @export
 #' @examples
 #' x <- nv_tensor(1:3)
@@ -230,6 +233,7 @@ stack_along <- function(along, operands) {
 #' @param operand A tensor, R array or single number.
 #' @param dtype A dtype or its name.
 #' @return A tensor of that dtype, never ambiguous.
+#' @family dtypes
 #' @export
 #' @examples
 #' nv_convert(nv_tensor(c(1.7, -1.7)), "i32")

@@ -18,6 +18,7 @@
 #' @param stable Ties always keep their order; whether that is asked for.
 #' @param k How many elements, at most the size of the last dimension.
 #' @return A tensor; for `nv_top_k()` a list of `values` and `indices`.
+#' @family reductions and orders
 #' @name nv_sort
 #' @examples
 #' x <- nv_tensor(c(3, 1, 4, 1, 5))
@@ -74,6 +75,7 @@ sort_dim <- function(operand, dim) {
 #' @param k How many elements.
 #' @return `nvl_sort()`: a list of sorted tensors, in the order of `operands`; `nvl_top_k()`:
 #'   a list of values and indices.
+#' @keywords internal
 #' @name nvl_sort
 #' @examples
 #' nvl_sort(list(nv_tensor(c(2, 1, 3)), nv_tensor(1:3)))

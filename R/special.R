@@ -30,6 +30,7 @@
 #' @param scaled Whether to multiply by `exp(-abs(x))` (`nv_bessel_i()`) or `exp(x)` (`nv_bessel_k()`).
 #' @return A tensor of the same dtype and shape.
 #' @seealso [nv_math] for `nv_lgamma()`, `nv_digamma()` and other functions of one argument.
+#' @family elementwise functions
 #' @name nv_special
 #' @examples
 #' x <- nv_tensor(c(0.5, 1, 2), dtype = "f64")

@@ -21,6 +21,8 @@
 #' @param graph An [AnvilGraph].
 #' @param constants_as_inputs `FALSE` writes all captured tensors into the text, `TRUE`
 #'   makes inputs of those with several elements.
+#' @param donate Names of arguments whose memory results may take: each of their tensors has the attribute
+#'   `tf.aliasing_output` if there is a result of its type.
 #' @param func The first element of what `stablehlo()` returns.
 #' @param f A graph, a function that [read_stablehlo()] returned, or any other function
 #'   on tensors, jitted or not.
@@ -31,6 +33,7 @@
 #'   the constants that became inputs. `repr()`: the text. `write_stablehlo()`: the
 #'   text, invisibly if it went to a file.
 #' @seealso [read_stablehlo()] for the other direction.
+#' @family exchange
 #' @export
 #' @examples
 #' graph <- trace_fn(function(x, y) x * y, list(x = nv_aten("f32", 2), y = nv_aten("f32", 2)))
@@ -43,9 +46,19 @@
 #' f <- function(x, p) list(sum = sum(p$w * x), max = max(x))
 #' write_stablehlo(f, file, list(x = nv_aten("f64", 3), p = list(w = nv_aten("f64", 3))))
 #' read_stablehlo(file)
-stablehlo <- function(graph, constants_as_inputs = TRUE) {
-  out <- .Call(C_anvil_stablehlo, graph, constants_as_inputs, list(NULL, NULL))
+stablehlo <- function(graph, constants_as_inputs = TRUE, donate = character()) {
+  out <- .Call(C_anvil_stablehlo, graph, constants_as_inputs, list(NULL, NULL, donated_inputs(graph, donate)))
   list(structure(list(text = out[[1L]]), class = "AnvilFunc"), out[[2L]])
+}
+
+# Which inputs belong to these arguments.
+donated_inputs <- function(graph, names) {
+  if (!length(names)) {
+    return(logical())
+  }
+  tree <- input_tree(graph)
+  formals <- stats::setNames(vector("list", length(tree$nodes)), tree$names %||% rep("", length(tree$nodes)))
+  flat_mask(tree, check_names(names, formals, "donate"))
 }
 
 #' @rdname stablehlo
@@ -79,7 +92,7 @@ graph_labels <- function(graph) {
     unlist(Map(leaf_labels, in_tree$nodes, top))[!fields$is_static]
   }
   results <- if (inherits(out_tree, "ListNode")) leaf_labels(out_tree, "result")
-  list(complete(arguments), complete(results))
+  list(complete(arguments), complete(results), logical())
 }
 
 # Labels make sense together only.

@@ -19,6 +19,7 @@
 #' @return A tensor of floats. Of vectors, `nv_cov()` and `nv_cor()` give a scalar; of matrices a matrix with a row for each column
 #'   of `x` and a column for each one of `y`.
 #' @aliases median quantile var sd cov cor
+#' @family reductions and orders
 #' @export
 #' @examples
 #' x <- nv_tensor(c(3, 1, 4, 1, 5))
@@ -106,7 +107,9 @@ one_place <- function(x, dim, k) {
 
 #' @rdname nv_quantile
 #' @export
-nv_median <- function(operand, dim = NULL, na.rm = FALSE) nv_quantile(operand, 0.5, dim, na.rm = na.rm)
+nv_median <- function(operand, dim = NULL, interpolation = "linear", na.rm = FALSE) {
+  nv_quantile(operand, 0.5, dim, interpolation, na.rm)
+}
 
 #' @rdname nv_quantile
 #' @export

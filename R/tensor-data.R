@@ -12,6 +12,7 @@
 #' @param x A tensor.
 #' @param row_major Whether the bytes are ordered with the last dimension fastest.
 #' @return An R array or vector.
+#' @family tensors
 #' @export
 #' @examples
 #' as_array(nv_tensor(1:6, shape = c(2, 3)))
@@ -29,6 +30,7 @@ as_raw <- function(x, row_major = FALSE) .Call(C_anvil_as_raw, concrete(x), row_
 #' @inheritParams nv_tensor
 #' @inheritParams as_array
 #' @return An `AnvilTensor`.
+#' @family tensors
 #' @export
 #' @examples
 #' nv_from_raw(as.raw(c(1, 0, 2, 0)), "i16", 2)

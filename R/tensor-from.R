@@ -22,6 +22,7 @@
 #' @section Errors:
 #' Of class `anvil_error_argument` where a column of a data frame is no number, or a matrix is sparse; of class
 #' `anvil_error_dtype` where there is no such dtype, or a whole number is beyond 2^53.
+#' @family tensors
 #' @export
 #' @examples
 #' nv_tensor(data.frame(a = 1:2, b = c(0.5, 1)))

@@ -28,6 +28,7 @@ print_lines <- function(...) {
 #'   `anvil.print_max_width` (85) and `anvil.print_max_rows_slice`.
 #' @param ... Not used.
 #' @return `x`, invisibly.
+#' @family tensors
 #' @export
 #' @examples
 #' print(nv_tensor(1:100), max_rows = 3)
@@ -50,7 +51,7 @@ format.AnvilValue <- function(x, ...) {
   } else if (inherits(x, "GraphBox")) {
     paste0("GraphBox(", .Call(C_anvil_box_text, x), ")")
   } else {
-    type_text(x, "{", ",", "}")
+    paste0(if (!is.null(literal <- attr(x, "literal"))) paste0(literal, ":"), type_text(x, "{", ",", "}"))
   }
 }
 

@@ -25,9 +25,9 @@
 #'   Matrix and others that [as_tensor_data()] has methods for.
 #' @param dtype A dtype or its name; `NULL` for the default of the R type:
 #'   `f32`, `i32` or `bool`, see [local_default_dtypes()].
-#' @param device The device; `"cpu"` is the only one.
 #' @param shape Sizes of the dimensions. By default those of `data`; a vector
 #'   has one dimension.
+#' @param device The device, by its name; `"cpu"` is the only one.
 #' @param ambiguous Whether the dtype counts as chosen by nobody, so that it yields
 #'   to other dtypes. By default `FALSE`, but `TRUE` for `nv_scalar()` of a number
 #'   without `dtype`.
@@ -36,16 +36,20 @@
 #' @param na A number or flag for the missing values.
 #' @param nrow,ncol Numbers of rows and columns.
 #' @return An `AnvilTensor`.
+#' @family tensors
 #' @export
 #' @examples
 #' nv_tensor(c(1.5, 2, 3))
-#' nv_tensor(1:6, shape = c(2, 3))
+#' nv_tensor(1:6, "f64", c(2, 3))
 #' nv_scalar(1, "f64")
 #' x <- nv_tensor(matrix(1:4, 2), "f32")
 #' as_array(x)
 #' shape(x)
-nv_tensor <- function(data, dtype = NULL, device = NULL, shape = NULL, ambiguous = NULL, byrow = FALSE, check = FALSE, na = NULL) {
+nv_tensor <- function(data, dtype = NULL, shape = NULL, device = NULL, ambiguous = NULL, byrow = FALSE, check = FALSE, na = NULL) {
   check_device(device)
+  if (is.character(shape) || inherits(shape, "AnvilDevice")) {
+    wrong_argument("shape", "sizes of dimensions", shape, "i The device has its name: `device = \"cpu\"`.")
+  }
   check_flag(byrow)
   check_flag(check)
   if (!is.null(ambiguous)) check_flag(ambiguous)
@@ -116,7 +120,7 @@ nv_matrix <- function(data, nrow = NULL, ncol = NULL, dtype = NULL, device = NUL
   if (!is.null(ncol)) ncol <- check_whole_number(ncol, "ncol", 0L)
   if (!is_r_data(data)) {
     if (is_tensor(data)) check_unchanged(matrix_sizes(data, "data"), nrow, ncol)
-    return(nv_tensor(data, dtype, device, NULL, ambiguous, byrow))
+    return(nv_tensor(data, dtype, NULL, device, ambiguous, byrow))
   }
   n <- length(data)
   if (is.null(nrow) && is.null(ncol) && n != 1L) {
@@ -182,8 +186,7 @@ fill_by_row <- function(data, shape) {
 
 check_device <- function(device) {
   if (!is.null(device) && !(is.character(device) && device[1L] %in% c("cpu", "cpu:0")) && !inherits(device, "AnvilDevice")) {
-    hint <- if (is_whole(device)) sprintf("i Sizes of dimensions are the argument `shape`: `shape = %s`.", describe_value(device))
-    abort_anvil("argument", "`device` must be \"cpu\", the only device there is.", hint)
+    abort_anvil("argument", "`device` must be \"cpu\", the only device there is.")
   }
 }
 
@@ -195,6 +198,7 @@ check_device <- function(device) {
 #' @return `dtype()`: a dtype. `shape()`: an integer vector, of length 0 for a
 #'   scalar. `ndims()`: its length. `ambiguous()`: whether the dtype came from an R
 #'   value and yields to others. `device()` and `platform()`: where the data are.
+#' @family tensors
 #' @export
 #' @examples
 #' x <- nv_tensor(matrix(1:6, 2))

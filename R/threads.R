@@ -15,6 +15,7 @@
 #' @param expr An expression, evaluated with so many threads.
 #' @return `anvil_threads()`: the number of threads; with `n` the former number, invisibly.
 #'   `with_threads()`: the value of `expr`.
+#' @family settings of a session
 #' @export
 #' @examples
 #' anvil_threads()

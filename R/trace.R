@@ -9,6 +9,7 @@
 #' @param args A list of arguments: tensors or their types ([nv_aten()]), nested
 #'   lists of them, or any other R values. Unnamed ones are matched to the formals.
 #' @return An [AnvilGraph].
+#' @family graphs
 #' @export
 #' @examples
 #' f <- function(x, y) x * y + 1

@@ -1,9 +1,12 @@
 #' Trees: nested lists of arguments and results
 #'
-#' Functions take and return nested lists of tensors. `flatten()` gives their leaves
+#' Functions take and return nested lists of tensors. `tree_leaves()` gives their leaves
 #' in order, `build_tree()` their structure with numbered leaves, and `unflatten()`
 #' puts leaves into a structure. Lists without a class, and data frames, are
 #' containers; `NULL` is an empty container; everything else is a leaf.
+#'
+#' `flatten()` is another name of `tree_leaves()`, which other packages, such as purrr, have for something else.
+#' Where both are attached, it is `tree_leaves()` for lists with tensors in them if anvil was attached last.
 #'
 #' @param x A nested list, or a tree for `tree_size()`, `reindex_tree()` and
 #'   `filter_list_node()`.
@@ -15,15 +18,16 @@
 #' @param .x A nested list.
 #' @param ... Passed to `.f`.
 #' @param root The name that a path starts with.
-#' @return `flatten()`: a list. `build_tree()`, `reindex_tree()`,
+#' @return `tree_leaves()`: a list. `build_tree()`, `reindex_tree()`,
 #'   `filter_list_node()`: a tree. `tree_size()`: a number. `tree_path()`: a string.
 #'   `map_tree()`: a nested list.
+#' @family graphs
 #' @export
 #' @examples
 #' x <- list(a = 1, b = list(2, 3))
 #' tree <- build_tree(x)
 #' tree
-#' identical(unflatten(tree, flatten(x)), x)
+#' identical(unflatten(tree, tree_leaves(x)), x)
 #' tree_path(tree, 3)
 build_tree <- function(x) {
   n <- 0L
@@ -51,17 +55,21 @@ ListNode <- function(nodes, names) {
 
 #' @rdname build_tree
 #' @export
-flatten <- function(x) {
+tree_leaves <- function(x) {
   if (is.null(x)) {
     list()
   } else if (is_container(x)) {
-    leaves <- lapply(unname(unclass(x)), flatten)
+    leaves <- lapply(unname(unclass(x)), tree_leaves)
     attributes(leaves) <- NULL
     unlist(leaves, recursive = FALSE, use.names = FALSE) %||% list()
   } else {
     list(x)
   }
 }
+
+#' @rdname build_tree
+#' @export
+flatten <- tree_leaves
 
 #' @rdname build_tree
 #' @export

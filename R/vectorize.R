@@ -34,6 +34,7 @@
 #' @section Errors:
 #' `anvil_error_argument` where there is nothing to map over or `args`, `axis` or `out_axis` name what is not there;
 #' `anvil_error_shape` where an argument does not have the axis, or sizes disagree.
+#' @family compilation
 #' @export
 #' @examples
 #' # a dot product for each row, and for all pairs of rows

@@ -26,6 +26,7 @@
 #' @section Errors:
 #' `anvil_error_argument` where `inputs`, or what a rule gives for several outputs, has the wrong length.
 #' @seealso [as.function.AnvilGraph()] for a graph as R code; `vignette("transformations")`.
+#' @family graphs
 #' @export
 #' @examples
 #' graph <- trace_fn(function(x) nv_if(sum(x) > 0, log(x), x * 2), list(x = nv_aten("f32", 3)))

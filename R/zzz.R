@@ -16,11 +16,15 @@ other_exports <- c(
   "as_graph", "as_raw", "as_tensor_data", "GraphBox", "GraphDescriptor", "GraphLiteral", "GraphValue", "graph_desc_add", "IotaTensor", "local_rule", "walk_graph", "build_tree", "check_primitive", "common_dtype", "debug_box", "default_dtype", "device", "dtype", "dtype_abstract", "eq_type", "evaluate_graph", "expect_nv_check",
   "filter_list_node", "flatten", "gradient", "hessian", "hvp", "is_dtype", "is_tensorish", "jacobian", "jit", "jit_eval", "jit_report", "jvp", "map_tree", "ndims", "ndims_abstract",
   "neq_type", "platform", "read_stablehlo", "register_primitive", "reindex_tree", "repr", "shape", "shape_abstract", "simplify_graph",
-  "stablehlo", "subgraphs", "to_abstract", "trace_fn", "transform_gradient", "tree_path", "tree_size", "unflatten",
-  "value_and_gradient", "vectorize", "vjp", "with_threads", "write_stablehlo"
+  "stablehlo", "subgraphs", "to_abstract", "trace_fn", "transform_gradient", "tree_leaves", "tree_path", "tree_size", "unflatten",
+  "value_and_gradient", "vectorize", "vjp", "with_threads", "write_stablehlo", "xla"
+)
+missing_hints <- list(
+  nv_max = "i It compares two tensors. The largest element of one is `nv_reduce_max()`.",
+  nv_min = "i It compares two tensors. The smallest element of one is `nv_reduce_min()`."
 )
 for (name in c(ls(pattern = "^nvl?_[a-z]"), other_exports)) {
-  if (is.function(get(name))) assign(name, checked_for_missing(get(name)))
+  if (is.function(get(name))) assign(name, checked_for_missing(get(name), missing_hints[[name]]))
 }
 rm(name)
 
@@ -28,4 +32,8 @@ rm(name)
 verb_masks <- local({
   verbs <- tensor_verbs()
   Map(mask, names(verbs), verbs)
+})
+shared_masks <- local({
+  names <- shared_names()
+  Map(shared_mask, names(names), names)
 })

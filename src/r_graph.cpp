@@ -145,8 +145,11 @@ SEXP anvil_evaluate(SEXP graph, SEXP inputs) {
 SEXP anvil_stablehlo(SEXP graph, SEXP constants_as_inputs, SEXP labels) {
   return entry([&] {
     const GraphHolder& holder = graph_of(graph);
-    if (XLENGTH(list_of(labels, "labels")) != 2) throw Error("argument", "`labels` must be a list of two.");
-    stablehlo::Labels named{texts_of(VECTOR_ELT(labels, 0), "labels"), texts_of(VECTOR_ELT(labels, 1), "labels")};
+    if (XLENGTH(list_of(labels, "labels")) != 3) throw Error("argument", "`labels` must be a list of three.");
+    SEXP donated = VECTOR_ELT(labels, 2);
+    if (TYPEOF(donated) != LGLSXP) throw wrong_argument("donated", "a logical vector", donated);
+    stablehlo::Labels named{texts_of(VECTOR_ELT(labels, 0), "labels"), texts_of(VECTOR_ELT(labels, 1), "labels"),
+                            std::vector<bool>(LOGICAL(donated), LOGICAL(donated) + XLENGTH(donated))};
     stablehlo::Written written =
         stablehlo::write(*holder.graph, flag_of(constants_as_inputs, "constants_as_inputs"), named);
     Shield<SEXP> text(guarded([&] { return string(written.text); }));

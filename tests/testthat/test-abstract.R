@@ -45,3 +45,15 @@ test_that("an IotaTensor is the type of a range of numbers", {
   expect_identical(shape(range), c(2L, 3L))
   expect_error(IotaTensor(4, "i32", 2), class = "anvil_error_argument")
 })
+
+test_that("what can stand for a tensor, with and without R's values", {
+  expect_true(is_tensorish(1))
+  expect_false(is_tensorish(1, literal = FALSE))
+  expect_true(is_tensorish(nv_scalar(1), literal = FALSE))
+})
+
+test_that("bools are never ambiguous, reduced ones neither", {
+  x <- nv_tensor(c(TRUE, FALSE), ambiguous = TRUE)
+  expect_false(ambiguous(jit(function(x) nvl_reduce_any(x, dims = 1L))(x)))
+  expect_false(ambiguous(nvl_reduce_all(x, dims = 1L)))
+})

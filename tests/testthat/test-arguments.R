@@ -19,7 +19,7 @@ not_called <- c(
 take_anything <- c(
   "is_dtype x", "is_tensorish x", # that is the question
   "as_tensor_data x", # others are as they are
-  "build_tree x", "flatten x", "map_tree .x", "unflatten flat", # leaves may be anything
+  "build_tree x", "flatten x", "tree_leaves x", "map_tree .x", "unflatten flat", # leaves may be anything
   "nv_if true", "nv_if false", "nvl_if true", "nvl_if false", "jit_eval expr", "with_threads expr", # expressions
   "nv_scan init", # depends on the body
   "trace_fn args", "nv_inspect x", "write_stablehlo args", # passed on to the function

@@ -53,3 +53,9 @@ test_that("boxes are made of tensors and types", {
   expect_error(local_descriptor(1), "envir", class = "anvil_error_argument")
   expect_null(.current_descriptor(silent = TRUE))
 })
+
+test_that("the box of a literal shows its number", {
+  expect_prints(DebugBox(LiteralTensor(1, shape = c(2, 3), ambiguous = FALSE)), "1:f32{2,3}")
+  expect_prints(DebugBox(LiteralTensor(1)), "1:f32?{}")
+  expect_prints(DebugBox(LiteralTensor(1)) + 1, "f32?{}")
+})

@@ -317,3 +317,10 @@ test_that("what is wrong with the folder of code is said, and stops nobody", {
   withr::local_options(anvil.cache_dir = 3)
   expect_snapshot(jit(function(x) x * 12346)(nv_tensor(2)), error = TRUE)
 })
+
+test_that("xla() is for arguments of given types", {
+  f <- xla(function(x, y) x + y, list(x = nv_aten("f32", c()), y = nv_aten("f32", c())))
+  expect_identical(f(nv_scalar(1, "f32"), nv_scalar(2, "f32")), nv_scalar(3, "f32"))
+  expect_error(f(nv_scalar(1, "f64"), nv_scalar(2, "f32")), "must have dtype <f32>")
+  expect_error(xla(function(x) x, list(x = nv_aten("f32", 2)), donate = "y"), "subset")
+})

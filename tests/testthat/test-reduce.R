@@ -181,3 +181,13 @@ test_that("gradients of running reductions are the finite differences", {
   }
   expect_identical(c(as_array(gradient(function(x) sum(nv_cummax(x)))(nv_tensor(c(1, 1, 0)))$x)), c(1, 2, 0))
 })
+
+test_that("short names of reductions, and the two meanings of an extreme", {
+  m <- nv_tensor(matrix(c(1, 5, 3, 2), 2), "f64")
+  expect_equal(as_array(nv_sum(m, dims = 1, drop = FALSE)), matrix(c(6, 5), 1))
+  expect_equal(as_array(nv_prod(m, 2)), array(c(3, 10)))
+  expect_identical(nv_pmax(m, 2), nv_max(m, 2))
+  expect_identical(nv_pmin(m, 2), nv_min(m, 2))
+  expect_error(nv_max(m), "largest element of one is `nv_reduce_max()`", fixed = TRUE, class = "anvil_error_argument")
+  expect_error(nv_min(m), "smallest element of one is `nv_reduce_min()`", fixed = TRUE)
+})

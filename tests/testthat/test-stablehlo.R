@@ -277,3 +277,19 @@ test_that("a solver exported from JAX takes the same steps, and has gradients", 
   slope <- jit(gradient(prey, wrt = "theta"))(y0, theta, nv_scalar(10, "f64"))$theta
   expect_equal(flat(slope), unlist(jax[10, 6:9], use.names = FALSE), tolerance = 1e-6)
 })
+
+test_that("donated arguments say which result may have their memory", {
+  graph <- trace_fn(function(x, y, k) list(x[[1]], x[[2]] + y, k), list(x = list(nv_tensor(1), nv_tensor(2)), y = nv_tensor(1), k = nv_scalar(1L)))
+  aliases <- function(...) {
+    arguments <- strsplit(sub("[)] -> .*", "", repr(stablehlo(graph, ...)[[1L]])), "%")[[1L]][-1L]
+    as.integer(sub(".*aliasing_output = ([0-9]+) : i32.*|.*", "\\1", arguments))
+  }
+  expect_identical(aliases(), rep(NA_integer_, 4L))
+  expect_identical(aliases(donate = c("x", "y", "k")), c(0L, 1L, NA, 2L))
+  expect_identical(aliases(donate = "y"), c(NA, NA, 0L, NA))
+  expect_error(stablehlo(graph, donate = "z"), "no argument `z`")
+  back <- read_stablehlo(repr(stablehlo(graph, donate = "x")[[1L]]))
+  expect_length(formals(back), 4L)
+  static <- trace_fn(function(how, x) if (how == "a") x else -x, list(how = "a", x = nv_tensor(1)))
+  expect_match(repr(stablehlo(static, donate = "x")[[1L]]), "aliasing_output = 0", fixed = TRUE)
+})

@@ -81,8 +81,13 @@ test_that("an existing tensor cannot become another one", {
     nv_tensor(x, shape = c(2, 1))
     nv_tensor(x, ambiguous = TRUE)
     nv_tensor(x, device = "cuda")
-    nv_tensor(1:3, "f64", c(3, 1))
+    nv_tensor(1:3, "f64", "cpu")
   })
+})
+
+test_that("data, dtype and shape are given by position", {
+  expect_identical(nv_tensor(1:3, "f64", c(3, 1)), nv_tensor(matrix(c(1, 2, 3), 3), "f64"))
+  expect_identical(nv_tensor_like(nv_scalar(1, "f64"), 1:2, "i32", c(1, 2)), nv_tensor(matrix(1:2, 1)))
 })
 
 test_that("byrow fills by row", {

@@ -21,9 +21,11 @@ struct Written {
 };
 // Constants of one element are inlined; others become the first inputs, or dense literals
 // when constants_as_inputs is false.
-// Labels, where given, are written as locations of arguments and as jax.result_info.
+// Labels, where given, are written as locations of arguments and as jax.result_info. A donated argument
+// says which result may take its memory.
 struct Labels {
   std::vector<std::string> arguments, results;
+  std::vector<bool> donated = {};
 };
 Written write(const graph::Graph&, bool constants_as_inputs = true, const Labels& = {});
 

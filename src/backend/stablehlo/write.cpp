@@ -1,6 +1,8 @@
 // Names of values, constants and regions of the text, and whole functions; see write.h.
 #include "backend/stablehlo/write.h"
 
+#include <algorithm>
+
 #include "backend/stablehlo/stablehlo.h"
 #include "base/interrupt.h"
 #include "primitives/vocabulary/composite.h"
@@ -152,6 +154,21 @@ void collect_constants(const Graph& g, std::unordered_set<const graph::Value*>& 
 
 }  // namespace
 
+// For each donated input the first result of its type that no other has, else an empty text.
+static std::vector<std::string> aliases(const Graph& g, const std::vector<bool>& donated) {
+  std::vector<std::string> list(g.inputs.size());
+  std::vector<bool> taken(g.outputs.size());
+  for (size_t i = 0; i < std::min(donated.size(), list.size()); ++i)
+    for (size_t k = 0; donated[i] && k < taken.size(); ++k) {
+      const graph::TensorType &from = g.inputs[i]->type, &to = g.outputs[k]->type;
+      if (taken[k] || from.dtype != to.dtype || from.shape != to.shape) continue;
+      list[i] = " {tf.aliasing_output = " + std::to_string(k) + " : i32}";
+      taken[k] = true;
+      break;
+    }
+  return list;
+}
+
 Written write(const Graph& written_graph, bool constants_as_inputs, const Labels& labels) {
   graph::GraphPtr expanded = transform::without_tapes(*primitives::expand(written_graph, primitives::Reader::text));
   const Graph& g = *expanded;
@@ -176,8 +193,10 @@ Written write(const Graph& written_graph, bool constants_as_inputs, const Labels
   };
   auto label = [](const std::vector<std::string>& list, size_t i) { return i < list.size() ? list[i] : ""; };
   for (const auto& v : written.constants) argument(v);
+  const std::vector<std::string> alias = aliases(g, labels.donated);
   for (size_t i = 0; i < g.inputs.size(); ++i) {
     argument(g.inputs[i]);
+    arguments += alias[i];
     if (std::string name = label(labels.arguments, i); !name.empty()) arguments += " loc(\"" + name + "\")";
   }
   for (size_t i = 0; i < g.outputs.size(); ++i) {

@@ -30,7 +30,7 @@ Types infer_reduction(const Types& t, const Params& params) {
     shape = t[0].shape;
     for (int64_t d : r.dims) shape[static_cast<size_t>(d)] = 1;
   }
-  return {{t[0].dtype, shape, t[0].ambiguous}};
+  return {{t[0].dtype, shape, t[0].ambiguous && !is_bool(t[0].dtype)}};
 }
 
 // A result, or its cotangent, over all the elements that it came from.
