@@ -70,6 +70,7 @@ static void initialise() {
   names.reference = Rf_install(".xData");
   names.default_dtypes = Rf_install("anvil.default_dtypes");
   names.check_nan = Rf_install("anvil.check_nan");
+  names.check_index = Rf_install("anvil.check_index");
   names.observe = Rf_install("anvil.observe");
   names.generic = Rf_install(".Generic");
   names.parent_frame = keep(Rf_lang1(Rf_install("parent.frame")));
