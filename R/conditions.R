@@ -136,6 +136,18 @@ inform_without_llvm <- function() {
   )
 }
 
+# Called by the core while it traces: one line has made more calls than `most`.
+warn_unrolled <- function(call, most) {
+  rlang::warn(
+    c(sprintf("One line made more than %s calls of a trace: a loop of R's is unrolled.", format(most, big.mark = ",", scientific = FALSE)),
+      x = sprintf("It is %s.", location_text(call)),
+      i = "`nv_while()`, `nv_scan()` and `nv_map()` make loops that are traced and compiled once.",
+      i = "`options(anvil.unrolled_calls = )` says how many calls a line may make; with `Inf` there is no warning."
+    ),
+    class = c("anvil_warning_unrolled", "anvil_warning"), call = user_call()
+  )
+}
+
 # What is wrong with the folder of machine code, see jit(): once for each thing that is.
 warn_cache <- function(problem) {
   rlang::warn(

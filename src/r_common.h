@@ -34,7 +34,9 @@ struct Names {       // objects that live as long as the package
   SEXP a_graph, a_descriptor, a_box, a_node, a_cache, a_call, an_executable;  // kinds of external pointers
   SEXP data, type, handle;                                                    // attributes of tensors
   SEXP debug;                                                                 // tag of those that debug mode made
-  SEXP default_dtypes, check_nan, check_index, observe, generic, operand, function, function_keyword, reference;
+  SEXP default_dtypes, check_nan, check_index, unrolled_calls, observe, generic, operand, function, function_keyword,
+      reference;
+  SEXP place, file;             // attributes of calls in R code
   SEXP parent_frame, sys_call;  // calls of these functions
 };
 extern Names names;
@@ -109,6 +111,8 @@ void in_pieces(int64_t n, F&& f) {
 
 struct Locations {  // who made the calls of a trace
   std::vector<Kept> list;
+  std::unordered_map<size_t, int64_t> recorded;  // how many calls each line has made
+  double most = 0;                               // that one line may make without a warning; 0: not looked up yet
   SEXP at(int location) const {
     return location >= 0 && static_cast<size_t>(location) < list.size() ? list[static_cast<size_t>(location)].get()
                                                                         : R_NilValue;
@@ -125,7 +129,8 @@ struct GraphHolder {
   mutable std::shared_ptr<const Program> program = nullptr;  // that it is a part of, once somebody asks
 };
 const Program& program_of(const GraphHolder&);
-int location_of_call(Locations&, SEXP frame);  // adds the user's call that led to this frame, -1: none
+int location_of_call(Locations&, SEXP frame);   // adds the user's call that led to this frame, -1: none
+void count_recorded(Locations&, int location);  // and warns of a line that has made very many
 // An R error, if the user's call is known that this error is about.
 void raise_at(const Locations*, const Error&);
 template <class F>

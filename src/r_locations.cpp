@@ -80,6 +80,39 @@ int location_of_call(Locations& locations, SEXP frame) {
   return static_cast<int>(locations.list.size()) - 1;
 }
 
+namespace {
+
+// One number for what stands in one line, or, where R does not keep lines, for one call in the code.
+size_t line_of(SEXP x, int depth = 20) {
+  const auto joined = [](size_t a, size_t b) { return (a ^ b) * 0x9e3779b97f4a7c15u; };
+  const auto address = [](SEXP p) { return reinterpret_cast<size_t>(p); };
+  if (TYPEOF(x) != LANGSXP || depth == 0) return address(x);
+  SEXP place = Rf_getAttrib(x, names.place);
+  if (TYPEOF(place) == INTSXP && XLENGTH(place) > 0)
+    return joined(address(Rf_getAttrib(place, names.file)), static_cast<size_t>(INTEGER_ELT(place, 0)));
+  size_t all = 0;
+  for (; x != R_NilValue; x = CDR(x)) all = joined(all, line_of(CAR(x), depth - 1));
+  return all;
+}
+
+double most_of_a_line() {
+  constexpr double usual = 10000;
+  SEXP option = Rf_GetOption1(names.unrolled_calls);
+  return option == R_NilValue ? usual : number_of(option, "options(anvil.unrolled_calls = )");
+}
+
+}  // namespace
+
+void count_recorded(Locations& locations, int location) {
+  if (location < 0) return;
+  if (locations.most == 0) locations.most = std::max(1.0, most_of_a_line());
+  SEXP call = locations.at(location);
+  if (static_cast<double>(++locations.recorded[line_of(call)]) <= locations.most) return;
+  Shield<SEXP> most(guarded([&] { return Rf_ScalarReal(locations.most); }));
+  locations.most = INFINITY;  // once
+  call_r("warn_unrolled", {call, most});
+}
+
 // Runs with errors that are about a call of the user's.
 void raise_at(const Locations* locations, const Error& e) {
   SEXP call = locations ? locations->at(e.location) : R_NilValue;

@@ -100,7 +100,10 @@ void Recording::locate() {
   auto& calls = graph().calls;
   const auto is_located = [](const graph::Call& c) { return c.location >= 0; };
   if (std::all_of(calls.begin() + static_cast<std::ptrdiff_t>(first_), calls.end(), is_located)) return;
-  graph::locate(calls, first_, location_of_call(*current().locations, frame_));
+  Locations& locations = *current().locations;
+  const int location = location_of_call(locations, frame_);
+  graph::locate(calls, first_, location);
+  count_recorded(locations, location);
 }
 
 ValuePtr Recording::operand(SEXP x, const std::string& name) {

@@ -13,9 +13,6 @@ Types infer_check(const Types& t, const Params& params) {
   const std::string& error = params.string("error");
   if (error.empty() || error.find_first_not_of("abcdefghijklmnopqrstuvwxyz_") != std::string::npos)
     throw Error("argument", "`error` must be a name of lower-case letters.", {"x Got \"" + error + "\"."});
-  if (t.empty() || !is_bool(t[0].dtype))
-    throw Error("dtype", "What is checked must be a bool tensor.",
-                {"x Got " + (t.empty() ? "none" : text(t[0])) + "."});
   for (const TensorType& type : t)
     if (type.shape != t[0].shape)
       throw Error("shape", "The tensors of a check must have the same shape.",
