@@ -122,7 +122,7 @@ cause_of <- function(k, numbers, arguments) {
   })
   differences <- Filter(length, differences)
   if (!length(differences)) {
-    return("other arguments were given, or in another structure")
+    return("other arguments were given, in another structure, or under other options")
   }
   paste(differences[[which.min(lengths(differences))]], collapse = "; ")
 }

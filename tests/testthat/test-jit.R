@@ -314,3 +314,12 @@ test_that("what is wrong with the folder of code is said, and stops nobody", {
   withr::local_options(anvil.cache_dir = 3)
   expect_snapshot(jit(function(x) x * 12346)(nv_tensor(2)), error = TRUE)
 })
+
+test_that("the tenth combination of shapes is told once, with the argument that changes", {
+  f <- jit(function(x, scale, k) sum(x) * scale * k, static = "k")
+  call <- function(n, k = 1) f(nv_tensor(rep(1, n)), nv_scalar(2), k)
+  expect_message(for (n in 1:9) call(n), NA)
+  expect_message(for (k in 2:12) call(9, k), NA)
+  expect_snapshot(call(10))
+  expect_message(for (n in 11:13) call(n), NA)
+})
