@@ -15,7 +15,7 @@ std::string element_text(const DenseTensor& t, int64_t at) {
 
 }  // namespace
 
-void check(const Check& c, std::span<const DenseTensor> tensors) {
+void check_flags(const Check& c, std::span<const DenseTensor> tensors) {
   const DenseTensor& holds = tensors.front();
   const bool* first = static_cast<const bool*>(holds.data);
   const bool* end = first + elements(Shape(holds.shape.begin(), holds.shape.end()));

@@ -13,6 +13,6 @@ struct Check {
   int location;
 };
 // The flags, and tensors of their shape.
-void check(const Check&, std::span<const DenseTensor>);
+void check_flags(const Check&, std::span<const DenseTensor>);
 
 }  // namespace anvil

@@ -68,7 +68,7 @@ int32_t check_tensors(Run* run, void* const* buffers, const int64_t* numbers) {
   return guarded(run, [&] {
     const auto tensors = read_described(buffers, numbers);
     const auto error = read_text(numbers), message = read_text(numbers);
-    check({error, message, static_cast<int>(*numbers)}, tensors);
+    check_flags({error, message, static_cast<int>(*numbers)}, tensors);
   });
 }
 

@@ -22,7 +22,7 @@ Tensors print_tensors(const Call& call, const Tensors& in) {
 }
 
 Tensors check_tensors(const Call& call, const Tensors& in) {
-  check({call.params.string("error"), call.params.string("message"), call.location}, dense(call.inputs, in));
+  check_flags({call.params.string("error"), call.params.string("message"), call.location}, dense(call.inputs, in));
   return {in[0]};
 }
 

@@ -68,6 +68,16 @@ TEST(CheckValues, AFlagIsMadeOnceAndEachCheckReadsThoseOfItsOperands) {
                 "    %7: f64[]");
 }
 
+TEST(CheckValues, AllResultsOfACall) {
+  Graph g;
+  const Var x = input(g, matrix);
+  g.outputs = record(g, primitives::registry().at("qr"), {x.value});
+  add_checks(g);
+  EXPECT_EQ(std::count_if(g.calls.begin(), g.calls.end(),
+                          [](const graph::Call& c) { return c.primitive->name == "not_equal"; }),
+            3);
+}
+
 TEST(CheckValues, InnerGraphsReadFlagsFromAroundThem) {
   Graph g;
   const Var x = input(g, scalar), on = input(g, {DType::boolean, {}, false});
