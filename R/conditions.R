@@ -13,6 +13,13 @@ raise_condition <- function(kind, message, details) {
   abort_anvil(kind, message, details)
 }
 
+# Called by the core, of a program that runs: with the call of the user's that the error is about.
+raise_at <- function(kind, message, details, call) {
+  where <- paste0("i It was called by ", location_text(call), ".")
+  attr(call, "srcref") <- NULL
+  abort_anvil(kind, message, c(details, where), call = call)
+}
+
 abort_anvil <- function(kind, message, details = character(), call = NULL) {
   if (is.null(call)) call <- user_call()
   bullets <- substring(details, 3L)
@@ -24,22 +31,20 @@ abort_anvil <- function(kind, message, details = character(), call = NULL) {
   )
 }
 
-# The call of the user's that led here, or NULL.
+# The call of the user's that led here, or NULL: from the innermost function of the package to its caller, as long as that is
+# the package's, too. The neighbour on the stack may be another function, an argument of which is being evaluated.
 user_call <- function() {
-  namespace <- topenv()
-  own <- function(i) identical(topenv(environment(sys.function(i))), namespace)
+  own <- function(i) identical(topenv(environment(sys.function(i))), topenv())
+  parents <- sys.parents()
+  # what lapply() and the like call for the package is the package's; what the core calls, belongs to whoever called the core
+  caller <- function(i) {
+    outer <- if (identical(do.call(parent.frame, list(), envir = sys.frame(i)), topenv())) i - 1L else parents[i]
+    while (outer > 0L && is_base_helper(sys.function(outer))) outer <- parents[outer]
+    outer
+  }
   i <- sys.nframe() - 1L
-  while (i > 0L && !own(i)) {
-    i <- i - 1L
-  }
-  # what lapply() and the like call for the package is the package's
-  between <- function(i) is_base_helper(sys.function(i))
-  repeat {
-    outer <- i - 1L
-    while (outer > 0L && between(outer)) outer <- outer - 1L
-    if (outer < 1L || !own(outer)) break
-    i <- outer
-  }
+  while (i > 0L && !own(i)) i <- i - 1L
+  while (i > 0L && (outer <- caller(i)) > 0L && own(outer)) i <- outer
   if (i < 1L) {
     return(NULL)
   }
@@ -128,6 +133,18 @@ inform_without_llvm <- function() {
     class = "anvil_message_without_llvm",
     .frequency = "once",
     .frequency_id = "anvil_without_llvm"
+  )
+}
+
+# Called by the core while it traces: one line has made more calls than `most`.
+warn_unrolled <- function(call, most) {
+  rlang::warn(
+    c(sprintf("One line made more than %s calls of a trace: a loop of R's is unrolled.", format(most, big.mark = ",", scientific = FALSE)),
+      x = sprintf("It is %s.", location_text(call)),
+      i = "`nv_while()`, `nv_scan()` and `nv_map()` make loops that are traced and compiled once.",
+      i = "`options(anvil.unrolled_calls = )` says how many calls a line may make; with `Inf` there is no warning."
+    ),
+    class = c("anvil_warning_unrolled", "anvil_warning"), call = user_call()
   )
 }
 

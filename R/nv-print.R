@@ -77,9 +77,6 @@ check_format <- function(format, operands) {
 
 # Called when a program prints.
 print_now <- function(format, tensors) {
-  if (startsWith(format, index_check)) {
-    return(check_when_running(format, tensors))
-  }
   if (!nzchar(format)) {
     x <- tensors[[1L]]
     return(print_lines("AnvilTensor", data_lines(x), sprintf("[ %s ]", type_text(x, "{", ",", "}"))))

@@ -53,6 +53,23 @@ jit_cache <- function(f, name = "f") {
   cache
 }
 
+# Called by the core when a function was compiled for its tenth combination of shapes.
+inform_shapes <- function(cache) {
+  tables <- lapply(.Call(C_anvil_jit_report, cache)$versions, function(v) version_tables(v)$arguments)
+  types <- split(unlist(lapply(tables, `[[`, "type")), unlist(lapply(tables, `[[`, "argument")))
+  types <- Filter(function(x) length(unique(sub("^[^[]*", "", x))) > 1L, lapply(types, unique))
+  changing <- sprintf("`%s` was %s.", names(types), vapply(types, shortened, "", most = 3L, between = ", "))
+  rlang::inform(
+    c(sprintf("`%s`: this function has been compiled for 10 combinations of shapes.", call_text(user_call() %||% quote(f(...)))),
+      stats::setNames(changing, rep("x", length(changing))),
+      i = "Fewer shapes compile less often: pad to some sizes, and mask what was added (`nv_ifelse()`, `nv_iota()`).",
+      i = "A size that only says how often to do something can be a tensor that `nv_while()` counts to.",
+      i = "What is no tensor at all belongs into `static`. `jit_report()` shows what was compiled."
+    ),
+    class = c("anvil_message_shapes", "anvil_message")
+  )
+}
+
 empty_tables <- list(
   versions = data.frame(
     version = integer(), cause = character(), runs = numeric(), seconds = numeric(), arena = numeric(),
@@ -106,7 +123,7 @@ cause_of <- function(k, numbers, arguments) {
   })
   differences <- Filter(length, differences)
   if (!length(differences)) {
-    return("other arguments were given, or in another structure")
+    return("other arguments were given, in another structure, or under other options")
   }
   paste(differences[[which.min(lengths(differences))]], collapse = "; ")
 }

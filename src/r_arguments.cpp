@@ -64,6 +64,7 @@ void check_static(SEXP x, const std::string& argument, int depth) {
 Arguments::Arguments(const Cache& cache, std::vector<Argument>* described) : cache_(cache), described_(described) {
   key.words.reserve(32);
   for (int64_t number : local_rules()) key.words.insert(key.words.end(), {5, number});
+  if (const int64_t checks = checks_wanted()) key.words.insert(key.words.end(), {6, checks});
   tensors.reserve(8);
 }
 

@@ -29,11 +29,14 @@ Class class_of(SEXP);  // what the object says; whoever reads it checks the part
 
 struct Names {       // objects that live as long as the package
   SEXP environment;  // its namespace
-  SEXP tensor, buffer, graph_box, debug_box, graph, descriptor, graph_value, graph_literal, primitive_call, cache, executable;
+  SEXP tensor, buffer, graph_box, debug_box, graph, descriptor, graph_value, graph_literal, primitive_call, cache,
+      executable;
   SEXP a_graph, a_descriptor, a_box, a_node, a_cache, a_call, an_executable;  // kinds of external pointers
   SEXP data, type, handle;                                                    // attributes of tensors
   SEXP debug;                                                                 // tag of those that debug mode made
-  SEXP default_dtypes, check_nan, observe, generic, operand, function, function_keyword, reference;
+  SEXP default_dtypes, check_nan, check_index, unrolled_calls, observe, generic, operand, function, function_keyword,
+      reference;
+  SEXP place, file;             // attributes of calls in R code
   SEXP parent_frame, sys_call;  // calls of these functions
 };
 extern Names names;
@@ -108,6 +111,8 @@ void in_pieces(int64_t n, F&& f) {
 
 struct Locations {  // who made the calls of a trace
   std::vector<Kept> list;
+  std::unordered_map<size_t, int64_t> recorded;  // how many calls each line has made
+  double most = 0;                               // that one line may make without a warning; 0: not looked up yet
   SEXP at(int location) const {
     return location >= 0 && static_cast<size_t>(location) < list.size() ? list[static_cast<size_t>(location)].get()
                                                                         : R_NilValue;
@@ -124,6 +129,19 @@ struct GraphHolder {
   mutable std::shared_ptr<const Program> program = nullptr;  // that it is a part of, once somebody asks
 };
 const Program& program_of(const GraphHolder&);
+int location_of_call(Locations&, SEXP frame);   // adds the user's call that led to this frame, -1: none
+void count_recorded(Locations&, int location);  // and warns of a line that has made very many
+// An R error, if the user's call is known that this error is about.
+void raise_at(const Locations*, const Error&);
+template <class F>
+auto naming_calls(const Locations* locations, F&& f) {
+  try {
+    return f();
+  } catch (const Error& e) {
+    raise_at(locations, e);
+    throw;
+  }
+}
 SEXP calls_at(const Locations*, const loops::Origins&);  // a list of the R calls, NULL where one is not known
 const GraphHolder& graph_of(SEXP);                       // Error("argument") when it is none
 SEXP wrap_graph(GraphPtr, std::shared_ptr<Locations>, SEXP fields, std::shared_ptr<const Program> = nullptr);
@@ -131,7 +149,7 @@ SEXP nodes(const std::vector<ValuePtr>&, SEXP graph);  // as R objects that keep
 bool tracing();
 SEXP enclosing(SEXP environment);
 SEXP variable_of(SEXP frame, SEXP name);  // of this frame itself
-SEXP abstract_of(const ValuePtr&);  // R's AbstractTensor, ConcreteTensor or LiteralTensor
+SEXP abstract_of(const ValuePtr&);        // R's AbstractTensor, ConcreteTensor or LiteralTensor
 SEXP debug_result(const ValuePtr&, const Tensor*);
 
 // The operands of one call: boxed into the current descriptor, or, outside of a trace,
@@ -158,8 +176,10 @@ class Recording {
   size_t first_ = 0;  // call of the graph that this recording may make
 };
 
-// Evaluates a graph on R tensors with Eigen; composites are expanded first.
+// Evaluates a graph on R tensors with Eigen; composites are expanded first. With checks, if the options say so.
 std::vector<Tensor> evaluate_graph(const Graph&, const std::vector<Tensor>& inputs);
+int64_t checks_wanted();  // what these options say, 0: nothing
+void add_checks(Graph&);  // of values, to a graph without composites
 
 // --- parameters and primitives (r_primitive.cpp) ------------------------------------------
 

@@ -54,6 +54,7 @@ std::shared_ptr<Compiled> compile(const Graph& traced, Tree tree, Compilation ho
   Stopwatch watch;
   graph::Substitution map;
   GraphPtr g = graph::clone(*primitives::expand(traced, primitives::Reader::backend), map);
+  add_checks(*g);
   transform::inline_scalar_constants(*g);
   transform::remove_unused_constants(*g);
   transform::optimize(*g);
@@ -147,7 +148,8 @@ SEXP run(const Compiled& c, const std::vector<SEXP>& tensors, SEXP cls, runtime:
   if (c.interpreted) {
     std::vector<Tensor> inputs;
     for (SEXP x : tensors) inputs.push_back(borrow(x));
-    std::vector<Tensor> results = evaluate_graph(*c.interpreted, inputs);
+    std::vector<Tensor> results =
+        naming_calls(c.locations.get(), [&] { return eigen::evaluate(*c.interpreted, inputs); });
     for (size_t i = 0; i < results.size(); ++i) {
       const Tensor& t = results[i];
       std::copy_n(t.as<char>(), bytes_of(t.type.dtype, t.type.shape), static_cast<char*>(memory(i)));
@@ -159,7 +161,7 @@ SEXP run(const Compiled& c, const std::vector<SEXP>& tensors, SEXP cls, runtime:
     if (c.native.entry != nullptr) {
       for (const Tensor& t : c.constants) buffers.push_back(t.data.get());
       for (size_t i = 0; i < c.computed.size(); ++i) buffers.push_back(memory(i));
-      runtime::run(c.native, buffers.data(), profile);
+      naming_calls(c.locations.get(), [&] { runtime::run(c.native, buffers.data(), profile); });
     }
   }
   ++c.runs;
@@ -172,9 +174,9 @@ using SharedCompiled = std::shared_ptr<Compiled>;
 
 SEXP anvil_compile(SEXP graph) {
   return entry([&] {
-    const Graph& g = *graph_of(graph).graph;
-    return own(std::make_unique<SharedCompiled>(compile(g, flat_tree(g.outputs.size()))), names.an_executable,
-               names.executable);
+    const GraphHolder& holder = graph_of(graph);
+    auto compiled = compile(*holder.graph, flat_tree(holder.graph->outputs.size()), {holder.locations, false, {}});
+    return own(std::make_unique<SharedCompiled>(std::move(compiled)), names.an_executable, names.executable);
   });
 }
 

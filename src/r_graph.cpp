@@ -131,7 +131,8 @@ SEXP anvil_evaluate(SEXP graph, SEXP inputs) {
             "argument",
             "`inputs[[" + std::to_string(i + 1) + "]]` must be " + graph::text(holder.graph->inputs[i]->type) + ".",
             {"x Got " + graph::text(given[i].type) + ".", "i That is the type of this input of `graph`."});
-    std::vector<Tensor> results = evaluate_graph(*holder.graph, given);
+    std::vector<Tensor> results =
+        naming_calls(holder.locations.get(), [&] { return evaluate_graph(*holder.graph, given); });
     Shield<SEXP> list(guarded([&] { return Rf_allocVector(VECSXP, static_cast<R_xlen_t>(results.size())); }));
     for (size_t i = 0; i < results.size(); ++i) {
       results[i].type = holder.graph->outputs[i]->type;

@@ -70,7 +70,11 @@ static void initialise() {
   names.reference = Rf_install(".xData");
   names.default_dtypes = Rf_install("anvil.default_dtypes");
   names.check_nan = Rf_install("anvil.check_nan");
+  names.check_index = Rf_install("anvil.check_index");
+  names.unrolled_calls = Rf_install("anvil.unrolled_calls");
   names.observe = Rf_install("anvil.observe");
+  names.place = Rf_install("srcref");
+  names.file = Rf_install("srcfile");
   names.generic = Rf_install(".Generic");
   names.parent_frame = keep(Rf_lang1(Rf_install("parent.frame")));
   names.sys_call = keep(Rf_lang1(Rf_install("sys.call")));

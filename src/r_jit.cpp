@@ -41,6 +41,12 @@ void Cache::insert(Key key, std::vector<Argument> arguments, std::shared_ptr<Com
   std::vector<Kept> kept;
   for (SEXP x : key.statics) kept.emplace_back(x);
   for (SEXP x : key.labels) kept.emplace_back(x);
+  if (shapes_.size() < many) {
+    std::string all;
+    for (const Argument& a : arguments)
+      if (!a.value) all += a.name + graph::text({DType::f32, a.type.shape}) + " ";
+    shapes_.insert(all);
+  }
   size_t hash = key.hash();
   std::list<Slot> slot;
   slot.push_back({std::move(key), std::move(kept), std::move(compiled), std::move(arguments), ++made_});
@@ -131,7 +137,9 @@ SEXP anvil_jit_call(SEXP cache, SEXP args) {
       std::vector<Argument> arguments;
       Arguments(known, &arguments).add(args);
       compiled = traced_and_compiled(cache, args, given);
+      const size_t before = known.shapes();
       known.insert(given.key, std::move(arguments), compiled);
+      if (before < Cache::many && known.shapes() == Cache::many) call_r("inform_shapes", {cache});
     } else if (compiled->captured) {
       call_r("check_captured", {compiled->captured.get()});
     }

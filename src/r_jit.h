@@ -2,6 +2,7 @@
 #pragma once
 #include <list>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "r_compiled.h"
 
@@ -52,6 +53,8 @@ class Cache {
   bool converts() const { return convert_; }
   const std::list<Slot>& slots() const { return slots_; }  // what was used last comes first
   int64_t made() const { return made_; }
+  size_t shapes() const { return shapes_.size(); }  // different ones that programs were made for, at most `many`
+  static constexpr size_t many = 10;
 
   std::shared_ptr<Compiled> find(const Key&);
   void insert(Key, std::vector<Argument>, std::shared_ptr<Compiled>);
@@ -65,6 +68,7 @@ class Cache {
   std::list<Slot> slots_;
   std::unordered_multimap<size_t, std::list<Slot>::iterator> index_;
   int64_t made_ = 0;
+  std::unordered_set<std::string> shapes_;
 };
 // A cache starts empty, without an address; so does one that comes from another session.
 Cache& cache_of(SEXP);

@@ -59,97 +59,7 @@ ValuePtr literal_of(SEXP aval) {
 
 SEXP array_tensor(SEXP x, DType dtype) { return make_tensor(x, &dtype, shape_of_data(x), TYPEOF(x) != LGLSXP, false); }
 
-bool is_own(SEXP frame) {
-  SEXP around = frame;
-  while (around != R_EmptyEnv && around != R_GlobalEnv && around != R_BaseEnv && around != names.environment)
-    around = enclosing(around);
-  return around == names.environment && frame != names.environment;
-}
-
-// A call, which is ours to change, with names in the place of the values that do.call() and
-// operators put into it: what is kept with a graph must not keep boxes or data.
-void name_values(SEXP call, int depth) {  // may jump
-  if (TYPEOF(CAR(call)) != SYMSXP && TYPEOF(CAR(call)) != LANGSXP) SETCAR(call, names.function);
-  SEXP operands = CDR(call);
-  if (CAR(call) == names.function_keyword) {  // its formals stay, and what R keeps of its source is not needed
-    operands = CDR(operands);
-    SETCDR(operands, R_NilValue);
-  }
-  for (SEXP rest = operands; rest != R_NilValue; rest = CDR(rest)) {
-    SEXP x = CAR(rest);
-    if (TYPEOF(x) == LANGSXP && depth > 0) {
-      SETCAR(rest, x = Rf_shallow_duplicate(x));
-      name_values(x, depth - 1);
-    } else if (TYPEOF(x) != SYMSXP && x != R_NilValue &&
-               !(Rf_isVectorAtomic(x) && !Rf_isObject(x) && XLENGTH(x) <= 1)) {
-      SETCAR(rest, names.operand);
-    }
-  }
-}
-
-// Whether R put values in the place of what stands in the code, as for sum() and the like.
-bool has_values(SEXP call) {
-  for (SEXP rest = CDR(call); rest != R_NilValue; rest = CDR(rest))
-    if (Rf_isObject(CAR(rest)) && TYPEOF(CAR(rest)) != LANGSXP) return true;
-  return false;
-}
-
-// The user's call: that of the outermost function of the package that led to `frame`.
-int location_of_call(Locations& locations, SEXP frame) {
-  constexpr int deepest = 1000;  // eval() in a frame that calls it makes a ring of callers
-  SEXP caller = R_NilValue;
-  Shield<SEXP> call(guarded([&] {
-    for (int depth = 0; depth < deepest; ++depth) {
-      caller = Rf_eval(names.parent_frame, frame);
-      SEXP outer = caller;  // what lapply() and the like call for the package is the package's
-      while (TYPEOF(outer) == ENVSXP && outer != R_GlobalEnv && enclosing(outer) == R_BaseNamespace)
-        outer = Rf_eval(names.parent_frame, outer);
-      if (!is_own(outer)) break;
-      frame = outer;
-    }
-    return Rf_eval(names.sys_call, frame);
-  }));
-  if (TYPEOF(call) != LANGSXP) return -1;
-  SEXP generic = variable_of(frame, names.generic);
-  const bool of_method = TYPEOF(generic) == STRSXP && XLENGTH(generic) > 0;
-  if (of_method) guarded([&] { return SETCAR(call, Rf_installChar(STRING_ELT(generic, 0))); });
-  Shield<SEXP> named(of_method && has_values(call) ? call_r("call_of_generic", {call, caller})
-                                                   : static_cast<SEXP>(call));
-  guarded([&] {
-    name_values(named, 20);
-    return R_NilValue;
-  });
-  locations.list.emplace_back(named);
-  return static_cast<int>(locations.list.size()) - 1;
-}
-
-bool has_nan(const Tensor& t) {
-  bool found = false;
-  if (is_float(t.type.dtype))
-    visit_float(t.type.dtype, [&]<class T>() {
-      const T* p = t.as<T>();
-      in_pieces(elements(t.type.shape), [&](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end && !found; ++i) found = p[i] != p[i];
-      });
-    });
-  return found;
-}
-
 }  // namespace
-
-std::vector<Tensor> evaluate_graph(const Graph& g, const std::vector<Tensor>& inputs) {
-  eigen::Options options;
-  if (SEXP option = Rf_GetOption1(names.check_nan); Rf_isLogical(option) && Rf_asLogical(option) == TRUE) {
-    for (const Tensor& t : inputs)
-      if (has_nan(t)) return eigen::evaluate(g, inputs, options);
-    options.observe = [](const graph::Call& call, const Tensor& t) {
-      if (has_nan(t))
-        throw Error("nan", "`" + call.primitive->name + "` produced NaN.",
-                    {"i It is the first call that did: no operand has one."});
-    };
-  }
-  return eigen::evaluate(g, inputs, options);
-}
 
 // --- one call, in a trace or at once --------------------------------------------------------
 
@@ -190,7 +100,10 @@ void Recording::locate() {
   auto& calls = graph().calls;
   const auto is_located = [](const graph::Call& c) { return c.location >= 0; };
   if (std::all_of(calls.begin() + static_cast<std::ptrdiff_t>(first_), calls.end(), is_located)) return;
-  graph::locate(calls, first_, location_of_call(*current().locations, frame_));
+  Locations& locations = *current().locations;
+  const int location = location_of_call(locations, frame_);
+  graph::locate(calls, first_, location);
+  count_recorded(locations, location);
 }
 
 ValuePtr Recording::operand(SEXP x, const std::string& name) {
@@ -424,7 +337,8 @@ SEXP anvil_inline(SEXP graph, SEXP arguments) {
     const size_t first = recording.graph().calls.size();
     std::vector<ValuePtr> results = graph::inline_calls(*holder.graph, values, recording.graph());
     if (tracing()) adopt_locations(recording.graph(), first, holder.locations.get());
-    return as_list(recording.finish(results), results.size());
+    SEXP found = naming_calls(holder.locations.get(), [&] { return recording.finish(results); });
+    return as_list(found, results.size());
   });
 }
 

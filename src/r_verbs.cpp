@@ -5,14 +5,6 @@
 
 namespace anvil::r {
 
-#if R_VERSION >= R_Version(4, 5, 0)
-SEXP enclosing(SEXP environment) { return R_ParentEnv(environment); }
-SEXP variable_of(SEXP frame, SEXP name) { return R_getVarEx(name, frame, FALSE, R_NilValue); }
-#else
-SEXP enclosing(SEXP environment) { return ENCLOS(environment); }
-SEXP variable_of(SEXP frame, SEXP name) { return Rf_findVarInFrame(frame, name); }
-#endif
-
 // Whether one of the arguments is a tensor or a box.
 SEXP anvil_any_value(SEXP, SEXP, SEXP args, SEXP) {
   bool found = false;

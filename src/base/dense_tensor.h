@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "base/dtype.h"
@@ -19,5 +20,8 @@ struct DenseTensor {
 std::vector<int64_t> described(std::span<const DenseTensor>);
 // And back, with the data that stand side by side in `data`. Both go on behind what was read.
 std::vector<DenseTensor> read_described(void* const*& data, const int64_t*& numbers);
+// Text among such numbers: how many bytes, and these, eight in a number.
+void append_text(std::vector<int64_t>& numbers, std::string_view);
+std::string_view read_text(const int64_t*& numbers);
 
 }  // namespace anvil

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "base/check.h"
 #include "base/error.h"
 #include "base/printing.h"
 #include "runtime/custom.h"
@@ -54,12 +55,20 @@ int32_t tape_free(Run* run, void* const* buffers, const int64_t*) {
   return guarded(run, [&] { run->tapes.free(*static_cast<const uint64_t*>(buffers[0])); });
 }
 
-// buffers: the tensors. numbers: these as described(), bytes of the format, and these, eight in a number.
+// buffers: the tensors. numbers: these as described(), the format.
 int32_t print_tensors(Run* run, void* const* buffers, const int64_t* numbers) {
   return guarded(run, [&] {
     const auto tensors = read_described(buffers, numbers);
-    const auto bytes = static_cast<size_t>(*numbers++);
-    print({reinterpret_cast<const char*>(numbers), bytes}, tensors);
+    print(read_text(numbers), tensors);
+  });
+}
+
+// buffers: the tensors. numbers: these as described(), the error, its text, which of the user's calls it is about.
+int32_t check_tensors(Run* run, void* const* buffers, const int64_t* numbers) {
+  return guarded(run, [&] {
+    const auto tensors = read_described(buffers, numbers);
+    const auto error = read_text(numbers), message = read_text(numbers);
+    check_flags({error, message, static_cast<int>(*numbers)}, tensors);
   });
 }
 
@@ -91,6 +100,7 @@ std::span<const NamedFunction> functions() {
       {"profile_begin", profile_begin},
       {"profile_end", profile_end},
       {"print", print_tensors},
+      {"check", check_tensors},
       {"custom_call", custom_call},
   };
   return table;

@@ -38,7 +38,7 @@ std::span<const NamedFunction> functions();
 //   tape_read                       parts..., handle  record, count, then bytes of each part
 //   tape_length                     length (i64), handle
 //   profile_begin, profile_end                        nest: see profile.h
-//   print                           tensors           these as described(), format: see its definition
+//   print, check                    tensors           these as described(), and text: see their definitions
 //   custom_call                     results, operands    as custom.cpp says
 
 // Integer powers, for generated code: as scalar::power.

@@ -324,3 +324,12 @@ test_that("xla() is for arguments of given types", {
   expect_error(f(nv_scalar(1, "f64"), nv_scalar(2, "f32")), "must have dtype <f32>")
   expect_error(xla(function(x) x, list(x = nv_aten("f32", 2)), donate = "y"), "subset")
 })
+
+test_that("the tenth combination of shapes is told once, with the argument that changes", {
+  f <- jit(function(x, scale, k) sum(x) * scale * k, static = "k")
+  call <- function(n, k = 1) f(nv_tensor(rep(1, n)), nv_scalar(2), k)
+  expect_message(for (n in 1:9) call(n), NA)
+  expect_message(for (k in 2:12) call(9, k), NA)
+  expect_snapshot(call(10))
+  expect_message(for (n in 11:13) call(n), NA)
+})

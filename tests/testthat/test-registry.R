@@ -238,6 +238,6 @@ test_that("the table of primitives has no gaps", {
   internal <- c("checkpoint", "while_record", "tape_scan", "windows", "sum_windows") # text has others in their place
   for (column in c("reverse", "batched", "loops", "evaluated")) expect_identical(table$primitive[!nzchar(table[[column]])], character())
   expect_identical(setdiff(table$primitive[!nzchar(table$StableHLO)], internal), character())
-  by_loop <- "print" # each example prints by itself
+  by_loop <- c("print", "check") # each example by itself
   expect_identical(setdiff(table$primitive[table$batched == "loop"], by_loop), character())
 })

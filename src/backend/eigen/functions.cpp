@@ -1,5 +1,6 @@
-// Calls of functions that are given whole tensors: of what prints them, and of somebody else's.
+// Calls of functions that are given whole tensors: of what prints and checks them, and of somebody else's.
 #include "backend/eigen/kernels.h"
+#include "base/check.h"
 #include "base/printing.h"
 #include "primitives/families/custom_call.h"
 
@@ -20,6 +21,11 @@ Tensors print_tensors(const Call& call, const Tensors& in) {
   return {in[0]};
 }
 
+Tensors check_tensors(const Call& call, const Tensors& in) {
+  check_flags({call.params.string("error"), call.params.string("message"), call.location}, dense(call.inputs, in));
+  return {in[0]};
+}
+
 Tensors custom_call(const Call& call, const Tensors& in) {
   const Tensors out = make_results(call);
   runtime::call(primitives::function_of(call), dense(call.inputs, in), dense(call.outputs, out));
@@ -28,6 +34,8 @@ Tensors custom_call(const Call& call, const Tensors& in) {
 
 }  // namespace
 
-std::vector<NamedKernel> function_kernels() { return {{"print", print_tensors}, {"custom_call", custom_call}}; }
+std::vector<NamedKernel> function_kernels() {
+  return {{"print", print_tensors}, {"check", check_tensors}, {"custom_call", custom_call}};
+}
 
 }  // namespace anvil::eigen

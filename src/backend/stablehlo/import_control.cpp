@@ -78,19 +78,26 @@ Values composite(Importer& in, const Operation& op, const Vars& x) {
   return in.call(op, word(op, "decomposition"), x);
 }
 
-// Whatever else the call says belongs to another printer.
-Values print(Importer& in, const Operation& op, const Vars& x) {
-  if (x.empty()) refuse(op.at, "`print_tensor` needs an operand");
-  std::string format;
-  if (const Attribute* a = find(op, "backend_config");
-      a && std::holds_alternative<std::shared_ptr<Dictionary>>(a->value)) {
-    const Dictionary& config = fields(op, *a);
-    const auto found = config.find("format");
-    const auto* text = found == config.end() ? nullptr : std::get_if<std::string>(&found->second.value);
-    if (text) format = *text;
-  }
-  in.record("print", x, {{"format", format}});
+// What is called for its effect. Whatever else the call says belongs to another printer.
+std::string configured(const Operation& op, const char* name) {
+  const Attribute* a = find(op, "backend_config");
+  if (a == nullptr || !std::holds_alternative<std::shared_ptr<Dictionary>>(a->value)) return "";
+  const Dictionary& config = fields(op, *a);
+  const auto found = config.find(name);
+  const auto* text = found == config.end() ? nullptr : std::get_if<std::string>(&found->second.value);
+  return text ? *text : "";
+}
+Values for_effect(Importer& in, const Operation& op, const Vars& x, const char* primitive,
+                  std::initializer_list<const char*> texts) {
+  if (x.empty()) refuse(op.at, "`" + word(op, "call_target_name") + "` needs an operand");
+  graph::Params params;
+  for (const char* name : texts) params.items.push_back({name, configured(op, name)});
+  in.record(primitive, x, params);
   return op.result_types.empty() ? Values() : Values{x[0].value};
+}
+Values print(Importer& in, const Operation& op, const Vars& x) { return for_effect(in, op, x, "print", {"format"}); }
+Values check(Importer& in, const Operation& op, const Vars& x) {
+  return for_effect(in, op, x, "check", {"error", "message"});
 }
 
 Values same(Importer&, const Operation&, const Vars& x) { return values(x); }
@@ -116,6 +123,7 @@ void add_control_rules(Rules& rules) {
   add(rules, "call", call);
   add(rules, "stablehlo.composite", composite);
   add(rules, "custom_call @print_tensor", print);
+  add(rules, "custom_call @anvil.check", check);
   add(rules, "stablehlo.optimization_barrier", same);
   add(rules, "sdy.sharding_constraint", same);
   add(rules, "stablehlo.get_dimension_size", dimension_size);

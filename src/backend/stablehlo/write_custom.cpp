@@ -1,4 +1,4 @@
-// What StableHLO leaves to custom calls: printing, and compiled functions of the user's.
+// What StableHLO leaves to custom calls: printing, checks, and compiled functions of the user's.
 #include "backend/stablehlo/write.h"
 
 namespace anvil::stablehlo {
@@ -17,14 +17,20 @@ std::string quoted(const std::string& s) {
   return text + '"';
 }
 
-// The text's one has no result: who reads that of ours reads the operand.
-Items print(Writer& w, const Call& c) {
+// What is called for its effect, with texts for it. The text's calls have no result: who reads that of ours
+// reads the operand.
+Items for_effect(Writer& w, const Call& c, const char* target, std::initializer_list<const char*> texts) {
   const Items operands = w.use_all(c.inputs);
+  std::string config;
+  for (const char* name : texts)
+    config += (config.empty() ? "" : ", ") + (name + (" = " + quoted(c.params.string(name))));
   w.op("stablehlo.custom_call", operands, std::vector<TensorType>(),
-       {"call_target_name = \"print_tensor\"", "api_version = 4 : i32", "has_side_effect = true",
-        "backend_config = {format = " + quoted(c.params.string("format")) + "}"});
+       {"call_target_name = \"" + std::string(target) + "\"", "api_version = 4 : i32", "has_side_effect = true",
+        "backend_config = {" + config + "}"});
   return {operands[0]};
 }
+Items print(Writer& w, const Call& c) { return for_effect(w, c, "print_tensor", {"format"}); }
+Items check(Writer& w, const Call& c) { return for_effect(w, c, "anvil.check", {"error", "message"}); }
 
 // Our functions take and give column-major memory: the first dimension is the minor one.
 std::string column_major(const std::vector<ValuePtr>& values) {
@@ -50,6 +56,7 @@ Items custom_call(Writer& w, const Call& c) {
 
 void add_custom_writers(WriteRules& rules) {
   add(rules, "print", print);
+  add(rules, "check", check);
   add(rules, "custom_call", custom_call);
 }
 

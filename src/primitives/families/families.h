@@ -28,5 +28,6 @@ void register_control(Registry&);
 void register_case(Registry&);
 void register_checkpoint(Registry&);
 void register_print(Registry&);
+void register_check(Registry&);
 
 }  // namespace anvil::primitives

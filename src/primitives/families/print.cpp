@@ -2,9 +2,6 @@
 // the format is empty, otherwise the format with the operands in it (base/printing.h). In the order of the
 // calls, whenever they run; what is computed again for a derivative prints nothing again, as long as nobody
 // reads the result: nv_print() gives the operand itself.
-#include <algorithm>
-#include <cstring>
-
 #include "primitives/families/families.h"
 #include "primitives/vocabulary/structured.h"
 
@@ -27,13 +24,7 @@ bool forward_print(ForwardStep& step) {
 // The numbers of the runtime's function: runtime/functions.cpp.
 void lower_print(Lowering& l, const graph::Call& c) {
   Ints numbers = described(c.inputs);
-  const std::string& format = c.params.string("format");
-  numbers.push_back(static_cast<int64_t>(format.size()));
-  for (size_t i = 0; i < format.size(); i += sizeof(int64_t)) {
-    int64_t packed = 0;
-    std::memcpy(&packed, format.data() + i, std::min(sizeof packed, format.size() - i));
-    numbers.push_back(packed);
-  }
+  append_text(numbers, c.params.string("format"));
   l.call("print", {}, c.inputs, numbers);
   l.alias(c.outputs[0], c.inputs[0]);
 }

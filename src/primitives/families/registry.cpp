@@ -29,6 +29,7 @@ Registry& registry() {
     register_case(r);
     register_checkpoint(r);
     register_print(r);
+    register_check(r);
     return r;
   }();
   return filled;

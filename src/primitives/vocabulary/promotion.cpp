@@ -95,6 +95,22 @@ std::string shapes_text(const std::vector<ValuePtr>& values) {
   return list;
 }
 
+// What to write where shapes do not fit.
+std::vector<std::string> fixes(const std::vector<ValuePtr>& values) {
+  std::optional<Shape> common;
+  bool same = true;
+  for (const auto& v : values) {
+    Shape shape = v->type.shape;
+    if (shape.empty()) continue;
+    std::erase(shape, 1);
+    same = same && shape == common.value_or(shape);
+    common = shape;
+  }
+  if (same) return {"i `drop()` leaves dimensions of size 1 out: `v - drop(x %*% w)` for a vector `v`."};
+  return {"i Tensors are not recycled: `sweep(x, 2, v)` lines `v` up with the columns of `x`.",
+          "i Means and other reductions keep their dimension with `drop = FALSE`."};
+}
+
 }  // namespace
 
 std::vector<ValuePtr> broadcast_scalars(graph::Graph& graph, std::vector<ValuePtr> values) {
@@ -125,11 +141,11 @@ std::vector<ValuePtr> broadcast_operands(graph::Graph& graph, std::vector<ValueP
       if (common[d] == 1) common[d] = shape[d];
     }
   }
-  if (!fits)
-    throw Error("shape", "All non-scalar tensors must have the same shape, but for dimensions of size 1.",
-                {"x Got shapes " + shapes_text(values) + ".",
-                 "i Tensors are not recycled: `sweep(x, 2, v)` lines `v` up with the columns of `x`.",
-                 "i Means and other reductions keep their dimension with `drop = FALSE`."});
+  if (!fits) {
+    std::vector<std::string> details = fixes(values);
+    details.insert(details.begin(), "x Got shapes " + shapes_text(values) + ".");
+    throw Error("shape", "All non-scalar tensors must have the same shape, but for dimensions of size 1.", details);
+  }
   return stretched(graph, std::move(values), common);
 }
 
