@@ -24,7 +24,7 @@ nv_einsum <- function(spec, ...) {
   operands <- unname(lapply(list(...), as_vector, "..."))
   labels <- einsum_labels(check_string(spec), lapply(operands, sizes_of))
   reads <- Map(function(x, indices, k) einsum_read(x, indices, k), operands, labels$operands, seq_along(operands))
-  sizes <- infer_sizes(places_in(reads), integer(), unique(unlist(labels$operands)))
+  sizes <- infer_sizes(read_places(reads), integer(), setdiff(unlist(labels$operands), NA))
   over <- setdiff(names(sizes), labels$result)
   ctx <- list(sizes = sizes, order = c(labels$result, over), border = "error")
   spread_term(sum_of_product(reads, over, ctx), labels$result, ctx)

@@ -56,7 +56,7 @@ reduced_names <- function(expr, inside = FALSE) {
   parts <- Filter(Negate(is_missing_argument), as.list(expr)[-1L])
   inside <- inside || !is.null(reduction_of(expr))
   alone <- if (inside && is_read(expr)) unlist(lapply(Filter(is.name, parts[-1L]), as.character))
-  explicit <- if (!is.null(reduction_of(expr))) names_in(parts$over)
+  explicit <- if (!is.null(reduction_of(expr))) names_in(parts[["over"]])
   c(alone, explicit, unlist(lapply(unname(parts), reduced_names, inside)))
 }
 
@@ -65,6 +65,10 @@ names_in <- function(expr) if (is.call(expr)) unlist(lapply(as.list(expr)[-1L], 
 
 node_of <- function(expr, scope) {
   if (!any(all.vars(expr) %in% scope$indices)) {
+    still <- still_reduction(expr)
+    if (!is.null(still)) {
+      abort_anvil("index", sprintf("`%s` has no index to go over.", code_text(still)), "i An index that stands alone in no subscript is named in `over`, or in `size`.")
+    }
     return(list(kind = "constant", expr = expr, value = value_in_scope(expr, scope)))
   }
   if (is.name(expr)) {
@@ -81,14 +85,28 @@ node_of <- function(expr, scope) {
   if (is.null(by)) call_node(expr, args, scope) else reduction_node(expr, args, by, scope)
 }
 
+# A reduction in R code of a read at one place that is computed, `sum(x[2 * i])`: a variable `i` is hardly what is meant.
+still_reduction <- function(expr) {
+  is_sum <- function(e) !is.call(e) || as.character(e[[1L]])[1L] %in% c("+", "-", "*", "(") && all(vapply(as.list(e)[-1L], is_sum, NA))
+  is_place <- function(e) is_read(e) && length(all.vars(e)) > length(all.vars(e[[2L]])) && all(vapply(as.list(e)[-(1:2)], is_sum, NA))
+  parts <- if (is.call(expr)) as.list(expr)[-1L]
+  if (is.call(expr) && !is.null(reduction_of(expr)) && any(vapply(parts, is_place, NA))) {
+    return(expr)
+  }
+  for (part in parts) if (!is_missing_argument(part) && !is.null(found <- still_reduction(part))) return(found)
+}
+
 value_in_scope <- function(expr, scope) {
-  tryCatch(eval(expr, scope$data, scope$env), error = function(e) {
-    if (inherits(e, "anvil_error")) stop(e)
+  wrong <- NULL
+  value <- in_term(expr, tryCatch(eval(expr, scope$data, scope$env), simpleError = function(e) wrong <<- e))
+  if (!is.null(wrong)) {
     abort_anvil("argument", sprintf("`%s` has no value.", code_text(expr)), c(
-      sprintf("x %s.", sub("[.]?$", "", conditionMessage(e))),
+      sprintf("x %s.", sub("[.]?$", "", conditionMessage(wrong))),
+      "i Variables come from `data` and from where the formula was written.",
       "i An index stands on the left side, alone in a subscript inside of a reduction, or in `size`."
     ))
-  })
+  }
+  value
 }
 
 # --- reads ---------------------------------------------------------------------------------
@@ -103,7 +121,14 @@ read_node <- function(expr, scope) {
   if (length(subscripts) != rank_of(x) || any(vapply(subscripts, is_missing_argument, NA))) {
     abort_anvil("index", sprintf("`%s` must have one index for each dimension.", code_text(expr)), sprintf("x `%s` has shape %s.", code_text(head), shape2string(sizes_of(x))))
   }
-  list(kind = "read", expr = expr, x = x, forms = lapply(subscripts, affine_form, scope, expr))
+  list(kind = "read", expr = expr, x = x, forms = lapply(subscripts, subscript_form, scope, expr))
+}
+
+subscript_form <- function(expr, scope, read) {
+  form <- affine_form(expr, scope, read)
+  gone <- setdiff(intersect(all.vars(expr), scope$indices), names(form$by))
+  if (length(gone)) abort_anvil("index", sprintf("`%s` cancels out of `%s`.", gone[1L], code_text(expr)), sprintf("x In `%s`.", code_text(read)))
+  form
 }
 
 affine_form <- function(expr, scope, read) {
@@ -120,7 +145,7 @@ affine_form <- function(expr, scope, read) {
     `(` = parts[[1L]],
     `+` = if (length(parts) == 1L) parts[[1L]] else sum_of_forms(parts[[1L]], parts[[2L]]),
     `-` = if (length(parts) == 1L) sum_of_forms(NULL, parts[[1L]], -1) else sum_of_forms(parts[[1L]], parts[[2L]], -1),
-    `*` = if (any(fixed)) sum_of_forms(NULL, parts[[which(!fixed)]], parts[[which(fixed)]]$constant)
+    `*` = if (any(fixed)) sum_of_forms(NULL, parts[[2L - fixed[2L]]], parts[[1L + fixed[2L]]]$constant)
   ) %||% abort_anvil("index", sprintf("`%s` is not a sum of indices times whole numbers.", code_text(expr)), sprintf("x In `%s`.", code_text(read)))
 }
 
@@ -158,9 +183,9 @@ call_node <- function(expr, args, scope) {
 
 reduction_node <- function(expr, args, by, scope) {
   labels <- names(args) %||% rep("", length(args))
-  over <- names_in(args$over)
+  over <- if (!is.null(args[["over"]])) names_in(args[["over"]])
   known <- labels %in% c("", "over")
-  if (!all(known)) abort_anvil("argument", sprintf("`%s` in an index formula has no argument `%s`.", by, labels[!known][1L]), sprintf("x In `%s`.", code_text(expr)))
+  if (!all(known)) abort_anvil("argument", sprintf("`%s()` in an index formula has no argument `%s`.", by, labels[!known][1L]), sprintf("x In `%s`.", code_text(expr)))
   args <- unname(lapply(args[labels == ""], node_of, scope))
   if (by == "mean" && length(args) != 1L) abort_anvil("argument", "`mean()` in an index formula takes one argument.", sprintf("x In `%s`.", code_text(expr)))
   list(kind = "reduction", expr = expr, by = by, args = args, over = over)
@@ -185,7 +210,7 @@ bind_indices <- function(node, bound) {
     wrong <- c(intersect(node$over, bound), setdiff(node$over, inside))
     if (length(wrong)) {
       why <- if (wrong[1L] %in% bound) "is on the left side or in a reduction around it" else "does not stand in it"
-      abort_anvil("index", sprintf("`%s` can't go over `%s`, which %s.", node$by, wrong[1L], why), sprintf("x In `%s`.", code_text(node$expr)))
+      abort_anvil("index", sprintf("`%s()` can't go over `%s`, which %s.", node$by, wrong[1L], why), sprintf("x In `%s`.", code_text(node$expr)))
     }
     node$over <- node$over %||% setdiff(inside, bound)
     if (!length(node$over) && length(node$args) < 2L) {

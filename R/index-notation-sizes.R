@@ -3,7 +3,7 @@
 
 reads_in <- function(node) if (node$kind == "read") list(node) else unlist(lapply(node$args, reads_in), recursive = FALSE)
 
-places_in <- function(reads) {
+read_places <- function(reads) {
   of_read <- function(read) {
     n <- sizes_of(read$x)
     lapply(seq_along(n), function(d) c(read$forms[[d]], list(n = n[d], dim = d, expr = read$expr)))

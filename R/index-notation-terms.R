@@ -77,11 +77,15 @@ vectorized_call <- function(f, args, mapped, rank) {
 
 # Errors name the innermost term in which they happened.
 in_term <- function(expr, code) {
-  tryCatch(code, anvil_error = function(e) {
-    if (!isTRUE(e$in_term)) e$body <- c(e$body, i = sprintf("In `%s`.", code_text(expr)))
-    e$in_term <- TRUE
-    stop(e)
-  })
+  failed <- NULL
+  value <- tryCatch(code, anvil_error = function(e) failed <<- e)
+  if (is.null(failed)) {
+    return(value)
+  }
+  if (is.null(failed$term)) failed$message <- paste0(failed$message, "\n", rlang::format_error_bullets(c(i = sprintf("In `%s`.", code_text(expr)))))
+  failed$term <- failed$term %||% expr
+  failed$call <- user_call()
+  stop(failed)
 }
 
 # --- reductions ----------------------------------------------------------------------------------
@@ -94,6 +98,9 @@ term_of_reduction <- function(node, ctx) {
       return(sum_of_product(factors_of(arg), over, ctx, if (node$by == "mean") as_float else identity))
     }
     term <- term_of(arg, ctx)
+    if (is_literal(term$value)) {
+      return(term)
+    }
     list(value = verb[[1L]](term$value, match(over, term$indices)), indices = setdiff(term$indices, over))
   }
   in_term(node$expr, {
@@ -116,6 +123,6 @@ sum_of_product <- function(factors, over, ctx, to = identity) {
   views <- Map(function(view, value) replace(view, "value", list(to(value))), views, values)
   summed <- vapply(factors, function(node) any(open_indices(node) %in% over), NA)
   term <- if (sum(summed) == 2L) convolved(views[summed], over, ctx)
-  term <- term %||% contracted(lapply(views[summed], term_of_view, ctx), over, ctx)
-  Reduce(function(a, b) joined(nv_mul, a, b, ctx), lapply(views[!summed], term_of_view, ctx), term)
+  if (any(summed) && is.null(term)) term <- contracted(lapply(views[summed], term_of_view, ctx), over, ctx)
+  Reduce(function(a, b) joined(nv_mul, a, b, ctx), c(if (any(summed)) list(term), lapply(views[!summed], term_of_view, ctx)))
 }

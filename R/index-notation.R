@@ -60,7 +60,7 @@
 #' x <- nv_tensor(c(1, 4, 9, 16, 25))
 #' nv_index(y[i] ~ sum(x[i + d - 1]), size = c(d = 3))
 #' nv_index(y[i] ~ x[i + 1] - x[i], size = c(i = 4))
-#' nv_index(y[i] ~ sum(ifelse(k <= i, x[k], 0)))
+#' nv_index(y[i] ~ sum(ifelse(k <= i, x[k], 0)), size = c(i = 5))
 #'
 #' # a convolution of images with stride 2, and the largest of each 2 x 2 block
 #' image <- nv_tensor(array(sin(1:49), c(7, 7, 1)))
@@ -77,12 +77,13 @@
 #' loss <- function(a, b) nv_index(s ~ sum(tanh(a[i, k] * b[k, j])))
 #' jit(gradient(loss))(a, b)$a
 nv_index <- function(formula, data = NULL, size = NULL, border = "error") {
-  if (!is.null(data) && (!is_container(data) || is.null(names(data)))) wrong_argument("data", "a list with names", data)
+  if (length(data) && (!is_container(data) || is.null(names(data)))) wrong_argument("data", "a list with names", data)
   if (is.object(border) || !(is.numeric(border) && length(border) == 1L)) check_choice(border, c("error", "zero", "clamp", "wrap"))
   size <- check_given_sizes(size)
   parsed <- parse_formula(formula, data, size)
+  if (parsed$right$kind == "constant") scalar_constant(parsed$right)
   reads <- reads_in(parsed$right)
-  places <- places_in(reads)
+  places <- read_places(reads)
   used <- union(parsed$left, indices_in(parsed$right))
   sizes <- infer_sizes(places, size, used)
   if (identical(border, "error")) check_inside(places, sizes)

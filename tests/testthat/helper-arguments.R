@@ -96,7 +96,8 @@ special_arguments <- function(usual) {
     GraphBox = list(gnode = GraphValue(nv_aten("f32", 2L)), desc = GraphDescriptor()), graph_desc_add = list(prim = prim("add"), args = list(m, m)),
     nv_sweep = list(margin = 1L, stats = nv_tensor(c(1, 2), "f64"), f = "*"), nv_outer = list(f = "*"), nv_kronecker = list(f = "*"), nv_set_diag = list(value = 0),
     nv_quantile = list(probs = 0.5), nv_order = list(v), nv_rank = list(x = v), nv_rowsum = list(x = v, group = nv_tensor(c(1L, 2L, 1L)), n = 2L), nv_tabulate = list(bin = nv_tensor(1:3)), nv_in = list(table = v),
-    nv_convolve = list(x = v, y = v, type = "open")
+    nv_convolve = list(x = v, y = v, type = "open"),
+    nv_index = list(formula = y[i] ~ x[i, 1], data = list(x = m)), nv_einsum = list(spec = "ij->ji", m)
   )
 }
 
