@@ -69,8 +69,10 @@ einsum_labels <- function(spec, shapes) {
 # How many dimensions the dots of an operand stand for.
 length_of_dots <- function(part, rank, k) {
   letters <- sum(part != "...")
-  if (if ("..." %in% part) rank < letters else rank != letters) {
-    abort_anvil("shape", sprintf("Operand %d must have %s%d dimensions.", k, if ("..." %in% part) "at least " else "", letters), sprintf("x It has %d.", rank))
+  open <- "..." %in% part
+  if (rank < letters || !open && rank > letters) {
+    message <- sprintf("Operand %d must have %s%d dimensions.", k, if (open) "at least " else "", letters)
+    abort_anvil("shape", message, sprintf("x It has %d.", rank))
   }
   rank - letters
 }

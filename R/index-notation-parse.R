@@ -15,13 +15,15 @@ parse_formula <- function(formula, data, size) {
   scope$indices <- unique(c(left, names(size), reduced_names(formula[[3L]])))
   unused <- setdiff(names(size), c(left, all.vars(formula[[3L]])))
   if (length(unused)) {
-    abort_anvil("argument", sprintf("`size` names `%s`, which is no index of the formula.", unused[1L]), sprintf("x The formula is `%s`.", code_text(formula)))
+    message <- sprintf("`size` names `%s`, which is no index of the formula.", unused[1L])
+    abort_anvil("argument", message, sprintf("x The formula is `%s`.", code_text(formula)))
   }
   right <- bind_indices(node_of(formula[[3L]], scope), left)
   loose <- setdiff(open_indices(right), left)
   if (length(loose)) {
     abort_anvil("index", sprintf("`%s` is neither on the left side nor inside of a reduction.", loose[1L]), c(
-      sprintf("x In `%s`.", code_text(formula)), sprintf("i Write it on the left, or reduce over it, as by `sum(..., over = \"%s\")`.", loose[1L])
+      sprintf("x In `%s`.", code_text(formula)),
+      sprintf("i Write it on the left, or reduce over it, as by `sum(..., over = \"%s\")`.", loose[1L])
     ))
   }
   list(left = left, right = right, indices = scope$indices)
@@ -32,8 +34,10 @@ left_indices <- function(expr) {
     return(character())
   }
   indices <- if (is_read(expr) && is.name(expr[[2L]])) as.list(expr)[-(1:2)]
-  if (!length(indices) || !all(vapply(indices, is.name, NA)) || anyDuplicated(indices) || any(vapply(indices, is_missing_argument, NA))) {
-    abort_anvil("argument", "The left side must be a name with different indices, such as `c[i, j]`, or without any.", sprintf("x Got `%s`.", code_text(expr)))
+  are_names <- all(vapply(indices, function(x) is.name(x) && !is_missing_argument(x), NA))
+  if (!length(indices) || !are_names || anyDuplicated(indices)) {
+    must <- "The left side must be a name with different indices, such as `c[i, j]`, or without any."
+    abort_anvil("argument", must, sprintf("x Got `%s`.", code_text(expr)))
   }
   vapply(indices, as.character, "")
 }
@@ -67,7 +71,7 @@ node_of <- function(expr, scope) {
   if (!any(all.vars(expr) %in% scope$indices)) {
     still <- still_reduction(expr)
     if (!is.null(still)) {
-      abort_anvil("index", sprintf("`%s` has no index to go over.", code_text(still)), "i An index that stands alone in no subscript is named in `over`, or in `size`.")
+      nothing_to_reduce(still, "i An index that stands alone in no subscript is named in `over`, or in `size`.")
     }
     return(list(kind = "constant", expr = expr, value = value_in_scope(expr, scope)))
   }
@@ -84,6 +88,8 @@ node_of <- function(expr, scope) {
   by <- reduction_of(expr)
   if (is.null(by)) call_node(expr, args, scope) else reduction_node(expr, args, by, scope)
 }
+
+nothing_to_reduce <- function(expr, hint) abort_anvil("index", sprintf("`%s` has no index to go over.", code_text(expr)), hint)
 
 # A reduction in R code of a read at one place that is computed, `sum(x[2 * i])`: a variable `i` is hardly what is meant.
 still_reduction <- function(expr) {
@@ -114,12 +120,13 @@ value_in_scope <- function(expr, scope) {
 read_node <- function(expr, scope) {
   head <- expr[[2L]]
   if (any(all.vars(head) %in% setdiff(scope$indices, if (is.name(head)) as.character(head)))) {
-    abort_anvil("index", sprintf("`%s` is indexed, but depends on indices itself.", code_text(head)), sprintf("x In `%s`.", code_text(expr)))
+    refuse_subscript("`%s` is indexed, but depends on indices itself.", code_text(head), expr)
   }
   x <- as_vector(value_in_scope(head, scope), code_text(head))
   subscripts <- as.list(expr)[-(1:2)]
   if (length(subscripts) != rank_of(x) || any(vapply(subscripts, is_missing_argument, NA))) {
-    abort_anvil("index", sprintf("`%s` must have one index for each dimension.", code_text(expr)), sprintf("x `%s` has shape %s.", code_text(head), shape2string(sizes_of(x))))
+    message <- sprintf("`%s` must have one index for each dimension.", code_text(expr))
+    abort_anvil("index", message, sprintf("x `%s` has shape %s.", code_text(head), shape2string(sizes_of(x))))
   }
   list(kind = "read", expr = expr, x = x, forms = lapply(subscripts, subscript_form, scope, expr))
 }
@@ -127,7 +134,7 @@ read_node <- function(expr, scope) {
 subscript_form <- function(expr, scope, read) {
   form <- affine_form(expr, scope, read)
   gone <- setdiff(intersect(all.vars(expr), scope$indices), names(form$by))
-  if (length(gone)) abort_anvil("index", sprintf("`%s` cancels out of `%s`.", gone[1L], code_text(expr)), sprintf("x In `%s`.", code_text(read)))
+  if (length(gone)) refuse_subscript("`%s` cancels out.", gone[1L], read)
   form
 }
 
@@ -136,7 +143,7 @@ affine_form <- function(expr, scope, read) {
     return(list(by = integer(), constant = whole_subscript(expr, scope, read)))
   }
   if (is.name(expr)) {
-    return(list(by = stats::setNames(1, as.character(expr)), constant = 0))
+    return(form_of(as.character(expr)))
   }
   operator <- if (is.name(expr[[1L]])) as.character(expr[[1L]]) else ""
   parts <- lapply(as.list(expr)[-1L], function(x) if (operator %in% c("(", "+", "-", "*")) affine_form(x, scope, read))
@@ -146,8 +153,10 @@ affine_form <- function(expr, scope, read) {
     `+` = if (length(parts) == 1L) parts[[1L]] else sum_of_forms(parts[[1L]], parts[[2L]]),
     `-` = if (length(parts) == 1L) sum_of_forms(NULL, parts[[1L]], -1) else sum_of_forms(parts[[1L]], parts[[2L]], -1),
     `*` = if (any(fixed)) sum_of_forms(NULL, parts[[2L - fixed[2L]]], parts[[1L + fixed[2L]]]$constant)
-  ) %||% abort_anvil("index", sprintf("`%s` is not a sum of indices times whole numbers.", code_text(expr)), sprintf("x In `%s`.", code_text(read)))
+  ) %||% refuse_subscript("`%s` is not a sum of indices times whole numbers.", code_text(expr), read)
 }
+
+refuse_subscript <- function(message, what, read) abort_anvil("index", sprintf(message, what), sprintf("x In `%s`.", code_text(read)))
 
 # a + times * b, without indices that cancel out.
 sum_of_forms <- function(a, b, times = 1) {
@@ -172,10 +181,13 @@ call_node <- function(expr, args, scope) {
   name <- if (is.name(head)) as.character(head) else ""
   instead <- c(`if` = "ifelse()", `&&` = "&", `||` = "|", `[[` = "[", `{` = "(", `<-` = "a function", `function` = "a function made before")
   if (name %in% names(instead)) {
-    abort_anvil("argument", sprintf("`%s` can't stand in an index formula.", name), c(sprintf("x In `%s`.", code_text(expr)), sprintf("i Use `%s`.", instead[[name]])))
+    hint <- sprintf("i Use `%s`.", instead[[name]])
+    abort_anvil("argument", sprintf("`%s` can't stand in an index formula.", name), c(sprintf("x In `%s`.", code_text(expr)), hint))
   }
   f <- if (nzchar(name)) get0(name, scope$env, mode = "function") else value_in_scope(head, scope)
-  if (!is.function(f)) abort_anvil("argument", sprintf("`%s` is no known function.", code_text(head)), sprintf("x In `%s`.", code_text(expr)))
+  if (!is.function(f)) {
+    abort_anvil("argument", sprintf("`%s` is no known function.", code_text(head)), sprintf("x In `%s`.", code_text(expr)))
+  }
   # R's own ifelse() and pmax(), where anvil is not attached
   if (is_base_helper(f) && !is.null(verb_masks[[name]])) f <- verb_masks[[name]]
   list(kind = "call", expr = expr, f = f, name = if (is.primitive(f)) name else "", args = lapply(args, node_of, scope))
@@ -184,10 +196,11 @@ call_node <- function(expr, args, scope) {
 reduction_node <- function(expr, args, by, scope) {
   labels <- names(args) %||% rep("", length(args))
   over <- if (!is.null(args[["over"]])) names_in(args[["over"]])
+  refuse <- function(message) abort_anvil("argument", message, sprintf("x In `%s`.", code_text(expr)))
   known <- labels %in% c("", "over")
-  if (!all(known)) abort_anvil("argument", sprintf("`%s()` in an index formula has no argument `%s`.", by, labels[!known][1L]), sprintf("x In `%s`.", code_text(expr)))
+  if (!all(known)) refuse(sprintf("`%s()` in an index formula has no argument `%s`.", by, labels[!known][1L]))
   args <- unname(lapply(args[labels == ""], node_of, scope))
-  if (by == "mean" && length(args) != 1L) abort_anvil("argument", "`mean()` in an index formula takes one argument.", sprintf("x In `%s`.", code_text(expr)))
+  if (by == "mean" && length(args) != 1L) refuse("`mean()` in an index formula takes one argument.")
   list(kind = "reduction", expr = expr, by = by, args = args, over = over)
 }
 
@@ -210,11 +223,12 @@ bind_indices <- function(node, bound) {
     wrong <- c(intersect(node$over, bound), setdiff(node$over, inside))
     if (length(wrong)) {
       why <- if (wrong[1L] %in% bound) "is on the left side or in a reduction around it" else "does not stand in it"
-      abort_anvil("index", sprintf("`%s()` can't go over `%s`, which %s.", node$by, wrong[1L], why), sprintf("x In `%s`.", code_text(node$expr)))
+      message <- sprintf("`%s()` can't go over `%s`, which %s.", node$by, wrong[1L], why)
+      abort_anvil("index", message, sprintf("x In `%s`.", code_text(node$expr)))
     }
     node$over <- node$over %||% setdiff(inside, bound)
     if (!length(node$over) && length(node$args) < 2L) {
-      abort_anvil("index", sprintf("`%s` has no index to go over.", code_text(node$expr)), "i All of them are on the left side or in a reduction around it.")
+      nothing_to_reduce(node$expr, "i All of them are on the left side or in a reduction around it.")
     }
     bound <- c(bound, node$over)
   }

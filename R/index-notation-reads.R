@@ -1,27 +1,34 @@
 # What a formula reads as a view of the tensor, in steps: a border is put around it, each dimension is cut to the positions
 # that are read, dimensions in which several indices meet become windows, and of an index in several dimensions the diagonal
-# is taken. Meanwhile a view is a list of its `value` and the `forms` of its dimensions; in the end one of
-# its `value` and the `indices` of the dimensions, a term.
+# is taken. Meanwhile a view is a list of its `value`, the `forms` of its dimensions and the numbers `low` and `high` of zeros around
+# them that are still to be put there; in the end it is a list of its `value` and the `indices` of its dimensions, a term.
 
 sliced_read <- function(node, ctx) {
-  view <- list(value = node$x, forms = node$forms)
   if (any(ctx$sizes[open_indices(node)] == 0L)) {
     return(empty_term(node, ctx))
   }
+  none <- rep(0, length(node$forms))
+  view <- list(value = node$x, forms = node$forms, low = none, high = none)
   if (!identical(ctx$border, "error")) view <- with_border(view, ctx)
   sizes <- sizes_of(view$value)
   ends <- vapply(view$forms, range_of_form, numeric(2L), ctx$sizes)
-  single <- lengths(lapply(view$forms, `[[`, "by")) == 1L
+  first <- pmax(ends[1L, ] - view$low, 1)
+  last <- pmin(ends[2L, ] - view$low, sizes)
   times <- vapply(view$forms, function(form) if (length(form$by) == 1L) form$by[[1L]] else 1, 1)
-  if (any(ends[1L, ] != 1 | ends[2L, ] != sizes | abs(times) != 1)) {
-    view$value <- nv_static_slice(view$value, ends[1L, ], ends[2L, ], abs(times))
-  }
+  if (any(first != 1 | last != sizes | abs(times) != 1)) view$value <- nv_static_slice(view$value, first, last, abs(times))
   if (any(times < 0)) view$value <- nv_reverse(view$value, which(times < 0))
-  view$forms[single] <- lapply(view$forms[single], function(form) list(by = sign(form$by)^2, constant = 0))
-  fixed <- lengths(lapply(view$forms, `[[`, "by")) == 0L
-  if (any(fixed)) view <- list(value = record("reshape", list(view$value), list(shape = sizes_of(view$value)[!fixed])), forms = view$forms[!fixed])
-  view
+  single <- count_indices(view) == 1L
+  view$forms[single] <- lapply(view$forms[single], function(form) form_of(names(form$by)))
+  moving <- count_indices(view) > 0L
+  if (all(moving)) {
+    return(view)
+  }
+  value <- record("reshape", list(view$value), list(shape = sizes_of(view$value)[moving]))
+  list(value = value, forms = view$forms[moving], low = view$low[moving], high = view$high[moving])
 }
+
+form_of <- function(index) list(by = stats::setNames(1, index), constant = 0)
+count_indices <- function(view) lengths(lapply(view$forms, `[[`, "by"))
 
 # Of a read of which an index has size 0.
 empty_term <- function(node, ctx) {
@@ -36,18 +43,30 @@ with_border <- function(view, ctx) {
   ends <- vapply(view$forms, range_of_form, numeric(2L), ctx$sizes)
   low <- pmax(1 - ends[1L, ], 0)
   high <- pmax(ends[2L, ] - n, 0)
-  if (is.numeric(ctx$border) || ctx$border == "zero") {
-    fill <- if (is.numeric(ctx$border)) ctx$border else zero_like(view$value)
-    if (any(low > 0 | high > 0)) view$value <- nv_pad(view$value, fill, low, high)
-  } else {
-    for (d in which(low > 0 | high > 0)) {
-      if (n[d] == 0L) abort_anvil("shape", "The border of a dimension of size 0 has no elements to repeat.", sprintf("i A number as `border` needs none, unlike \"%s\".", ctx$border))
-      view$value <- if (ctx$border == "wrap") wrapped(view$value, d, low[d], high[d]) else clamped(view$value, d, low[d], high[d])
-    }
-  }
   view$forms <- Map(function(form, by) replace(form, "constant", form$constant + by), view$forms, low)
+  if (is.numeric(ctx$border) || ctx$border == "zero") {
+    return(padded(view, low, high, fill = if (is.numeric(ctx$border)) ctx$border else 0, ends))
+  }
+  for (d in which(low > 0 | high > 0)) {
+    if (n[d] == 0L) {
+      abort_anvil("shape", "A dimension of size 0 has no elements for its border.", "i A number as `border` needs none.")
+    }
+    extended <- if (ctx$border == "wrap") wrapped else clamped
+    view$value <- extended(view$value, d, low[d], high[d])
+  }
   view
 }
+
+# Zeros around windows wait for a convolution, which puts them there itself: `low` and `high` of them, if any window meets the tensor.
+padded <- function(view, low, high, fill, ends) {
+  wait <- identical(as.double(fill), 0) & count_indices(view) > 1L & ends[1L, ] <= sizes_of(view$value) & ends[2L, ] >= 1
+  view$low <- ifelse(wait, low, 0)
+  view$high <- ifelse(wait, high, 0)
+  view$value <- with_zeros(view$value, low - view$low, high - view$high, if (fill == 0) zero_like(view$value) else fill)
+  view
+}
+
+with_zeros <- function(x, low, high, fill = zero_like(x)) if (any(low > 0 | high > 0)) nv_pad(x, fill, low, high) else x
 
 wrapped <- function(x, d, low, high) {
   n <- sizes_of(x)[d]
@@ -65,13 +84,14 @@ clamped <- function(x, d, low, high) {
 
 # --- from views to terms ---------------------------------------------------------------------
 
-is_term <- function(view) !is.null(view$indices)
+is_term <- function(view) is.null(view$forms)
 
 term_of_view <- function(view, ctx) {
   if (is_term(view)) {
     return(view)
   }
-  while (any(several <- lengths(lapply(view$forms, `[[`, "by")) > 1L)) view <- with_windows(view, which(several)[1L], ctx)
+  view$value <- with_zeros(view$value, view$low, view$high)
+  while (any(several <- count_indices(view) > 1L)) view <- with_windows(view, which(several)[1L], ctx)
   term <- list(value = view$value, indices = vapply(view$forms, function(form) names(form$by), ""))
   while (anyDuplicated(term$indices)) term <- with_diagonal(term)
   term
@@ -86,9 +106,8 @@ with_windows <- function(view, d, ctx) {
   width <- if (plain) ctx$sizes[[names(by)[2L]]] else diff(range_of_form(rest, ctx$sizes)) + 1
   x <- nvl_windows(view$value, d, width, abs(by[[1L]]), if (plain) abs(by[[2L]]) else 1L)
   back <- c(if (by[[1L]] < 0) d, if (plain && by[[2L]] < 0) rank_of(x))
-  one <- function(index) list(by = stats::setNames(1, index), constant = 0)
-  view$forms[[d]] <- one(names(by)[1L])
-  list(value = if (length(back)) nv_reverse(x, back) else x, forms = c(view$forms, list(if (plain) one(names(by)[2L]) else rest)))
+  view$forms[[d]] <- form_of(names(by)[1L])
+  list(value = if (length(back)) nv_reverse(x, back) else x, forms = c(view$forms, list(if (plain) form_of(names(by)[2L]) else rest)))
 }
 
 # In R's order the elements of the diagonal of two first dimensions of size n are n + 1 apart.

@@ -38,7 +38,8 @@ infer_sizes <- function(places, size, indices) {
   }
   repeat {
     unknown <- setdiff(indices, names(size))
-    bounds <- lapply(unknown, function(index) Filter(function(p) index %in% names(p$by) && all(names(p$by) %in% c(index, names(size))), places))
+    bounds_of <- function(index) Filter(function(p) index %in% names(p$by) && all(names(p$by) %in% c(index, names(size))), places)
+    bounds <- lapply(unknown, bounds_of)
     solvable <- which(lengths(bounds) > 0L)
     if (!length(solvable)) break
     index <- unknown[solvable[1L]]
@@ -75,9 +76,10 @@ check_inside <- function(places, size) {
     if (any(size[names(p$by)] == 0L)) next
     ends <- range_of_form(p, size)
     if (ends[1L] < 1 || ends[2L] > p$n) {
-      sizes <- paste(sprintf("`%s` to %d", names(p$by), size[names(p$by)]), collapse = ", ")
+      with <- if (length(p$by)) paste0(", with ", paste(sprintf("`%s` to %d", names(p$by), size[names(p$by)]), collapse = ", "))
+      positions <- sprintf("and the positions go from %.0f to %.0f%s.", ends[1L], ends[2L], with %||% "")
       abort_anvil("index", sprintf("`%s` reads outside of the tensor.", code_text(p$expr)), c(
-        sprintf("x Dimension %d has size %d, and the positions go from %.0f to %.0f%s.", p$dim, p$n, ends[1L], ends[2L], if (length(p$by)) paste0(", with ", sizes) else ""),
+        sprintf("x Dimension %d has size %d, %s", p$dim, p$n, positions),
         if (length(p$by)) "i Give a smaller `size`, or a `border`." else "i Positions count from 1."
       ))
     }

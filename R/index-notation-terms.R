@@ -32,7 +32,8 @@ spread_term <- function(term, indices, ctx) {
   if (length(term$indices) == length(indices)) {
     return(record("transpose", list(term$value), list(permutation = match(indices, term$indices))))
   }
-  record("broadcast_in_dim", list(term$value), list(shape = unname(ctx$sizes[indices]), broadcast_dimensions = match(term$indices, indices)))
+  shape <- unname(ctx$sizes[indices])
+  record("broadcast_in_dim", list(term$value), list(shape = shape, broadcast_dimensions = match(term$indices, indices)))
 }
 
 # Two terms by an elementwise function; numbers of R stay what they are.
@@ -46,9 +47,9 @@ joined <- function(f, a, b, ctx) {
 
 # Functions that are known to act element by element. Any other is called for one element, and vectorized.
 elementwise_functions <- c(
-  "+", "-", "*", "/", "^", "%%", "%/%", "==", "!=", "<", "<=", ">", ">=", "&", "|", "!", "abs", "sign", "sqrt", "exp", "expm1", "log", "log1p",
-  "log2", "log10", "floor", "ceiling", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh",
-  "atanh", "lgamma", "digamma"
+  "+", "-", "*", "/", "^", "%%", "%/%", "==", "!=", "<", "<=", ">", ">=", "&", "|", "!", "abs", "sign", "floor", "ceiling", "sqrt", "exp",
+  "expm1", "log", "log1p", "log2", "log10", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh",
+  "lgamma", "digamma"
 )
 
 term_of_call <- function(node, ctx) {
@@ -63,7 +64,8 @@ term_of_call <- function(node, ctx) {
   if (!is_tensorish(value) || rank_of(value) != length(indices)) {
     got <- if (is_tensorish(value)) shape2string(sizes_of(value)[-seq_along(indices)]) else describe_value(value)
     abort_anvil("shape", sprintf("`%s` must give one number for each element.", code_text(node$expr)), c(
-      sprintf("x It gives %s%s.", if (is_tensorish(value)) "shape " else "", got), "i Reductions are `sum()`, `prod()`, `max()`, `min()`, `mean()`, `any()` and `all()`."
+      sprintf("x It gives %s%s.", if (is_tensorish(value)) "shape " else "", got),
+      "i Reductions are `sum()`, `prod()`, `max()`, `min()`, `mean()`, `any()` and `all()`."
     ))
   }
   list(value = value, indices = indices)
@@ -82,8 +84,10 @@ in_term <- function(expr, code) {
   if (is.null(failed)) {
     return(value)
   }
-  if (is.null(failed$term)) failed$message <- paste0(failed$message, "\n", rlang::format_error_bullets(c(i = sprintf("In `%s`.", code_text(expr)))))
-  failed$term <- failed$term %||% expr
+  if (is.null(failed$term)) {
+    failed$message <- paste0(failed$message, "\n", rlang::format_error_bullets(c(i = sprintf("In `%s`.", code_text(expr)))))
+    failed$term <- expr
+  }
   failed$call <- user_call()
   stop(failed)
 }
@@ -112,7 +116,7 @@ term_of_reduction <- function(node, ctx) {
 
 # The factors of a product.
 factors_of <- function(node) {
-  if (node$kind == "call" && node$name == "*" && length(node$args) == 2L) c(factors_of(node$args[[1L]]), factors_of(node$args[[2L]])) else list(node)
+  if (node$kind == "call" && node$name == "*") unlist(lapply(node$args, factors_of), recursive = FALSE) else list(node)
 }
 
 # The sum of a product over indices: factors without these stand before the sum, the others are contracted.

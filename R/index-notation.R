@@ -16,14 +16,15 @@
 #'   of your own, which get scalars ([vectorize()]). Arguments without indices are handed on as they are.
 #' * Code without indices is R code: `x[i] / sum(x)` divides by the sum of the whole tensor, `n` is a number of yours.
 #'
-#' Indices are the names on the left side, those in `size`, and those that stand alone in a subscript inside of a reduction; `x[i, (n)]` reads
-#' at a number `n` there. An index is the same in the whole formula, with one size.
+#' Indices are the names on the left side, those in `size` and in `over`, and those that stand alone in a subscript inside of a
+#' reduction; `x[i, (n)]` reads at a number `n` there. An index is the same in the whole formula, with one size.
 #'
 #' # Sizes and borders
 #'
 #' Where an index stands alone, it has the size of the dimension. Where it does not, as `i` in `x[i + d - 1] * w[d]`, its size is
 #' the largest with which every read is inside of its tensor. `size` overrules both; a read outside is then an error,
-#' unless `border` says what lies there: `"zero"`, or a number; `"clamp"`, the nearest element; `"wrap"`, the elements again from the other end.
+#' unless `border` says what lies there: `"zero"`, or a number; `"clamp"`, the nearest element; `"wrap"`, the elements again
+#' from the other end.
 #'
 #' # How it is computed
 #'

@@ -72,8 +72,10 @@ random_formula <- function(seed) {
       v <- as.name(choose_one(indices))
       w <- as.name(choose_one(c(setdiff(indices, as.character(v)), as.character(v))))
       a <- number(1L, 3L)
-      kinds <- list(v, v, v, v, number(1L, 3L), bquote(.(a + 1L) * .(v)), bquote(.(v) + .(a)), bquote(.(a + 4L) - .(v)), bquote(.(a) * .(v) + .(w) - .(a)),
-        bquote(.(v) + .(w) - 1), if (v != w) bquote((.(v) - .(w)) * .(a) + 13L), bquote(.(v) + 2 * .(w) - 4 * .(as.name(choose_one(indices))) + 16L))
+      kinds <- list(
+        v, v, v, v, number(1L, 3L), bquote(.(a + 1L) * .(v)), bquote(.(v) + .(a)), bquote(.(a + 4L) - .(v)), bquote(.(a) * .(v) + .(w) - .(a)),
+        bquote(.(v) + .(w) - 1), if (v != w) bquote((.(v) - .(w)) * .(a) + 13L), bquote(.(v) + 2 * .(w) - 4 * .(as.name(choose_one(indices))) + 16L)
+      )
       choose_one(Filter(Negate(is.null), if (moves) kinds[-5L] else kinds))
     }
     read <- function(indices) {
@@ -115,7 +117,8 @@ random_formula <- function(seed) {
     right <- if (length(left)) term(left, 2L) else reduction(left, 2L)
     right <- if (length(left) && stats::runif(1) < 0.5) call("+", right, read(left)) else right
     used <- union(left, intersect(all, all.vars(right)))
-    formula <- stats::as.formula(call("~", if (length(left)) as.call(c(quote(`[`), quote(y), lapply(left, as.name))) else quote(y), right), index_environment())
+    target <- if (length(left)) as.call(c(quote(`[`), quote(y), lapply(left, as.name))) else quote(y)
+    formula <- stats::as.formula(call("~", target, right), index_environment())
     list(formula = formula, data = data, size = size[used], border = border)
   })
 }

@@ -2,7 +2,8 @@
 
 value_of_case <- function(case, data = lapply(case$data, f64), size = case$size) nv_index(case$formula, data, size, case$border)
 label_of <- function(seed, case) {
-  sprintf("%d [%s, border %s] %s", seed, paste(names(case$size), case$size, collapse = " "), format(case$border), paste(deparse(case$formula), collapse = ""))
+  size <- paste(names(case$size), case$size, collapse = " ")
+  sprintf("%d [%s, border %s] %s", seed, size, format(case$border), text_of(case$formula))
 }
 cases <- function(seeds, f) for (seed in seeds) with(list(case = random_formula(seed)), f(case, label_of(seed, case)))
 
@@ -125,7 +126,8 @@ test_that("convolutions are one call, in steps, with gaps, backwards and with bo
   w <- nv_aten("f32", c(3L, 2L, 2L, 4L))
   steps <- function(x, w) nv_index(y[i, j, o] ~ sum(x[2 * i + 3 * d - 4, j - e + 2, c] * w[d, e, c, o]))
   expect_identical(calls(steps, x = x, w = w), c("reshape", "convolution", "reshape"))
-  expect_identical(calls(function(x, w) nv_index(y[i] ~ sum(x[i + d - 1] * w[d])), x = nv_aten("f32", 9L), w = nv_aten("f32", 3L)), c("reshape", "reshape", "convolution", "reshape"))
+  padded <- function(x, w) nv_index(y[i] ~ sum(x[i + d - 2] * w[d]), size = c(i = 9), border = "zero")
+  expect_identical(calls(padded, x = nv_aten("f32", 9L), w = nv_aten("f32", 3L)), c("reshape", "reshape", "convolution", "reshape"))
   # groups are products of windows
   depthwise <- function(x, w) nv_index(y[i, c] ~ sum(x[i + d - 1, c] * w[d, c]))
   expect_identical(calls(depthwise, x = nv_aten("f32", c(9L, 2L)), w = nv_aten("f32", c(3L, 2L))), c("windows", "dot_general", "transpose"))
@@ -219,7 +221,8 @@ test_that("nv_einsum() takes all forms", {
   expect_equal(flat(nv_einsum("ii->i", f64(x[, 1:3]))), diag(x[, 1:3]))
   expect_equal(flat(nv_einsum("ii", f64(x[, 1:3]))), sum(diag(x[, 1:3])))
   expect_equal(value(nv_einsum("i,j,k->kji", f64(1:2), f64(3:5), f64(6:7))), outer(6:7, outer(3:5, 1:2)))
-  expect_equal(value(nv_einsum("...ij,jk->...ik", f64(s), f64(y))), aperm(apply(s, 1, function(m) matrix(m, 3) %*% y, simplify = FALSE) |> simplify2array(), c(3, 1, 2)))
+  stack <- vapply(1:2, function(k) s[k, , ] %*% y, y[1:3, ])
+  expect_equal(value(nv_einsum("...ij,jk->...ik", f64(s), f64(y))), aperm(stack, c(3, 1, 2)))
   expect_equal(value(nv_einsum("...,...", f64(s), f64(s[1, , , drop = FALSE]))), s * s[c(1, 1), , ])
   expect_equal(value(nv_einsum("ij,jk,kl->il", f64(x), f64(y), f64(t(y)))), x %*% y %*% t(y))
   expect_identical(flat(nv_einsum("i->", nv_tensor(c(TRUE, TRUE)))), 2L)
