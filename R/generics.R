@@ -180,13 +180,18 @@ reduce_generic <- function(generic, operands, na.rm = FALSE) {
   if (generic == "range") {
     return(nv_concatenate(reduce_generic("min", operands, na.rm), reduce_generic("max", operands, na.rm)))
   }
-  verb <- switch(generic,
-    sum = list(nv_reduce_sum, nv_add, 0), prod = list(nv_reduce_prod, nv_mul, 1), max = list(nv_reduce_max, nv_max, -Inf),
-    min = list(nv_reduce_min, nv_min, Inf), any = list(nv_reduce_any, nv_or, FALSE), all = list(nv_reduce_all, nv_and, TRUE)
-  )
+  verb <- reduction_verb(generic)
   operands <- lapply(operands, function(x) without_nan(as_vector(x, "..."), verb[[3L]], na.rm))
   sizes_of_any(operands)
   Reduce(verb[[2L]], lapply(operands, verb[[1L]], dims, drop))
+}
+
+# How it reduces one operand, joins what two of them give, and from what it starts.
+reduction_verb <- function(generic) {
+  switch(generic,
+    sum = list(nv_reduce_sum, nv_add, 0), prod = list(nv_reduce_prod, nv_mul, 1), max = list(nv_reduce_max, nv_max, -Inf),
+    min = list(nv_reduce_min, nv_min, Inf), any = list(nv_reduce_any, nv_or, FALSE), all = list(nv_reduce_all, nv_and, TRUE)
+  )
 }
 
 #' @export

@@ -98,7 +98,8 @@ special_arguments <- function(usual) {
     nv_quantile = list(probs = 0.5), nv_order = list(v), nv_rank = list(x = v), nv_rowsum = list(x = v, group = nv_tensor(c(1L, 2L, 1L)), n = 2L), nv_tabulate = list(bin = nv_tensor(1:3)), nv_in = list(table = v),
     nv_convolve = list(x = v, y = v, type = "open"),
     nv_model_frame = list(formula = y ~ x, data = data.frame(y = c(1, 2), x = c(3, 5))),
-    nvl_check = list(holds = nv_tensor(c(TRUE, TRUE)), error = "argument", message = "no")
+    nvl_check = list(holds = nv_tensor(c(TRUE, TRUE)), error = "argument", message = "no"),
+    nv_index = list(formula = y[i] ~ x[i, 1], data = list(x = m)), nv_einsum = list(spec = "ij->ji", m)
   )
 }
 
