@@ -28,6 +28,7 @@
 #' @section Errors:
 #' Of class `anvil_error_argument`: for what [stats::model.frame()] and [stats::model.matrix()] refuse, variables and levels that
 #' are not there, a response that is no number, flag or factor, groups that the model has not seen.
+#' @family fitting
 #' @export
 #' @examples
 #' frame <- nv_model_frame(cyl > 4 ~ wt + factor(gear), mtcars)

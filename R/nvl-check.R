@@ -11,6 +11,7 @@
 #' @param message The text of the error. Each `%s` stands for the element of the next of `...` in the place of the first flag that is
 #'   `FALSE`; further lines are details, which begin with `"x "` or `"i "`. The error names the R call that recorded this.
 #' @return `holds`, invisibly. The program checks whether or not this is used.
+#' @keywords internal
 #' @export
 #' @examples
 #' f <- jit(function(x) {
