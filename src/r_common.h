@@ -29,7 +29,8 @@ Class class_of(SEXP);  // what the object says; whoever reads it checks the part
 
 struct Names {       // objects that live as long as the package
   SEXP environment;  // its namespace
-  SEXP tensor, buffer, graph_box, debug_box, graph, descriptor, graph_value, graph_literal, primitive_call, cache, executable;
+  SEXP tensor, buffer, graph_box, debug_box, graph, descriptor, graph_value, graph_literal, primitive_call, cache,
+      executable;
   SEXP a_graph, a_descriptor, a_box, a_node, a_cache, a_call, an_executable;  // kinds of external pointers
   SEXP data, type, handle;                                                    // attributes of tensors
   SEXP debug;                                                                 // tag of those that debug mode made
@@ -126,12 +127,16 @@ struct GraphHolder {
 const Program& program_of(const GraphHolder&);
 SEXP calls_at(const Locations*, const loops::Origins&);  // a list of the R calls, NULL where one is not known
 const GraphHolder& graph_of(SEXP);                       // Error("argument") when it is none
-SEXP wrap_graph(GraphPtr, std::shared_ptr<Locations>, SEXP fields, std::shared_ptr<const Program> = nullptr);
+// saved: what restored_graph() makes the graph of again; by default its code, which is written when it is saved
+SEXP wrap_graph(GraphPtr, std::shared_ptr<Locations>, SEXP fields, std::shared_ptr<const Program> = nullptr,
+                SEXP saved = R_NilValue);
+SEXP fields_of(SEXP graph);  // list(in_tree, out_tree, is_static, ...)
+void register_saved(DllInfo*);
 SEXP nodes(const std::vector<ValuePtr>&, SEXP graph);  // as R objects that keep the graph
 bool tracing();
 SEXP enclosing(SEXP environment);
 SEXP variable_of(SEXP frame, SEXP name);  // of this frame itself
-SEXP abstract_of(const ValuePtr&);  // R's AbstractTensor, ConcreteTensor or LiteralTensor
+SEXP abstract_of(const ValuePtr&);        // R's AbstractTensor, ConcreteTensor or LiteralTensor
 SEXP debug_result(const ValuePtr&, const Tensor*);
 
 // The operands of one call: boxed into the current descriptor, or, outside of a trace,

@@ -83,7 +83,9 @@ SEXP nodes(const std::vector<ValuePtr>& values, SEXP graph) {
 Node node_of(SEXP x) {
   if (!is_kind(x, names.a_node)) throw wrong_argument("x", "a value of a graph", x);
   auto* v = owned<Value>(x, names.a_node);
-  if (v == nullptr) throw Error("argument", "This value was saved in another session; its graph is gone.");
+  if (v == nullptr)
+    throw Error("argument", "This value of a graph was saved in another session.",
+                {"i Take it from the graph again, which is restored."});
   const GraphHolder& holder = graph_of(R_ExternalPtrProtected(x));
   return {holder, ValuePtr(holder.graph, v)};
 }
