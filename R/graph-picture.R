@@ -29,7 +29,8 @@ as_dot <- function(graph, nested = TRUE) {
     clusters <- Map(function(id, text) {
       c(sprintf("subgraph %s {", quoted(paste0("cluster ", id))), sprintf("  label=%s;", quoted(text)), inside(id, "  "), "}")
     }, parts$id, parts$text)
-    paste0(indent, c(lines, unlist(clusters)))
+    all <- c(lines, unlist(clusters))
+    if (length(all)) paste0(indent, all)
   }
   edges <- drawn$edges
   lines <- sprintf("  %s -> %s [label=%s%s];", quoted(edges$from), quoted(edges$to), quoted(edges$text), ifelse(edges$result, ",style=dashed", ""))

@@ -1,6 +1,6 @@
 #' Tensors to and from files
 #'
-#' `nv_save()` writes tensors to a file, `nv_read()` reads them, `nv_serialize()` and `nv_unserialize()` do the same with raw
+#' `nv_save()`, or by its older name `nv_write()`, writes tensors to a file, `nv_read()` reads them, `nv_serialize()` and `nv_unserialize()` do the same with raw
 #' vectors and connections. The format is safetensors, which PyTorch, JAX, NumPy and others read and write: a file holds data
 #' and nothing that could run. [saveRDS()] saves tensors, too, among other R objects.
 #'
@@ -37,12 +37,17 @@ nv_save <- function(tensors, path, metadata = NULL) {
   parts <- file_parts(tensors, metadata)
   if (dir.exists(path)) abort_anvil("argument", sprintf("`path` is \"%s\", which is a folder.", path))
   if (!dir.exists(dirname(path))) abort_anvil("argument", sprintf("`path` is \"%s\", but there is no such folder.", path))
-  write_parts(parts, file(path))
+  con <- file(path, "wb")
+  tryCatch(write_parts(parts, con), finally = close(con))
   if (!isTRUE(file.size(path) == parts$bytes)) { # what is written when it is closed gives no error
     abort_anvil("argument", sprintf("The file \"%s\" could not be written completely.", path), "i Is there space left on the device?")
   }
   invisible()
 }
+
+#' @rdname nv_save
+#' @export
+nv_write <- nv_save
 
 #' @rdname nv_save
 #' @export
@@ -61,7 +66,9 @@ nv_read <- function(path, device = NULL) {
   check_string(path)
   check_device(device)
   if (!file.exists(path) || dir.exists(path)) abort_anvil("argument", sprintf("There is no file \"%s\".", path))
-  read_from(file(path), file.size(path))
+  con <- file(path, "rb") # opened at once, it is read as it is and not decompressed
+  on.exit(close(con))
+  read_from(con, file.size(path))
 }
 
 #' @rdname nv_save
@@ -92,7 +99,7 @@ file_parts <- function(tensors, metadata) {
   order <- order(vapply(types, function(type) -dtype_sizes[[type[1L] + 1L]]$bytes, 1L)) # large elements first, so that all are aligned
   end <- bytes
   end[order] <- cumsum(bytes[order])
-  dtypes <- toupper(sub("^ui", "u", names(dtype_codes)))[vapply(types, `[`, 1, 1L) + 1L]
+  dtypes <- vapply(types, function(type) safetensors_dtype(type[1L]), "")
   shapes <- vapply(types, function(type) paste(format_whole(type[-(1:2)]), collapse = ","), "")
   entries <- sprintf(
     "%s:{\"dtype\":\"%s\",\"shape\":[%s],\"data_offsets\":[%s,%s]}", json_string(names(flat)), dtypes, shapes,
@@ -106,6 +113,16 @@ file_parts <- function(tensors, metadata) {
   head <- c(as.raw(c(length(header) %/% 256^(0:3) %% 256, 0, 0, 0, 0)), header)
   list(head = head, tensors = flat[order], bytes = length(head) + sum(bytes))
 }
+
+safetensors_dtype <- function(code) toupper(sub("^ui", "u", names(dtype_codes)[code + 1L]))
+
+#' @rawNamespace
+#' S3method(safetensors::safe_tensor_meta, AnvilTensor, safetensors_meta)
+#' S3method(safetensors::safe_tensor_buffer, AnvilTensor, safetensors_buffer)
+NULL
+
+safetensors_meta <- function(x) list(shape = as.list(shape(x)), dtype = safetensors_dtype(type_tag(x)[1L]))
+safetensors_buffer <- function(x) as_raw(x, row_major = TRUE)
 
 write_parts <- function(parts, con) {
   opened(con, "wb")

@@ -174,6 +174,9 @@ bool has_any_parameters(const Primitive&);  // under any names
 SEXP params_to(const graph::Call&, const std::shared_ptr<Locations>&, const std::shared_ptr<const Program>& = nullptr);
 const Primitive& core_primitive(const Primitive&);  // with the rules of the core, whatever stands in their place
 const std::vector<int64_t>& local_rules();          // numbers of the rules that stand in the place of the core's own
+// A primitive of one call, with R functions as rules, and list(name, rules) of it again; NULL for what else a call owns.
+std::shared_ptr<const Primitive> primitive_of_rules(SEXP name, SEXP rules);
+SEXP rules_behind(const graph::Owned&);
 // R rules run on boxes: of a step's values, recording into its graph; and of a call's inputs, giving its
 // results and residuals.
 std::vector<ValuePtr> run_backward_rule(SEXP rule, primitives::ReverseStep&);

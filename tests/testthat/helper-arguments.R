@@ -47,6 +47,7 @@ special_arguments <- function(usual) {
   own <- AnvilPrimitive("argument_test")
   own[["forward"]] <- function(x) x
   program <- write_stablehlo(usual$graph)
+  saved_tensors <- list(tensors = m, path = tempfile())
   one_dim <- list(lhs = v, rhs = v, operand = v)
   list(
     ConcreteTensor = list(data = m), nvl_pad = list(padding_value = nv_scalar(0, "f64")), nvl_sort = list(operands = list(m)), nv_outer = one_dim, nv_diag = one_dim, nv_polygamma = list(n = 1), nvl_polygamma = list(n = m, x = m), nvl_clamp = list(min_val = m, max_val = m),
@@ -96,8 +97,14 @@ special_arguments <- function(usual) {
     GraphBox = list(gnode = GraphValue(nv_aten("f32", 2L)), desc = GraphDescriptor()), graph_desc_add = list(prim = prim("add"), args = list(m, m)),
     nv_sweep = list(margin = 1L, stats = nv_tensor(c(1, 2), "f64"), f = "*"), nv_outer = list(f = "*"), nv_kronecker = list(f = "*"), nv_set_diag = list(value = 0),
     nv_quantile = list(probs = 0.5), nv_order = list(v), nv_rank = list(x = v), nv_rowsum = list(x = v, group = nv_tensor(c(1L, 2L, 1L)), n = 2L), nv_tabulate = list(bin = nv_tensor(1:3)), nv_in = list(table = v),
-    nv_convolve = list(x = v, y = v, type = "open")
+    nv_convolve = list(x = v, y = v, type = "open"),
+    nv_save = saved_tensors, nv_write = saved_tensors, nv_serialize = list(tensors = m), nv_read = list(path = saved_file(m)), nv_unserialize = list(con = nv_serialize(m))
   )
+}
+
+saved_file <- function(x, path = tempfile(fileext = ".safetensors")) {
+  nv_save(x, path)
+  path
 }
 
 # Values that are wrong in most places.
