@@ -17,8 +17,8 @@
 #' @param metadata `NULL`, or named strings to write with the tensors.
 #' @param device The device, `"cpu"`.
 #' @return `nv_save()`: `NULL`, invisibly. `nv_serialize()`: a raw vector or, with a connection, `NULL`, invisibly. `nv_read()` and
-#'   `nv_unserialize()`: what was saved: dtypes (of which the format has all), shapes, data, names and their order. Strings of others
-#'   in the metadata are the attribute `metadata` of the list.
+#'   `nv_unserialize()`: what was saved, with the same dtypes, shapes and data, in the same
+#'   order. Strings in the metadata that are not the package's own are the attribute `metadata` of the list.
 #' @section Errors:
 #' Of class `anvil_error_argument` where `tensors` are something else, names are missing or occur twice, or there is no such file.
 #' Of class `anvil_error_safetensors` where the data are not valid, before anything is made of them: where the header or
@@ -317,7 +317,8 @@ nested <- function(leaves, parts, depth = 1L) {
   first <- vapply(parts, `[`, "", depth)
   if (!all(left & nzchar(first)) || depth > most_depth) invalid_file("The names do not make the nested list that the metadata tell of.")
   labels <- unique(first)
-  x <- lapply(labels, function(label) nested(leaves[first == label], parts[first == label], depth + 1L))
+  groups <- split(seq_along(leaves), factor(first, labels))
+  x <- lapply(unname(groups), function(own) nested(leaves[own], parts[own], depth + 1L))
   if (depth > 1L && identical(labels, as.character(seq_along(labels)))) x else stats::setNames(x, labels)
 }
 

@@ -7,7 +7,7 @@ saved_graph <- function(graph) {
   types <- lapply(graph$inputs, function(value) value$aval)
   tryCatch(
     c(function_text(graph, tree), list(arguments = unflatten(tree, types), dtypes = default_dtypes())),
-    error = function(e) list(reason = conditionMessage(e))
+    anvil_error_argument = function(e) list(reason = conditionMessage(e)) # an inner graph
   )
 }
 
