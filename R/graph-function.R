@@ -26,8 +26,10 @@
 #' x <- nv_tensor(c(1, 2, 3))
 #' f(x, x)
 #' gradient(function(x) sum(f(x, x)))(x)
-as.function.AnvilGraph <- function(x, ...) {
-  tree <- input_tree(x)
+as.function.AnvilGraph <- function(x, ...) function_of(function_text(x))
+
+# The text of that function, and what it finds in its environment.
+function_text <- function(x, tree = input_tree(x)) {
   formals <- tree$names
   taken <- any(grepl("^([vcp][0-9]+([.][0-9]+)*|x[0-9.]+[.][0-9]+)$", formals))
   code <- graph_code(x, flatten_code(tree), dot = if (taken) "." else "")
@@ -36,8 +38,11 @@ as.function.AnvilGraph <- function(x, ...) {
   constants <- if (length(written)) paste(names(written), "<-", unlist(written))
   lines <- c(constants, code$lines, tree_code(output_tree(x), code$outputs))
   text <- sprintf("function(%s) {\n%s\n}", paste(vapply(formals, symbol_code, ""), collapse = ", "), paste(indented(lines), collapse = "\n"))
-  around <- list2env(code$kept[setdiff(names(code$kept), names(written))], parent = topenv())
-  f <- eval(parse(text = text, keep.source = TRUE)[[1L]], around)
+  list(text = text, kept = code$kept[setdiff(names(code$kept), names(written))])
+}
+
+function_of <- function(code) {
+  f <- eval(parse(text = code$text, keep.source = TRUE)[[1L]], list2env(code$kept, parent = topenv()))
   structure(f, class = c("AnvilFunction", "function"))
 }
 

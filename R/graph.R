@@ -13,6 +13,10 @@
 #' In the printed form `%x1` is an input, `%c1` a constant and `%1` the result of a call. Values of the inner graphs of the call that
 #' makes `%2` are called `%2.x1` and `%2.1`, so that no two values of a program share a label.
 #'
+#' A graph can be saved with [saveRDS()] and sent to parallel workers, as can what [jit()] and [nv_compile()] return: its code is
+#' saved, or the text that it was read from, and the first use makes the graph again. Its values and calls by themselves cannot, nor can
+#' inner graphs that read values of the graph around them.
+#'
 #' @param graph,x A graph.
 #' @param nested Whether to print the inner graphs of each call, such as the branches of [nv_if()], below it.
 #' @param ... Not used.
@@ -24,6 +28,7 @@
 #' @param inputs A list of tensors, one for each input.
 #' @return `simplify_graph()`: a graph. `evaluate_graph()`: a list of tensors, the
 #'   outputs, evaluated call by call by Eigen. `subgraphs()`: a named list of graphs.
+#' @seealso [as.function.AnvilGraph()], [summary.AnvilGraph()], [as_dot()]
 #' @family graphs
 #' @name AnvilGraph
 #' @examples

@@ -51,8 +51,7 @@
 #' solve(y0 = c(10, 5), theta = c(1.1, 0.4, 0.1, 0.4), t_end = 1, tolerance = 1e-6)
 read_stablehlo <- function(source, entry = NULL, convert = FALSE) {
   check_flag(convert, "convert")
-  spec <- list2env(list(text = program_text(source, "source"), entry = entry_name(entry), convert = convert), parent = emptyenv())
-  spec$graph <- read_graph(spec)
+  spec <- list(graph = .Call(C_anvil_read_stablehlo, program_text(source, "source"), entry_name(entry)), convert = convert)
   arguments <- fields_of(spec$graph)$in_tree$names
   formals <- stats::setNames(rep(list(quote(expr = )), length(arguments)), arguments)
   structure(with_formals(formals, "imported_call", spec), class = c("AnvilImported", "function"))
@@ -68,7 +67,6 @@ entry_name <- function(entry) {
   sub("^@", "", entry)
 }
 
-read_graph <- function(spec) .Call(C_anvil_read_stablehlo, spec$text, spec$entry)
 fields_of <- function(graph) .Call(C_anvil_graph_fields, graph)
 
 #' @rdname read_stablehlo
@@ -94,7 +92,7 @@ graph_behind <- function(x, name = rlang::caller_arg(x)) {
   if (inherits(x, "AnvilGraph")) {
     x
   } else if (inherits(x, "AnvilImported")) {
-    imported_graph(environment(x)$.anvil_spec)
+    environment(x)$.anvil_spec$graph
   } else if (inherits(x, "AnvilProgram")) {
     x$graph
   } else {
@@ -107,12 +105,6 @@ graph_behind <- function(x, name = rlang::caller_arg(x)) {
       }
     ))
   }
-}
-
-# A function that was saved with saveRDS() reads its text again.
-imported_graph <- function(spec) {
-  if (!.Call(C_anvil_graph_lives, spec$graph)) spec$graph <- read_graph(spec)
-  spec$graph
 }
 
 # --- the text ---------------------------------------------------------------------
@@ -155,7 +147,7 @@ file_text <- function(path, argument) {
 
 # Called by imported functions.
 imported_call <- function(spec, args) {
-  graph <- imported_graph(spec)
+  graph <- spec$graph
   fields <- fields_of(graph)
   leaves <- checked_leaves(fields$in_tree, lapply(graph$inputs, function(value) value$aval), args, spec$convert)
   unflatten(fields$out_tree, .Call(C_anvil_inline, graph, leaves))

@@ -27,6 +27,8 @@
 #' not used for 90 days, or exceeds 1 GB, is deleted. A folder into which everybody may write is not used, since what
 #' lies there is run. Programs that call functions of this process ([nv_custom_call()]) are not kept.
 #'
+#' A jitted function can be saved with [saveRDS()] and sent to parallel workers: it compiles anew there.
+#'
 #' Arguments that are not static must be tensors or nested lists of them. A plain R
 #' value is refused, because it is not clear whether it is meant as data or as
 #' something to know at compile time; `convert = TRUE` takes it as data. Default

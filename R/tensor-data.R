@@ -35,7 +35,7 @@ as_raw <- function(x, row_major = FALSE) .Call(C_anvil_as_raw, concrete(x), row_
 #' @examples
 #' nv_from_raw(as.raw(c(1, 0, 2, 0)), "i16", 2)
 nv_from_raw <- function(data, dtype, shape, row_major = FALSE, ambiguous = FALSE) {
-  .Call(C_anvil_from_raw, data, make_tag(dtype, shape, ambiguous), row_major, "AnvilTensor")
+  .Call(C_anvil_from_raw, data, make_tag(dtype, shape, ambiguous), row_major, "AnvilTensor", NULL)
 }
 
 # The AnvilTensor behind x, or an error that says what to do.

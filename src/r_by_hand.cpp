@@ -22,6 +22,9 @@ SEXP anvil_descriptor() {
 
 Descriptor& descriptor_from(SEXP handle) {
   auto* d = owned<Descriptor>(handle, names.a_descriptor);
+  if (d == nullptr && is_kind(handle, names.a_descriptor))
+    throw Error("argument", "This descriptor was saved in another session.",
+                {"i Finish the graph by `as_graph()`, and save that."});
   if (d == nullptr) throw wrong_argument("desc", "a GraphDescriptor", handle);
   if (!d->live) throw Error("trace", "The trace of this descriptor has ended.");
   return *d;

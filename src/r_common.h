@@ -144,7 +144,11 @@ auto naming_calls(const Locations* locations, F&& f) {
 }
 SEXP calls_at(const Locations*, const loops::Origins&);  // a list of the R calls, NULL where one is not known
 const GraphHolder& graph_of(SEXP);                       // Error("argument") when it is none
-SEXP wrap_graph(GraphPtr, std::shared_ptr<Locations>, SEXP fields, std::shared_ptr<const Program> = nullptr);
+// saved: what restored_graph() makes the graph of again; by default its code, which is written when it is saved
+SEXP wrap_graph(GraphPtr, std::shared_ptr<Locations>, SEXP fields, std::shared_ptr<const Program> = nullptr,
+                SEXP saved = R_NilValue);
+SEXP fields_of(SEXP graph);  // list(in_tree, out_tree, is_static, ...)
+void register_saved(DllInfo*);
 SEXP nodes(const std::vector<ValuePtr>&, SEXP graph);  // as R objects that keep the graph
 bool tracing();
 SEXP enclosing(SEXP environment);
@@ -189,6 +193,9 @@ bool has_any_parameters(const Primitive&);  // under any names
 SEXP params_to(const graph::Call&, const std::shared_ptr<Locations>&, const std::shared_ptr<const Program>& = nullptr);
 const Primitive& core_primitive(const Primitive&);  // with the rules of the core, whatever stands in their place
 const std::vector<int64_t>& local_rules();          // numbers of the rules that stand in the place of the core's own
+// A primitive of one call, with R functions as rules, and list(name, rules) of it again; NULL for what else a call owns.
+std::shared_ptr<const Primitive> primitive_of_rules(SEXP name, SEXP rules);
+SEXP rules_behind(const graph::Owned&);
 // R rules run on boxes: of a step's values, recording into its graph; and of a call's inputs, giving its
 // results and residuals.
 std::vector<ValuePtr> run_backward_rule(SEXP rule, primitives::ReverseStep&);

@@ -172,22 +172,23 @@ SEXP run(const Compiled& c, const std::vector<SEXP>& tensors, SEXP cls, runtime:
 
 using SharedCompiled = std::shared_ptr<Compiled>;
 
+static std::unique_ptr<SharedCompiled> compiled_graph(SEXP graph) {
+  const GraphHolder& holder = graph_of(graph);
+  const Graph& g = *holder.graph;
+  return std::make_unique<SharedCompiled>(compile(g, flat_tree(g.outputs.size()), {holder.locations, false, {}}));
+}
+
 SEXP anvil_compile(SEXP graph) {
-  return entry([&] {
-    const GraphHolder& holder = graph_of(graph);
-    auto compiled = compile(*holder.graph, flat_tree(holder.graph->outputs.size()), {holder.locations, false, {}});
-    return own(std::make_unique<SharedCompiled>(std::move(compiled)), names.an_executable, names.executable);
-  });
+  return entry([&] { return own(compiled_graph(graph), names.an_executable, names.executable, graph); });
 }
 
 // inputs: tensors or raw buffers; gives a list of raw buffers
 SEXP anvil_execute(SEXP executable, SEXP inputs) {
   return entry([&] {
     if (!is_kind(executable, names.an_executable)) throw wrong_argument("executable", "an AnvilExecutable", executable);
-    auto* held = owned<SharedCompiled>(executable, names.an_executable);
-    if (held == nullptr)
-      throw Error("argument", "This executable was saved in another session.", {"i Compile the program again."});
-    SharedCompiled c = *held;
+    if (owned<SharedCompiled>(executable, names.an_executable) == nullptr)  // saved in another session
+      adopt(executable, compiled_graph(R_ExternalPtrProtected(executable)));
+    SharedCompiled c = *owned<SharedCompiled>(executable, names.an_executable);
     std::vector<SEXP> tensors;
     for (R_xlen_t i = 0; i < XLENGTH(list_of(inputs, "inputs")); ++i) tensors.push_back(VECTOR_ELT(inputs, i));
     if (tensors.size() != c->inputs.size())

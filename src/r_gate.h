@@ -86,22 +86,30 @@ class Kept {
 
 // An external pointer of class `cls` that owns a C++ object. `kind` is a symbol: it, not the
 // class, which anybody can change, is the proof that the address is that of a T.
+// Such a pointer gets its object; `own` makes a new one.
 template <class T>
-SEXP own(std::unique_ptr<T> object, SEXP kind, SEXP cls, SEXP kept = R_NilValue) {
-  SEXP x = guarded([&] {
-    SEXP p = PROTECT(R_MakeExternalPtr(nullptr, kind, kept));
+void adopt(SEXP x, std::unique_ptr<T> object) {
+  guarded([&] {
     R_RegisterCFinalizerEx(
-        p,
-        [](SEXP q) {
-          delete static_cast<T*>(R_ExternalPtrAddr(q));
-          R_ClearExternalPtr(q);
+        x,
+        [](SEXP p) {
+          delete static_cast<T*>(R_ExternalPtrAddr(p));
+          R_ClearExternalPtr(p);
         },
         FALSE);
+    return R_NilValue;
+  });
+  R_SetExternalPtrAddr(x, object.release());
+}
+template <class T>
+SEXP own(std::unique_ptr<T> object, SEXP kind, SEXP cls, SEXP kept = R_NilValue) {
+  Shield<SEXP> x(guarded([&] {
+    SEXP p = PROTECT(R_MakeExternalPtr(nullptr, kind, kept));
     Rf_setAttrib(p, R_ClassSymbol, cls);
     UNPROTECT(1);
     return p;
-  });
-  R_SetExternalPtrAddr(x, object.release());
+  }));
+  adopt(x, std::move(object));
   return x;
 }
 

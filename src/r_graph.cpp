@@ -11,27 +11,6 @@
 
 namespace anvil::r {
 
-const GraphHolder& graph_of(SEXP x) {
-  if (auto* holder = owned<GraphHolder>(x, names.a_graph)) return *holder;
-  if (is_kind(x, names.a_graph))
-    throw Error("argument", "This graph was saved in another session and cannot be used.",
-                {"i Trace the function again."});
-  throw Error("argument", "`graph` must be an AnvilGraph.",
-              {"x Got " + describe(x) + ".", "i `trace_fn()` makes one."});
-}
-
-SEXP wrap_graph(GraphPtr g, std::shared_ptr<Locations> locations, SEXP fields, std::shared_ptr<const Program> program) {
-  return own(std::make_unique<GraphHolder>(GraphHolder{std::move(g), std::move(locations), std::move(program)}),
-             names.a_graph, names.graph, fields);
-}
-
-SEXP anvil_graph_fields(SEXP graph) {
-  return entry([&] {
-    graph_of(graph);
-    return R_ExternalPtrProtected(graph);
-  });
-}
-
 // What a transformation makes of a graph. An error names the user's call that it is about.
 template <class F>
 static SEXP made_of(SEXP graph, SEXP fields, F&& transformed) {
@@ -107,7 +86,7 @@ SEXP anvil_simplify(SEXP graph, SEXP passes) {
             "argument", "There is no pass named `" + pass + "`.",
             {"i The passes are inline_scalars, unused_constants, dead_calls, equal_calls, simplify and optimize."});
     }
-    return wrap_graph(g, holder.locations, R_ExternalPtrProtected(graph));
+    return wrap_graph(g, holder.locations, fields_of(graph));
   });
 }
 
@@ -172,15 +151,15 @@ SEXP anvil_read_stablehlo(SEXP text, SEXP name) {
     Shield<SEXP> arguments(guarded([&] { return strings(program.arguments); }));
     Shield<SEXP> results(guarded([&] { return strings(program.results); }));
     Shield<SEXP> fields(call_r("imported_fields", {arguments, results}));
-    return wrap_graph(program.graph, nullptr, fields);
-  });
-}
-
-// Whether a graph still is there: it is not after a session has been saved and restored.
-SEXP anvil_graph_lives(SEXP graph) {
-  return entry([&] {
-    const bool lives = owned<GraphHolder>(graph, names.a_graph) != nullptr;
-    return guarded([&] { return Rf_ScalarLogical(lives); });
+    Shield<SEXP> source(guarded([&] {
+      static const char* parts[] = {"source", "entry", ""};
+      SEXP list = PROTECT(Rf_mkNamed(VECSXP, parts));
+      SET_VECTOR_ELT(list, 0, text);
+      SET_VECTOR_ELT(list, 1, name);
+      UNPROTECT(1);
+      return list;
+    }));
+    return wrap_graph(program.graph, nullptr, fields, nullptr, source);
   });
 }
 

@@ -90,4 +90,5 @@ extern "C" attribute_visible void R_init_anvil(DllInfo* dll) {
   R_useDynamicSymbols(dll, FALSE);
   R_forceSymbols(dll, TRUE);
   anvil::r::initialise();
+  anvil::r::register_saved(dll);
 }

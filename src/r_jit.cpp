@@ -69,18 +69,9 @@ Cache& cache_of(SEXP x) {
   if (!is_kind(x, names.a_cache)) throw wrong_argument("cache", "the cache of a jitted function", x);
   if (auto* cache = owned<Cache>(x, names.a_cache)) return *cache;
   auto cache = std::make_unique<Cache>(list_of(R_ExternalPtrProtected(x), "spec"));
-  guarded([&] {
-    R_RegisterCFinalizerEx(
-        x,
-        [](SEXP p) {
-          delete static_cast<Cache*>(R_ExternalPtrAddr(p));
-          R_ClearExternalPtr(p);
-        },
-        FALSE);
-    return R_NilValue;
-  });
-  R_SetExternalPtrAddr(x, cache.get());
-  return *cache.release();
+  Cache& made = *cache;
+  adopt(x, std::move(cache));
+  return made;
 }
 
 // --- calls ---------------------------------------------------------------------------------------
@@ -97,7 +88,7 @@ std::shared_ptr<Compiled> traced_and_compiled(SEXP cache, SEXP args, const Argum
   const GraphHolder& traced = graph_of(graph);
   Compilation how{traced.locations, timed, {}};
   watch.lap(how.timings, "trace");
-  const SEXP fields = R_ExternalPtrProtected(graph);
+  const SEXP fields = fields_of(graph);
   auto compiled = compile(*traced.graph, tree_from(element_named(fields, "out_tree"), traced.graph->outputs.size()),
                           std::move(how));
   if (SEXP captured = element_named(fields, "captured"); captured != R_NilValue) compiled->captured = Kept(captured);

@@ -83,7 +83,9 @@ SEXP nodes(const std::vector<ValuePtr>& values, SEXP graph) {
 Node node_of(SEXP x) {
   if (!is_kind(x, names.a_node)) throw wrong_argument("x", "a value of a graph", x);
   auto* v = owned<Value>(x, names.a_node);
-  if (v == nullptr) throw Error("argument", "This value was saved in another session; its graph is gone.");
+  if (v == nullptr)
+    throw Error("argument", "This value of a graph was saved in another session.",
+                {"i Take it from the graph again, which is restored."});
   const GraphHolder& holder = graph_of(R_ExternalPtrProtected(x));
   return {holder, ValuePtr(holder.graph, v)};
 }
@@ -157,8 +159,23 @@ namespace {
 // What a call owns besides its parameters, to be recorded again with it: NULL where that is nothing.
 SEXP kept_of(const graph::Call& c) {
   const auto is_owned = [](const graph::Param& p) { return std::holds_alternative<graph::Owned>(p.value); };
-  if (std::none_of(c.params.items.begin(), c.params.items.end(), is_owned)) return R_NilValue;
-  return own(std::make_unique<graph::Call>(graph::Call{c.primitive, {}, c.params, {}}), names.a_call, R_NilValue);
+  const auto found = std::find_if(c.params.items.begin(), c.params.items.end(), is_owned);
+  if (found == c.params.items.end()) return R_NilValue;
+  return own(std::make_unique<graph::Call>(graph::Call{c.primitive, {}, c.params, {}}), names.a_call, R_NilValue,
+             rules_behind(std::get<graph::Owned>(found->value)));
+}
+
+// The same of a call that was saved: its rules, with an empty definition, which the call to record has.
+const graph::Call& kept_call(SEXP x) {
+  if (auto* kept = owned<graph::Call>(x, names.a_call)) return *kept;
+  SEXP made_of = R_ExternalPtrProtected(x);
+  if (TYPEOF(made_of) != VECSXP || XLENGTH(made_of) != 2)
+    throw Error("argument", "This call was saved in another session, and what it owns is not there any more.");
+  auto primitive = primitive_of_rules(VECTOR_ELT(made_of, 0), VECTOR_ELT(made_of, 1));
+  graph::Call call{primitive.get(), {}, {}, {}};
+  call.params = {{"definition", std::make_shared<Graph>()}, {"rules", graph::Owned(std::move(primitive))}};
+  adopt(x, std::make_unique<graph::Call>(std::move(call)));
+  return *owned<graph::Call>(x, names.a_call);
 }
 
 // One call after the other as R objects. Those of one primitive share the object that stands for it.
@@ -268,7 +285,7 @@ SEXP anvil_record_call(SEXP, SEXP, SEXP args, SEXP frame) {
   return entry([&] {
     External arguments{args};
     SEXP name = arguments.next(), given = arguments.next();
-    const auto* kept = owned<graph::Call>(name, names.a_call);
+    const graph::Call* kept = is_kind(name, names.a_call) ? &kept_call(name) : nullptr;
     const Primitive& p = kept ? primitives::primitive_of(*kept) : primitive_named(name);
     const R_xlen_t n = XLENGTH(list_of(given, "args"));
     SEXP labels = Rf_getAttrib(given, R_NamesSymbol);
@@ -303,6 +320,8 @@ SEXP anvil_record_call(SEXP, SEXP, SEXP args, SEXP frame) {
         if (SEXP x = element_named(parameters, item.name.c_str());
             x != R_NilValue && std::holds_alternative<GraphPtr>(item.value))
           item.value = graph_of(x).graph;
+      if (SEXP x = element_named(parameters, "residuals"); x != R_NilValue && params.find("residuals") == nullptr)
+        params.items.push_back({"residuals", integer_of(x, "residuals")});
     } else {
       params = params_from(p, parameters);
       if (primitives::is_composite(p) && params.find("definition") == nullptr)

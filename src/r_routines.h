@@ -8,7 +8,7 @@
   X(anvil_memory, 1) X(anvil_watch_collections, 0) X(anvil_fail_allocation, 1) X(anvil_threads, 1)                \
   /* tensors */                                                                               \
   X(anvil_tensor, 5) X(anvil_empty, 1) X(anvil_tag, 1) X(anvil_as_array, 1) X(anvil_as_raw, 2) \
-  X(anvil_from_raw, 4) X(anvil_rewrap, 2) X(anvil_format_data, 4) X(anvil_format_elements, 2)  \
+  X(anvil_from_raw, 5) X(anvil_safetensors, 2) X(anvil_rewrap, 2) X(anvil_format_data, 4) X(anvil_format_elements, 2)  \
   X(anvil_dtype_code, 1)      \
   X(anvil_dtypes, 0)                                                                       \
   /* trace */                                                                                 \
@@ -21,7 +21,7 @@
   X(anvil_graph_text, 3) X(anvil_graph_field, 2) X(anvil_graph_fields, 1)                     \
   X(anvil_value_abstract, 1) X(anvil_labels, 1) X(anvil_names, 2) X(anvil_new_node, 3) X(anvil_foreign, 1) X(anvil_scope, 1) X(anvil_gradient, 4) X(anvil_jvp, 3) X(anvil_vjp, 4)             \
   X(anvil_jacobian, 3) X(anvil_batch, 4) X(anvil_simplify, 2) X(anvil_evaluate, 2)                              \
-  X(anvil_stablehlo, 3) X(anvil_read_stablehlo, 2) X(anvil_graph_lives, 1)                    \
+  X(anvil_stablehlo, 3) X(anvil_read_stablehlo, 2)                    \
   X(anvil_inspect, 2) X(anvil_stages, 1) X(anvil_single_calls, 1) X(anvil_inner_graphs, 1)    \
   /* verbs */                                                                                 \
   X(anvil_behind, 2)                                                                          \
@@ -38,7 +38,8 @@
 // Called through .External2, with the frame of the R function as last argument.
 #define ANVIL_EXTERNAL_ROUTINES(X) \
   X(anvil_record, 3)               \
-  X(anvil_record_promoted, 5) X(anvil_record_call, 2) X(anvil_record_ruled, 5) X(anvil_record_custom, 3) X(anvil_any_value, -1)
+  X(anvil_record_promoted, 5)      \
+  X(anvil_record_call, 2) X(anvil_record_ruled, 5) X(anvil_record_custom, 3) X(anvil_any_value, -1)
 
 namespace anvil::r {
 #define ANVIL_ARGUMENTS_0

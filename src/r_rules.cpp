@@ -294,6 +294,28 @@ SEXP anvil_override(SEXP name, SEXP rules, SEXP in_force) {
   });
 }
 
+// The deleter of such a primitive: what it was made of, for a graph that is saved.
+struct RulesInR {
+  Kept made_of;
+  void operator()(const Primitive* p) const { delete p; }
+};
+
+std::shared_ptr<const Primitive> primitive_of_rules(SEXP name, SEXP rules) {
+  auto own = std::make_unique<const Primitive>(composite_of(text_of(name, "name"), rules));
+  Shield<SEXP> list(guarded([&] {
+    SEXP x = Rf_allocVector(VECSXP, 2);
+    SET_VECTOR_ELT(x, 0, name);
+    SET_VECTOR_ELT(x, 1, rules);
+    return x;
+  }));
+  return {own.release(), RulesInR{Kept(list)}};
+}
+
+SEXP rules_behind(const graph::Owned& primitive) {
+  const auto* made = std::get_deleter<RulesInR>(primitive);
+  return made != nullptr ? made->made_of.get() : R_NilValue;
+}
+
 // A call with rules of its own: name, rules, operands, definition, and how many of its last outputs are kept for
 // the rules.
 SEXP anvil_record_ruled(SEXP, SEXP, SEXP args, SEXP frame) {
@@ -304,7 +326,7 @@ SEXP anvil_record_ruled(SEXP, SEXP, SEXP args, SEXP frame) {
     const int64_t residuals = integer_of(arguments.next(), "residuals");
     if (residuals < 0 || static_cast<size_t>(residuals) > definition->outputs.size())
       throw Error("argument", "`residuals` must be some of the outputs.");
-    auto own = std::make_shared<const Primitive>(composite_of(text_of(name, "name"), rules));
+    auto own = primitive_of_rules(name, rules);
     Recording recording(frame);
     std::vector<ValuePtr> values = recording.operands(operands, "operands");
     if (values.size() != definition->inputs.size())

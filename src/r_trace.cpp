@@ -63,7 +63,8 @@ Descriptor& descriptor_of(SEXP box) {
   if (!is_kind(box, names.a_box)) throw Error("argument", "This is not a box of a trace.");
   auto* d = owned<Descriptor>(R_ExternalPtrProtected(box), names.a_descriptor);
   if (d == nullptr || R_ExternalPtrAddr(box) == nullptr)
-    throw Error("trace", "This box was saved in another session; the value it stood for is gone.");
+    throw Error("trace", "This box was saved in another session; the value it stood for is gone.",
+                {"i Trace the function again, and save graphs or tensors."});
   return *d;
 }
 const ValuePtr& value_of(SEXP box) {

@@ -25,6 +25,8 @@ programs <- list(
   as_array = function() as_array(nv_tensor(1:10, "i64")),
   bytes = function() as_raw(nv_tensor(matrix(1:6, 2), "i16"), row_major = TRUE),
   saved = function() as_array(unserialize(serialize(x, NULL))),
+  saved_graph = function() format(unserialize(serialize(trace_fn(function(x) x * 2, list(x = x)), NULL))),
+  file = function() as_array(nv_unserialize(nv_serialize(list(a = x), metadata = c(b = "c")))$a),
   calls = function() format(trace_fn(function(x) nv_transpose(x), list(x = nv_tensor(matrix(1:6, 2))))$calls[[1L]]),
   own_rule = local({
     p <- AnvilPrimitive("allocation_test")

@@ -21,6 +21,11 @@ calls <- list(
   evaluate = function() as_array(evaluate_graph(trace_fn(function(x) x + 1, list(x = x)), list(x))[[1L]]),
   print = function() capture.output(print(nv_tensor(matrix(c(1.5, 2, 3, 4), 2)))),
   saved = function() as_array(unserialize(serialize(x, NULL))),
+  saved_graph = function() {
+    rule <- nv_custom_gradient(function(x) x * 2, function(grads) list(grads * 2))
+    format(unserialize(serialize(unserialize(serialize(trace_fn(rule, list(x = x)), NULL)), NULL)), nested = TRUE)
+  },
+  file = function() lapply(nv_unserialize(nv_serialize(list(a = x, b = list(c = x)), metadata = c(b = "c"))), is.list),
   errors = function() tryCatch(x + nv_tensor(1:2), error = function(e) class(e)[1L]),
   rule = local({
     p <- AnvilPrimitive("tortured")

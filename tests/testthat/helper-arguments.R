@@ -47,6 +47,7 @@ special_arguments <- function(usual) {
   own <- AnvilPrimitive("argument_test")
   own[["forward"]] <- function(x) x
   program <- write_stablehlo(usual$graph)
+  saved_tensors <- list(tensors = m, path = tempfile())
   one_dim <- list(lhs = v, rhs = v, operand = v)
   list(
     ConcreteTensor = list(data = m), nvl_pad = list(padding_value = nv_scalar(0, "f64")), nvl_sort = list(operands = list(m)), nv_outer = one_dim, nv_diag = one_dim, nv_polygamma = list(n = 1), nvl_polygamma = list(n = m, x = m), nvl_clamp = list(min_val = m, max_val = m),
@@ -99,8 +100,14 @@ special_arguments <- function(usual) {
     nv_convolve = list(x = v, y = v, type = "open"),
     nv_model_frame = list(formula = y ~ x, data = data.frame(y = c(1, 2), x = c(3, 5))),
     nvl_check = list(holds = nv_tensor(c(TRUE, TRUE)), error = "argument", message = "no"),
-    nv_index = list(formula = y[i] ~ x[i, 1], data = list(x = m)), nv_einsum = list(spec = "ij->ji", m)
+    nv_index = list(formula = y[i] ~ x[i, 1], data = list(x = m)), nv_einsum = list(spec = "ij->ji", m),
+    nv_save = saved_tensors, nv_write = saved_tensors, nv_serialize = list(tensors = m), nv_read = list(path = saved_file(m)), nv_unserialize = list(con = nv_serialize(m))
   )
+}
+
+saved_file <- function(x, path = tempfile(fileext = ".safetensors")) {
+  nv_save(x, path)
+  path
 }
 
 # Values that are wrong in most places.

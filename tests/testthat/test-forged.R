@@ -4,7 +4,7 @@
 junk_and_calls <- '
   x <- nv_tensor(c(1, 2, 3), "f64")
   graph <- trace_fn(function(x) sum(x * 2), list(x))
-  imported <- anvil:::read_graph(list(text = "func.func @main(%x: tensor<f32>) -> tensor<f32> {\n return %x : tensor<f32>\n}", entry = ""))
+  imported <- as_graph(read_stablehlo("func.func @main(%x: tensor<f32>) -> tensor<f32> {\n return %x : tensor<f32>\n}"))
   cache <- environment(jit(function(x) x))$cache
   executable <- nv_compile(graph)
   descriptor <- NULL
@@ -21,7 +21,7 @@ junk_and_calls <- '
     NULL, TRUE, NA, 1L, -1L, NA_integer_, 1.5, NaN, 1e300, "a", NA_character_, character(), raw(3), 1i, list(), list(1, "a"),
     list(NULL), quote(a), quote(a + b), mean, sum, globalenv(), new.env(), foreign, x, x$tensor, debug_box("f32", 2), x > 1,
     nv_scalar(TRUE) & TRUE, graph, graph$inputs[[1L]], cache, executable, descriptor, box, tag, c(99L, 0L), c(10, 0, 1e18), c(10L, 0L, NA),
-    restored(graph), restored(box), restored(executable), restored(descriptor), restored(graph$inputs[[1L]]),
+    restored(graph), restored(imported), restored(box), restored(executable), restored(descriptor), restored(graph$inputs[[1L]]),
     structure(list(1), class = c("GraphValue", "GraphNode")), structure(list(), class = "AnvilCache"),
     structure(1, class = "AnvilTensor"), structure(1, class = tensor_class), structure(list(), class = "AnvilGraph"), structure(TRUE, class = tensor_class), structure(NA, class = c("DebugBox", "AnvilValue")),
     structure(c(TRUE, FALSE), handle = attr(nv_scalar(TRUE), "handle"), class = tensor_class),
@@ -40,7 +40,7 @@ junk_and_calls <- '
   good <- list(
     anvil_attach = list(asNamespace("anvil")), anvil_memory = list(FALSE), anvil_watch_collections = list(), anvil_fail_allocation = list(0L), anvil_threads = list(NULL), anvil_behind = list(globalenv(), quote(sum)),
     anvil_tensor = list(c(1, 2), 10L, 2L, FALSE, FALSE), anvil_empty = list(tag), anvil_tag = list(x), anvil_as_array = list(x), anvil_as_raw = list(x, FALSE),
-    anvil_from_raw = list(raw(24), tag, FALSE, "AnvilTensor"), anvil_rewrap = list(x, "AnvilBuffer"), anvil_format_data = list(x, 3, 30, 3), anvil_format_elements = list(x, "%5.1f"), anvil_dtype_code = list("f32"), anvil_dtypes = list(), anvil_dtypes = list(),
+    anvil_from_raw = list(raw(24), tag, FALSE, "AnvilTensor", NULL), anvil_safetensors = list(charToRaw("{}"), 0), anvil_rewrap = list(x, "AnvilBuffer"), anvil_format_data = list(x, 3, 30, 3), anvil_format_elements = list(x, "%5.1f"), anvil_dtype_code = list("f32"), anvil_dtypes = list(), anvil_dtypes = list(),
     anvil_push = list("program"), anvil_pop = list(descriptor), anvil_current = list(), anvil_keeps_record = list(), anvil_input = list(x), anvil_finish = list(descriptor, list(x), list()),
     anvil_box_value = list(box), anvil_debug_box = list(x), anvil_in_debug = list(x), anvil_promote = list(list(x, 1), TRUE), anvil_broadcast = list(list(x, 1), TRUE),
     anvil_common_dtype = list(1L, 2L, FALSE, TRUE), anvil_default_dtypes = list(), anvil_inline = list(graph, list(x)),
@@ -49,7 +49,7 @@ junk_and_calls <- '
     anvil_graph_of = list(GraphDescriptor(), list(), list()), anvil_box = list(GraphValue(nv_aten("f32", 2)), GraphDescriptor()), anvil_box_text = list(box),
     anvil_override = list("mul", list(NULL, NULL, NULL, NULL, NULL), integer()), anvil_graph_field = list(graph, "calls"), anvil_graph_fields = list(graph), anvil_value_abstract = list(graph$inputs[[1L]]),
     anvil_gradient = list(graph, TRUE, FALSE, list()), anvil_jvp = list(graph, TRUE, list()), anvil_vjp = list(graph, TRUE, TRUE, list()), anvil_jacobian = list(graph, TRUE, list()), anvil_batch = list(graph, TRUE, 2L, list()), anvil_simplify = list(graph, "optimize"), anvil_evaluate = list(graph, list(x)), anvil_stablehlo = list(graph, FALSE, list(NULL, NULL, logical())),
-    anvil_read_stablehlo = list("func.func @main(%x: tensor<f32>) -> tensor<f32> { return %x : tensor<f32> }", ""), anvil_graph_lives = list(graph),
+    anvil_read_stablehlo = list("func.func @main(%x: tensor<f32>) -> tensor<f32> { return %x : tensor<f32> }", ""),
     anvil_inspect = list(graph, "loops"), anvil_stages = list(graph), anvil_single_calls = list(graph), anvil_inner_graphs = list(graph),
     anvil_primitives = list(), anvil_primitive_info = list("mul"), anvil_reverse = list("mul", list(x, x), list(x), list(x), list(NULL, NULL)), anvil_forward = list("mul", list(x, x), list(x), list(x, NULL), NULL), anvil_register = list("forged", list(NULL, NULL, NULL, NULL, NULL), TRUE),
     anvil_custom = list("forged", getNativeSymbolInfo("C_anvil_tag", getLoadedDLLs()$anvil)$address, FALSE),
