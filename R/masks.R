@@ -109,7 +109,7 @@ tensor_verbs <- function() {
   )
   extremes <- list(pmin = masked(by_places(nv_min), at = NULL), pmax = masked(by_places(nv_max), at = NULL))
   # which would fail without a word of what to do
-  refused <- sapply(c("which", "fft", "norm", "beta", "lbeta", "choose", "lchoose"), function(name) {
+  refused <- sapply(c("which", "fft", "beta", "lbeta", "choose", "lchoose"), function(name) {
     masked(eval(bquote(function(x, ...) unsupported(.(name), verb_hint(.(name))))), at = names(formals(args(function_of_r(name))))[1L])
   }, simplify = FALSE)
   c(refused, reductions, extremes, qr_verbs, statistical_verbs(), matrix_verbs(), list(
@@ -147,6 +147,7 @@ statistical_verbs <- function() {
       nv_rank(as_line(x), ties.method[1L], nan_last = isTRUE(na.last))
     }),
     tabulate = masked(nv_tabulate),
+    findInterval = masked(nv_searchsorted, at = c("x", "vec")),
     var = masked(function(x, y = NULL, na.rm = FALSE, use) {
       if (!missing(use)) only(use, "everything", "var")
       if (is.null(y) && rank_of(x) < 2L) nv_var(x, na.rm = na.rm) else covariance("var", nv_cov, x, y, na.rm)
@@ -180,6 +181,7 @@ matrix_verbs <- function() {
     `diag<-` = masked(function(x, value) nv_set_diag(x, value), at = c("x", "value")),
     det = masked(function(x) nv_det(x)),
     svd = masked(svd_tensor),
+    norm = masked(nv_norm),
     eigen = masked(function(x, symmetric, only.values = FALSE) eigen_tensor(x, !missing(symmetric) && symmetric, only.values)),
     chol2inv = masked(function(x, size = NULL) nv_chol2inv(first_rows(x, size %||% sizes_of(x)[2L], 1:2))),
     backsolve = masked(function(r, x, k = NULL, upper.tri = TRUE, transpose = FALSE) triangular(r, x, k, !upper.tri, transpose), at = c("r", "x")),

@@ -55,6 +55,8 @@ verb_rows <- function() {
       "atan2", "nv_atan2", "",
       "det", "nv_det", "",
       "svd", "nv_svd", "",
+      "norm", "nv_norm", "",
+      "findInterval", "nv_searchsorted", "",
       "eigen", "nv_eigh", "With `symmetric = TRUE`.",
       "chol2inv", "nv_chol2inv", "",
       "backsolve forwardsolve", "nv_triangular_solve", "",
@@ -72,14 +74,15 @@ verb_rows <- function() {
       "gamma factorial", "nv_lgamma", "`exp(lgamma(x))` is the absolute value.",
       "beta choose lbeta lchoose", "nv_lgamma", "",
       "fft", "nv_convolve", "",
-      "norm", "nv_svd", "`sqrt(sum(x^2))` is the Frobenius norm.",
       "array matrix", "nv_reshape", "",
       "seq_len seq rep_len", "nv_seq", "",
       "weighted.mean", "nv_mean", "`sum(w * x) / sum(w)`.",
       "mad IQR fivenum", "nv_quantile", "",
       "lm lm.fit glm", "nv_qr_solve", "",
-      "dist mahalanobis", "nv_matmul", "",
-      "approx spline splinefun findInterval cut", "", "They want known data: `as_array()`."
+      "dist", "nv_cdist", "",
+      "mahalanobis", "nv_matmul", "",
+      "approx", "nv_interp", "",
+      "spline splinefun cut", "", "They want known data: `as_array()`."
     )
   )
   parts <- strsplit(table$verbs, " ", fixed = TRUE)

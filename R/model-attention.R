@@ -1,0 +1,147 @@
+#' Attention, embeddings and classes as vectors
+#'
+#' * `nv_attention()`: each query takes the mean of the values, weighted by the softmax of its products with the keys:
+#'   `nv_softmax(scale * query %*% t(key)) %*% value`, for every example and head.
+#' * `nv_embedding()`: the row of `weight` for each number in `x`.
+#' * `nv_one_hot()`: for each number in `x` a vector with 1 at its place and else 0.
+#'
+#' `query`, `key` and `value` have the dimensions (batch, head, position, feature), where the first ones may be missing, or be more.
+#' Where `query` has a multiple of the heads of `key` and `value`, each of these serves as many neighbouring heads of `query` (grouped
+#' heads; where there is one of them, multi-query attention).
+#'
+#' A query that may see no key gives zeros, and has derivative zero.
+#'
+#' @param query,key,value Float tensors with at least two dimensions. `key` and `value` have the same number of positions, `query`
+#'   and `key` the same number of features.
+#' @param mask A `bool` tensor, true where a query may see a key, or a float tensor that is added to the products. Its dimensions are (batch, head,
+#'   position of the query, position of the key), or the last ones of these; sizes of 1 are repeated.
+#' @param causal Whether query `i` sees the keys 1 to `i` only, besides `mask`.
+#' @param scale A number; by default one over the square root of the number of features.
+#' @param x An integer tensor of numbers that count from 1, of any shape.
+#' @param weight A tensor with a row for each number, or any slices of its first dimension.
+#' @param n How many numbers there are.
+#' @param dim Where the new dimension goes, by default behind the last one.
+#' @param dtype The dtype of the result; by default that of R doubles.
+#' @return `nv_attention()`: a float tensor of the sizes of `query`, with the features of `value`. `nv_embedding()`: a tensor with the dimensions of
+#'   `x`, then those of a row. `nv_one_hot()`: a tensor with one dimension more than `x`.
+#' @section Errors:
+#' `anvil_error_shape` where shapes do not fit; `anvil_error_dtype` where `x` holds no integers; `anvil_error_index` where in debug
+#' mode `nv_embedding()` gets a number that has no row. Compiled, it takes the nearest one, see [nv_subset()]. In `nv_one_hot()` it has
+#' zeros only.
+#' @references Vaswani et al. (2017), arXiv 1706.03762; Ainslie et al. (2023), arXiv 2305.13245.
+#' @family functions of models
+#' @export
+#' @examples
+#' q <- nv_tensor(matrix(c(1, 0, 2, 0, 1, 1), 3))
+#' nv_attention(q, q, q, causal = TRUE)
+#' words <- nv_tensor(matrix(1:6, 3), dtype = "f32")
+#' nv_embedding(nv_tensor(c(3L, 1L, 3L)), words)
+#' nv_one_hot(nv_tensor(c(2L, 1L)), n = 3)
+nv_attention <- function(query, key, value, mask = NULL, causal = FALSE, scale = NULL) {
+  given <- as_floats(query = as_operand(query, "query"), key = as_operand(key, "key"), value = as_operand(value, "value"))
+  share <- heads_shared(lapply(given, sizes_of))
+  check_flag(causal)
+  scale <- if (is.null(scale)) 1 / sqrt(max(1L, last_size(given$query))) else check_number(scale)
+  # of every head: product(x, y) where y has the heads of the keys
+  by_head <- function(product, x, y) from_groups(product(to_groups(x, share), y), share)
+  scores <- by_head(nv_tcrossprod, nv_mul(given$query, scale), given$key)
+  if (!is.null(mask)) scores <- masked_scores(scores, as_operand(mask, "mask"))
+  if (causal) scores <- nv_ifelse(in_matrices(sizes_of(scores), nv_ge), scores, -Inf)
+  by_head(nv_matmul, nv_softmax(scores), given$value)
+}
+
+last_size <- function(x, behind = 0L) rev(sizes_of(x))[behind + 1L]
+
+# How many heads of the query each head of key and value serves.
+heads_shared <- function(sizes) {
+  ranks <- lengths(sizes)
+  refuse <- function(message) abort_anvil("shape", message, sprintf("x Got shapes %s.", ordinal_shapes(sizes)))
+  if (any(ranks < 2L) || any(ranks != ranks[1L])) refuse("`query`, `key` and `value` must have the same number of dimensions, at least 2.")
+  rank <- ranks[[1L]]
+  if (sizes$query[rank] != sizes$key[rank]) refuse("`query` and `key` must have the same number of features, their last dimension.")
+  if (sizes$key[rank - 1L] != sizes$value[rank - 1L]) refuse("`key` and `value` must have the same number of positions, their last dimension but one.")
+  batch <- lapply(sizes, utils::head, -2L)
+  heads <- vapply(batch, function(b) if (rank > 2L) b[rank - 2L] else 1L, 1L)
+  examples <- lapply(batch, utils::head, -1L)
+  if (!identical(batch$key, batch$value) || !identical(examples$query, examples$key) || heads[["query"]] %% max(1L, heads[["key"]]) != 0L) {
+    refuse("`query`, `key` and `value` must agree in batch and heads; `query` may have a multiple of the heads.")
+  }
+  heads[["query"]] %/% max(1L, heads[["key"]])
+}
+
+# Neighbouring heads one below the other, as one head with more positions.
+to_groups <- function(x, share) {
+  if (share <= 1L) {
+    return(x)
+  }
+  sizes <- sizes_of(x)
+  r <- length(sizes)
+  split <- nv_reshape(x, append(sizes, share, r - 3L) %/% replace(rep(1L, r + 1L), r - 1L, share))
+  nv_reshape(swap_dims(split, r - 2L), c(utils::head(sizes, -3L), sizes[r - 2L] %/% share, share * sizes[r - 1L], sizes[r]))
+}
+
+from_groups <- function(x, share) {
+  if (share <= 1L) {
+    return(x)
+  }
+  sizes <- sizes_of(x)
+  r <- length(sizes)
+  rows <- sizes[r - 1L] %/% share
+  split <- nv_reshape(x, c(utils::head(sizes, -2L), share, rows, sizes[r]))
+  nv_reshape(swap_dims(split, r - 2L), c(utils::head(sizes, -3L), sizes[r - 2L] * share, rows, sizes[r]))
+}
+
+# Dimension d and the next one exchanged.
+swap_dims <- function(x, d) nv_transpose(x, replace(seq_len(rank_of(x)), c(d, d + 1L), c(d + 1L, d)))
+
+masked_scores <- function(scores, mask) {
+  sizes <- sizes_of(scores)
+  given <- sizes_of(mask)
+  fit <- length(given) <= length(sizes) && all(given == 1L | given == utils::tail(sizes, length(given)))
+  if (!fit) abort_anvil("shape", "`mask` must have the last dimensions of the products of queries and keys, or sizes of 1.", sprintf("x Got shapes %s.", ordinal_shapes(list(given, sizes))))
+  code <- type_tag(mask)[1L]
+  if (code != dtype_codes[["bool"]]) check_floats(mask)
+  mask <- nv_broadcast_to(mask, sizes)
+  if (code == dtype_codes[["bool"]]) nv_ifelse(mask, scores, -Inf) else nv_add(scores, mask)
+}
+
+#' @rdname nv_attention
+#' @export
+nv_embedding <- function(x, weight) {
+  x <- as_vector(x)
+  weight <- as_operand(weight, "weight")
+  if (rank_of(weight) == 0L) abort_anvil("shape", "`weight` must have at least 1 dimension.")
+  slices_at(weight, check_counted(x, sizes_of(weight)[1L]))
+}
+
+#' @rdname nv_attention
+#' @export
+nv_one_hot <- function(x, n, dim = NULL, dtype = NULL) {
+  x <- check_integers(as_vector(x))
+  n <- check_whole_number(n, "n", 0L)
+  dim <- if (is.null(dim)) rank_of(x) + 1L else check_whole_number(dim, "dim", 1L, rank_of(x) + 1L)
+  nv_convert(is_number_of(x, n, dim), if (is.null(dtype)) default_dtypes()[["float"]] else dtype)
+}
+
+# Whether x is the number 1, 2, ..., n, along a new dimension.
+is_number_of <- function(x, n, dim) {
+  places <- replace(rep(1L, rank_of(x) + 1L), dim, n)
+  nv_eq(nvl_iota(dim, "i32", places), nv_unsqueeze(x, dim))
+}
+
+# Integers from 1 to n, as far as they are known.
+check_counted <- function(x, n, name = rlang::caller_arg(x)) {
+  force(name)
+  tryCatch(check_places(nv_reshape(check_integers(x, name), -1L), n), anvil_error_index = function(e) {
+    abort_anvil("index", sprintf("`%s` must hold numbers from 1 to %d.", name, n), paste("x", conditionMessage(e)))
+  })
+  x
+}
+
+check_integers <- function(x, name = rlang::caller_arg(x)) {
+  code <- type_tag(x, name)[1L]
+  if (!is_integer_code(code)) {
+    abort_anvil("dtype", sprintf("`%s` must have an integer dtype.", name), sprintf("x Got <%s>.", names(dtype_codes)[code + 1L]))
+  }
+  x
+}
