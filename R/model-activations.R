@@ -51,21 +51,21 @@ nv_relu <- function(operand) {
 #' @rdname nv_softmax
 #' @export
 nv_leaky_relu <- function(operand, slope = 0.01) {
-  operand <- as_float(operand)
+  operand <- float_tensor(operand)
   nv_ifelse(nv_gt(operand, 0), operand, nv_mul(operand, check_number(slope)))
 }
 
 #' @rdname nv_softmax
 #' @export
 nv_elu <- function(operand, alpha = 1) {
-  operand <- as_float(operand)
+  operand <- float_tensor(operand)
   nv_ifelse(nv_gt(operand, 0), operand, nv_mul(nv_expm1(operand), check_number(alpha)))
 }
 
 #' @rdname nv_softmax
 #' @export
 nv_softplus <- function(operand) {
-  operand <- as_float(operand)
+  operand <- float_tensor(operand)
   positive <- nv_gt(operand, 0)
   nv_add(nv_ifelse(positive, operand, 0), softplus_below(operand, positive))
 }
@@ -76,14 +76,14 @@ softplus_below <- function(x, positive) nv_log1p(nv_exp(nv_ifelse(positive, nv_n
 #' @rdname nv_softmax
 #' @export
 nv_silu <- function(operand) {
-  operand <- as_float(operand)
+  operand <- float_tensor(operand)
   gated(operand, nv_logistic(operand))
 }
 
 #' @rdname nv_softmax
 #' @export
 nv_gelu <- function(operand, approximate = FALSE) {
-  operand <- as_float(operand)
+  operand <- float_tensor(operand)
   if (!check_flag(approximate)) {
     return(gated(operand, nv_mul(nv_erfc(nv_mul(operand, -sqrt(0.5))), 0.5)))
   }
@@ -99,7 +99,7 @@ gated <- function(x, gate) nv_ifelse(nv_eq(gate, 0), 0, nv_mul(x, gate))
 #' @rdname nv_softmax
 #' @export
 nv_softmax <- function(operand, dim = NULL) {
-  operand <- as_float(operand)
+  operand <- float_tensor(operand)
   dim <- one_dim(operand, dim)
   powers <- nv_exp(below_largest(operand, dim)$x)
   total <- nv_reduce_sum(powers, dim, drop = FALSE)
@@ -109,7 +109,7 @@ nv_softmax <- function(operand, dim = NULL) {
 #' @rdname nv_softmax
 #' @export
 nv_log_softmax <- function(operand, dim = NULL) {
-  operand <- as_float(operand)
+  operand <- float_tensor(operand)
   dim <- one_dim(operand, dim)
   x <- below_largest(operand, dim)$x
   total <- nv_reduce_sum(nv_exp(x), dim, drop = FALSE)
@@ -119,7 +119,7 @@ nv_log_softmax <- function(operand, dim = NULL) {
 #' @rdname nv_softmax
 #' @export
 nv_logsumexp <- function(operand, dims = NULL, drop = TRUE) {
-  operand <- as_float(operand)
+  operand <- float_tensor(operand)
   dims <- if (is.null(dims)) seq_len(rank_of(operand)) else check_dims(dims, rank_of(operand), of = "operand")
   below <- below_largest(operand, dims)
   total <- nv_reduce_sum(nv_exp(below$x), dims, drop)
@@ -132,6 +132,9 @@ below_largest <- function(x, dims) {
   largest <- nv_ifelse(nv_is_finite(largest), largest, 0)
   list(x = nv_sub(x, largest), largest = largest)
 }
+
+# A tensor or box with a float dtype.
+float_tensor <- function(x, name = rlang::caller_arg(x)) as_float(as_operand(x, name), name)
 
 # One dimension of x, by default the last one.
 one_dim <- function(x, dim, name = rlang::caller_arg(x)) {

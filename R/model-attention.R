@@ -117,7 +117,7 @@ nv_embedding <- function(x, weight) {
 #' @rdname nv_attention
 #' @export
 nv_one_hot <- function(x, n, dim = NULL, dtype = NULL) {
-  x <- check_integers(as_vector(x))
+  x <- check_integers(as_vector(x), "x")
   n <- check_whole_number(n, "n", 0L)
   dim <- if (is.null(dim)) rank_of(x) + 1L else check_whole_number(dim, "dim", 1L, rank_of(x) + 1L)
   nv_convert(is_number_of(x, n, dim), if (is.null(dtype)) default_dtypes()[["float"]] else dtype)

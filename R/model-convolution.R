@@ -154,6 +154,7 @@ check_channels <- function(channels, expected, divided, groups, given) {
 
 # A number for each of n dimensions.
 per_dimension <- function(x, n, lower = 0L, name = rlang::caller_arg(x)) {
+  force(name)
   x <- check_sizes(x, name, lower)
   if (!(length(x) %in% c(1L, n))) wrong_argument(name, sprintf("a whole number, or one for each of %d spatial dimensions", n), x)
   rep_len(x, n)

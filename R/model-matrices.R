@@ -11,7 +11,7 @@
 #' | `"F"` | root of the sum of squares | the same |
 #' | `"M"` | largest absolute value | the same |
 #' | `"2"` | largest singular value | root of the sum of squares |
-#' | a number p | | `sum(abs(x)^p)^(1 / p)` |
+#' | a number p >= 1 | | `sum(abs(x)^p)^(1 / p)` |
 #'
 #' Where a root or distance is 0, its derivative is taken as 0, one of its subgradients. No square overflows in `nv_norm()`.
 #'
@@ -21,7 +21,7 @@
 #' @param x,y A vector or matrix; for `nv_cdist()` matrices with the same number of columns. Integers become floats.
 #' @param type One of the table, also `"1"` for `"O"` and `"E"` for `"F"`. By default `"O"` for matrices, as in R, and `"2"` for vectors.
 #' @param method `"euclidean"`, `"squared"` (euclidean), `"manhattan"`, `"maximum"` or `"minkowski"`, with the exponent `p`.
-#' @param p A positive number.
+#' @param p A number of at least 1.
 #' @param operand A tensor with square matrices as its last two dimensions; the ones before count matrices.
 #' @return A float tensor: a scalar; `nv_cdist()`: a matrix with a row for each row of `x` and a column for each of `y`; `nv_expm()`: of the
 #'   shape of `operand`.
@@ -56,11 +56,11 @@ nv_norm <- function(x, type = NULL) {
 }
 
 norm_type <- function(type, rank) {
-  what <- "one of \"O\", \"I\", \"F\", \"M\", \"2\", or for vectors a positive number"
+  what <- "one of \"O\", \"I\", \"F\", \"M\", \"2\", or for vectors a number of at least 1"
   if (is.null(type)) {
     return(if (rank == 2L) "O" else "2")
   }
-  if (is.numeric(type) && !is.object(type) && length(type) == 1L && rank == 1L && isTRUE(type > 0)) {
+  if (is.numeric(type) && !is.object(type) && length(type) == 1L && rank == 1L && isTRUE(type >= 1)) {
     return(if (type == Inf) "M" else format(type, digits = 17L))
   }
   if (!is.character(type) || length(type) != 1L || !(toupper(type) %in% c("O", "1", "I", "F", "E", "M", "2"))) wrong_argument("type", what, type)
@@ -92,7 +92,7 @@ root_of <- function(x, p) {
 #' @export
 nv_cdist <- function(x, y = x, method = "euclidean", p = 2) {
   check_choice(method, c("euclidean", "squared", "manhattan", "maximum", "minkowski"))
-  if (check_number(p) <= 0) wrong_argument("p", "a positive number", p)
+  if (check_number(p) < 1) wrong_argument("p", "a number of at least 1", p)
   given <- as_floats(x = as_operand(x, "x"), y = as_operand(y, "y"))
   sizes <- list(matrix_sizes(given$x, "x"), matrix_sizes(given$y, "y"))
   if (sizes[[1L]][2L] != sizes[[2L]][2L]) {
@@ -110,7 +110,7 @@ nv_cdist <- function(x, y = x, method = "euclidean", p = 2) {
 #' @rdname nv_norm
 #' @export
 nv_expm <- function(operand) {
-  operand <- as_float(as_operand(operand, "operand"))
+  operand <- float_tensor(operand)
   sizes <- check_square_matrices(operand, "operand")
   if (prod(sizes) == 0) {
     return(operand)

@@ -99,7 +99,7 @@ nv_batch_norm <- function(x, weight = NULL, bias = NULL, state = NULL, training 
 #' @rdname nv_layer_norm
 #' @export
 nv_dropout <- function(x, rate, initial_state = NULL) {
-  x <- as_float(as_operand(x, "x"))
+  x <- float_tensor(x)
   if (check_number(rate) < 0 || rate >= 1) wrong_argument("rate", "a number of at least 0 and less than 1", rate)
   with_state(initial_state, function(state) {
     drawn <- unit_uniform(sizes_of(x), state, as.character(dtype(x)))

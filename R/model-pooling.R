@@ -20,7 +20,7 @@
 #' nv_max_pool(x, 2)
 #' nv_avg_pool(x, 3, stride = 1, padding = 1, count_padding = FALSE)
 nv_max_pool <- function(x, window, stride = window, padding = 0L, dilation = 1L) {
-  x <- as_float(x)
+  x <- float_tensor(x)
   slide <- pool_windows(x, window, stride, padding, dilation)
   over_windows(nv_reduce_max, x, slide, -Inf)
 }
@@ -29,7 +29,7 @@ nv_max_pool <- function(x, window, stride = window, padding = 0L, dilation = 1L)
 #' @export
 nv_avg_pool <- function(x, window, stride = window, padding = 0L, count_padding = TRUE) {
   check_flag(count_padding)
-  x <- as_float(x)
+  x <- float_tensor(x)
   slide <- pool_windows(x, window, stride, padding, 1L)
   total <- over_windows(nv_reduce_sum, x, slide, 0)
   counts <- if (count_padding) as.double(prod(slide$window)) else nv_tensor(elements_inside(slide), dtype = dtype(x))

@@ -41,6 +41,8 @@ special_arguments <- function(usual) {
   m <- usual$operand
   v <- nv_tensor(c(1, 2, 3), "f64")
   image <- nv_tensor(array(as.double(1:16), c(1L, 1L, 4L, 4L)), "f64")
+  line <- nv_tensor(array(as.double(1:3), c(1L, 1L, 3L)), "f64")
+  block <- nv_tensor(array(as.double(1:8), c(1L, 1L, 2L, 2L, 2L)), "f64")
   sum_of_two <- function(a, b) a + b
   windows <- list(window_dimensions = c(2L, 2L), window_strides = c(1L, 1L), padding_low = c(0L, 0L), padding_high = c(0L, 0L))
   spatial <- list(padding_low = c(0L, 0L), padding_high = c(0L, 0L), window_strides = c(1L, 1L))
@@ -96,7 +98,16 @@ special_arguments <- function(usual) {
     GraphBox = list(gnode = GraphValue(nv_aten("f32", 2L)), desc = GraphDescriptor()), graph_desc_add = list(prim = prim("add"), args = list(m, m)),
     nv_sweep = list(margin = 1L, stats = nv_tensor(c(1, 2), "f64"), f = "*"), nv_outer = list(f = "*"), nv_kronecker = list(f = "*"), nv_set_diag = list(value = 0),
     nv_quantile = list(probs = 0.5), nv_order = list(v), nv_rank = list(x = v), nv_rowsum = list(x = v, group = nv_tensor(c(1L, 2L, 1L)), n = 2L), nv_tabulate = list(bin = nv_tensor(1:3)), nv_in = list(table = v),
-    nv_convolve = list(x = v, y = v, type = "open")
+    nv_convolve = list(x = v, y = v, type = "open"),
+    nv_linspace = list(steps = 3L), nv_meshgrid = list(v, v), nv_searchsorted = list(vec = v), nv_interp = list(x = v, y = v, xout = m),
+    nv_norm = list(type = "I"), nv_cdist = list(method = "minkowski", p = 3), nv_dropout = list(rate = 0.5),
+    nv_cross_entropy = list(logits = m, target = nv_tensor(1:2)), nv_binary_cross_entropy = list(logits = m, target = m), nv_mse = list(prediction = m, target = m),
+    nv_mae = list(prediction = m, target = m), nv_huber = list(prediction = m, target = m), nv_hinge = list(prediction = m, target = m),
+    nv_kl_divergence = list(p = m / 4, q = m / 4), nv_softmax = list(dim = 1L), nv_layer_norm = list(dims = 2L), nv_batch_norm = list(),
+    nv_group_norm = list(groups = 2L), nv_max_pool = list(x = image, window = 2L), nv_avg_pool = list(x = image, window = 2L),
+    nv_attention = list(query = m, key = m, value = m), nv_embedding = list(x = nv_tensor(1:2), weight = m), nv_one_hot = list(x = nv_tensor(1:2)),
+    nv_conv1d = list(x = line, kernel = line), nv_conv2d = list(x = image, kernel = image), nv_conv3d = list(x = block, kernel = block),
+    nv_conv_transpose1d = list(x = line, kernel = line), nv_conv_transpose2d = list(x = image, kernel = image), nv_conv_transpose3d = list(x = block, kernel = block)
   )
 }
 
