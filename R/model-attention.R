@@ -99,10 +99,10 @@ masked_scores <- function(scores, mask) {
   given <- sizes_of(mask)
   fit <- length(given) <= length(sizes) && all(given == 1L | given == utils::tail(sizes, length(given)))
   if (!fit) abort_anvil("shape", "`mask` must have the last dimensions of the products of queries and keys, or sizes of 1.", sprintf("x Got shapes %s.", ordinal_shapes(list(given, sizes))))
-  code <- type_tag(mask)[1L]
-  if (code != dtype_codes[["bool"]]) check_floats(mask)
+  flags <- type_tag(mask)[1L] == dtype_codes[["bool"]]
+  if (!flags) check_dtype(mask, is_float_code, "`bool` or a float dtype")
   mask <- nv_broadcast_to(mask, sizes)
-  if (code == dtype_codes[["bool"]]) nv_ifelse(mask, scores, -Inf) else nv_add(scores, mask)
+  if (flags) nv_ifelse(mask, scores, -Inf) else nv_add(scores, mask)
 }
 
 #' @rdname nv_attention
@@ -138,10 +138,4 @@ check_counted <- function(x, n, name = rlang::caller_arg(x)) {
   x
 }
 
-check_integers <- function(x, name = rlang::caller_arg(x)) {
-  code <- type_tag(x, name)[1L]
-  if (!is_integer_code(code)) {
-    abort_anvil("dtype", sprintf("`%s` must have an integer dtype.", name), sprintf("x Got <%s>.", names(dtype_codes)[code + 1L]))
-  }
-  x
-}
+check_integers <- function(x, name = rlang::caller_arg(x)) check_dtype(x, is_integer_code, "an integer dtype", name)

@@ -125,7 +125,7 @@ outputs_of_groups <- function(kernel, groups) {
 # --- what convolutions and pooling share ----------------------------------------------------------
 
 conv_operands <- function(n, x, kernel, bias) {
-  operands <- list(x = as_operand(x, "x"), kernel = as_operand(kernel, "kernel"), bias = if (!is.null(bias)) as_vector(bias, "bias"))
+  operands <- list(x = as_operand(x, "x"), kernel = as_operand(kernel, "kernel"), bias = if (!is.null(bias)) at_least_vector(bias))
   given <- do.call(as_floats, Filter(Negate(is.null), operands))
   for (name in c("x", "kernel")) {
     if (rank_of(given[[name]]) != n + 2L) {
@@ -162,7 +162,7 @@ per_dimension <- function(x, n, lower = 0L, name = rlang::caller_arg(x)) {
 
 padding_of <- function(padding, sizes, window, stride, dilation) {
   if (is.character(padding)) {
-    check_choice(padding, "same")
+    if (!identical(padding, "same")) wrong_argument("padding", "whole numbers, or \"same\"", padding)
     missing <- pmax((ceiling(sizes / stride) - 1) * stride + dilation * (window - 1L) + 1 - sizes, 0)
     return(list(low = as.integer(missing %/% 2), high = as.integer(ceiling(missing / 2))))
   }

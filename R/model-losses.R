@@ -46,8 +46,7 @@ NULL
 #' @export
 nv_cross_entropy <- function(logits, target, dim = NULL, reduction = "mean") {
   check_reduction(reduction)
-  logits <- as_operand(logits, "logits")
-  check_floats(logits)
+  logits <- check_dtype(as_operand(logits, "logits"), is_float_code, "a float dtype", "logits")
   dim <- one_dim(logits, dim)
   sizes <- sizes_of(logits)
   target <- as_vector(target)
@@ -145,9 +144,8 @@ check_same_sizes <- function(x, sizes, message, hint = character()) {
   }
 }
 
-check_floats <- function(x, name = rlang::caller_arg(x)) {
+check_dtype <- function(x, is_right, what, name = rlang::caller_arg(x)) {
   code <- type_tag(x, name)[1L]
-  if (!is_float_code(code)) {
-    abort_anvil("dtype", sprintf("`%s` must have a float dtype.", name), sprintf("x Got <%s>.", names(dtype_codes)[code + 1L]))
-  }
+  if (!is_right(code)) abort_anvil("dtype", sprintf("`%s` must have %s.", name, what), sprintf("x Got <%s>.", names(dtype_codes)[code + 1L]))
+  x
 }
