@@ -102,8 +102,7 @@ nv_softmax <- function(operand, dim = NULL) {
   operand <- float_tensor(operand)
   dim <- one_dim(operand, dim)
   powers <- nv_exp(below_largest(operand, dim)$x)
-  total <- nv_reduce_sum(powers, dim, drop = FALSE)
-  nv_div(powers, nv_ifelse(nv_eq(total, 0), 1, total))
+  nv_div(powers, not_zero(nv_reduce_sum(powers, dim, drop = FALSE)))
 }
 
 #' @rdname nv_softmax
@@ -112,9 +111,12 @@ nv_log_softmax <- function(operand, dim = NULL) {
   operand <- float_tensor(operand)
   dim <- one_dim(operand, dim)
   x <- below_largest(operand, dim)$x
-  total <- nv_reduce_sum(nv_exp(x), dim, drop = FALSE)
-  nv_sub(x, nv_log(nv_ifelse(nv_eq(total, 0), 1, total)))
+  nv_sub(x, nv_log(not_zero(nv_reduce_sum(nv_exp(x), dim, drop = FALSE))))
 }
+
+# The sum of the powers of a line, 1 where all are 0: else the largest one is 1. What is added is a constant, since a derivative
+# through a choice has to be shielded from the other side.
+not_zero <- function(total) nv_add(total, nv_ifelse(nv_eq(total, 0), 1, 0))
 
 #' @rdname nv_softmax
 #' @export
@@ -123,7 +125,8 @@ nv_logsumexp <- function(operand, dims = NULL, drop = TRUE) {
   dims <- if (is.null(dims)) seq_len(rank_of(operand)) else check_dims(dims, rank_of(operand), of = "operand")
   below <- below_largest(operand, dims)
   total <- nv_reduce_sum(nv_exp(below$x), dims, drop)
-  nv_ifelse(nv_eq(total, 0), -Inf, nv_add(nv_log(total), nv_reshape(below$largest, sizes_of(total))))
+  largest <- nv_ifelse(nv_eq(total, 0), -Inf, nv_reshape(below$largest, sizes_of(total)))
+  nv_add(nv_log(not_zero(total)), largest)
 }
 
 # x minus the largest of each line, if that is finite. The largest one cancels in what is made of it, so it counts as a constant.

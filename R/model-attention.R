@@ -42,15 +42,20 @@ nv_attention <- function(query, key, value, mask = NULL, causal = FALSE, scale =
   share <- heads_shared(lapply(given, sizes_of))
   check_flag(causal)
   scale <- if (is.null(scale)) 1 / sqrt(max(1L, last_size(given$query))) else check_number(scale)
-  # of every head: product(x, y) where y has the heads of the keys
-  by_head <- function(product, x, y) from_groups(product(to_groups(x, share), y), share)
-  scores <- by_head(nv_tcrossprod, nv_mul(given$query, scale), given$key)
-  if (!is.null(mask)) scores <- masked_scores(scores, as_operand(mask, "mask"))
+  rank <- rank_of(given$key)
+  scores <- head_product(nv_mul(split_heads(given$query, share), scale), given$key, rank)
+  if (!is.null(mask)) scores <- masked_scores(scores, as_operand(mask, "mask"), share)
   if (causal) scores <- nv_ifelse(in_matrices(sizes_of(scores), nv_ge), scores, -Inf)
-  by_head(nv_matmul, nv_softmax(scores), given$value)
+  join_heads(head_product(nv_softmax(scores), given$value, rank - 1L), share)
 }
 
-last_size <- function(x, behind = 0L) rev(sizes_of(x))[behind + 1L]
+last_size <- function(x) utils::tail(sizes_of(x), 1L)
+
+# Of every head of y, summed over the last dimension of x and dimension d of y.
+head_product <- function(x, y, d) {
+  heads <- seq_len(rank_of(y) - 2L)
+  record("dot_general", list(x, y), list(contracting_dims = list(rank_of(x), d), batching_dims = list(heads, heads)))
+}
 
 # How many heads of the query each head of key and value serves.
 heads_shared <- function(sizes) {
@@ -69,39 +74,40 @@ heads_shared <- function(sizes) {
   heads[["query"]] %/% max(1L, heads[["key"]])
 }
 
-# Neighbouring heads one below the other, as one head with more positions.
-to_groups <- function(x, share) {
+# Heads that share one of the keys in a dimension of their own, behind that of the heads of the keys.
+split_heads <- function(x, share) {
   if (share <= 1L) {
     return(x)
   }
   sizes <- sizes_of(x)
-  r <- length(sizes)
-  split <- nv_reshape(x, append(sizes, share, r - 3L) %/% replace(rep(1L, r + 1L), r - 1L, share))
-  nv_reshape(swap_dims(split, r - 2L), c(utils::head(sizes, -3L), sizes[r - 2L] %/% share, share * sizes[r - 1L], sizes[r]))
+  d <- length(sizes) - 2L
+  swap_dims(nv_reshape(x, c(sizes[seq_len(d - 1L)], share, sizes[d] %/% share, utils::tail(sizes, 2L))), d)
 }
 
-from_groups <- function(x, share) {
+join_heads <- function(x, share) {
   if (share <= 1L) {
     return(x)
   }
   sizes <- sizes_of(x)
-  r <- length(sizes)
-  rows <- sizes[r - 1L] %/% share
-  split <- nv_reshape(x, c(utils::head(sizes, -2L), share, rows, sizes[r]))
-  nv_reshape(swap_dims(split, r - 2L), c(utils::head(sizes, -3L), sizes[r - 2L] * share, rows, sizes[r]))
+  d <- length(sizes) - 3L
+  nv_reshape(swap_dims(x, d), c(sizes[seq_len(d - 1L)], sizes[d] * share, utils::tail(sizes, 2L)))
 }
 
 # Dimension d and the next one exchanged.
 swap_dims <- function(x, d) nv_transpose(x, replace(seq_len(rank_of(x)), c(d, d + 1L), c(d + 1L, d)))
 
-masked_scores <- function(scores, mask) {
+masked_scores <- function(scores, mask, share) {
   sizes <- sizes_of(scores)
+  if (share > 1L) sizes <- c(utils::head(sizes, -4L), prod(utils::tail(sizes, 4L)[1:2]), utils::tail(sizes, 2L))
   given <- sizes_of(mask)
   fit <- length(given) <= length(sizes) && all(given == 1L | given == utils::tail(sizes, length(given)))
   if (!fit) abort_anvil("shape", "`mask` must have the last dimensions of the products of queries and keys, or sizes of 1.", sprintf("x Got shapes %s.", ordinal_shapes(list(given, sizes))))
   flags <- type_tag(mask)[1L] == dtype_codes[["bool"]]
   if (!flags) check_dtype(mask, is_float_code, "`bool` or a float dtype")
-  mask <- nv_broadcast_to(mask, sizes)
+  all <- c(rep(1L, length(sizes) - length(given)), given)
+  if (share > 1L && all[length(all) - 2L] == 1L) all <- append(all, 1L, length(all) - 2L)
+  mask <- nv_reshape(mask, all)
+  if (length(all) < rank_of(scores)) mask <- split_heads(mask, share)
   if (flags) nv_ifelse(mask, scores, -Inf) else nv_add(scores, mask)
 }
 

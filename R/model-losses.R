@@ -50,16 +50,19 @@ nv_cross_entropy <- function(logits, target, dim = NULL, reduction = "mean") {
   dim <- one_dim(logits, dim)
   sizes <- sizes_of(logits)
   target <- as_vector(target)
+  # of the logits below the largest one, whose logarithm of the sum of powers is `log_total`
+  x <- below_largest(logits, dim)$x
+  log_total <- nv_log(not_zero(nv_reduce_sum(nv_exp(x), dim)))
   if (is_float_code(type_tag(target)[1L])) {
     check_same_sizes(target, sizes, "`target` of probabilities must have the shape of `logits`.", "i Classes are an integer tensor.")
-    loss <- nv_mul(nv_log_softmax(logits, dim), target)
-    return(reduced_loss(nv_negate(nv_reduce_sum(nv_ifelse(nv_eq(target, 0), 0, loss), dim)), reduction))
+    own <- nv_reduce_sum(nv_mul(target, nv_ifelse(nv_eq(target, 0) & nv_eq(x, -Inf), 0, x)), dim)
+    return(reduced_loss(nv_sub(nv_mul(log_total, nv_reduce_sum(target, dim)), own), reduction))
   }
   check_same_sizes(target, sizes[-dim], "`target` of classes must have the shape of `logits` without the dimension of the classes.")
   check_counted(target, sizes[dim])
-  hit <- is_number_of(target, sizes[dim], dim)
-  loss <- nv_negate(nv_reduce_sum(nv_ifelse(hit, nv_log_softmax(logits, dim), 0), dim))
-  reduced_loss(nv_ifelse(nv_lt(target, 1L) | nv_gt(target, sizes[dim]), NaN, loss), reduction)
+  own <- nv_reduce_sum(nv_ifelse(is_number_of(target, sizes[dim], dim), x, 0), dim)
+  there <- nv_ifelse(nv_lt(target, 1L) | nv_gt(target, sizes[dim]), NaN, 1)
+  reduced_loss(nv_mul(nv_sub(log_total, own), there), reduction)
 }
 
 #' @rdname nv_cross_entropy

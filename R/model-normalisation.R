@@ -49,7 +49,8 @@ NULL
 nv_layer_norm <- function(x, weight = NULL, bias = NULL, dims = NULL, epsilon = 1e-5) {
   given <- norm_operands(x, weight, bias)
   dims <- norm_dims(given$x, dims)
-  affine(standard_scores(given$x, dims, check_epsilon(epsilon)), given, dims)
+  check_epsilon(epsilon)
+  affine(standard_scores(given$x, statistics_of(given$x, dims), epsilon), given, dims)
 }
 
 #' @rdname nv_layer_norm
@@ -57,7 +58,8 @@ nv_layer_norm <- function(x, weight = NULL, bias = NULL, dims = NULL, epsilon = 
 nv_rms_norm <- function(x, weight = NULL, dims = NULL, epsilon = 1e-5) {
   given <- norm_operands(x, weight)
   dims <- norm_dims(given$x, dims)
-  affine(over_deviation(given$x, dims, check_epsilon(epsilon)), given, dims)
+  check_epsilon(epsilon)
+  affine(nv_mul(given$x, nv_rsqrt(nv_add(mean_square(given$x, dims), epsilon))), given, dims)
 }
 
 #' @rdname nv_layer_norm
@@ -71,8 +73,10 @@ nv_group_norm <- function(x, groups, weight = NULL, bias = NULL, epsilon = 1e-5)
     abort_anvil("shape", "`groups` must divide the number of channels of `x`.", sprintf("x Got %d channels and %d groups.", sizes[2L], groups))
   }
   split <- nv_reshape(given$x, c(sizes[1L], sizes[2L] / groups, groups, sizes[-(1:2)]))
-  scores <- standard_scores(split, setdiff(seq_len(length(sizes) + 1L), c(1L, 3L)), epsilon)
-  affine(nv_reshape(scores, sizes), given, 2L)
+  ones <- rep(1L, length(sizes) - 2L)
+  of_channels <- function(v) nv_reshape(nv_broadcast_to(v, c(sizes[1L], sizes[2L] / groups, groups, ones)), c(sizes[1:2], ones))
+  statistics <- statistics_of(split, setdiff(seq_len(length(sizes) + 1L), c(1L, 3L)))
+  affine(standard_scores(given$x, lapply(statistics, of_channels), epsilon), given, 2L)
 }
 
 #' @rdname nv_layer_norm
@@ -85,15 +89,14 @@ nv_batch_norm <- function(x, weight = NULL, bias = NULL, state = NULL, training 
   state <- running_statistics(state, sizes[2L], given$x)
   along <- function(v) nv_reshape(v, replace(rep(1L, length(sizes)), 2L, sizes[2L]))
   if (!check_flag(training)) {
-    scores <- nv_mul(nv_sub(given$x, along(state$mean)), nv_rsqrt(nv_add(along(state$var), epsilon)))
-    return(list(state = state, values = affine(scores, given, 2L)))
+    return(list(state = state, values = affine(standard_scores(given$x, lapply(state, along), epsilon), given, 2L)))
   }
   n <- prod(sizes[-2L])
   if (n < 2) abort_anvil("shape", "In training, `x` must have at least 2 elements in each channel.", sprintf("x Got shape %s.", shape2string(sizes)))
-  dims <- seq_along(sizes)[-2L]
-  moved <- function(old, new) nv_add(nv_mul(old, 1 - momentum), nv_mul(nv_stop_gradient(new), momentum))
-  state <- list(mean = moved(state$mean, nv_mean(given$x, dims)), var = moved(state$var, nv_var(given$x, dims)))
-  list(state = state, values = affine(standard_scores(given$x, dims, epsilon), given, 2L))
+  found <- statistics_of(given$x, seq_along(sizes)[-2L])
+  moved <- function(old, new, by) nv_add(nv_mul(old, 1 - momentum), nv_mul(nv_reshape(nv_stop_gradient(new), sizes[2L]), by))
+  state <- list(mean = moved(state$mean, found$mean, momentum), var = moved(state$var, found$var, momentum * n / (n - 1)))
+  list(state = state, values = affine(standard_scores(given$x, found, epsilon), given, 2L))
 }
 
 #' @rdname nv_layer_norm
@@ -127,9 +130,16 @@ check_channels_of <- function(x) {
   sizes
 }
 
-standard_scores <- function(x, dims, epsilon) over_deviation(nv_sub(x, nv_reduce_mean(x, dims, drop = FALSE)), dims, epsilon)
+statistics_of <- function(x, dims) {
+  mean <- nv_reduce_mean(x, dims, drop = FALSE)
+  list(mean = mean, var = mean_square(nv_sub(x, mean), dims))
+}
 
-over_deviation <- function(x, dims, epsilon) nv_mul(x, nv_rsqrt(nv_add(nv_reduce_mean(nv_square(x), dims, drop = FALSE), epsilon)))
+mean_square <- function(x, dims) nv_reduce_mean(nv_square(x), dims, drop = FALSE)
+
+standard_scores <- function(x, statistics, epsilon) {
+  nv_mul(nv_sub(x, statistics$mean), nv_rsqrt(nv_add(statistics$var, epsilon)))
+}
 
 # Times `weight`, plus `bias`, which lie along `dims`.
 affine <- function(x, given, dims) {
