@@ -24,7 +24,7 @@
 #' @param operand A tensor, R array or number, of any shape. Integers become floats, except in `nv_relu()`.
 #' @param slope,alpha Numbers.
 #' @param approximate Whether to take `nv_logistic(sqrt(8 / pi) * (x + 0.044715 * x^3))` for \eqn{\Phi(x)}{P(x)} (Hendrycks and Gimpel 2016,
-#'   arXiv 1606.08415), as some models do; it is not faster to any extent.
+#'   arXiv 1606.08415), as some models do.
 #' @param dim The dimension along which lines lie, by default the last one.
 #' @param dims Dimensions to reduce; by default all.
 #' @param drop Whether reduced dimensions disappear or stay with size 1.
@@ -134,14 +134,4 @@ below_largest <- function(x, dims) {
   largest <- nv_stop_gradient(nv_reduce_max(x, dims, drop = FALSE))
   largest <- nv_ifelse(nv_is_finite(largest), largest, 0)
   list(x = nv_sub(x, largest), largest = largest)
-}
-
-# A tensor or box with a float dtype.
-float_tensor <- function(x, name = rlang::caller_arg(x)) as_float(as_operand(x, name), name)
-
-# One dimension of x, by default the last one.
-one_dim <- function(x, dim, name = rlang::caller_arg(x)) {
-  rank <- rank_of(x)
-  if (rank == 0L) abort_anvil("shape", sprintf("`%s` must have at least 1 dimension.", name))
-  if (is.null(dim)) rank else check_whole_number(dim, "dim", 1L, rank)
 }

@@ -21,8 +21,8 @@
 #' @param y A vector as long as `x`.
 #' @param xout A tensor of any shape.
 #' @param rule What values outside of `x` are: `1` for NaN, `2` for the value at the nearest end; or one number for each side.
-#' @return `nv_meshgrid()`: a list of tensors. `nv_triu_indices()`, `nv_tril_indices()`: an `i32` tensor with two columns. `nv_searchsorted()`: an
-#'   `i32` tensor of the shape of `x`: how many of `vec` are not above each number, all of them for NaN.
+#' @return `nv_meshgrid()`: a list of tensors. `nv_triu_indices()`, `nv_tril_indices()`: an `i32` tensor with two columns.
+#'   `nv_searchsorted()`: an `i32` tensor of the shape of `x`: how many of `vec` are not above each number, all of them for NaN.
 #'   `nv_interp()`: floats of the shape of `xout`, with derivatives by `x`, `y` and `xout`.
 #' @section Errors:
 #' `anvil_error_argument` and `anvil_error_shape` where an argument is not as said. That vectors are sorted is not checked.
@@ -97,11 +97,13 @@ how_many_below <- function(x, vec, n, is_above) {
 #' @rdname nv_meshgrid
 #' @export
 nv_interp <- function(x, y, xout, rule = 1L) {
-  if (!is_whole(rule) || !(length(rule) %in% 1:2) || !all(rule %in% 1:2)) wrong_argument("rule", "1 or 2, or one of them for each side", rule)
+  if (!is_whole(rule) || !(length(rule) %in% 1:2) || !all(rule %in% 1:2)) {
+    wrong_argument("rule", "1 or 2, or one of them for each side", rule)
+  }
   given <- as_floats(x = as_vector(x), y = as_vector(y), xout = as_vector(xout))
   n <- vector_size(given$x, "x")
   if (n < 2L || vector_size(given$y, "y") != n) {
-    abort_anvil("shape", "`x` and `y` must be vectors of one length, at least 2.", sprintf("x Got shapes %s.", ordinal_shapes(lapply(given[1:2], sizes_of))))
+    wrong_shape("`x` and `y` must be vectors of one length, at least 2.", lapply(given[1:2], sizes_of))
   }
   end <- function(k) nv_reshape(nv_static_slice(given$x, k, k), integer())
   at <- nv_clamp(end(1L), given$xout, end(n))

@@ -13,8 +13,8 @@
 #'
 #' @param query,key,value Float tensors with at least two dimensions. `key` and `value` have the same number of positions, `query`
 #'   and `key` the same number of features.
-#' @param mask A `bool` tensor, true where a query may see a key, or a float tensor that is added to the products. Its dimensions are (batch, head,
-#'   position of the query, position of the key), or the last ones of these; sizes of 1 are repeated.
+#' @param mask A `bool` tensor, true where a query may see a key, or a float tensor that is added to the products. Its dimensions
+#'   are (batch, head, position of the query, position of the key), or the last ones of these; sizes of 1 are repeated.
 #' @param causal Whether query `i` sees the keys 1 to `i` only, besides `mask`.
 #' @param scale A number; by default one over the square root of the number of features.
 #' @param x An integer tensor of numbers that count from 1, of any shape.
@@ -22,8 +22,8 @@
 #' @param n How many numbers there are.
 #' @param dim Where the new dimension goes, by default behind the last one.
 #' @param dtype The dtype of the result; by default that of R doubles.
-#' @return `nv_attention()`: a float tensor of the sizes of `query`, with the features of `value`. `nv_embedding()`: a tensor with the dimensions of
-#'   `x`, then those of a row. `nv_one_hot()`: a tensor with one dimension more than `x`.
+#' @return `nv_attention()`: a float tensor of the sizes of `query`, with the features of `value`. `nv_embedding()`: a tensor with
+#'   the dimensions of `x`, then those of a row. `nv_one_hot()`: a tensor with one dimension more than `x`.
 #' @section Errors:
 #' `anvil_error_shape` where shapes do not fit; `anvil_error_dtype` where `x` holds no integers; `anvil_error_index` where in debug
 #' mode `nv_embedding()` gets a number that has no row. Compiled, it takes the nearest one, see [nv_subset()]. In `nv_one_hot()` it has
@@ -60,11 +60,13 @@ head_product <- function(x, y, d) {
 # How many heads of the query each head of key and value serves.
 heads_shared <- function(sizes) {
   ranks <- lengths(sizes)
-  refuse <- function(message) abort_anvil("shape", message, sprintf("x Got shapes %s.", ordinal_shapes(sizes)))
+  refuse <- function(message) wrong_shape(message, sizes)
   if (any(ranks < 2L) || any(ranks != ranks[1L])) refuse("`query`, `key` and `value` must have the same number of dimensions, at least 2.")
   rank <- ranks[[1L]]
   if (sizes$query[rank] != sizes$key[rank]) refuse("`query` and `key` must have the same number of features, their last dimension.")
-  if (sizes$key[rank - 1L] != sizes$value[rank - 1L]) refuse("`key` and `value` must have the same number of positions, their last dimension but one.")
+  if (sizes$key[rank - 1L] != sizes$value[rank - 1L]) {
+    refuse("`key` and `value` must have the same number of positions, their last dimension but one.")
+  }
   batch <- lapply(sizes, utils::head, -2L)
   heads <- vapply(batch, function(b) if (rank > 2L) b[rank - 2L] else 1L, 1L)
   examples <- lapply(batch, utils::head, -1L)
@@ -101,7 +103,7 @@ masked_scores <- function(scores, mask, share) {
   if (share > 1L) sizes <- c(utils::head(sizes, -4L), prod(utils::tail(sizes, 4L)[1:2]), utils::tail(sizes, 2L))
   given <- sizes_of(mask)
   fit <- length(given) <= length(sizes) && all(given == 1L | given == utils::tail(sizes, length(given)))
-  if (!fit) abort_anvil("shape", "`mask` must have the last dimensions of the products of queries and keys, or sizes of 1.", sprintf("x Got shapes %s.", ordinal_shapes(list(given, sizes))))
+  if (!fit) wrong_shape("`mask` must have the last dimensions of the products of queries and keys, or sizes of 1.", list(given, sizes))
   flags <- type_tag(mask)[1L] == dtype_codes[["bool"]]
   if (!flags) check_dtype(mask, is_float_code, "`bool` or a float dtype")
   all <- c(rep(1L, length(sizes) - length(given)), given)
@@ -134,14 +136,3 @@ is_number_of <- function(x, n, dim) {
   places <- replace(rep(1L, rank_of(x) + 1L), dim, n)
   nv_eq(nvl_iota(dim, "i32", places), nv_unsqueeze(x, dim))
 }
-
-# Integers from 1 to n, as far as they are known.
-check_counted <- function(x, n, name = rlang::caller_arg(x)) {
-  force(name)
-  tryCatch(check_places(nv_reshape(check_integers(x, name), -1L), n), anvil_error_index = function(e) {
-    abort_anvil("index", sprintf("`%s` must hold numbers from 1 to %d.", name, n), paste("x", conditionMessage(e)))
-  })
-  x
-}
-
-check_integers <- function(x, name = rlang::caller_arg(x)) check_dtype(x, is_integer_code, "an integer dtype", name)

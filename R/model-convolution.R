@@ -129,7 +129,8 @@ conv_operands <- function(n, x, kernel, bias) {
   given <- do.call(as_floats, Filter(Negate(is.null), operands))
   for (name in c("x", "kernel")) {
     if (rank_of(given[[name]]) != n + 2L) {
-      abort_anvil("shape", sprintf("`%s` must have %d dimensions: two of channels or the batch, then %d spatial.", name, n + 2L, n), sprintf("x Got shape %s.", shape2string(sizes_of(given[[name]]))))
+      what <- sprintf("`%s` must have %d dimensions: two of channels or the batch, then %d spatial.", name, n + 2L, n)
+      wrong_shape(what, sizes_of(given[[name]]))
     }
   }
   given
@@ -146,7 +147,7 @@ with_bias <- function(given, channels, result) {
 check_channels <- function(channels, expected, divided, groups, given) {
   if (channels != expected || divided %% groups != 0L) {
     abort_anvil("shape", "The channels of `x`, `kernel` and `groups` do not fit.", c(
-      sprintf("x Got shapes %s in %d group%s.", ordinal_shapes(lapply(given[c("x", "kernel")], sizes_of)), groups, if (groups == 1L) "" else "s"),
+      sprintf("x Got shapes %s, and %d groups.", ordinal_shapes(lapply(given[c("x", "kernel")], sizes_of)), groups),
       "i `x` has the channels in its second dimension; see the table in `?nv_conv2d` for those of `kernel`."
     ))
   }
@@ -173,6 +174,9 @@ padding_of <- function(padding, sizes, window, stride, dilation) {
 check_windows_fit <- function(sizes, window, dilation, name) {
   covered <- dilation * (window - 1L) + 1L
   if (any(covered > sizes | window == 0L)) {
-    abort_anvil("shape", sprintf("`%s` must not be empty or larger than `x` with its padding.", name), sprintf("x It covers %s of %s.", shape2string(covered), shape2string(sizes)))
+    abort_anvil(
+      "shape", sprintf("`%s` must not be empty or larger than `x` with its padding.", name),
+      sprintf("x It covers %s of %s.", shape2string(covered), shape2string(sizes))
+    )
   }
 }

@@ -140,15 +140,3 @@ same_shape <- function(...) {
   }
   pair
 }
-
-check_same_sizes <- function(x, sizes, message, hint = character()) {
-  if (!identical(as.integer(sizes_of(x)), as.integer(sizes))) {
-    abort_anvil("shape", message, c(sprintf("x Got shape %s, expected %s.", shape2string(sizes_of(x)), shape2string(sizes)), hint))
-  }
-}
-
-check_dtype <- function(x, is_right, what, name = rlang::caller_arg(x)) {
-  code <- type_tag(x, name)[1L]
-  if (!is_right(code)) abort_anvil("dtype", sprintf("`%s` must have %s.", name, what), sprintf("x Got <%s>.", names(dtype_codes)[code + 1L]))
-  x
-}

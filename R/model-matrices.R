@@ -16,7 +16,8 @@
 #' Where a root or distance is 0, its derivative is taken as 0, one of its subgradients. No square overflows in `nv_norm()`.
 #'
 #' `nv_expm()` scales the matrix by a power of two, takes a diagonal Pade approximation, of degree 13 in double and 7 in
-#' single precision, and squares the result (Higham 2005). The number of squarings follows from the data. It is differentiable through all of that.
+#' single precision, and squares the result (Higham 2005). The number of squarings follows
+#' from the data. Derivatives go through all of that.
 #'
 #' @param x,y A vector or matrix; for `nv_cdist()` matrices with the same number of columns. Integers become floats.
 #' @param type One of the table, also `"1"` for `"O"` and `"E"` for `"F"`. By default `"O"` for matrices, as in R, and `"2"` for vectors.
@@ -42,7 +43,7 @@
 nv_norm <- function(x, type = NULL) {
   x <- as_float(as_vector(x))
   rank <- rank_of(x)
-  if (!(rank %in% 1:2)) abort_anvil("shape", "`x` must be a vector or a matrix.", sprintf("x Got shape %s.", shape2string(sizes_of(x))))
+  if (!(rank %in% 1:2)) wrong_shape("`x` must be a vector or a matrix.", sizes_of(x))
   type <- norm_type(type, rank)
   size <- nv_abs(x)
   switch(type,
@@ -63,7 +64,8 @@ norm_type <- function(type, rank) {
   if (is.numeric(type) && !is.object(type) && length(type) == 1L && rank == 1L && isTRUE(type >= 1)) {
     return(if (type == Inf) "M" else format(type, digits = 17L))
   }
-  if (!is.character(type) || length(type) != 1L || !(toupper(type) %in% c("O", "1", "I", "F", "E", "M", "2"))) wrong_argument("type", what, type)
+  known <- c("O", "1", "I", "F", "E", "M", "2")
+  if (!is.character(type) || length(type) != 1L || !(toupper(type) %in% known)) wrong_argument("type", what, type)
   switch(toupper(type), `1` = "O", E = "F", toupper(type))
 }
 
@@ -96,7 +98,7 @@ nv_cdist <- function(x, y = x, method = "euclidean", p = 2) {
   given <- as_floats(x = as_operand(x, "x"), y = as_operand(y, "y"))
   sizes <- list(matrix_sizes(given$x, "x"), matrix_sizes(given$y, "y"))
   if (sizes[[1L]][2L] != sizes[[2L]][2L]) {
-    abort_anvil("shape", "`x` and `y` must have the same number of columns.", sprintf("x Got shapes %s.", ordinal_shapes(sizes)))
+    wrong_shape("`x` and `y` must have the same number of columns.", sizes)
   }
   apart <- nv_sub(nv_unsqueeze(given$x, 2L), nv_unsqueeze(given$y, 1L))
   if (method == "maximum") {

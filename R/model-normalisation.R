@@ -25,11 +25,11 @@
 #' @param epsilon A number of at least 0.
 #' @param rate A number from 0 to 1, less than 1.
 #' @param initial_state A state of the generator of random numbers, see [nv_random].
-#' @return A float tensor of the shape of `x`. `nv_batch_norm()`: a list of `state`, the next one, and `values`. `nv_dropout()`: a list of the
-#'   next state and the values, or in debug mode without a state the values.
+#' @return A float tensor of the shape of `x`. `nv_batch_norm()`: a list of `state`, the next one, and `values`. `nv_dropout()`: a list
+#'   of the next state and the values, or in debug mode without a state the values.
 #' @section Errors:
-#' `anvil_error_shape` where shapes do not fit, or where in training a channel has less than 2 elements; `anvil_error_argument` where another
-#' argument is not as said.
+#' `anvil_error_shape` where shapes do not fit, or where in training a channel has less than 2 elements; `anvil_error_argument` where
+#' another argument is not as said.
 #' @references Ioffe and Szegedy (2015), arXiv 1502.03167; Ba et al. (2016), arXiv 1607.06450; Wu and He (2018), arXiv 1803.08494;
 #'   Zhang and Sennrich (2019), arXiv 1910.07467.
 #' @family functions of models
@@ -70,7 +70,8 @@ nv_group_norm <- function(x, groups, weight = NULL, bias = NULL, epsilon = 1e-5)
   sizes <- check_channels_of(given$x)
   groups <- check_whole_number(groups, "groups", 1L)
   if (sizes[2L] %% groups != 0L) {
-    abort_anvil("shape", "`groups` must divide the number of channels of `x`.", sprintf("x Got %d channels and %d groups.", sizes[2L], groups))
+    what <- "`groups` must divide the number of channels of `x`."
+    abort_anvil("shape", what, sprintf("x Got %d channels and %d groups.", sizes[2L], groups))
   }
   split <- nv_reshape(given$x, c(sizes[1L], sizes[2L] / groups, groups, sizes[-(1:2)]))
   ones <- rep(1L, length(sizes) - 2L)
@@ -92,7 +93,7 @@ nv_batch_norm <- function(x, weight = NULL, bias = NULL, state = NULL, training 
     return(list(state = state, values = affine(standard_scores(given$x, lapply(state, along), epsilon), given, 2L)))
   }
   n <- prod(sizes[-2L])
-  if (n < 2) abort_anvil("shape", "In training, `x` must have at least 2 elements in each channel.", sprintf("x Got shape %s.", shape2string(sizes)))
+  if (n < 2) wrong_shape("In training, `x` must have at least 2 elements in each channel.", sizes)
   found <- statistics_of(given$x, seq_along(sizes)[-2L])
   moved <- function(old, new, by) nv_add(nv_mul(old, 1 - momentum), nv_mul(nv_reshape(nv_stop_gradient(new), sizes[2L]), by))
   state <- list(mean = moved(state$mean, found$mean, momentum), var = moved(state$var, found$var, momentum * n / (n - 1)))
@@ -126,7 +127,7 @@ check_epsilon <- function(epsilon) {
 
 check_channels_of <- function(x) {
   sizes <- sizes_of(x)
-  if (length(sizes) < 2L) abort_anvil("shape", "`x` must have at least 2 dimensions: batch and channel.", sprintf("x Got shape %s.", shape2string(sizes)))
+  if (length(sizes) < 2L) wrong_shape("`x` must have at least 2 dimensions: batch and channel.", sizes)
   sizes
 }
 

@@ -39,7 +39,7 @@ nv_avg_pool <- function(x, window, stride = window, padding = 0L, count_padding 
 pool_windows <- function(x, window, stride, padding, dilation) {
   sizes <- sizes_of(x)
   n <- length(sizes) - 2L
-  if (n < 1L) abort_anvil("shape", "`x` must have at least 3 dimensions: batch, channel and spatial ones.", sprintf("x Got shape %s.", shape2string(sizes)))
+  if (n < 1L) wrong_shape("`x` must have at least 3 dimensions: batch, channel and spatial ones.", sizes)
   window <- per_dimension(window, n, 1L)
   stride <- per_dimension(stride, n, 1L)
   padding <- per_dimension(padding, n)

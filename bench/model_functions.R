@@ -1,5 +1,6 @@
 # Functions of models, compiled, beside the same written out with plain operators (without the precautions for large numbers and
-# empty lines), also compiled, and beside R: milliseconds, the least of some runs; and how much memory a call takes besides arguments and results.
+# empty lines), also compiled, and beside R: milliseconds, the least of some runs; and how much memory a call takes besides
+# arguments and results.
 #
 #   R_LIBS=build/library Rscript bench/model_functions.R [threads]
 
@@ -8,29 +9,28 @@ threads <- as.integer(commandArgs(trailingOnly = TRUE)[1])
 if (!is.na(threads)) anvil_threads(threads)
 set.seed(1)
 
-least <- function(f, runs) {
-  min(vapply(seq_len(runs), function(i) {
-    start <- Sys.time()
-    f()
-    as.numeric(Sys.time() - start, units = "secs")
-  }, 0))
+seconds <- function(f) {
+  start <- Sys.time()
+  f()
+  as.numeric(Sys.time() - start, units = "secs")
 }
 stored <- function(f, tensors) {
   utils::capture.output(text <- do.call(nv_inspect, c(list(f, "loops"), tensors)))
   lines <- grep(" temporary at ", strsplit(text, "\n")[[1]], value = TRUE)
-  sizes <- vapply(regmatches(lines, regexpr("\\[[0-9, ]+\\]", lines)), function(s) prod(as.numeric(strsplit(gsub("[][ ]", "", s), ",")[[1]])), 0)
-  4 * sum(sizes)
+  shapes <- regmatches(lines, regexpr("\\[[0-9, ]+\\]", lines))
+  4 * sum(vapply(strsplit(gsub("[][ ]", "", shapes), ","), function(s) prod(as.numeric(s)), 0))
 }
 compare <- function(what, f, plain, base, ..., runs = 15L) {
   arrays <- list(...)
   tensors <- lapply(arrays, function(x) if (is.integer(x)) nv_tensor(x) else nv_tensor(x, dtype = "f32"))
-  ms <- vapply(list(f, plain), function(g) {
-    g <- jit(g)
-    do.call(g, tensors)
-    1000 * least(function() do.call(g, tensors), runs)
-  }, 0)
-  r <- if (is.null(base)) NA else 1000 * least(function() do.call(base, arrays), 2L)
-  cat(sprintf("%-34s %9.3f ms, plain %9.3f ms, R %9.1f ms; stored %8.2f MB, plain %8.2f MB\n", what, ms[1], ms[2], r, stored(f, tensors) / 1e6, stored(plain, tensors) / 1e6))
+  compiled <- list(jit(f), jit(plain))
+  for (g in compiled) do.call(g, tensors)
+  # in turns, as the machine may be busy
+  run <- function(i) vapply(compiled, function(g) seconds(function() do.call(g, tensors)), 0)
+  ms <- 1000 * apply(vapply(seq_len(runs), run, numeric(2L)), 1L, min)
+  r <- if (is.null(base)) NA else 1000 * min(replicate(2L, seconds(function() do.call(base, arrays))))
+  mb <- c(stored(f, tensors), stored(plain, tensors)) / 1e6
+  cat(sprintf("%-34s %9.3f ms, plain %9.3f ms, R %9.1f ms; stored %8.2f MB, plain %8.2f MB\n", what, ms[1], ms[2], r, mb[1], mb[2]))
 }
 gradients <- function(f) function(...) gradient(function(...) sum(f(...)^2))(...)
 normal <- function(...) array(rnorm(prod(...)), c(...))
@@ -42,11 +42,12 @@ softmax <- function(x) {
 }
 compare("softmax 4096 x 1024", nv_softmax, softmax, function(x) exp(x) / rowSums(exp(x)), x)
 compare("  gradient", gradients(nv_softmax), gradients(softmax), NULL, x)
-compare("logsumexp 4096 x 1024", function(x) nv_logsumexp(x, 2), function(x) log(nv_reduce_sum(exp(x), 2)), function(x) log(rowSums(exp(x))), x)
+log_sum <- function(x) log(nv_reduce_sum(exp(x), 2))
+compare("logsumexp 4096 x 1024", function(x) nv_logsumexp(x, 2), log_sum, function(x) log(rowSums(exp(x))), x)
 labels <- sample.int(1024L, 4096L, replace = TRUE)
-compare("cross entropy 4096 x 1024", nv_cross_entropy, function(x, i) mean(log(nv_reduce_sum(exp(x), 2)) - x[nv_cbind(nv_seq(1L, 4096L), i)]),
-  function(x, i) mean(log(rowSums(exp(x))) - x[cbind(1:4096, i)]), x, labels)
-compare("  gradient", function(x, i) gradient(nv_cross_entropy, "logits")(x, i), function(x, i) gradient(function(x) mean(log(nv_reduce_sum(exp(x), 2)) - x[nv_cbind(nv_seq(1L, 4096L), i)]))(x), NULL, x, labels)
+entropy <- function(x, i) mean(log_sum(x) - x[nv_cbind(nv_seq(1L, 4096L), i)])
+compare("cross entropy 4096 x 1024", nv_cross_entropy, entropy, function(x, i) mean(log(rowSums(exp(x))) - x[cbind(1:4096, i)]), x, labels)
+compare("  gradient", gradient(nv_cross_entropy, "logits"), gradient(entropy, "x"), NULL, x, labels)
 layer_norm <- function(x, w, b) {
   m <- nv_reduce_mean(x, 2, drop = FALSE)
   v <- nv_reduce_mean((x - m)^2, 2, drop = FALSE)
@@ -111,7 +112,8 @@ of_four_r <- function(x, f) {
 }
 compare("max pool 2 x 2", function(x) nv_max_pool(x, 2), function(x) of_four(x, nv_max), function(x) of_four_r(x, pmax), image)
 compare("  gradient", gradients(function(x) nv_max_pool(x, 2)), gradients(function(x) of_four(x, nv_max)), NULL, image)
-compare("average pool 2 x 2", function(x) nv_avg_pool(x, 2), function(x) of_four(x, `+`) / 4, function(x) of_four_r(x, function(...) Reduce(`+`, list(...))) / 4, image)
+mean_r <- function(x) of_four_r(x, function(...) Reduce(`+`, list(...))) / 4
+compare("average pool 2 x 2", function(x) nv_avg_pool(x, 2), function(x) of_four(x, `+`) / 4, mean_r, image)
 
 n <- normal(c(1000, 16))
 compare("distances 1000 x 1000 x 16", function(x, y) nv_cdist(x, y), function(x, y) {
