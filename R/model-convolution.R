@@ -147,7 +147,7 @@ with_bias <- function(given, channels, result) {
 check_channels <- function(channels, expected, divided, groups, given) {
   if (channels != expected || divided %% groups != 0L) {
     abort_anvil("shape", "The channels of `x`, `kernel` and `groups` do not fit.", c(
-      sprintf("x Got shapes %s, and %d groups.", ordinal_shapes(lapply(given[c("x", "kernel")], sizes_of)), groups),
+      sprintf("x Got shapes %s; `groups` is %d.", ordinal_shapes(lapply(given[c("x", "kernel")], sizes_of)), groups),
       "i `x` has the channels in its second dimension; see the table in `?nv_conv2d` for those of `kernel`."
     ))
   }

@@ -59,7 +59,7 @@ nv_rms_norm <- function(x, weight = NULL, dims = NULL, epsilon = 1e-5) {
   given <- norm_operands(x, weight)
   dims <- norm_dims(given$x, dims)
   check_epsilon(epsilon)
-  affine(nv_mul(given$x, nv_rsqrt(nv_add(mean_square(given$x, dims), epsilon))), given, dims)
+  affine(nv_mul(given$x, one_over_root(mean_square(given$x, dims), epsilon)), given, dims)
 }
 
 #' @rdname nv_layer_norm
@@ -138,9 +138,9 @@ statistics_of <- function(x, dims) {
 
 mean_square <- function(x, dims) nv_reduce_mean(nv_square(x), dims, drop = FALSE)
 
-standard_scores <- function(x, statistics, epsilon) {
-  nv_mul(nv_sub(x, statistics$mean), nv_rsqrt(nv_add(statistics$var, epsilon)))
-}
+standard_scores <- function(x, statistics, epsilon) nv_mul(nv_sub(x, statistics$mean), one_over_root(statistics$var, epsilon))
+
+one_over_root <- function(var, epsilon) nv_div(1, nv_sqrt(nv_add(var, epsilon)))
 
 # Times `weight`, plus `bias`, which lie along `dims`.
 affine <- function(x, given, dims) {

@@ -66,7 +66,7 @@ test_that("embeddings and classes as vectors", {
 test_that("attention and embeddings are checked", {
   expect_checked(nv_attention, of_f64(4, 3), of_f64(5, 3), of_f64(5, 2))
   expect_checked(function(q, k, v) nv_attention(q, k, v, causal = TRUE), of_f64(2, 4, 3, 2), of_f64(2, 2, 3, 2), of_f64(2, 2, 3, 2), n = 3L)
-  expect_checked(function(w) nv_embedding(nv_tensor(c(1L, 3L, 3L)), w), of_f64(3, 2))
+  expect_checked(nv_embedding, nv_tensor(c(1L, 3L, 3L)), of_f64(3, 2))
 })
 
 test_that("errors name what is wrong", {
