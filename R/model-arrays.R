@@ -89,7 +89,7 @@ how_many_below <- function(x, vec, n, is_above) {
   for (step in 2L^(rev(seq_len(ceiling(log2(n + 1)))) - 1)) {
     further <- nv_add(place, as.integer(step))
     below <- is_above(x, slices_at(vec, nv_min(further, n))) | nv_ne(x, x) # NaN is above all
-    place <- nv_ifelse(nv_le(further, n) & below, further, place)
+    place <- nv_ifelse(nv_le(place, n - as.integer(step)) & below, further, place)
   }
   place
 }

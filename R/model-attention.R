@@ -70,7 +70,8 @@ heads_shared <- function(sizes) {
   batch <- lapply(sizes, utils::head, -2L)
   heads <- vapply(batch, function(b) if (rank > 2L) b[rank - 2L] else 1L, 1L)
   examples <- lapply(batch, utils::head, -1L)
-  if (!identical(batch$key, batch$value) || !identical(examples$query, examples$key) || heads[["query"]] %% max(1L, heads[["key"]]) != 0L) {
+  multiple <- if (heads[["key"]] == 0L) heads[["query"]] == 0L else heads[["query"]] %% heads[["key"]] == 0L
+  if (!identical(batch$key, batch$value) || !identical(examples$query, examples$key) || !multiple) {
     refuse("`query`, `key` and `value` must agree in batch and heads; `query` may have a multiple of the heads.")
   }
   heads[["query"]] %/% max(1L, heads[["key"]])
@@ -118,8 +119,9 @@ masked_scores <- function(scores, mask, share) {
 nv_embedding <- function(x, weight) {
   x <- as_vector(x)
   weight <- as_operand(weight, "weight")
-  if (rank_of(weight) == 0L) abort_anvil("shape", "`weight` must have at least 1 dimension.")
-  slices_at(weight, check_counted(x, sizes_of(weight)[1L]))
+  rows <- sizes_of(weight)
+  if (length(rows) == 0L || rows[1L] == 0L) wrong_shape("`weight` must have at least 1 dimension and 1 row.", rows)
+  slices_at(weight, check_counted(x, rows[1L]))
 }
 
 #' @rdname nv_attention

@@ -14,6 +14,8 @@
 #' convolution is the adjoint of that with the same arguments, the way back from its result to its input: `n` becomes
 #' `(n - 1) * stride - 2 * padding + dilation * (k - 1) + output_padding + 1`. The convolution of vectors is [nv_convolve()].
 #'
+#' `stride`, `padding`, `dilation` and `output_padding` are a number for all spatial dimensions, or one for each.
+#'
 #' @param x A tensor with three, four or five dimensions. Integers become floats.
 #' @param kernel A tensor with as many dimensions.
 #' @param stride How far the kernel is moved at a time.
@@ -24,8 +26,6 @@
 #'   channels each is for itself ("depthwise").
 #' @param bias A vector with a number for each channel of the result, or `NULL`.
 #' @param output_padding By how much the result is larger at the end.
-#'
-#' `stride`, `padding`, `dilation` and `output_padding` are a number for all spatial dimensions, or one for each.
 #' @return A float tensor of the common dtype.
 #' @section Errors:
 #' `anvil_error_shape` where shapes do not fit, `anvil_error_argument` where another argument is not as said.

@@ -60,9 +60,9 @@ nv_cross_entropy <- function(logits, target, dim = NULL, reduction = "mean") {
   }
   check_same_sizes(target, sizes[-dim], "`target` of classes must have the shape of `logits` without the dimension of the classes.")
   check_counted(target, sizes[dim])
-  own <- nv_reduce_sum(nv_ifelse(is_number_of(target, sizes[dim], dim), x, 0), dim)
-  there <- nv_ifelse(nv_lt(target, 1L) | nv_gt(target, sizes[dim]), NaN, 1)
-  reduced_loss(nv_mul(nv_sub(log_total, own), there), reduction)
+  own <- is_number_of(target, sizes[dim], dim)
+  loss <- nv_sub(log_total, nv_reduce_sum(nv_ifelse(own, x, 0), dim))
+  reduced_loss(nv_mul(loss, nv_ifelse(nv_reduce_any(own, dim), 1, NaN)), reduction)
 }
 
 #' @rdname nv_cross_entropy

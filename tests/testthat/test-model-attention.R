@@ -51,6 +51,13 @@ test_that("a query that sees nothing gives zeros, with derivative zero", {
   expect_equal(as_array(slopes$q)[1:2, ], matrix(0, 2, 2))
 })
 
+test_that("tensors without elements", {
+  none <- function(...) nv_empty("f64", c(...))
+  expect_equal(both(nv_attention, none(3L, 2L), none(0L, 2L), none(0L, 1L)), matrix(0, 3, 1))
+  expect_equal(shape(nv_attention(none(2L, 0L, 3L, 2L), none(2L, 0L, 4L, 2L), none(2L, 0L, 4L, 5L))), c(2L, 0L, 3L, 5L))
+  expect_equal(shape(nv_embedding(nv_tensor(integer()), f64(normal(3, 2)))), c(0L, 2L))
+})
+
 test_that("embeddings and classes as vectors", {
   w <- normal(4, 3)
   i <- matrix(c(2L, 4L, 1L, 2L), 2)
@@ -80,6 +87,8 @@ test_that("errors name what is wrong", {
     nv_attention(x, x, x, mask = nv_tensor(matrix(1L, 3, 3)))
     nv_embedding(nv_tensor(c(1, 2)), x)
     nv_embedding(nv_tensor(5L), x)
+    nv_embedding(1L, nv_empty("f32", c(0L, 2L)))
+    nv_attention(x, nv_empty("f64", c(0L, 3L, 4L)), nv_empty("f64", c(0L, 3L, 4L)))
     nv_one_hot(nv_tensor(1L), -1)
     nv_one_hot(nv_tensor(c(TRUE, FALSE)), 2)
   })

@@ -37,6 +37,13 @@ test_that("convolutions are sums over the kernel", {
   expect_equal(as_array(nv_conv2d(f64(x), f64(k), bias = c(1, 2, 3))), as_array(nv_conv2d(f64(x), f64(k))) + rep(1:3, each = 2))
 })
 
+test_that("tensors without elements", {
+  none <- function(...) nv_empty("f32", c(...))
+  expect_equal(shape(jit(nv_conv2d)(none(0L, 2L, 4L, 4L), none(3L, 2L, 2L, 2L))), c(0L, 3L, 3L, 3L))
+  expect_equal(as_array(nv_conv2d(none(1L, 0L, 3L, 2L), none(2L, 0L, 2L, 2L))), array(0, c(1, 2, 2, 1)))
+  expect_equal(shape(nv_conv_transpose1d(none(1L, 2L, 3L), none(2L, 0L, 2L))), c(1L, 0L, 4L))
+})
+
 test_that("padding to the same size", {
   x <- f64(normal(1, 1, 5, 6))
   for (stride in 1:3) {
