@@ -134,4 +134,4 @@ standardised <- function(given) (given[[1L]] - given$location) / given$scale
 unstandardised <- function(z, given) nv_ifelse(given$scale > 0, given$location + given$scale * z, NaN)
 
 # log(1 / (1 + e^-z))
-log_logistic <- function(z) nv_ifelse(z < -30, z - nv_exp(z), -nv_log1p(nv_exp(-z)))
+log_logistic <- function(z) -nv_softplus(-z)

@@ -137,7 +137,7 @@ tensor_verbs <- function() {
 # Which would fail without a word of what to do.
 refused_verbs <- function() {
   samplers <- c(paste0("r", setdiff(families_of_r, "hyper")), "rmultinom")
-  sapply(c("which", "fft", "norm", "beta", "lbeta", "choose", "lchoose", samplers), function(name) {
+  sapply(c("which", "fft", "beta", "lbeta", "choose", "lchoose", samplers), function(name) {
     verb <- eval(bquote(function() unsupported(.(name), verb_hint(.(name)))))
     formals(verb) <- formals(args(function_of_r(name)))
     masked(verb, at = setdiff(names(formals(verb)), "..."))
@@ -182,6 +182,7 @@ statistical_verbs <- function() {
       nv_rank(as_line(x), ties.method[1L], nan_last = isTRUE(na.last))
     }),
     tabulate = masked(nv_tabulate),
+    findInterval = masked(nv_searchsorted, at = c("x", "vec")),
     var = masked(function(x, y = NULL, na.rm = FALSE, use) {
       if (!missing(use)) only(use, "everything", "var")
       if (is.null(y) && rank_of(x) < 2L) nv_var(x, na.rm = na.rm) else covariance("var", nv_cov, x, y, na.rm)
@@ -215,6 +216,7 @@ matrix_verbs <- function() {
     `diag<-` = masked(function(x, value) nv_set_diag(x, value), at = c("x", "value")),
     det = masked(function(x) nv_det(x)),
     svd = masked(svd_tensor),
+    norm = masked(nv_norm),
     eigen = masked(function(x, symmetric, only.values = FALSE) eigen_tensor(x, !missing(symmetric) && symmetric, only.values)),
     chol2inv = masked(function(x, size = NULL) nv_chol2inv(first_rows(x, size %||% sizes_of(x)[2L], 1:2))),
     backsolve = masked(function(r, x, k = NULL, upper.tri = TRUE, transpose = FALSE) triangular(r, x, k, !upper.tri, transpose), at = c("r", "x")),

@@ -55,6 +55,8 @@ verb_rows <- function() {
       "atan2", "nv_atan2", "",
       "det", "nv_det", "",
       "svd", "nv_svd", "",
+      "norm", "nv_norm", "",
+      "findInterval", "nv_searchsorted", "",
       "eigen", "nv_eigh", "With `symmetric = TRUE`.",
       "chol2inv", "nv_chol2inv", "",
       "backsolve forwardsolve", "nv_triangular_solve", "",
@@ -74,14 +76,15 @@ verb_rows <- function() {
       "beta choose lbeta lchoose", "nv_lgamma", "",
       "fft", "nv_convolve", "",
       paste(c(paste0("r", setdiff(families_of_r, "hyper")), "rmultinom"), collapse = " "), "", "`nv_rnorm()` and so on: in a trace they take a state, [nv_rng_state()].",
-      "norm", "nv_svd", "`sqrt(sum(x^2))` is the Frobenius norm.",
       "array matrix", "nv_reshape", "",
       "seq_len seq rep_len", "nv_seq", "",
       "weighted.mean", "nv_mean", "`sum(w * x) / sum(w)`.",
       "mad IQR fivenum", "nv_quantile", "",
       "lm lm.fit glm", "nv_qr_solve", "",
-      "dist mahalanobis", "nv_matmul", "",
-      "approx spline splinefun findInterval cut", "", "They want known data: `as_array()`."
+      "dist", "nv_cdist", "",
+      "mahalanobis", "nv_matmul", "",
+      "approx", "nv_interp", "",
+      "spline splinefun cut", "", "They want known data: `as_array()`."
     )
   )
   parts <- strsplit(table$verbs, " ", fixed = TRUE)

@@ -41,6 +41,8 @@ special_arguments <- function(usual) {
   m <- usual$operand
   v <- nv_tensor(c(1, 2, 3), "f64")
   image <- nv_tensor(array(as.double(1:16), c(1L, 1L, 4L, 4L)), "f64")
+  line <- nv_tensor(array(as.double(1:3), c(1L, 1L, 3L)), "f64")
+  block <- nv_tensor(array(as.double(1:8), c(1L, 1L, 2L, 2L, 2L)), "f64")
   sum_of_two <- function(a, b) a + b
   windows <- list(window_dimensions = c(2L, 2L), window_strides = c(1L, 1L), padding_low = c(0L, 0L), padding_high = c(0L, 0L))
   spatial <- list(padding_low = c(0L, 0L), padding_high = c(0L, 0L), window_strides = c(1L, 1L))
@@ -101,7 +103,16 @@ special_arguments <- function(usual) {
     nv_model_frame = list(formula = y ~ x, data = data.frame(y = c(1, 2), x = c(3, 5))),
     nvl_check = list(holds = nv_tensor(c(TRUE, TRUE)), error = "argument", message = "no"),
     nv_index = list(formula = y[i] ~ x[i, 1], data = list(x = m)), nv_einsum = list(spec = "ij->ji", m),
-    nv_save = saved_tensors, nv_write = saved_tensors, nv_serialize = list(tensors = m), nv_read = list(path = saved_file(m)), nv_unserialize = list(con = nv_serialize(m))
+    nv_save = saved_tensors, nv_write = saved_tensors, nv_serialize = list(tensors = m), nv_read = list(path = saved_file(m)), nv_unserialize = list(con = nv_serialize(m)),
+    nv_linspace = list(steps = 3L), nv_meshgrid = list(v, v), nv_searchsorted = list(vec = v), nv_interp = list(x = v, y = v, xout = m),
+    nv_norm = list(type = "I"), nv_cdist = list(method = "minkowski", p = 3), nv_dropout = list(rate = 0.5),
+    nv_cross_entropy = list(logits = m, target = nv_tensor(1:2)), nv_binary_cross_entropy = list(logits = m, target = m), nv_mse = list(prediction = m, target = m),
+    nv_mae = list(prediction = m, target = m), nv_huber = list(prediction = m, target = m), nv_hinge = list(prediction = m, target = m),
+    nv_kl_divergence = list(p = m / 4, q = m / 4), nv_softmax = list(dim = 1L), nv_layer_norm = list(dims = 2L), nv_batch_norm = list(),
+    nv_group_norm = list(groups = 2L), nv_max_pool = list(x = image, window = 2L), nv_avg_pool = list(x = image, window = 2L),
+    nv_attention = list(query = m, key = m, value = m), nv_embedding = list(x = nv_tensor(1:2), weight = m), nv_one_hot = list(x = nv_tensor(1:2)),
+    nv_conv1d = list(x = line, kernel = line), nv_conv2d = list(x = image, kernel = image), nv_conv3d = list(x = block, kernel = block),
+    nv_conv_transpose1d = list(x = line, kernel = line), nv_conv_transpose2d = list(x = image, kernel = image), nv_conv_transpose3d = list(x = block, kernel = block)
   )
 }
 
