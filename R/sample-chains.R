@@ -34,7 +34,7 @@
 #' @param target The acceptance to adapt to, between 0 and 1: larger ones make smaller steps.
 #' @param step_size The size of steps, where it shall not be learnt.
 #' @param max_depth The largest number of doublings of a trajectory, from 1 to 20.
-#' @param time How long a trajectory is. It has at most 1000 steps.
+#' @param time How long a trajectory is. It has at most 1000 steps, while warming up 32.
 #' @param steps The number of steps, in the place of `time`.
 #' @param jitter By which share the size of steps varies at random, from 0 to less than 1.
 #' @param dtype `"f64"` or `"f32"`: that of parameters, data and what `log_density` makes.
@@ -131,7 +131,6 @@ check_started <- function(found, random) {
 
 # ---- the program -------------------------------------------------------------------------
 
-draw_by <- list(hmc = function(...) hmc_draw(...), nuts = function(...) nuts_draw(...))
 statistics <- c("value", "accept", "steps", "divergent", "energy")
 
 # Compiled for a density: what runs all chains, of their random states and starts, the tensors among the data, and settings.
@@ -171,6 +170,7 @@ one_float <- function(x) {
 run_chain <- function(model, settings, state, start) {
   phases <- warmup_phases(settings$warmup, settings$draws * settings$thin)
   phase_at <- nv_tensor(phases, "i32")
+  draw <- if (settings$method == "nuts") nuts_draw else hmc_draw
   begin <- first_point(model, state, start)
   found <- nv_while(
     list(
@@ -184,7 +184,7 @@ run_chain <- function(model, settings, state, start) {
       learnt$pace <- begun$pace
       learnt$fresh <- nv_scalar(FALSE)
       size <- exp(nv_ifelse(phase == 0L, learnt$pace$log_mean, learnt$pace$log_size))
-      drawn <- draw_by[[settings$method]](model, learnt$metric, size, begun$state, point)
+      drawn <- draw(model, learnt$metric, size, begun$state, point, phase > 0L)
       q <- drawn$point$q
       learnt <- nv_if(phase > 0L, function() learn_from(model, learnt, phase, q, drawn$stats$accept), function() learnt)
       column <- nv_div(nv_max(i - settings$warmup - 1L, 0L), settings$thin) + 1L

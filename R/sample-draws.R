@@ -117,7 +117,11 @@ as.data.frame.anvil_draws <- function(x, row.names = NULL, optional = FALSE, ...
   data.frame(.chain = rep(seq_len(sizes[2L]), each = sizes[1L]), .iteration = rep(seq_len(sizes[1L]), sizes[2L]), values, check.names = FALSE)
 }
 
+# As package posterior makes them of arrays.
 #' @exportS3Method posterior::as_draws
-as_draws.anvil_draws <- function(x, ...) posterior::as_draws_array(as.array(x))
+as_draws.anvil_draws <- function(x, ...) {
+  names <- c(lapply(dim(x)[1:2], function(n) as.character(seq_len(n))), dimnames(x)[3L])
+  structure(as.array(x), dimnames = stats::setNames(names, names(dimnames(x))), class = c("draws_array", "draws", "array"))
+}
 #' @exportS3Method posterior::as_draws_array
 as_draws_array.anvil_draws <- function(x, ...) as_draws.anvil_draws(x)

@@ -24,14 +24,17 @@ acceptance <- function(error) exp(-nv_max(error, 0))
 
 choose_point <- function(pred, a, b) Map(function(a, b) nv_ifelse(pred, a, b), a, b)
 
+# While warming up a time means little yet, since the metric is not known.
 most_steps <- 1000L
+most_warmup_steps <- 32L
 
 # As many steps as the time takes, or as are given; their size varies at random, since trajectories of one length could be periodic.
-hmc_draw <- function(model, metric, size, state, point) {
+hmc_draw <- function(model, metric, size, state, point, warming) {
   drawn <- with_momentum(model, metric, state, point)
   u <- nv_runif(2L, drawn$state, dtype = model$dtype)
   size <- size * (1 + model$jitter * (2 * u[[2L]][1L] - 1))
-  steps <- model$steps %||% nv_convert(nv_clamp(1, nv_ceil(model$time / size), most_steps), "i32")
+  limit <- nv_ifelse(warming, most_warmup_steps, most_steps)
+  steps <- model$steps %||% nv_convert(nv_clamp(1, nv_ceil(model$time / size), nv_convert(limit, model$dtype)), "i32")
   start <- drawn$z
   end <- nv_fori(1L, steps, start, function(i, z) leapfrog(model, metric, size, z)[names(z)])
   energy <- energy_of(model, metric, start)

@@ -3,7 +3,7 @@
 # their densities. The recursion is a loop over the points of a doubling (Phan, Pradhan and Jankowiak, 2019): where the binary
 # number of a point ends in ones, subtrees end with it, one for each of them, whose first points are kept by their level.
 
-nuts_draw <- function(model, metric, size, state, point) {
+nuts_draw <- function(model, metric, size, state, point, warming) {
   drawn <- with_momentum(model, metric, state, point)
   start <- drawn$z
   energy <- energy_of(model, metric, start)
