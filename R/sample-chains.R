@@ -9,7 +9,7 @@
 #' range over all real numbers. Where one does not, it is a function of one that does, and the logarithm of the derivative
 #' belongs to the density: a standard deviation `exp(par$log_sigma)` adds `par$log_sigma`.
 #'
-#' A first argument of data whose name begins `start`, such as `s`, is taken for it by R, unless `start =` is written out.
+#' Data with a name such as `s` or `log`, which begins that of an argument, need `start = ` and `log_density = ` to be written out.
 #'
 #' `nv_nuts()` doubles a trajectory until its ends come closer to each other, and draws one of its points (the multinomial variant with
 #' Betancourt's criterion). `nv_hmc()` goes for a given time, or number of steps, in units in which
@@ -91,8 +91,8 @@ nv_hmc <- function(log_density, start = NULL, ..., chains = 4L, draws = 1000L, w
 
 # The program of earlier draws, or of a density; what earlier draws were made of takes the place of what is missing.
 sample_posterior <- function(log_density, start, data, seed, settings) {
-  again <- inherits(log_density, "anvil_draws")
-  before <- if (again) attr(log_density, "program") else list(run = chains_program(check_function(log_density)))
+  check_full_names(sys.call(-1L))
+  before <- if (inherits(log_density, "anvil_draws")) attr(log_density, "program") else list(run = chains_program(check_function(log_density)))
   program <- list(run = before$run, start = start %||% before$start, data = if (length(data)) data else before$data)
   settings <- check_settings(settings)
   made <- chain_starts(program$start, settings)
@@ -105,6 +105,17 @@ sample_posterior <- function(log_density, start, data, seed, settings) {
   found <- map_tree(as_array, program$run(states, nv_tensor(made$starts, settings$dtype), split$tensors, settings))
   check_started(found, is.nan(made$starts))
   made_draws(found, settings, proc.time()[["elapsed"]] - begun, program)
+}
+
+# R takes data with the name `s` for `start`, unless that is written out.
+check_full_names <- function(call, formals = c("log_density", "start")) {
+  given <- names(call)
+  for (formal in setdiff(formals, given)) {
+    short <- given[nzchar(given) & startsWith(formal, given)]
+    if (length(short)) {
+      abort_anvil("argument", sprintf("`%s` was taken for `%s`.", short[1L], formal), sprintf("i Write out `%s = `: then `%s` is one of the data.", formal, short[1L]))
+    }
+  }
 }
 
 check_settings <- function(s) {
@@ -137,13 +148,13 @@ statistics <- c("value", "accept", "steps", "divergent", "energy")
 chains_program <- function(log_density) {
   jit(function(states, starts, tensors, settings) {
     local_default_dtypes(float = settings$dtype)
-    model <- model_of(log_density, tensors, settings)
+    model <- density_model(log_density, tensors, settings)
     one <- function(chain) run_chain(model, settings, chain$state, chain$start)
     nv_map(list(state = states, start = starts), one)
   }, static = "settings")
 }
 
-model_of <- function(log_density, tensors, settings) {
+density_model <- function(log_density, tensors, settings) {
   data <- with_tensors(settings$data, tensors)
   density <- function(q) one_float(do.call(log_density, c(list(structured_parameters(settings$layout, q)), data), quote = TRUE))
   both <- value_and_gradient(density)

@@ -61,7 +61,7 @@ warn_of_draws <- function(stats, settings) {
   longest <- if (settings$method == "nuts") 2^settings$max_depth - 1 else if (is.null(settings$steps)) most_steps else Inf
   cut <- stats$steps >= longest
   if (any(cut)) {
-    say("long", sprintf("The trajectories of %s were cut after %d steps.", of_all(cut), as.integer(longest)),
+    say("long", cli::pluralize("The trajectories of {of_all(cut)} were cut after {longest} step{?s}."),
       x = "Draws are right, but more of them depend on each other.",
       i = paste0(
         "Scale parameters alike, or take `metric = \"dense\"`, a longer `warmup`, or a ",
@@ -78,7 +78,7 @@ summary.anvil_draws <- function(object, probs = c(0.05, 0.5, 0.95), ...) {
   x <- as.array(object)
   of_variable <- function(k) {
     draws <- matrix(x[, , k], dim(x)[1L])
-    quantiles <- stats::setNames(stats::quantile(draws, probs, names = FALSE), paste0("q", format(100 * probs, trim = TRUE, digits = 15)))
+    quantiles <- stats::setNames(stats::quantile(draws, probs, names = FALSE), sprintf("q%.15g", 100 * probs))
     c(mean = mean(draws), sd = stats::sd(draws), quantiles, rhat = rhat(draws), ess_bulk = ess_bulk(draws), ess_tail = ess_tail(draws))
   }
   table <- t(vapply(seq_len(dim(x)[3L]), of_variable, numeric(5L + length(probs))))

@@ -97,7 +97,9 @@ special_arguments <- function(usual) {
     nv_sweep = list(margin = 1L, stats = nv_tensor(c(1, 2), "f64"), f = "*"), nv_outer = list(f = "*"), nv_kronecker = list(f = "*"), nv_set_diag = list(value = 0),
     nv_quantile = list(probs = 0.5), nv_order = list(v), nv_rank = list(x = v), nv_rowsum = list(x = v, group = nv_tensor(c(1L, 2L, 1L)), n = 2L), nv_tabulate = list(bin = nv_tensor(1:3)), nv_in = list(table = v),
     nv_convolve = list(x = v, y = v, type = "open"),
-    nv_model_frame = list(formula = y ~ x, data = data.frame(y = c(1, 2), x = c(3, 5)))
+    nv_model_frame = list(formula = y ~ x, data = data.frame(y = c(1, 2), x = c(3, 5))),
+    nv_nuts = list(log_density = function(x) -sum(x^2) / 2, start = c(0, 0), chains = 1L, draws = 4L, warmup = 0L, step_size = 0.1),
+    nv_hmc = list(log_density = function(x) -sum(x^2) / 2, start = c(0, 0), chains = 1L, draws = 4L, warmup = 0L, step_size = 0.1)
   )
 }
 
