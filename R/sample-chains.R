@@ -18,7 +18,7 @@
 #' end 50; shares of these below 150 draws; no metric below 20).
 #'
 #' The draws that a call returned can stand in the place of `log_density`: then the program runs again, for another `seed`, `start` or
-#' data of the same shapes, without being compiled again. What is not given is as before.
+#' data of the same shapes, without being compiled again. A `start` or data that are not given are as before.
 #'
 #' @param log_density A function of the parameters, and of data, that returns the logarithm of the density, one float; or
 #'   what a call returned.
@@ -74,8 +74,10 @@ nv_nuts <- function(log_density, start = NULL, ..., chains = 4L, draws = 1000L, 
                     target = 0.8, step_size = NULL, max_depth = 10L, dtype = "f64") {
   max_depth <- check_whole_number(max_depth, lower = 1L)
   if (max_depth > 20L) wrong_argument("max_depth", "a whole number from 1 to 20", max_depth)
-  common <- list(chains = chains, draws = draws, warmup = warmup, thin = thin, metric = metric, target = target, step_size = step_size, dtype = dtype)
-  sample_posterior(log_density, start, list(...), seed, c(common, method = "nuts", max_depth = max_depth))
+  sample_posterior(log_density, start, list(...), seed, list(
+    method = "nuts", chains = chains, draws = draws, warmup = warmup, thin = thin, metric = metric, target = target,
+    step_size = step_size, dtype = dtype, max_depth = max_depth
+  ))
 }
 
 #' @rdname nv_nuts
@@ -85,14 +87,17 @@ nv_hmc <- function(log_density, start = NULL, ..., chains = 4L, draws = 1000L, w
   if (!is.null(steps)) steps <- check_whole_number(steps, lower = 1L)
   if (check_number(time) <= 0) wrong_argument("time", "a positive number", time)
   if (check_number(jitter) < 0 || jitter >= 1) wrong_argument("jitter", "a number of at least 0 and less than 1", jitter)
-  common <- list(chains = chains, draws = draws, warmup = warmup, thin = thin, metric = metric, target = target, step_size = step_size, dtype = dtype)
-  sample_posterior(log_density, start, list(...), seed, c(common, method = "hmc", list(time = time, steps = steps, jitter = jitter)))
+  sample_posterior(log_density, start, list(...), seed, list(
+    method = "hmc", chains = chains, draws = draws, warmup = warmup, thin = thin, metric = metric, target = target,
+    step_size = step_size, dtype = dtype, time = time, steps = steps, jitter = jitter
+  ))
 }
 
 # The program of earlier draws, or of a density; what earlier draws were made of takes the place of what is missing.
 sample_posterior <- function(log_density, start, data, seed, settings) {
   check_full_names(sys.call(-1L))
-  before <- if (inherits(log_density, "anvil_draws")) attr(log_density, "program") else list(run = chains_program(check_function(log_density)))
+  again <- inherits(log_density, "anvil_draws")
+  before <- if (again) attr(log_density, "program") else list(run = chains_program(check_function(log_density)))
   program <- list(run = before$run, start = start %||% before$start, data = if (length(data)) data else before$data)
   settings <- check_settings(settings)
   made <- chain_starts(program$start, settings)
@@ -113,7 +118,8 @@ check_full_names <- function(call, formals = c("log_density", "start")) {
   for (formal in setdiff(formals, given)) {
     short <- given[nzchar(given) & startsWith(formal, given)]
     if (length(short)) {
-      abort_anvil("argument", sprintf("`%s` was taken for `%s`.", short[1L], formal), sprintf("i Write out `%s = `: then `%s` is one of the data.", formal, short[1L]))
+      hint <- sprintf("i Write out `%s = `: then `%s` is one of the data.", formal, short[1L])
+      abort_anvil("argument", sprintf("`%s` was taken for `%s`.", short[1L], formal), hint)
     }
   }
 }
@@ -121,7 +127,9 @@ check_full_names <- function(call, formals = c("log_density", "start")) {
 check_settings <- function(s) {
   for (name in c("chains", "draws", "thin")) s[[name]] <- check_whole_number(s[[name]], name, lower = 1L)
   s$warmup <- check_whole_number(s$warmup, "warmup", lower = 0L)
-  if (s$warmup + as.double(s$draws) * s$thin > 2^30) wrong_argument("draws", "a number such that there are at most 2^30 iterations", s$draws)
+  if (s$warmup + as.double(s$draws) * s$thin > 2^30) {
+    wrong_argument("draws", "a number such that there are at most 2^30 iterations", s$draws)
+  }
   check_choice(s$metric, names(metrics), "metric")
   if (check_number(s$target, "target") <= 0 || s$target >= 1) wrong_argument("target", "a number between 0 and 1", s$target)
   if (!is.null(s$step_size) && check_number(s$step_size, "step_size") <= 0) wrong_argument("step_size", "a positive number", s$step_size)
@@ -133,9 +141,9 @@ check_settings <- function(s) {
 check_started <- function(found, random) {
   failed <- which(!found$finite)
   if (length(failed)) {
+    none <- "i Of 100 random starts between -2 and 2 none was better: give `start` numbers."
     abort_anvil("argument", sprintf("The density is not finite where chain %d starts.", failed[1L]), c(
-      "x Its logarithm or a derivative is NaN or infinite.",
-      if (any(random[failed[1L], ])) "i Of 100 random starts between -2 and 2 none was better: give `start` numbers." else "i Choose another `start`."
+      "x Its logarithm or a derivative is NaN or infinite.", if (any(random[failed[1L], ])) none else "i Choose another `start`."
     ))
   }
 }
@@ -191,7 +199,10 @@ run_chain <- function(model, settings, state, start) {
     function(i, ...) i <= length(phases),
     function(i, state, point, learnt, draws) {
       phase <- element_at(phase_at, i)
-      begun <- nv_if(learnt$fresh, function() first_pace(model, learnt$metric, learnt$pace$log_size, state, point), function() list(pace = learnt$pace, state = state))
+      begun <- nv_if(
+        learnt$fresh, function() first_pace(model, learnt$metric, learnt$pace$log_size, state, point),
+        function() list(pace = learnt$pace, state = state)
+      )
       learnt$pace <- begun$pace
       learnt$fresh <- nv_scalar(FALSE)
       size <- exp(nv_ifelse(phase == 0L, learnt$pace$log_mean, learnt$pace$log_size))
@@ -225,7 +236,8 @@ first_point <- function(model, state, start, tries = 100L) {
     function(point, state, finite, n) {
       u <- nv_runif(model$size, state, dtype = model$dtype, min = -2, max = 2)
       point <- model$evaluate(nv_ifelse(nv_is_nan(start), u[[2L]], start))
-      list(point = point, state = u[[1L]], finite = nv_is_finite(point$value) & nv_reduce_all(nv_is_finite(point$slope), dims = 1L), n = n + 1L)
+      finite <- nv_is_finite(point$value) & nv_reduce_all(nv_is_finite(point$slope), dims = 1L)
+      list(point = point, state = u[[1L]], finite = finite, n = n + 1L)
     }
   )
   found[c("point", "state", "finite")]

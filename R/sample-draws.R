@@ -114,7 +114,8 @@ as.array.anvil_draws <- function(x, ...) array(as.vector(unclass(x)), dim(x), di
 as.data.frame.anvil_draws <- function(x, row.names = NULL, optional = FALSE, ...) {
   sizes <- dim(x)
   values <- matrix(as.array(x), ncol = sizes[3L], dimnames = list(NULL, dimnames(x)[[3L]]))
-  data.frame(.chain = rep(seq_len(sizes[2L]), each = sizes[1L]), .iteration = rep(seq_len(sizes[1L]), sizes[2L]), values, check.names = FALSE)
+  chain <- rep(seq_len(sizes[2L]), each = sizes[1L])
+  data.frame(.chain = chain, .iteration = rep(seq_len(sizes[1L]), sizes[2L]), values, check.names = FALSE)
 }
 
 # As package posterior makes them of arrays.

@@ -44,6 +44,9 @@ hmc_draw <- function(model, metric, size, state, point, warming) {
   point <- choose_point(taken, end[names(point)], point)
   list(
     state = u[[1L]], point = point,
-    stats = list(value = point$value, accept = accept, steps = steps, divergent = error > too_much_energy, energy = energy + nv_ifelse(taken, error, 0))
+    stats = list(
+      value = point$value, accept = accept, steps = steps, divergent = error > too_much_energy,
+      energy = energy + nv_ifelse(taken, error, 0)
+    )
   )
 }

@@ -65,7 +65,8 @@ subtree <- function(model, metric, size, from, tree, state, energy) {
       divergent <- error > too_much_energy
       list(
         new = list(
-          end = z[names(new$end)], chosen = choose_point(log(u[[2L]]) < -error - weight, c(z[c("q", "value", "slope")], list(energy = energy + error)), new$chosen),
+          end = z[names(new$end)],
+          chosen = choose_point(log(u[[2L]]) < -error - weight, c(z, list(energy = energy + error))[names(new$chosen)], new$chosen),
           sum = sum, weight = weight, accept = new$accept + acceptance(error), n = new$n + 1L,
           go = !divergent & !turns_inside(model, metric, kept, place, z$r, sum), divergent = divergent
         ), kept = kept, state = u[[1L]]

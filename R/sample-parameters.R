@@ -1,18 +1,19 @@
 # The parameters of a density: their structure, names and places in the one vector that the samplers work on, and
 # where chains start.
 
-# names: of the elements, `beta[1]`, `Sigma[1,2]`, `mu`; nested lists are joined by a dot.
-parameter_layout <- function(start, dtype) {
+# names: those of a vector that has some, else `beta[1]`, `Sigma[1,2]`, `mu`; of nested lists joined by a dot.
+parameter_layout <- function(start) {
   leaves <- flatten(start)
+  if (length(leaves) == 0L || is.data.frame(start)) wrong_start(start)
   shapes <- lapply(leaves, start_shape, in_list = is_container(start))
-  if (length(leaves) == 0L) wrong_start(start)
   sizes <- vapply(shapes, prod, 0)
   tree <- build_tree(start)
   paths <- vapply(seq_along(leaves), function(i) sub("^x[.]?", "", gsub("$", ".", tree_path(tree, i), fixed = TRUE)), "")
   unnamed <- !grepl("^[^[]", paths)
   paths[unnamed] <- paste0("par", paths[unnamed])
-  names <- Map(function(path, shape, leaf) element_names(path, shape, if (length(shape) == 1L && length(leaves) == 1L && !is.object(leaf)) names(leaf)), paths, shapes, leaves)
-  list(tree = tree, shapes = shapes, ends = as.integer(cumsum(sizes)), sizes = as.integer(sizes), names = unlist(names, use.names = FALSE), dtype = dtype)
+  own <- if (length(leaves) == 1L && !is.object(leaves[[1L]])) names(leaves[[1L]])
+  names <- own %||% unlist(Map(element_names, paths, shapes), use.names = FALSE)
+  list(tree = tree, shapes = shapes, ends = as.integer(cumsum(sizes)), sizes = as.integer(sizes), names = names)
 }
 
 wrong_start <- function(x) {
@@ -29,10 +30,7 @@ start_shape <- function(x, in_list) {
   as.integer(dim(x) %||% if (in_list && length(x) == 1L) integer() else length(x))
 }
 
-element_names <- function(path, shape, own = NULL) {
-  if (length(own)) {
-    return(own)
-  }
+element_names <- function(path, shape) {
   if (!length(shape)) {
     return(path)
   }
@@ -51,9 +49,9 @@ structured_parameters <- function(layout, q) {
 # The layout, and the starts of chains as rows, NaN where only a type is given, which stands for a random number.
 chain_starts <- function(start, settings) {
   made <- if (is.function(start)) lapply(seq_len(settings$chains), start) else rep(list(start), settings$chains)
-  layout <- parameter_layout(made[[1L]], settings$dtype)
+  layout <- parameter_layout(made[[1L]])
   for (other in made[-1L]) {
-    if (!identical(parameter_layout(other, settings$dtype)[c("tree", "shapes")], layout[c("tree", "shapes")])) {
+    if (!identical(parameter_layout(other)[c("tree", "shapes")], layout[c("tree", "shapes")])) {
       abort_anvil("argument", "`start` must give all chains parameters of one structure.")
     }
   }
