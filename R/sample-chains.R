@@ -114,7 +114,7 @@ sample_posterior <- function(log_density, start, data, seed, settings) {
 
 # R takes data with the name `s` for `start`, unless that is written out.
 check_full_names <- function(call, formals = c("log_density", "start")) {
-  given <- names(call)
+  given <- names(call) %||% ""
   for (formal in setdiff(formals, given)) {
     short <- given[nzchar(given) & startsWith(formal, given)]
     if (length(short)) {
@@ -152,7 +152,8 @@ check_started <- function(found, random) {
 
 statistics <- c("value", "accept", "steps", "divergent", "energy")
 
-# Compiled for a density: what runs all chains, of their random states and starts, the tensors among the data, and settings.
+# Compiled for a density: what runs all chains, of their random states and starts, the tensors among the data, and settings. The
+# chains run one after the other: vectorized, each would wait for the longest trajectory of all at every draw.
 chains_program <- function(log_density) {
   jit(function(states, starts, tensors, settings) {
     local_default_dtypes(float = settings$dtype)

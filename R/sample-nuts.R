@@ -21,7 +21,8 @@ nuts_draw <- function(model, metric, size, state, point, warming) {
   list(
     state = found$state, point = tree$chosen[names(point)],
     stats = list(
-      value = tree$chosen$value, accept = tree$accept / tree$steps, steps = tree$steps, divergent = tree$divergent, energy = tree$chosen$energy
+      value = tree$chosen$value, accept = tree$accept / tree$steps, steps = tree$steps, divergent = tree$divergent,
+      energy = tree$chosen$energy
     )
   )
 }

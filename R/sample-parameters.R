@@ -23,7 +23,7 @@ wrong_start <- function(x) {
 # A single number in a list is a scalar, as a whole start it is a vector.
 start_shape <- function(x, in_list) {
   if (inherits(x, "AbstractTensor") || is_tensor(x)) {
-    if (!is_float_dtype(dtype(x)) || prod(shape(x)) == 0) wrong_start(x)
+    if (!is_float_dtype(dtype(x)) || prod(shape(x)) == 0 || is_tensor(x) && !all(is.finite(as_array(x)))) wrong_start(x)
     return(as.integer(shape(x)))
   }
   if (is.object(x) || !is.numeric(x) || length(x) == 0L || !all(is.finite(x))) wrong_start(x)

@@ -29,13 +29,13 @@ learn_from <- function(model, learnt, phase, q, accept) {
 warmup_phases <- function(warmup, kept) {
   phases <- rep(1L, warmup)
   if (warmup >= 20L) {
-    sizes <- if (warmup >= 150L) c(first = 75L, window = 25L, last = 50L) else c(first = floor(0.15 * warmup), window = 0, last = floor(0.1 * warmup))
-    from <- sizes[["first"]]
-    end <- warmup - sizes[["last"]]
-    phases[seq(from + 1L, end)] <- 2L
-    window <- max(sizes[["window"]], 1)
+    short <- warmup < 150L
+    from <- if (short) floor(0.15 * warmup) else 75
+    end <- warmup - if (short) floor(0.1 * warmup) else 50
+    phases[seq(from + 1, end)] <- 2L
+    window <- if (short) Inf else 25
     # a window whose successor would not fit goes on to the end
-    while (sizes[["window"]] > 0 && from + 3 * window <= end) {
+    while (from + 3 * window <= end) {
       from <- from + window
       phases[from] <- 3L
       window <- 2 * window

@@ -98,8 +98,13 @@ test_that("windows are Stan's", {
 })
 
 test_that("draws print their summary, and errors say what is wrong", {
+  # made by hand, since other instructions round otherwise
+  numbers <- array(sin((1:1400)^2), c(100, 2, 7))
+  numbers[, , 5:6] <- rep(c(7, 0), each = 200)
+  found <- list(draws = aperm(abs(numbers), c(2, 3, 1)), step_size = c(0.5, 0.6), inverse = matrix(1, 2, 2))
+  settings <- list(layout = list(names = c("a", "b[1]")), method = "nuts", chains = 2L, max_depth = 10L)
   expect_snapshot({
-    x <- nv_nuts(normal, c(a = 0, b = 0), chains = 2, draws = 100, warmup = 50, seed = 1)
+    x <- made_draws(found, settings, 0.1, list())
     x
     nv_nuts(normal, c(0, 0), chains = 1, draws = 10, warmup = 0, step_size = 100, seed = 1)
     x <- nv_nuts(normal, c(0, 0), chains = 1, draws = 10, warmup = 0, step_size = 0.001, max_depth = 2, seed = 1)
@@ -109,6 +114,7 @@ test_that("draws print their summary, and errors say what is wrong", {
     nv_nuts(normal)
     nv_nuts(normal, "a")
     nv_nuts(normal, list(a = 1, b = NA_real_))
+    nv_nuts(normal, nv_tensor(c(1, NaN)))
     nv_nuts(normal, c(0, 0), s = 3)
     nv_nuts(normal, function(chain) if (chain == 2) c(0, 0) else 0)
     nv_nuts(function(x) x, c(0, 0))

@@ -37,9 +37,9 @@ test_that("draws have the distribution of the density", {
   found <- nv_nuts(density, list(a = scalar, b = scalar, c = scalar), draws = 500, thin = 8, seed = 4)
   draws <- as.array(found)
   p <- function(x, f, ...) stats::ks.test(c(x), f, ...)$p.value
-  expect_gt(p(draws[, , "a"], "pnorm", 1, 3), 0.01)
-  expect_gt(p(exp(draws[, , "b"]), "pgamma", 2.5), 0.01)
-  expect_gt(p(stats::plogis(draws[, , "c"]), "pbeta", 2, 3), 0.01)
+  expect_gt(p(draws[, , "a"], "pnorm", 1, 3), 0.001)
+  expect_gt(p(exp(draws[, , "b"]), "pgamma", 2.5), 0.001)
+  expect_gt(p(stats::plogis(draws[, , "c"]), "pbeta", 2, 3), 0.001)
   # the numbers are nearly independent, so that the test is one
   expect_gt(min(summary(found)$ess_bulk), 1500)
 })
@@ -101,8 +101,8 @@ test_that("posteriors of data from the prior have the prior on average", {
     found <<- nv_nuts(found %||% density, list(mu = 0, log_sd = 0), y = y, chains = 1, draws = 39, thin = 3, warmup = 150)
     c(sum(found[, , "mu"] < mu), sum(found[, , "log_sd"] < log_sd))
   })
-  expect_gt(stats::chisq.test(tabulate(ranks[1L, ] %/% 10 + 1, 4))$p.value, 0.01)
-  expect_gt(stats::chisq.test(tabulate(ranks[2L, ] %/% 10 + 1, 4))$p.value, 0.01)
+  expect_gt(stats::chisq.test(tabulate(ranks[1L, ] %/% 10 + 1, 4))$p.value, 0.001)
+  expect_gt(stats::chisq.test(tabulate(ranks[2L, ] %/% 10 + 1, 4))$p.value, 0.001)
   expect_identical(environment(attr(found, "program")$run)$cache$size, 1L)
 })
 
