@@ -140,8 +140,13 @@ with_state <- function(initial_state, draw) {
       "i Pass a state as argument; `nv_rng_state(seed)` makes one, and every sampler returns the next one."
     ))
   }
+  draw(state_of_r())[[2L]]
+}
+
+# A state with a random key of R's generator.
+state_of_r <- function() {
   halves <- floor(stats::runif(2) * 2^26)
-  draw(nv_tensor(c(halves[1L] * 2^26 + halves[2L], 0), dtype = "ui64"))[[2L]]
+  nv_tensor(c(halves[1L] * 2^26 + halves[2L], 0), dtype = "ui64")
 }
 
 #' @rdname nv_random

@@ -1,0 +1,79 @@
+# Sampling from posteriors: Rscript bench/sampling.R. Eight schools (10 parameters, non-centred) and a logistic regression of
+# 10,000 observations and 10 coefficients, four chains of 1000 draws to warm up and 3000 (250 and 250 for the regression), by one thread.
+# Seconds of a call whose program is compiled, the best of five; the first call; effective draws a second of the worst
+# parameter; and the time that a loop in R, with the gradient by hand, takes for as many trajectories of as many steps.
+suppressPackageStartupMessages(library(anvil))
+anvil_threads(1L)
+seconds <- function(f) system.time(f(), gcFirst = FALSE)[["elapsed"]]
+
+# Trajectories of Hamiltonian Monte Carlo in R, for a function that gives the logarithm of a density and its gradient.
+hmc_in_r <- function(both, q, scale, size, steps, n) {
+  at <- both(q)
+  for (i in seq_len(n)) {
+    start <- r <- stats::rnorm(length(q)) / scale
+    x <- q
+    new <- at
+    for (k in seq_len(steps)) {
+      r <- r + size / 2 * new$gradient
+      x <- x + size * scale^2 * r
+      new <- both(x)
+      r <- r + size / 2 * new$gradient
+    }
+    if (log(stats::runif(1)) < new$value - at$value + (base::sum(start^2 * scale^2) - base::sum(r^2 * scale^2)) / 2) {
+      q <- x
+      at <- new
+    }
+  }
+  q
+}
+
+measure <- function(name, density, start, data, both, draws, warmup) {
+  for (method in c("nv_hmc", "nv_nuts")) {
+    sampler <- getExportedValue("anvil", method)
+    call <- function(f) suppressWarnings(do.call(sampler, c(list(log_density = f, start = start, draws = draws, warmup = warmup, seed = 1), data)))
+    first <- seconds(function() x <<- call(density))
+    best <- base::min(replicate(5, seconds(function() call(x))))
+    steps <- round(mean(attr(x, "statistics")$steps))
+    # of R a hundredth of the trajectories
+    n <- ceiling(4 * (draws + warmup) / 100)
+    own <- seconds(function() hmc_in_r(both, colMeans(as.data.frame(x)[-(1:2)]), sqrt(attr(x, "metric")[[1L]]), mean(attr(x, "step_size")), steps, n))
+    table <- summary(x)
+    cat(sprintf(
+      "%-10s %-8s %7.3f s (first %.1f s), %4.1f steps, %7.0f effective draws a second; R %7.1f s\n",
+      name, method, best, first, mean(attr(x, "statistics")$steps), base::min(table$ess_bulk) / best, own * 4 * (draws + warmup) / n
+    ))
+  }
+}
+
+y <- c(28, 8, -3, 7, -1, 1, 18, 12)
+se <- c(15, 10, 16, 11, 9, 11, 10, 18)
+schools <- function(par, y, se) {
+  tau <- exp(par$log_tau)
+  z <- (y - par$mu - tau * par$eta) / se
+  -0.5 * (sum(z * z) + sum(par$eta^2) + (par$mu / 5)^2) - log1p((tau / 5)^2) + par$log_tau
+}
+schools_in_r <- function(q) {
+  tau <- exp(q[2L])
+  eta <- q[-(1:2)]
+  z <- (y - q[1L] - tau * eta) / se
+  value <- -0.5 * (base::sum(z * z) + base::sum(eta^2) + (q[1L] / 5)^2) - log1p((tau / 5)^2) + q[2L]
+  slope <- z / se
+  list(value = value, gradient = c(base::sum(slope) - q[1L] / 25, base::sum(slope * tau * eta) - 2 * (tau / 5)^2 / (1 + (tau / 5)^2) + 1, slope * tau - eta))
+}
+scalar <- nv_aten("f64", integer())
+measure("schools", schools, list(mu = scalar, log_tau = scalar, eta = nv_aten("f64", 8L)), list(y = y, se = se), schools_in_r, 3000L, 1000L)
+
+set.seed(1)
+x <- matrix(stats::rnorm(1e5), 1e4)
+flags <- as.double(stats::runif(1e4) < stats::plogis(drop(x %*% seq(-1, 1, length.out = 10))))
+regression <- function(beta, x, flags) {
+  z <- drop(x %*% beta)
+  sum(flags * z - nv_max(z, 0) - log1p(exp(-abs(z)))) - sum(beta^2) / 50
+}
+regression_in_r <- function(beta) {
+  z <- base::drop(X %*% beta)
+  value <- base::sum(flags * z - base::pmax(z, 0) - log1p(exp(-abs(z)))) - base::sum(beta^2) / 50
+  list(value = value, gradient = base::drop(crossprod(X, flags - stats::plogis(z))) - beta / 25)
+}
+X <- x
+measure("regression", regression, nv_aten("f64", 10L), list(x = x, flags = flags), regression_in_r, 250L, 250L)
