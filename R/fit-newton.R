@@ -26,10 +26,10 @@ jacobian_of_rows <- function(f, par) jacobian(function(par) nv_flatten(f(par)))(
 among_free <- function(h, free) if (is.null(free)) h else h * nv_outer(free, free) + nv_diag(1 - free)
 
 # The solution of (h + tau I) x = b with the first tau of a growing sequence, from 0 on where the diagonal allows it, with which
-# the matrix is positive definite (Nocedal and Wright, 2006, algorithm 3.3).
+# the matrix is positive definite (Nocedal and Wright, 2006, algorithm 3.3). Without any curvature the length of x is at most 1000.
 solve_regularised <- function(h, b) {
   least <- nv_reduce_min(nv_extract_diag(h))
-  beta <- nv_max(1e-3 * nv_sqrt(inner(h, h)), .Machine$double.xmin^0.5)
+  beta <- 1e-3 * nv_max(nv_sqrt(inner(h, h)), nv_sqrt(inner(b, b)))
   root_with <- function(tau) nv_chol(h + tau * nv_eye_like(h, shape(h)[1L]), lower = TRUE)
   first <- nv_ifelse(least > 0, 0, beta - least)
   found <- nv_while(

@@ -34,7 +34,7 @@ wolfe_search <- function(evaluate, from, direction, box) {
 
 # decrease: what a line of the slope at the start would have given, negative.
 has_decreased <- function(new, start, decrease) {
-  noise <- 10 * machine_precision(start$value) * nv_abs(start$value)
+  noise <- 1000 * machine_precision(start$value) * nv_abs(start$value)
   new$value <= start$value + 1e-4 * decrease | (new$value <= start$value + noise & new$slope <= (2e-4 - 1) * start$slope)
 }
 

@@ -45,7 +45,7 @@ steihaug_proposal <- function(f, from, radius, free) {
   multiply <- function(v) along(list(from$par), list(v))[[1L]]
   residual <- among(from$gradient)
   size <- nv_sqrt(inner(residual, residual))
-  enough <- size * nv_min(0.5, nv_sqrt(size))
+  enough <- size * nv_min(0.1, nv_sqrt(size))
   body <- function(z, r, d, k, done) {
     hd <- among(multiply(d))
     curvature <- inner(d, hd)
