@@ -82,7 +82,8 @@ vcov.anvil_fit <- function(object, type = c("hessian", "sandwich"), ...) {
     return(bread)
   }
   bread[free, free] <- if (type == "sandwich") {
-    inverse %*% crossprod(contribution_gradients(object)[, free, drop = FALSE]) %*% inverse
+    rows <- contribution_gradients(object)[, free, drop = FALSE]
+    inverse %*% crossprod(rows) %*% inverse
   } else if (is_least_squares(object)) {
     2 * object$value / residual_df(object) * inverse
   } else {

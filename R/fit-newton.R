@@ -20,7 +20,9 @@ exact_curvature <- function(f, par) hessian(function(par) total_of(f(par)))(par)
 squares_curvature <- function(f, par) 2 * nv_crossprod(jacobian_of_rows(f, par))
 
 # The derivatives of each result: a row for each, a column for each parameter.
-jacobian_of_rows <- function(f, par) jacobian(function(par) nv_flatten(f(par)))(par)[[1L]]
+jacobian_of_rows <- function(f, par) jacobian(function(par) one_row_each(f(par)))(par)[[1L]]
+
+one_row_each <- function(x) nv_reshape(x, prod(shape(x)))
 
 # With the rows and columns of parameters that are held at a bound those of the identity.
 among_free <- function(h, free) if (is.null(free)) h else h * nv_outer(free, free) + nv_diag(1 - free)

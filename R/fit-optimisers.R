@@ -21,7 +21,7 @@
 #' In the others weight decay adds \eqn{w p} to the gradient. Before all that gradients are clipped: each element to
 #' \[`-clip_value`, `clip_value`\], then all of them together to a Euclidean norm of at most `clip_norm`.
 #'
-#' @param lr The learning rate: a number, or a function of the number of steps taken before, such as [nv_lr_cosine()].
+#' @param lr The learning rate: a number, or a function of the number of steps taken before, an `f64` scalar, such as [nv_lr_cosine()].
 #' @param momentum The factor \eqn{\mu}{mu}, from 0 to below 1.
 #' @param nesterov Whether momentum is Nesterov's.
 #' @param beta1,beta2,alpha Factors of running means, from 0 to below 1.
@@ -100,6 +100,7 @@ nv_rmsprop <- function(lr = 0.01, alpha = 0.99, eps = 1e-8, momentum = 0, weight
 # rule: a function (g, p, moments, t, lr) of one parameter that gives list(p, moments). moments: how many tensors the
 # state has for each parameter.
 optimiser <- function(name, lr, rule, moments, weight_decay, clip_value, clip_norm) {
+  force(rule)
   lr <- as_schedule(lr, "lr")
   check_positive(weight_decay, zero = TRUE)
   if (!is.null(clip_value)) check_positive(clip_value)
@@ -113,7 +114,7 @@ optimiser <- function(name, lr, rule, moments, weight_decay, clip_value, clip_no
     if (!identical(tree, build_tree(grads))) {
       abort_anvil("argument", "`grads` must be nested like `params`.", c(sprintf("x Got %s.", format(build_tree(grads))), sprintf("i `params` is %s.", format(tree))))
     }
-    rate <- lr(state$step)
+    rate <- lr(nv_convert(state$step, "f64"))
     leaves <- clipped(flatten(grads), clip_value, clip_norm)
     one <- function(g, p, ...) {
       of_type <- function(x) if (is_value(x)) nv_convert(x, dtype(p)) else x

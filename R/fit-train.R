@@ -57,8 +57,8 @@ nv_fit <- function(model, data, params = NULL, optimiser = nv_adam(), epochs = 1
   if (!is.null(checkpoint)) check_string(checkpoint)
   model <- model_of(model, params)
   dtype <- float_dtype(dtype)
-  batches <- batches_of(data, batch_size, dtype, "data")
-  held_out <- if (!is.null(validation)) batches_of(validation, batch_size, dtype, "validation")
+  batches <- batches_of(data, model, batch_size, dtype, "data")
+  held_out <- if (!is.null(validation)) batches_of(validation, model, batch_size, dtype, "validation")
   programs <- training_programs(model, optimiser, data_of(list(...), dtype), dtype)
   now <- first_state(model$params, optimiser, seed, dtype)
   if (resume && !is.null(checkpoint) && file.exists(checkpoint)) now <- read_checkpoint(checkpoint, now)
@@ -78,12 +78,17 @@ model_of <- function(model, params) {
   if (!is_container(model) || !is.function(model$loss)) wrong_argument("model", "a loss function, or a list with a function `loss`", model)
   params <- params %||% model$params
   if (is.null(params)) abort_anvil("argument", "`params` is missing: the parameters to begin with.", "i They can be an element of `model`, too.")
+  if (length(flatten(params)) == 0L) wrong_argument("params", "a nested list of float tensors or R arrays", params)
   list(loss = model$loss, predict = model$predict, params = params)
 }
 
 # The data with the examples along the last dimension, where those of a batch lie side by side in memory.
-batches_of <- function(data, batch_size, dtype, name) {
+batches_of <- function(data, model, batch_size, dtype, name) {
   if (!is_container(data) || length(data) == 0L) wrong_argument(name, "a list of tensors or R arrays", data)
+  taken <- names(formals(args(model$loss)))
+  if (!("..." %in% taken) && length(unknown <- setdiff(names(data), c("", taken)))) {
+    abort_anvil("argument", sprintf("`%s` has an element `%s`, which the loss does not take.", name, unknown[1L]), sprintf("i It takes %s.", paste0("`", taken, "`", collapse = ", ")))
+  }
   tensors <- lapply(data, function(x) {
     x <- if (is_tensor(x)) x else tryCatch(nv_tensor(x, if (is.double(x) && !is.object(x)) dtype), anvil_error = function(e) wrong_argument(name, "a list of tensors or R arrays", data))
     if (ndims(x) == 0L) wrong_argument(name, "a list of tensors or R arrays with at least one dimension", data)
@@ -154,9 +159,9 @@ training_programs <- function(model, optimiser, more, dtype) {
   }, static = "size")
   begin <- jit(function(random, n, shuffle) {
     keys <- nv_rng_split(random)
-    list(random = keys[[1L]], order = if (shuffle) nv_sample_int(n, n, keys[[2L]], dtype = "i32")[[2L]] else nv_iota(1L, n, "i32"))
+    list(random = keys[[1L]], order = if (shuffle) nv_sample_int(n, n, keys[[2L]], dtype = "i32")[[2L]] else nv_iota(1L, "i32", n))
   }, static = c("n", "shuffle"))
-  list(begin = begin, steps = steps, losses = losses, more = more$tensors)
+  list(begin = begin, steps = steps, losses = losses, more = more$tensors, rate = function(step) optimiser$lr(as.double(step) - 1))
 }
 
 # epochs: how many there will be, where a bar is shown.
@@ -171,7 +176,7 @@ train_epoch <- function(now, programs, batches, shuffle, epochs = NULL) {
   bar <- if (!is.null(epochs)) epoch_bar(now, epochs, batches$full)
   for (k in seq_along(ends)[-1L]) {
     run(as.integer(ends[k - 1L]) + 1L, as.integer(ends[k]), order, batches$size)
-    if (!is.null(bar)) bar(ends[k], as.double(state$loss) / (ends[k] * batches$size))
+    if (!is.null(bar)) bar(ends[k], as.double(state$loss) / (ends[k] * batches$size), programs$rate(state$optimised$step))
   }
   if (batches$rest > 0L) run(1L, 1L, nv_static_slice(order, batches$full * batches$size + 1L, batches$n), batches$rest)
   now[c("params", "optimiser", "random")] <- state[c("params", "optimised", "random")]
@@ -182,12 +187,12 @@ train_epoch <- function(now, programs, batches, shuffle, epochs = NULL) {
 
 epoch_bar <- function(now, epochs, steps) {
   text <- sprintf("Epoch %d/%d", now$epoch + 1L, epochs)
-  loss <- ""
+  state <- ""
   id <- cli::cli_progress_bar(
-    format = "{text} {cli::pb_bar} {cli::pb_percent} {cli::pb_eta_str} {loss}", total = steps, clear = TRUE, .auto_close = FALSE
+    format = "{text} {cli::pb_bar} {cli::pb_percent} {cli::pb_eta_str} {state}", total = steps, clear = TRUE, .auto_close = FALSE
   )
-  function(done, mean) {
-    loss <<- sprintf("loss %.4g", mean)
+  function(done, mean, rate) {
+    state <<- sprintf("loss %.4g, rate %.3g", mean, as.double(rate))
     if (done < steps) cli::cli_progress_update(set = done, id = id) else cli::cli_progress_done(id = id)
   }
 }

@@ -47,6 +47,8 @@ special_arguments <- function(usual) {
   own <- AnvilPrimitive("argument_test")
   own[["forward"]] <- function(x) x
   program <- write_stablehlo(usual$graph)
+  fit_arguments <- list(f = function(par) sum((par - 1)^2), start = c(a = 1, b = 2))
+  training_arguments <- list(model = function(params, x) nv_mean((x - params)^2), data = list(x = c(1, 2, 3)), params = 0, epochs = 1L, progress = FALSE)
   one_dim <- list(lhs = v, rhs = v, operand = v)
   list(
     ConcreteTensor = list(data = m), nvl_pad = list(padding_value = nv_scalar(0, "f64")), nvl_sort = list(operands = list(m)), nv_outer = one_dim, nv_diag = one_dim, nv_polygamma = list(n = 1), nvl_polygamma = list(n = m, x = m), nvl_clamp = list(min_val = m, max_val = m),
@@ -96,7 +98,8 @@ special_arguments <- function(usual) {
     GraphBox = list(gnode = GraphValue(nv_aten("f32", 2L)), desc = GraphDescriptor()), graph_desc_add = list(prim = prim("add"), args = list(m, m)),
     nv_sweep = list(margin = 1L, stats = nv_tensor(c(1, 2), "f64"), f = "*"), nv_outer = list(f = "*"), nv_kronecker = list(f = "*"), nv_set_diag = list(value = 0),
     nv_quantile = list(probs = 0.5), nv_order = list(v), nv_rank = list(x = v), nv_rowsum = list(x = v, group = nv_tensor(c(1L, 2L, 1L)), n = 2L), nv_tabulate = list(bin = nv_tensor(1:3)), nv_in = list(table = v),
-    nv_convolve = list(x = v, y = v, type = "open")
+    nv_convolve = list(x = v, y = v, type = "open"),
+    as_objective = fit_arguments, nv_minimize = fit_arguments, nv_fit = training_arguments, nv_lr_step = list(lr = 1, every = 2L), nv_lr_constant = list(lr = 1), nv_lr_exponential = list(lr = 1, factor = 0.9), nv_lr_cosine = list(lr = 1, steps = 3L), nv_lr_warmup = list(schedule = 1, steps = 3L)
   )
 }
 
