@@ -2,7 +2,9 @@
 
 # Tensors as bytes, exactly; the file is replaced as a whole, so that there is always one that can be read.
 write_checkpoint <- function(now, file) {
-  bytes <- function(x) if (is_tensor(x)) structure(list(as_raw(x), as.character(dtype(x)), shape(x)), class = "anvil_checkpoint_tensor") else x
+  bytes <- function(x) {
+    if (is_tensor(x)) structure(list(as_raw(x), as.character(dtype(x)), shape(x)), class = "anvil_checkpoint_tensor") else x
+  }
   kept <- c("params", "optimiser", "random", "best_params")
   now[kept] <- lapply(now[kept], function(x) map_tree(bytes, x))
   unfinished <- paste0(file, ".part")
@@ -11,7 +13,7 @@ write_checkpoint <- function(now, file) {
 }
 
 # like: the state before the first step, whose parameters and optimiser those of the file must be like.
-read_checkpoint <- function(file, like) {
+read_checkpoint <- function(file, like, patience) {
   now <- tryCatch(readRDS(file), error = function(e) NULL)
   tensor <- function(x) if (inherits(x, "anvil_checkpoint_tensor")) nv_from_raw(x[[1L]], x[[2L]], x[[3L]]) else x
   kept <- c("params", "optimiser", "random", "best_params")
@@ -21,8 +23,11 @@ read_checkpoint <- function(file, like) {
     now[kept] <- lapply(now[kept], function(x) map_tree(tensor, x))
     ok <- identical(types(now[c("params", "optimiser")]), types(like[c("params", "optimiser")]))
   }
-  if (!ok) abort_anvil("argument", "`checkpoint` is not a file of such a training.", sprintf("x %s holds other parameters, or something else.", file))
-  now
+  if (!ok) {
+    abort_anvil("argument", "`checkpoint` is not a file of such a training.", sprintf("x %s holds other parameters, or something else.", file))
+  }
+  # a training without patience kept no parameters but the last ones
+  if (is.finite(patience) && is.null(now$best_params)) best_now(now, now$best_loss, patience) else now
 }
 
 #' @rdname nv_fit
@@ -32,7 +37,8 @@ print.anvil_trained <- function(x, ...) {
   history <- x$history
   last <- history[nrow(history), ]
   cli::cat_line(cli::pluralize("<trained in {nrow(history)} epoch{?s}>"))
-  cli::cat_line("loss ", format(last$loss, digits = 4L), if (!is.na(last$validation)) paste(", validation", format(last$validation, digits = 4L)))
+  losses <- vapply(last[c("loss", "validation")], format, "", digits = 4L)
+  cli::cat_line("loss ", losses[["loss"]], if (!is.na(last$validation)) paste(", validation", losses[["validation"]]))
   if (x$best != last$epoch) cli::cat_line("parameters of epoch ", x$best)
   invisible(x)
 }

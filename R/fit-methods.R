@@ -14,8 +14,8 @@
 #'
 #' @param object,x What [nv_minimize()] returned.
 #' @param type `"hessian"` or `"sandwich"`.
-#' @param ... For `predict()` the arguments of `model`, as for [as_objective()]; by default those of the data that it takes. For `summary()`
-#'   those of `vcov()`. Otherwise unused.
+#' @param ... For `predict()` the arguments of `model`, as for [as_objective()]; by default those of the data that it takes.
+#'   For `summary()` those of `vcov()`. Otherwise unused.
 #' @param digits How many digits to print.
 #' @return `coef()`: a named vector. `vcov()`: a matrix. `summary()`: a list with the matrix `coefficients`, which has the
 #'   columns of R's summaries. `predict()`: R arrays.
@@ -39,7 +39,8 @@ fit_of <- function(problem, method, found, box, programs, about) {
   evaluations <- as.integer(found$evaluations)
   structure(list(
     par = structured(problem, par), value = as.double(found$from$value), counts = c(`function` = evaluations, gradient = evaluations),
-    iterations = as.integer(found$iterations), convergence = c(0L, 0L, 0L, 52L, 1L)[status], message = search_messages[status], method = method,
+    iterations = as.integer(found$iterations), convergence = c(0L, 0L, 0L, 52L, 1L)[status], message = search_messages[status],
+    method = method,
     coefficients = par, free = if (is.null(box)) rep(TRUE, length(par)) else unname(par > box$lower & par < box$upper),
     nobs = about$nobs, model = about$model, problem = problem
   ), class = "anvil_fit")
@@ -56,8 +57,9 @@ print.anvil_fit <- function(x, digits = max(3L, getOption("digits") - 3L), ...) 
 }
 
 fit_header <- function(fit) {
+  what <- if (is_least_squares(fit)) "Least squares" else "Minimum"
   c(
-    sprintf("%s by %s: %s", if (is_least_squares(fit)) "Least squares" else "Minimum", fit$method, if (fit$convergence == 0L) "converged" else "not converged"),
+    sprintf("%s by %s: %s", what, fit$method, if (fit$convergence == 0L) "converged" else "not converged"),
     cli::pluralize("{fit$message}, after {fit$iterations} step{?s} and {fit$counts[[1L]]} evaluation{?s}"),
     paste("value", format(fit$value)), ""
   )
@@ -78,7 +80,8 @@ vcov.anvil_fit <- function(object, type = c("hessian", "sandwich"), ...) {
   bread <- matrix(NA_real_, length(labels), length(labels), dimnames = list(labels, labels))
   inverse <- tryCatch(solve(h[free, free, drop = FALSE]), error = function(e) NULL)
   if (is.null(inverse)) {
-    rlang::warn("The Hessian matrix at the minimum is singular: there are no variances.", class = c("anvil_warning_singular", "anvil_warning"))
+    message <- "The Hessian matrix at the minimum is singular: there are no variances."
+    rlang::warn(message, class = c("anvil_warning_singular", "anvil_warning"))
     return(bread)
   }
   bread[free, free] <- if (type == "sandwich") {
@@ -145,7 +148,9 @@ nobs.anvil_fit <- function(object, ...) object$nobs %||% NA_integer_
 #' @rdname anvil_fit
 #' @export
 predict.anvil_fit <- function(object, ...) {
-  if (is.null(object$model)) abort_anvil("argument", "`predict()` needs a fit with a `model`.", "i Give `nv_minimize()` the function as `model`.")
+  if (is.null(object$model)) {
+    abort_anvil("argument", "`predict()` needs a fit with a `model`.", "i Give `nv_minimize()` the function as `model`.")
+  }
   data <- list(...)
   if (!length(data)) {
     known <- object$problem$data

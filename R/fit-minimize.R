@@ -64,7 +64,8 @@ nv_minimize <- function(f, start = NULL, method = c("L-BFGS", "newton", "trust",
   box <- box_of(problem, lower, upper)
   programs <- search_programs(problem, method, control$lmm, bounded = !is.null(box))
   from <- start_of(problem, programs, box)
-  found <- programs$search(from$par, from$value, from$gradient, lapply(box, par_tensor, problem = problem), control[setdiff(names(control), "lmm")])
+  bounds <- lapply(box, par_tensor, problem = problem)
+  found <- programs$search(from$par, from$value, from$gradient, bounds, control[setdiff(names(control), "lmm")])
   fit_of(problem, method, found, box, programs, list(model = model, nobs = nobs %||% if (from$count > 1) from$count))
 }
 
@@ -97,7 +98,8 @@ control_of <- function(control, problem) {
   usual <- list(maxit = 1000L, reltol = if (narrow) 1e-6 else 1e-12, pgtol = if (narrow) 1e-4 else 1e-8, abstol = -Inf, lmm = 5L)
   if (!is_container(control) || (length(control) && is.null(names(control)))) wrong_argument("control", "a list with names", control)
   if (length(unknown <- setdiff(names(control), names(usual)))) {
-    abort_anvil("argument", sprintf("`control` has no element `%s`.", unknown[1L]), sprintf("i It takes %s.", paste0("`", names(usual), "`", collapse = ", ")))
+    known <- paste0("`", names(usual), "`", collapse = ", ")
+    abort_anvil("argument", sprintf("`control` has no element `%s`.", unknown[1L]), sprintf("i It takes %s.", known))
   }
   for (name in setdiff(names(control), c("maxit", "lmm", "abstol"))) check_number(control[[name]], paste0("control$", name))
   usual[names(control)] <- control
@@ -111,8 +113,8 @@ control_of <- function(control, problem) {
 # NULL without bounds.
 box_of <- function(problem, lower, upper) {
   box <- list(lower = bound_of(problem, lower, "lower"), upper = bound_of(problem, upper, "upper"))
-  if (any(box$lower > box$upper)) {
-    abort_anvil("argument", "`lower` must not exceed `upper`.", sprintf("x It does for `%s`.", names(problem$par)[which(box$lower > box$upper)[1L]]))
+  if (any(crossed <- box$lower > box$upper)) {
+    abort_anvil("argument", "`lower` must not exceed `upper`.", sprintf("x It does for `%s`.", names(problem$par)[which(crossed)[1L]]))
   }
   if (any(is.finite(unlist(box)))) box
 }
@@ -131,9 +133,10 @@ search_programs <- function(problem, method, lmm, bounded) {
   total <- if (method %in% least_squares_methods) total_of_squares else total_of
   key <- paste(method, lmm, bounded)
   if (is.null(problem$programs[[key]])) {
+    search <- function(f, par, ...) search_loop(minimisers[[method]](problem, lmm), f, total, par, ...)
     problem$programs[[key]] <- list(
       start = compiled(problem, function(f, par) value_at(f, total)(par), total = identity),
-      search = compiled(problem, function(f, par, ...) search_loop(minimisers[[method]](problem, lmm), f, total, par, ...), total = identity)
+      search = compiled(problem, search, total = identity)
     )
   }
   problem$programs[[key]]
@@ -150,10 +153,12 @@ start_of <- function(problem, programs, box) {
   par <- problem$par
   if (!is.null(box)) par <- pmin(pmax(par, box$lower), box$upper)
   at <- programs$start(par)
-  if (!all(is.finite(c(as.double(at$value), as.double(at$gradient))))) {
+  value <- as.double(at$value)
+  wrong <- which(!is.finite(as.double(at$gradient)))
+  if (!is.finite(value) || length(wrong)) {
     abort_anvil("argument", "`f` and its gradient must be finite at `start`.", c(
-      sprintf("x The value is %s.", format(as.double(at$value))),
-      if (is.finite(as.double(at$value))) sprintf("x The derivative by `%s` is not finite.", names(par)[which(!is.finite(as.double(at$gradient)))[1L]])
+      sprintf("x The value is %s.", format(value)),
+      if (is.finite(value)) sprintf("x The derivative by `%s` is not finite.", names(par)[wrong[1L]])
     ))
   }
   list(par = par, value = at$value, gradient = at$gradient, count = as.double(at$count))
@@ -186,6 +191,7 @@ largest_slope <- function(at, box) nv_reduce_max(nv_abs(projected_gradient(at$pa
 # 0 to go on, or which message says why not.
 status_after <- function(from, to, iterations, box, control) {
   small <- to$decrease <= control$reltol * (nv_abs(from$value) + control$reltol)
-  reasons <- list(largest_slope(to, box) <= control$pgtol, to$value <= control$abstol, small & !to$stuck, to$stuck, iterations >= control$maxit)
+  flat <- largest_slope(to, box) <= control$pgtol
+  reasons <- list(flat, to$value <= control$abstol, small & !to$stuck, to$stuck, iterations >= control$maxit)
   Reduce(function(otherwise, k) nv_ifelse(reasons[[k]], k, otherwise), rev(seq_along(reasons)), nv_scalar(0L))
 }

@@ -137,7 +137,8 @@ data_with <- function(data, tensors) unflatten(data$tree, replace(data$leaves, d
 
 total_of <- function(x) {
   if (!is_value(x) || !is_float_dtype(dtype(x))) {
-    abort_anvil("gradient", "`f` must return a float, or a float for each observation.", sprintf("x Got %s.", if (is_value(x)) type_text(x) else describe_value(x)))
+    got <- if (is_value(x)) type_text(x) else describe_value(x)
+    abort_anvil("gradient", "`f` must return a float, or a float for each observation.", sprintf("x Got %s.", got))
   }
   if (ndims(x) == 0L) x else nv_reduce_sum(x)
 }

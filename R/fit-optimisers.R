@@ -112,7 +112,9 @@ optimiser <- function(name, lr, rule, moments, weight_decay, clip_value, clip_no
   update <- function(grads, state, params) {
     tree <- build_tree(params)
     if (!identical(tree, build_tree(grads))) {
-      abort_anvil("argument", "`grads` must be nested like `params`.", c(sprintf("x Got %s.", format(build_tree(grads))), sprintf("i `params` is %s.", format(tree))))
+      abort_anvil("argument", "`grads` must be nested like `params`.", c(
+        sprintf("x Got %s.", format(build_tree(grads))), sprintf("i `params` is %s.", format(tree))
+      ))
     }
     rate <- lr(nv_convert(state$step, "f64"))
     leaves <- clipped(flatten(grads), clip_value, clip_norm)
@@ -122,9 +124,10 @@ optimiser <- function(name, lr, rule, moments, weight_decay, clip_value, clip_no
       rule(g, p, list(...), of_type(state$step + 1L), of_type(rate))
     }
     stepped <- do.call(Map, c(list(one, leaves, flatten(params)), lapply(state$moments, flatten)))
+    moment <- function(k) unflatten(tree, lapply(stepped, function(x) x[[2L]][[k]]))
     list(
       params = unflatten(tree, lapply(stepped, `[[`, 1L)),
-      state = list(step = state$step + 1L, moments = lapply(seq_len(moments), function(k) unflatten(tree, lapply(stepped, function(x) x[[2L]][[k]]))))
+      state = list(step = state$step + 1L, moments = lapply(seq_len(moments), moment))
     )
   }
   structure(list(init = init, update = update, name = name, lr = lr), class = "anvil_optimiser")
@@ -141,7 +144,8 @@ clipped <- function(grads, value, norm) {
 }
 
 check_factor <- function(x, name = rlang::caller_arg(x)) {
-  if (is.object(x) || !is.numeric(x) || length(x) != 1L || is.na(x) || x < 0 || x >= 1) wrong_argument(name, "a number from 0 to below 1", x)
+  is_number <- !is.object(x) && is.numeric(x) && length(x) == 1L && !is.na(x)
+  if (!is_number || x < 0 || x >= 1) wrong_argument(name, "a number from 0 to below 1", x)
   x
 }
 

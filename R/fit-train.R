@@ -20,8 +20,8 @@
 #' @param batch_size How many examples there are in a batch.
 #' @param ... Further arguments of the loss: tensors, or whatever else, which is passed on.
 #' @param validation Data like `data` of which the loss is computed after each epoch, or `NULL`.
-#' @param patience After how many epochs without a better loss to stop; `Inf` for never. It is the loss of `validation`, if there is any. The
-#'   parameters of the best epoch are returned.
+#' @param patience After how many epochs without a better loss to stop; `Inf` for never. It is the loss of `validation`, if
+#'   there is any. The parameters of the best epoch are returned.
 #' @param shuffle Whether to go through the examples in another order in each epoch.
 #' @param seed A whole number.
 #' @param checkpoint The name of a file, or `NULL` for none.
@@ -43,12 +43,12 @@
 #'   predict = function(params, x) tanh(x %*% params$w1 + params$b1) %*% params$w2
 #' )
 #' net$loss <- function(params, x, y) nv_mean((net$predict(params, x) - y)^2)
-#' fit <- nv_fit(net, list(x = x, y = x^2), optimiser = nv_adam(0.05), epochs = 50)
+#' fit <- nv_fit(net, list(x = x, y = x^2), optimiser = nv_adam(0.05), epochs = 50, batch_size = 8)
 #' fit
 #' predict(fit, x = matrix(0.5))
 #' plot(fit$history)
-nv_fit <- function(model, data, params = NULL, optimiser = nv_adam(), epochs = 10L, batch_size = 32L, ..., validation = NULL, patience = Inf,
-                   shuffle = TRUE, seed = 1L, checkpoint = NULL, resume = FALSE, progress = interactive(), dtype = NULL) {
+nv_fit <- function(model, data, params = NULL, optimiser = nv_adam(), epochs = 10L, batch_size = 32L, ..., validation = NULL,
+                   patience = Inf, shuffle = TRUE, seed = 1L, checkpoint = NULL, resume = FALSE, progress = interactive(), dtype = NULL) {
   check_class(optimiser, "anvil_optimiser", "i `nv_adam()` and others make one.")
   check_whole_number(epochs, lower = 1L)
   check_whole_number(batch_size, lower = 1L)
@@ -61,42 +61,49 @@ nv_fit <- function(model, data, params = NULL, optimiser = nv_adam(), epochs = 1
   held_out <- if (!is.null(validation)) batches_of(validation, model, batch_size, dtype, "validation")
   programs <- training_programs(model, optimiser, data_of(list(...), dtype), dtype)
   now <- first_state(model$params, optimiser, seed, dtype)
-  if (resume && !is.null(checkpoint) && file.exists(checkpoint)) now <- read_checkpoint(checkpoint, now)
+  if (resume && !is.null(checkpoint) && file.exists(checkpoint)) now <- read_checkpoint(checkpoint, now, patience)
   while (now$epoch < epochs && now$epoch - now$best < patience) {
     now <- train_epoch(now, programs, batches, shuffle, if (progress) epochs)
     now <- note_epoch(now, if (!is.null(held_out)) mean_loss(programs, now$params, held_out), patience)
     if (!is.null(checkpoint)) write_checkpoint(now, checkpoint)
   }
-  params <- if (is.finite(patience)) now$best_params else now$params
-  best <- if (is.finite(patience)) now$best else now$epoch
+  has_best <- is.finite(patience) && !is.null(now$best_params)
+  params <- if (has_best) now$best_params else now$params
+  best <- if (has_best) now$best else now$epoch
   history <- history_of(now, optimiser, batches$full + (batches$rest > 0L))
   structure(list(params = params, history = history, best = best, model = model, dtype = dtype), class = "anvil_trained")
 }
 
 model_of <- function(model, params) {
   if (is.function(model)) model <- list(loss = model)
-  if (!is_container(model) || !is.function(model$loss)) wrong_argument("model", "a loss function, or a list with a function `loss`", model)
+  if (!is_container(model) || !is.function(model$loss)) {
+    wrong_argument("model", "a loss function, or a list with a function `loss`", model)
+  }
   params <- params %||% model$params
-  if (is.null(params)) abort_anvil("argument", "`params` is missing: the parameters to begin with.", "i They can be an element of `model`, too.")
+  if (is.null(params)) {
+    abort_anvil("argument", "`params` is missing: the parameters to begin with.", "i They can be an element of `model`, too.")
+  }
   if (length(flatten(params)) == 0L) wrong_argument("params", "a nested list of float tensors or R arrays", params)
   list(loss = model$loss, predict = model$predict, params = params)
 }
 
 # The data with the examples along the last dimension, where those of a batch lie side by side in memory.
 batches_of <- function(data, model, batch_size, dtype, name) {
-  if (!is_container(data) || length(data) == 0L) wrong_argument(name, "a list of tensors or R arrays", data)
+  refuse <- function() wrong_argument(name, "a list of tensors or R arrays with at least one dimension", data)
+  if (!is_container(data) || length(data) == 0L) refuse()
   taken <- names(formals(args(model$loss)))
   if (!("..." %in% taken) && length(unknown <- setdiff(names(data), c("", taken)))) {
-    abort_anvil("argument", sprintf("`%s` has an element `%s`, which the loss does not take.", name, unknown[1L]), sprintf("i It takes %s.", paste0("`", taken, "`", collapse = ", ")))
+    message <- sprintf("`%s` has an element `%s`, which the loss does not take.", name, unknown[1L])
+    abort_anvil("argument", message, sprintf("i It takes %s.", paste0("`", taken, "`", collapse = ", ")))
   }
   tensors <- lapply(data, function(x) {
-    x <- if (is_tensor(x)) x else tryCatch(nv_tensor(x, if (is.double(x) && !is.object(x)) dtype), anvil_error = function(e) wrong_argument(name, "a list of tensors or R arrays", data))
-    if (ndims(x) == 0L) wrong_argument(name, "a list of tensors or R arrays with at least one dimension", data)
-    x
+    if (!is_tensor(x)) x <- tryCatch(nv_tensor(x, if (is.double(x) && !is.object(x)) dtype), anvil_error = function(e) refuse())
+    if (ndims(x) == 0L) refuse() else x
   })
   sizes <- vapply(tensors, function(x) shape(x)[1L], 1)
   if (any(sizes != sizes[1L]) || sizes[1L] == 0) {
-    abort_anvil("argument", sprintf("All elements of `%s` must have the same number of examples, at least one.", name), sprintf("x Got %s.", paste(sizes, collapse = ", ")))
+    message <- sprintf("All elements of `%s` must have the same number of examples, at least one.", name)
+    abort_anvil("argument", message, sprintf("x Got %s.", paste(sizes, collapse = ", ")))
   }
   n <- as.integer(sizes[1L])
   size <- min(as.integer(batch_size), n)
@@ -170,7 +177,9 @@ train_epoch <- function(now, programs, batches, shuffle, epochs = NULL) {
   order <- drawn$order
   state <- list(params = now$params, optimised = now$optimiser, random = drawn$random, loss = nv_scalar(0, "f64"))
   run <- function(from, to, order, size) {
-    state <<- programs$steps(state$params, state$optimised, state$random, state$loss, order, nv_scalar(from), nv_scalar(to), batches$examples, programs$more, size)
+    state <<- programs$steps(
+      state$params, state$optimised, state$random, state$loss, order, nv_scalar(from), nv_scalar(to), batches$examples, programs$more, size
+    )
   }
   ends <- unique(round(seq(0, batches$full, length.out = if (is.null(epochs)) 2L else 21L)))
   bar <- if (!is.null(epochs)) epoch_bar(now, epochs, batches$full)
@@ -199,7 +208,9 @@ epoch_bar <- function(now, epochs, steps) {
 
 mean_loss <- function(programs, params, batches) {
   order <- nv_tensor(seq_len(batches$n))
-  run <- function(from, to, size) as.double(programs$losses(params, order, nv_scalar(from), nv_scalar(to), batches$examples, programs$more, size))
+  run <- function(from, to, size) {
+    as.double(programs$losses(params, order, nv_scalar(from), nv_scalar(to), batches$examples, programs$more, size))
+  }
   total <- run(1L, batches$full, batches$size)
   if (batches$rest > 0L) {
     order <- nv_static_slice(order, batches$full * batches$size + 1L, batches$n)
@@ -212,10 +223,12 @@ mean_loss <- function(programs, params, batches) {
 note_epoch <- function(now, validation, patience) {
   now$losses <- cbind(now$losses, c(now$loss, validation %||% NA_real_))
   loss <- validation %||% now$loss
-  if (!is.nan(loss) && (loss < now$best_loss || now$best == 0L)) {
-    now[c("best", "best_loss")] <- list(now$epoch, loss)
-    if (is.finite(patience)) now$best_params <- map_tree(copied, now$params)
-  }
+  if (!is.nan(loss) && loss < now$best_loss) best_now(now, loss, patience) else now
+}
+
+best_now <- function(now, loss, patience) {
+  now[c("best", "best_loss")] <- list(now$epoch, loss)
+  if (is.finite(patience)) now$best_params <- map_tree(copied, now$params)
   now
 }
 
@@ -223,5 +236,6 @@ note_epoch <- function(now, validation, patience) {
 history_of <- function(now, optimiser, steps) {
   epochs <- seq_len(now$epoch)
   rates <- vapply(epochs * steps - 1, function(step) as.double(optimiser$lr(step)), 1)
-  structure(data.frame(epoch = epochs, loss = now$losses[1L, ], validation = now$losses[2L, ], rate = rates), class = c("anvil_history", "data.frame"))
+  history <- data.frame(epoch = epochs, loss = now$losses[1L, ], validation = now$losses[2L, ], rate = rates)
+  structure(history, class = c("anvil_history", "data.frame"))
 }

@@ -34,7 +34,8 @@ marquardt_proposal <- function(f, from, radius, free) {
   held <- among_free(h, free)
   scale <- nv_extract_diag(held)
   scale <- nv_max(scale, machine_precision(scale) * nv_reduce_max(scale))
-  list(step = -solve_regularised(held + nv_diag(scale / radius), from$gradient), multiply = function(v) nv_flatten(h %*% v), reach = radius)
+  step <- -solve_regularised(held + nv_diag(scale / radius), from$gradient)
+  list(step = step, multiply = function(v) nv_flatten(h %*% v), reach = radius)
 }
 
 # Conjugate gradients up to the edge of the region, or to a direction without curvature (Steihaug, 1983, SIAM J. Numer. Anal. 20;

@@ -78,6 +78,9 @@ test_that("an interrupted training goes on with the same bits", {
   expect_true(same(resumed, run(5)))
   # to the end: nothing is left to do
   expect_true(same(resumed, run(5, checkpoint = file, resume = TRUE)))
+  # patience that comes later counts from there
+  nv_fit(net, data, epochs = 2, checkpoint = file)
+  expect_identical(nv_fit(net, data, epochs = 4, patience = 5, checkpoint = file, resume = TRUE)$history, nv_fit(net, data, epochs = 4)$history)
   expect_error(nv_fit(net, data, optimiser = nv_sgd(), checkpoint = file, resume = TRUE), class = "anvil_error_argument")
 })
 
@@ -87,6 +90,8 @@ test_that("training stops early, with the best parameters", {
   fit <- nv_fit(walk, list(x = rep(1, 4)), 0, nv_sgd(0.25), epochs = 100, batch_size = 4, validation = list(x = 1), patience = 3)
   expect_identical(c(nrow(fit$history), fit$best), c(7L, 4L))
   expect_equal(as.double(fit$params), 1)
+  lost <- nv_fit(function(params, x) params * NaN, list(x = 1), 0, nv_sgd(), epochs = 9, patience = 2)
+  expect_identical(c(nrow(lost$history), lost$best), c(2L, 2L))
 })
 
 test_that("tensors of several dimensions are cut along the first one, and parameters of the caller stay", {
