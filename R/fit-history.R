@@ -24,7 +24,8 @@ read_checkpoint <- function(file, like, patience) {
     ok <- identical(types(now[c("params", "optimiser")]), types(like[c("params", "optimiser")]))
   }
   if (!ok) {
-    abort_anvil("argument", "`checkpoint` is not a file of such a training.", sprintf("x %s holds other parameters, or something else.", file))
+    got <- sprintf("x %s holds other parameters, or something else.", file)
+    abort_anvil("argument", "`checkpoint` is not a file of such a training.", got)
   }
   # a training without patience kept no parameters but the last ones
   if (is.finite(patience) && is.null(now$best_params)) best_now(now, now$best_loss, patience) else now

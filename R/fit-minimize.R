@@ -53,8 +53,8 @@
 #' )
 #' summary(fit)
 #' predict(fit, time = 7:8)
-nv_minimize <- function(f, start = NULL, method = c("L-BFGS", "newton", "trust", "gauss-newton", "levenberg-marquardt"), lower = -Inf,
-                        upper = Inf, control = list(), ..., model = NULL, nobs = NULL, dtype = "f64") {
+nv_minimize <- function(f, start = NULL, method = c("L-BFGS", "newton", "trust", "gauss-newton", "levenberg-marquardt"), ...,
+                        lower = -Inf, upper = Inf, control = list(), model = NULL, nobs = NULL, dtype = "f64") {
   if (missing(method)) method <- "L-BFGS"
   check_choice(method, names(minimisers), "method")
   if (!is.null(model)) check_function(model)
