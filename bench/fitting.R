@@ -18,7 +18,7 @@ timed <- function(problem, way, fit) {
     runs <- runs + 1L
   }
   ms <- (now() - start) / runs
-  data.frame(problem = problem, way = way, first_ms = first, ms = ms, evaluations = found$evaluations, value = found$value)
+  data.frame(problem = problem, way = way, first_ms = round(first), ms = ms, evaluations = found$evaluations, value = found$value)
 }
 by_optim <- function(par, fn, gr, ...) {
   r <- stats::optim(par, fn, gr, ..., control = list(maxit = 1000, reltol = 1e-12))
