@@ -91,7 +91,7 @@ check_arity <- function(f, n, name) {
 }
 
 check_class <- function(x, class, hint = character(), name = rlang::caller_arg(x)) {
-  if (!inherits(x, class)) wrong_argument(name, paste(if (grepl("^[AEIOU]", class)) "an" else "a", class), x, hint)
+  if (!inherits(x, class)) wrong_argument(name, paste(if (grepl("^[AEIOUaeiou]", class)) "an" else "a", class), x, hint)
   x
 }
 

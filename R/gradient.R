@@ -21,24 +21,28 @@
 #' @param wrt Names of arguments, or their positions; `NULL` for all. These arguments
 #'   must be float tensors or nested lists of them.
 #' @param graph An [AnvilGraph].
+#' @param aux Whether `f` returns `list(<the scalar>, <more>)`: tensors, or nested lists of them, that are computed on the way and
+#'   have no part in the gradient. Then the functions give them as `aux`: `list(value, grad, aux)` and `list(grad, aux)`.
 #' @return A function; for `transform_gradient()` a graph.
 #' @family derivatives
 #' @export
 #' @examples
 #' f <- function(x, y) sum(x * y)
 #' gradient(f)(nv_tensor(c(1, 2)), nv_tensor(c(3, 4)))
+#' with_product <- function(x, y) list(sum(x * y), x * y)
+#' value_and_gradient(with_product, aux = TRUE)(nv_tensor(c(1, 2)), nv_tensor(c(3, 4)))$aux
 #' jit(value_and_gradient(f, wrt = "x"))(nv_tensor(c(1, 2)), nv_tensor(c(3, 4)))
 #' transform_gradient(trace_fn(f, list(x = nv_aten("f32", 2), y = nv_aten("f32", 2))), "x")
-gradient <- function(f, wrt = NULL) gradient_function(f, wrt, with_value = FALSE)
+gradient <- function(f, wrt = NULL, aux = FALSE) gradient_function(f, wrt, with_value = FALSE, aux)
 
 #' @rdname gradient
 #' @export
-value_and_gradient <- function(f, wrt = NULL) gradient_function(f, wrt, with_value = TRUE)
+value_and_gradient <- function(f, wrt = NULL, aux = FALSE) gradient_function(f, wrt, with_value = TRUE, aux)
 
-gradient_function <- function(f, wrt, with_value) {
+gradient_function <- function(f, wrt, with_value, aux) {
   spec <- derivative_spec(f, wrt)
   spec$with_value <- with_value
-  with_formals(formals(args(spec$f)), "gradient_call", spec)
+  with_formals(formals(args(spec$f)), if (check_flag(aux, "aux")) "gradient_with_aux" else "gradient_call", spec)
 }
 
 gradient_call <- function(spec, args) {
@@ -48,6 +52,23 @@ gradient_call <- function(spec, args) {
   fields <- list(in_tree = given$in_tree, out_tree = out_tree, is_static = !given$as_input)
   graph <- .Call(C_anvil_gradient, graph, given$wrt[given$as_input], spec$with_value, fields)
   unflatten(out_tree, .Call(C_anvil_inline, graph, given$leaves[given$as_input]))
+}
+
+# The first result moves, the others do not.
+gradient_with_aux <- function(spec, args) {
+  given <- differentiated_arguments(spec, args)
+  graph <- trace_differentiated(spec, given)
+  outputs <- lapply(graph$outputs, function(v) .Call(C_anvil_value_abstract, v))
+  nodes <- graph$out_tree$nodes
+  is_pair <- length(nodes) == 2L && inherits(nodes[[1L]], "LeafNode")
+  if (!is_pair || !is_float_output(graph)[1L] || ndims(outputs[[1L]]) != 0L) {
+    abort_anvil("gradient", "With `aux = TRUE`, `f` must return a list of a float scalar and of further tensors.", sprintf("x Got %s.", format(graph$out_tree)))
+  }
+  moves <- seq_along(outputs) == 1L
+  pulled <- .Call(C_anvil_vjp, graph, given$wrt[given$as_input], moves, list())
+  flat <- .Call(C_anvil_inline, pulled, c(given$leaves[given$as_input], nv_fill(1, integer(), dtype = dtype(outputs[[1L]]))))
+  found <- unflatten(graph$out_tree, flat[seq_along(outputs)])
+  c(if (spec$with_value) list(value = found[[1L]]), list(grad = unflatten(given$wrt_tree, flat[-seq_along(outputs)]), aux = found[[2L]]))
 }
 
 # --- what all derivatives of functions begin with ------------------------------------------

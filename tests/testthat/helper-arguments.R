@@ -49,7 +49,9 @@ special_arguments <- function(usual) {
   own <- AnvilPrimitive("argument_test")
   own[["forward"]] <- function(x) x
   program <- write_stablehlo(usual$graph)
-  saved_tensors <- list(tensors = m, path = tempfile())
+  saved_tensors <- list(tensors = m, path = tempfile()),
+  fit_arguments <- list(f = function(par) sum((par - 1)^2), start = c(a = 1, b = 2))
+  training_arguments <- list(model = function(params, x) nv_mean((x - params)^2), data = list(x = c(1, 2, 3)), params = 0, epochs = 1L, progress = FALSE)
   one_dim <- list(lhs = v, rhs = v, operand = v)
   list(
     ConcreteTensor = list(data = m), nvl_pad = list(padding_value = nv_scalar(0, "f64")), nvl_sort = list(operands = list(m)), nv_outer = one_dim, nv_diag = one_dim, nv_polygamma = list(n = 1), nvl_polygamma = list(n = m, x = m), nvl_clamp = list(min_val = m, max_val = m),
@@ -114,7 +116,8 @@ special_arguments <- function(usual) {
     nv_conv1d = list(x = line, kernel = line), nv_conv2d = list(x = image, kernel = image), nv_conv3d = list(x = block, kernel = block),
     nv_conv_transpose1d = list(x = line, kernel = line), nv_conv_transpose2d = list(x = image, kernel = image), nv_conv_transpose3d = list(x = block, kernel = block),
     nv_nuts = list(log_density = function(x) -sum(x^2) / 2, start = c(0, 0), chains = 1L, draws = 4L, warmup = 0L, step_size = 0.1),
-    nv_hmc = list(log_density = function(x) -sum(x^2) / 2, start = c(0, 0), chains = 1L, draws = 4L, warmup = 0L, step_size = 0.1)
+    nv_hmc = list(log_density = function(x) -sum(x^2) / 2, start = c(0, 0), chains = 1L, draws = 4L, warmup = 0L, step_size = 0.1),
+    as_objective = fit_arguments, nv_minimize = fit_arguments, nv_fit = training_arguments, nv_lr_step = list(lr = 1, every = 2L), nv_lr_constant = list(lr = 1), nv_lr_exponential = list(lr = 1, factor = 0.9), nv_lr_cosine = list(lr = 1, steps = 3L), nv_lr_warmup = list(schedule = 1, steps = 3L)
   )
 }
 

@@ -23,6 +23,7 @@ take_anything <- c(
   "nv_if true", "nv_if false", "nvl_if true", "nvl_if false", "jit_eval expr", "with_threads expr", # expressions
   "nv_scan init", # depends on the body
   "nv_nuts step_size", "nv_hmc step_size", "nv_hmc time", # a warning where it is far too large
+  "as_objective start", "nv_minimize start", "nv_fit params", # the function gets a list where it is one
   "trace_fn args", "nv_inspect x", "write_stablehlo args", # passed on to the function
   "gradient f", "value_and_gradient f", "jvp f", "vjp f", "jacobian f", "hessian f", "hvp f", "map_tree .f", # fails when it is called
   "tree_path root", "prim name"

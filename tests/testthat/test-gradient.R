@@ -114,3 +114,26 @@ test_that("programs are simplified before they are differentiated, records are k
   expect_equal(as_array(value_and_gradient(constant)(nv_scalar(1))$grad$x), 0)
   expect_equal(as_array(value_and_gradient(function(x) x * 1)(nv_scalar(3))$grad$x), 1)
 })
+
+test_that("with `aux`, what comes along has no part in the gradient", {
+  f <- function(p, k) {
+    y <- p$a * k
+    list(sum(y^2), list(y = y, n = nv_scalar(3L)))
+  }
+  p <- list(a = x)
+  for (run in list(identity, jit)) {
+    out <- run(value_and_gradient(f, "p", aux = TRUE))(p, nv_scalar(2))
+    expect_named(out, c("value", "grad", "aux"))
+    expect_equal(out[c("value", "grad")], value_and_gradient(function(p, k) f(p, k)[[1]], "p")(p, nv_scalar(2)))
+    expect_equal(lapply(out$aux, as_array), list(y = array(c(2, 4, 6)), n = 3L))
+    expect_identical(names(run(gradient(f, "p", aux = TRUE))(p, nv_scalar(2))), c("grad", "aux"))
+  }
+  # of any order, and without data on the way
+  second <- gradient(function(x) gradient(function(x) list(x^3, x), aux = TRUE)(x)$grad$x)
+  expect_equal(as_array(second(nv_scalar(2))$x), 12)
+  expect_snapshot(error = TRUE, {
+    value_and_gradient(function(x) sum(x), aux = TRUE)(x)
+    value_and_gradient(function(x) list(x, x), aux = TRUE)(x)
+    gradient(f, aux = NA)
+  })
+})

@@ -1,0 +1,197 @@
+#' Minimise a function
+#'
+#' Finds parameters at which a function of tensors is least. The whole search is one compiled program: a loop whose steps
+#' evaluate `f` and its derivatives.
+#'
+#' * `"L-BFGS"`, quasi-Newton steps from the last gradients, for any number of parameters;
+#' * `"newton"`, steps with the Hessian matrix, made positive definite where need be;
+#' * `"trust"`, conjugate gradients in a trust region, with products of the Hessian matrix and vectors only;
+#' * `"gauss-newton"` and `"levenberg-marquardt"`, least squares: `f` returns residuals, and the sum of their squares is
+#'   minimised with their first derivatives, with a line search or damped steps.
+#'
+#' The line search finds points of the strong Wolfe conditions. With bounds, steps are projected into the box.
+#'
+#' `f`, `start` and `...` are as for [as_objective()], whose result can stand in the place of `f`: then programs are
+#' compiled once for several searches.
+#'
+#' @inheritParams as_objective
+#' @param f A function of the parameters, and of data, that returns one float, or a vector of what each observation
+#'   contributes, which is summed up; for least squares the residuals. Or an objective of [as_objective()], without `...`.
+#' @param start Parameters to start from. By default those of the objective.
+#' @param method The method.
+#' @param lower,upper Bounds: a number for all parameters, a vector, or a list like `start`.
+#' @param control A list with some of, named as for [optim()]: `maxit`, the most steps (1000); `reltol` (1e-12; 1e-6 for `f32`):
+#'   a step that reduces the value by less than `reltol * (abs(value) + reltol)` is the last; `pgtol` (1e-8; 1e-4): so is one
+#'   after which no element of the projected gradient is larger; `abstol` (`-Inf`): and one to a value below; `lmm` (5), how many
+#'   steps `"L-BFGS"` remembers.
+#' @param model A function of the parameters and of further arguments, for `predict()`: `model(par, ...)`.
+#' @param nobs The number of observations, where `f` does not return a value for each.
+#' @return A list of class `anvil_fit`: `par`, in the structure of `start`; `value`; `counts` of evaluations; `iterations`;
+#'   `convergence`, 0, or as for [optim()] 1 where `maxit` was reached and 52 where a step failed; `message`; and what the
+#'   [methods][anvil_fit] need.
+#'
+#'   Errors: of class `anvil_error_argument` for wrong arguments, and where the value or gradient at `start` is not finite.
+#' @references Nocedal, J. and Wright, S. J. (2006). Numerical Optimization. Springer.
+#'
+#'   More, J. J. and Thuente, D. J. (1994). Line search algorithms with guaranteed sufficient decrease. ACM Transactions on
+#'   Mathematical Software 20, 286-307.
+#'
+#'   Bertsekas, D. P. (1982). Projected Newton methods for optimization problems with simple constraints. SIAM Journal on Control
+#'   and Optimization 20, 221-246.
+#' @seealso [anvil_fit] for standard errors, intervals and predictions.
+#' @export
+#' @examples
+#' rosenbrock <- function(p) 100 * (p[2] - p[1]^2)^2 + (1 - p[1])^2
+#' nv_minimize(rosenbrock, c(-1.2, 1))
+#' nv_minimize(rosenbrock, c(-1.2, 1), "newton", upper = c(0.5, 2))$par
+#'
+#' # least squares
+#' decay <- function(par, time) par$a * exp(-par$rate * time)
+#' fit <- nv_minimize(
+#'   function(par, time, y) y - decay(par, time), list(a = 5, rate = 1), "levenberg-marquardt",
+#'   time = 1:6, y = c(5.9, 3.4, 2.2, 1.2, 0.7, 0.5), model = decay
+#' )
+#' summary(fit)
+#' predict(fit, time = 7:8)
+nv_minimize <- function(f, start = NULL, method = c("L-BFGS", "newton", "trust", "gauss-newton", "levenberg-marquardt"), ...,
+                        lower = -Inf, upper = Inf, control = list(), model = NULL, nobs = NULL, dtype = "f64") {
+  if (missing(method)) method <- "L-BFGS"
+  check_choice(method, names(minimisers), "method")
+  if (!is.null(model)) check_function(model)
+  if (!is.null(nobs)) nobs <- check_whole_number(nobs, lower = 1L)
+  problem <- problem_of(f, start, list(...), dtype)
+  control <- control_of(control, problem)
+  box <- box_of(problem, lower, upper)
+  programs <- search_programs(problem, method, control$lmm, bounded = !is.null(box))
+  from <- start_of(problem, programs, box)
+  bounds <- lapply(box, par_tensor, problem = problem)
+  found <- programs$search(from$par, from$value, from$gradient, bounds, control[setdiff(names(control), "lmm")])
+  fit_of(problem, method, found, box, programs, list(model = model, nobs = nobs %||% if (from$count > 1) from$count))
+}
+
+minimisers <- list(
+  `L-BFGS` = function(problem, lmm) lbfgs_step(problem, lmm),
+  newton = function(problem, lmm) newton_step(problem, exact_curvature),
+  trust = function(problem, lmm) trust_step(problem, steihaug_proposal, 1),
+  `gauss-newton` = function(problem, lmm) newton_step(problem, squares_curvature),
+  `levenberg-marquardt` = function(problem, lmm) trust_step(problem, marquardt_proposal, 1e3)
+)
+least_squares_methods <- c("gauss-newton", "levenberg-marquardt")
+
+search_messages <- c(
+  "the projected gradient is at most pgtol", "the value is at most abstol", "the relative reduction of the value is at most reltol",
+  "no step reduces the value", "maxit steps were taken"
+)
+
+problem_of <- function(f, start, data, dtype) {
+  if (!inherits(f, "anvil_objective")) {
+    return(fitting_problem(f, start, data, dtype))
+  }
+  if (length(data)) abort_anvil("argument", "`...` must be empty where `f` is an objective: that has its data.")
+  problem <- f$problem
+  if (!is.null(start)) problem$par <- replace(problem$par, TRUE, unlist(lapply(flatten(start), parameter_leaf)))
+  problem
+}
+
+control_of <- function(control, problem) {
+  narrow <- problem$dtype == "f32"
+  usual <- list(maxit = 1000L, reltol = if (narrow) 1e-6 else 1e-12, pgtol = if (narrow) 1e-4 else 1e-8, abstol = -Inf, lmm = 5L)
+  if (!is_container(control) || (length(control) && is.null(names(control)))) wrong_argument("control", "a list with names", control)
+  if (length(unknown <- setdiff(names(control), names(usual)))) {
+    known <- paste0("`", names(usual), "`", collapse = ", ")
+    abort_anvil("argument", sprintf("`control` has no element `%s`.", unknown[1L]), sprintf("i It takes %s.", known))
+  }
+  for (name in setdiff(names(control), c("maxit", "lmm", "abstol"))) check_number(control[[name]], paste0("control$", name))
+  usual[names(control)] <- control
+  if (!identical(usual$abstol, -Inf)) check_number(usual$abstol, "control$abstol")
+  usual$maxit <- check_whole_number(usual$maxit, "control$maxit", 0L)
+  usual$lmm <- check_whole_number(usual$lmm, "control$lmm", 1L)
+  tensors <- lapply(usual[c("reltol", "pgtol", "abstol")], nv_scalar, dtype = problem$dtype)
+  c(list(maxit = nv_scalar(usual$maxit)), tensors, usual["lmm"])
+}
+
+# NULL without bounds.
+box_of <- function(problem, lower, upper) {
+  box <- list(lower = bound_of(problem, lower, "lower"), upper = bound_of(problem, upper, "upper"))
+  if (any(crossed <- box$lower > box$upper)) {
+    abort_anvil("argument", "`lower` must not exceed `upper`.", sprintf("x It does for `%s`.", names(problem$par)[which(crossed)[1L]]))
+  }
+  if (any(is.finite(unlist(box)))) box
+}
+
+bound_of <- function(problem, bound, name) {
+  n <- length(problem$par)
+  flat <- if (is_container(bound)) unlist(bound) else bound
+  if (is.object(flat) || !is.numeric(flat) || anyNA(flat) || !(length(flat) %in% c(1L, n))) {
+    wrong_argument(name, cli::pluralize("one number, or {n} number{?s}, one for each parameter"), bound)
+  }
+  rep_len(as.double(flat), n)
+}
+
+# The compiled programs of a method: of the value at the start, and of the search. An objective keeps them.
+search_programs <- function(problem, method, lmm, bounded) {
+  total <- if (method %in% least_squares_methods) total_of_squares else total_of
+  key <- paste(method, lmm, bounded)
+  if (is.null(problem$programs[[key]])) {
+    search <- function(f, par, ...) search_loop(minimisers[[method]](problem, lmm), f, total, par, ...)
+    problem$programs[[key]] <- list(
+      start = compiled(problem, function(f, par) value_at(f, total)(par), total = identity),
+      search = compiled(problem, search, total = identity)
+    )
+  }
+  problem$programs[[key]]
+}
+
+value_at <- function(f, total) {
+  function(par) {
+    both <- value_and_gradient(function(par) list(total(out <- f(par)), nv_scalar(prod(shape(out)), "f64")), aux = TRUE)(par)
+    list(value = both$value, gradient = both$grad[[1L]], count = both$aux)
+  }
+}
+
+start_of <- function(problem, programs, box) {
+  par <- problem$par
+  if (!is.null(box)) par <- pmin(pmax(par, box$lower), box$upper)
+  at <- programs$start(par)
+  value <- as.double(at$value)
+  wrong <- which(!is.finite(as.double(at$gradient)))
+  if (!is.finite(value) || length(wrong)) {
+    abort_anvil("argument", "`f` and its gradient must be finite at `start`.", c(
+      sprintf("x The value is %s.", format(value)),
+      if (is.finite(value)) sprintf("x The derivative by `%s` is not finite.", names(par)[wrong[1L]])
+    ))
+  }
+  list(par = par, value = at$value, gradient = at$gradient, count = as.double(at$count))
+}
+
+# --- the loop, in a trace ---------------------------------------------------------------------
+
+search_loop <- function(method, f, total, par, value, gradient, box, control) {
+  if (!length(box)) box <- NULL
+  evaluate <- function(par) value_at(f, total)(par)[c("value", "gradient")]
+  from <- list(par = par, value = value, gradient = gradient)
+  at_start <- nv_convert(largest_slope(from, box) <= control$pgtol, "i32")
+  status <- nv_ifelse(at_start == 0L & control$maxit == 0L, 5L, at_start)
+  body <- function(from, memory, iterations, evaluations, status) {
+    to <- method$step(evaluate, f, from, memory, box)
+    iterations <- iterations + 1L
+    list(
+      from = to[c("par", "value", "gradient")], memory = to$memory, iterations = iterations,
+      evaluations = evaluations + to$tries, status = status_after(from, to, iterations, box, control)
+    )
+  }
+  nv_while(
+    list(from = from, memory = method$memory, iterations = 0L, evaluations = 1L, status = status),
+    function(from, memory, iterations, evaluations, status) status == 0L, body
+  )
+}
+
+largest_slope <- function(at, box) nv_reduce_max(nv_abs(projected_gradient(at$par, at$gradient, box)))
+
+# 0 to go on, or which message says why not.
+status_after <- function(from, to, iterations, box, control) {
+  small <- to$decrease <= control$reltol * (nv_abs(from$value) + control$reltol)
+  flat <- largest_slope(to, box) <= control$pgtol
+  reasons <- list(flat, to$value <= control$abstol, small & !to$stuck, to$stuck, iterations >= control$maxit)
+  Reduce(function(otherwise, k) nv_ifelse(reasons[[k]], k, otherwise), rev(seq_along(reasons)), nv_scalar(0L))
+}

@@ -1,0 +1,144 @@
+rosenbrock <- function(p) 100 * (p[2] - p[1]^2)^2 + (1 - p[1])^2
+powell <- function(p) (p[1] + 10 * p[2])^2 + 5 * (p[3] - p[4])^2 + (p[2] - 2 * p[3])^4 + 10 * (p[1] - p[4])^4
+wood <- function(p) {
+  100 * (p[2] - p[1]^2)^2 + (1 - p[1])^2 + 90 * (p[4] - p[3]^2)^2 + (1 - p[3])^2 + 10.1 * ((p[2] - 1)^2 + (p[4] - 1)^2) + 19.8 * (p[2] - 1) * (p[4] - 1)
+}
+beale <- function(p) (1.5 - p[1] * (1 - p[2]))^2 + (2.25 - p[1] * (1 - p[2]^2))^2 + (2.625 - p[1] * (1 - p[2]^3))^2
+helical <- function(p) 100 * ((p[3] - 10 * nv_atan2(p[2], p[1]) / (2 * pi))^2 + (sqrt(p[1]^2 + p[2]^2) - 1)^2) + p[3]^2
+extended <- function(p) {
+  q <- nv_reshape(p, c(2L, shape(p) / 2))
+  sum(100 * (q[2, ] - q[1, ]^2)^2 + (1 - q[1, ])^2)
+}
+# More, Garbow and Hillstrom (1981), Testing unconstrained optimization software, ACM TOMS 7.
+problems <- list(
+  rosenbrock = list(f = rosenbrock, start = c(-1.2, 1), par = c(1, 1)), powell = list(f = powell, start = c(3, -1, 0, 1), par = rep(0, 4)),
+  wood = list(f = wood, start = c(-3, -1, -3, -1), par = rep(1, 4)), beale = list(f = beale, start = c(1, 1), par = c(3, 0.5)),
+  helical = list(f = helical, start = c(-1, 0.1, 0), par = c(1, 0, 0)), extended = list(f = extended, start = rep(c(-1.2, 1), 20), par = rep(1, 40))
+)
+general <- c("L-BFGS", "newton", "trust")
+
+test_that("the minima of test problems are found", {
+  for (name in names(problems)) {
+    p <- problems[[name]]
+    o <- as_objective(p$f, p$start)
+    for (method in general) {
+      fit <- nv_minimize(o, method = method)
+      expect_identical(fit$convergence, 0L, info = paste(name, method))
+      expect_lt(fit$value, 1e-10)
+      expect_lt(max(abs(fit$par - p$par)), if (name == "powell") 1e-2 else 1e-6)
+      expect_equal(o$fn(fit$par), fit$value)
+    }
+  }
+})
+
+test_that("with bounds they are those of nlminb()", {
+  for (name in names(problems)) {
+    p <- problems[[name]]
+    o <- as_objective(p$f, p$start)
+    n <- length(p$start)
+    lower <- rep_len(c(-Inf, -0.5), n)
+    upper <- rep_len(c(0.6, 0.8), n)
+    known <- nlminb(pmax(lower, pmin(upper, p$start)), o$fn, o$gr, o$he, lower = lower, upper = upper)
+    for (method in general) {
+      fit <- nv_minimize(o, method = method, lower = lower, upper = upper)
+      expect_identical(fit$convergence, 0L, info = paste(name, method))
+      expect_lt(abs(fit$value - known$objective), 1e-8)
+      expect_true(all(fit$par >= lower & fit$par <= upper))
+    }
+  }
+})
+
+test_that("a logistic regression is that of glm()", {
+  set.seed(1)
+  x <- cbind(1, matrix(rnorm(600), 200))
+  y <- as.double(runif(200) < plogis(drop(x %*% c(0.3, 1, -1, 0.5))))
+  nll <- function(par, x, y) {
+    eta <- nv_flatten(x %*% par$beta)
+    nv_log1p(nv_exp(eta)) - y * eta
+  }
+  known <- glm(y ~ x - 1, family = binomial(), control = list(epsilon = 1e-14))
+  for (method in general) {
+    fit <- nv_minimize(nll, list(beta = rep(0, 4)), method, x = x, y = y)
+    expect_equal(unname(coef(fit)), unname(coef(known)), tolerance = 1e-6)
+    expect_equal(unname(vcov(fit)), unname(vcov(known)), tolerance = 1e-5)
+    expect_equal(c(logLik(fit)), c(logLik(known)))
+    expect_equal(c(AIC(fit), BIC(fit)), c(AIC(known), BIC(known)))
+  }
+})
+
+test_that("least squares are those of nls(), and of the reference data of NIST", {
+  treated <- Puromycin[Puromycin$state == "treated", ]
+  known <- nls(rate ~ Vm * conc / (K + conc), treated, list(Vm = 200, K = 0.05))
+  # https://www.itl.nist.gov/div898/strd/nls/data/misra1a.shtml
+  y <- c(10.07, 14.73, 17.94, 23.93, 29.61, 35.18, 40.02, 44.82, 50.76, 55.05, 61.01, 66.40, 75.47, 81.78)
+  x <- c(77.6, 114.9, 141.1, 190.8, 239.9, 289.0, 332.8, 378.4, 434.8, 477.3, 536.8, 593.1, 689.1, 760.0)
+  for (method in c("gauss-newton", "levenberg-marquardt")) {
+    fit <- nv_minimize(function(p, conc, rate) rate - p$Vm * conc / (p$K + conc), list(Vm = 200, K = 0.05), method, conc = treated$conc, rate = treated$rate)
+    expect_equal(fit$value, deviance(known))
+    expect_equal(summary(fit)$coefficients, summary(known)$coefficients, tolerance = 1e-5)
+    expect_equal(c(logLik(fit)), c(logLik(known)))
+    expect_identical(attr(logLik(fit), "df"), attr(logLik(known), "df"))
+    fit <- nv_minimize(function(p, x, y) y - p$b1 * (1 - exp(-p$b2 * x)), list(b1 = 500, b2 = 1e-4), method, x = x, y = y)
+    expect_equal(unname(coef(fit)), c(2.3894212918e+02, 5.5015643181e-04), tolerance = 1e-7)
+    expect_equal(unname(sqrt(diag(vcov(fit)))), c(2.7070075241, 7.2668688436e-06), tolerance = 1e-6)
+    expect_equal(fit$value, 1.2455138894e-01)
+    held <- nv_minimize(function(p, x, y) y - p$b1 * (1 - exp(-p$b2 * x)), list(b1 = 200, b2 = 1e-4), method, upper = list(220, 1), x = x, y = y)
+    by_port <- nls(y ~ b1 * (1 - exp(-b2 * x)), list(x = x, y = y), list(b1 = 200, b2 = 5e-4), algorithm = "port", upper = c(220, 1))
+    expect_equal(unname(coef(held)), unname(coef(by_port)), tolerance = 1e-5)
+  }
+})
+
+test_that("control stops the search as it says", {
+  o <- as_objective(rosenbrock, c(-1.2, 1))
+  fit <- nv_minimize(o, control = list(maxit = 3))
+  expect_identical(fit[c("iterations", "convergence")], list(iterations = 3L, convergence = 1L))
+  expect_identical(nv_minimize(o, control = list(maxit = 0))$par, c(-1.2, 1))
+  expect_match(nv_minimize(o, control = list(abstol = 1))$message, "abstol")
+  expect_match(nv_minimize(o, control = list(reltol = 0.1))$message, "reltol")
+  expect_match(nv_minimize(o, c(1, 1))$message, "pgtol")
+  expect_identical(nv_minimize(o, c(1, 1))$iterations, 0L)
+  expect_identical(nv_minimize(o, control = list(lmm = 2))$convergence, 0L)
+})
+
+test_that("functions without a second derivative, infinite ones and ones without a minimum are no trouble", {
+  fit <- nv_minimize(function(p) sum(abs(p - c(1, 2))), c(0, 0))
+  expect_equal(fit$par, c(1, 2))
+  barrier <- nv_minimize(function(p) p^2 / 2 - log(1 - p), -5) # NaN beyond 1
+  expect_equal(barrier$par, (1 - sqrt(5)) / 2, tolerance = 1e-7)
+  for (method in general) {
+    falls <- nv_minimize(function(p) sum(-p), c(0, 0), method, control = list(maxit = 50))
+    expect_true(falls$value < -1e3)
+  }
+  # a start on a saddle, with a direction of negative curvature
+  saddle <- function(p) p[1]^2 - p[2]^2 + p[2]^4
+  for (method in general) expect_equal(nv_minimize(saddle, c(1, 0.01), method)$value, -0.25)
+})
+
+test_that("in f32 the search stops where rounding is", {
+  for (method in general) {
+    fit <- nv_minimize(rosenbrock, c(-1.2, 1), method, dtype = "f32")
+    expect_identical(fit$convergence, 0L)
+    expect_equal(fit$par, c(1, 1), tolerance = 1e-2)
+  }
+})
+
+test_that("an objective compiles its search once", {
+  o <- as_objective(rosenbrock, c(-1.2, 1))
+  a <- nv_minimize(o)
+  expect_identical(nv_minimize(o, a$par)$iterations, 0L)
+  expect_identical(nv_minimize(o)[c("par", "counts")], a[c("par", "counts")])
+  expect_length(ls(o$problem$programs), 1L)
+})
+
+test_that("errors say what is wrong", {
+  expect_snapshot(error = TRUE, {
+    nv_minimize(rosenbrock, c(-1.2, 1), "bfgs")
+    nv_minimize(rosenbrock, c(-1.2, 1), lower = c(0, 0, 0))
+    nv_minimize(rosenbrock, c(a = -1.2, b = 1), lower = 1, upper = c(2, 0))
+    nv_minimize(rosenbrock, c(-1.2, 1), control = list(trace = 1))
+    nv_minimize(rosenbrock, c(-1.2, 1), control = list(reltol = NA))
+    nv_minimize(function(p) log(p), -1)
+    nv_minimize(function(p) sqrt(p), 0)
+    nv_minimize(as_objective(rosenbrock, c(1, 1)), x = 1)
+  })
+})
