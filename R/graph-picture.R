@@ -34,7 +34,8 @@ as_dot <- function(graph, nested = TRUE) {
   }
   edges <- drawn$edges
   lines <- sprintf("  %s -> %s [label=%s%s];", quoted(edges$from), quoted(edges$to), quoted(edges$text), ifelse(edges$result, ",style=dashed", ""))
-  paste0(c("digraph anvil {", "  node [fontname=\"monospace\"]; edge [fontname=\"monospace\",fontsize=10];", inside("", "  "), lines, "}"), "\n", collapse = "")
+  head <- c("digraph anvil {", "  node [fontname=\"monospace\"]; edge [fontname=\"monospace\",fontsize=10];")
+  paste0(c(head, inside("", "  "), lines, "}"), "\n", collapse = "")
 }
 
 # What there is to draw: `nodes` (id, text, kind, group, type of a call), `edges` (from, to, text, result) and `groups` (id, parent, text), the

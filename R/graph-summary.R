@@ -27,7 +27,9 @@ summary.AnvilGraph <- function(object, ...) {
   rows <- counted$rows
   by <- rows$primitive
   total <- function(x) as.vector(tapply(x, by, sum))
-  calls <- data.frame(primitive = sort(unique(by)), calls = total(rep(1L, length(by))), operations = total(rows$operations), bytes = total(rows$bytes))
+  calls <- data.frame(
+    primitive = sort(unique(by)), calls = total(rep(1L, length(by))), operations = total(rows$operations), bytes = total(rows$bytes)
+  )
   calls <- calls[order(-calls$calls, calls$primitive), ]
   rownames(calls) <- NULL
   types <- function(values) vapply(values, type_text, "")

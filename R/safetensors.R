@@ -178,7 +178,10 @@ check_metadata <- function(metadata) {
 
 check_text <- function(x, name) {
   wrong <- is.na(x) | !validUTF8(enc2utf8(x))
-  if (any(wrong)) abort_anvil("argument", sprintf("`%s` must have names and strings that are text in UTF-8.", name), sprintf("x Got %s.", encodeString(x[wrong][1L], quote = "\"")))
+  if (any(wrong)) {
+    got <- sprintf("x Got %s.", encodeString(x[wrong][1L], quote = "\""))
+    abort_anvil("argument", sprintf("`%s` must have names and strings that are text in UTF-8.", name), got)
+  }
 }
 
 separators <- c(".", "/", ":", "|")
@@ -203,7 +206,9 @@ names_in <- function(x) if (is_container(x)) c(names(x), lapply(x, names_in))
 
 joined <- function(x, prefix, mark) {
   labels <- paste0(prefix, names(x) %||% seq_along(x))
-  parts <- Map(function(part, label) if (is_container(part)) joined(part, paste0(label, mark), mark) else stats::setNames(list(part), label), x, labels)
+  parts <- Map(function(part, label) {
+    if (is_container(part)) joined(part, paste0(label, mark), mark) else stats::setNames(list(part), label)
+  }, x, labels)
   do.call(c, unname(parts))
 }
 
@@ -219,7 +224,9 @@ check_lists <- function(x, path = "tensors", depth = 1L) {
     if (anyDuplicated(labels)) refuse(sprintf("x The name `%s` occurs twice in %s.", labels[duplicated(labels)][1L], at))
     if (any(grepl("[[:cntrl:]]", labels))) refuse(sprintf("x A name in %s has a control character.", at))
     if (depth == 1L && "__metadata__" %in% labels) refuse("x `__metadata__` is the name of something else in the format.")
-    if (depth > 1L && setequal(labels, seq_along(x))) refuse(sprintf("x The names of %s are just numbers, which stand for a list without names.", at))
+    if (depth > 1L && setequal(labels, seq_along(x))) {
+      refuse(sprintf("x The names of %s are just numbers, which stand for a list without names.", at))
+    }
   }
   for (k in seq_along(x)) {
     label <- if (is.null(labels)) sprintf("%s[[%d]]", path, k) else paste0(path, "$", labels[k])
@@ -242,7 +249,9 @@ most_header <- 1e8
 header_length <- function(bytes, size) {
   if (length(bytes) < 8L || isTRUE(size < 8)) invalid_file("They have less than 8 bytes.")
   length <- sum(as.integer(bytes) * 256^(0:7))
-  if (!is.null(size) && length > size - 8) invalid_file(sprintf("The header should have %.0f bytes, but only %.0f are there.", length, size - 8))
+  if (!is.null(size) && length > size - 8) {
+    invalid_file(sprintf("The header should have %.0f bytes, but only %.0f are there.", length, size - 8))
+  }
   if (length > most_header) invalid_file(sprintf("The header should have %.0f bytes; the most are %.0f.", length, most_header))
   length
 }
