@@ -44,7 +44,7 @@ user_call <- function() {
   }
   i <- sys.nframe() - 1L
   while (i > 0L && !own(i)) i <- i - 1L
-  while (i > 0L && (outer <- caller(i)) > 0L && own(outer)) i <- outer
+  while (i > 0L && (outer <- caller(i)) > 0L && outer < i && own(outer)) i <- outer
   if (i < 1L) {
     return(NULL)
   }
