@@ -42,40 +42,40 @@ NULL
 #' @rdname nv_conv2d
 #' @export
 nv_conv1d <- function(x, kernel, stride = 1L, padding = 0L, dilation = 1L, groups = 1L, bias = NULL) {
-  convolved(1L, x, kernel, stride, padding, dilation, groups, bias)
+  spatial_convolution(1L, x, kernel, stride, padding, dilation, groups, bias)
 }
 
 #' @rdname nv_conv2d
 #' @export
 nv_conv2d <- function(x, kernel, stride = 1L, padding = 0L, dilation = 1L, groups = 1L, bias = NULL) {
-  convolved(2L, x, kernel, stride, padding, dilation, groups, bias)
+  spatial_convolution(2L, x, kernel, stride, padding, dilation, groups, bias)
 }
 
 #' @rdname nv_conv2d
 #' @export
 nv_conv3d <- function(x, kernel, stride = 1L, padding = 0L, dilation = 1L, groups = 1L, bias = NULL) {
-  convolved(3L, x, kernel, stride, padding, dilation, groups, bias)
+  spatial_convolution(3L, x, kernel, stride, padding, dilation, groups, bias)
 }
 
 #' @rdname nv_conv2d
 #' @export
 nv_conv_transpose1d <- function(x, kernel, stride = 1L, padding = 0L, output_padding = 0L, dilation = 1L, groups = 1L, bias = NULL) {
-  convolved_back(1L, x, kernel, stride, padding, output_padding, dilation, groups, bias)
+  transposed_convolution(1L, x, kernel, stride, padding, output_padding, dilation, groups, bias)
 }
 
 #' @rdname nv_conv2d
 #' @export
 nv_conv_transpose2d <- function(x, kernel, stride = 1L, padding = 0L, output_padding = 0L, dilation = 1L, groups = 1L, bias = NULL) {
-  convolved_back(2L, x, kernel, stride, padding, output_padding, dilation, groups, bias)
+  transposed_convolution(2L, x, kernel, stride, padding, output_padding, dilation, groups, bias)
 }
 
 #' @rdname nv_conv2d
 #' @export
 nv_conv_transpose3d <- function(x, kernel, stride = 1L, padding = 0L, output_padding = 0L, dilation = 1L, groups = 1L, bias = NULL) {
-  convolved_back(3L, x, kernel, stride, padding, output_padding, dilation, groups, bias)
+  transposed_convolution(3L, x, kernel, stride, padding, output_padding, dilation, groups, bias)
 }
 
-convolved <- function(n, x, kernel, stride, padding, dilation, groups, bias) {
+spatial_convolution <- function(n, x, kernel, stride, padding, dilation, groups, bias) {
   given <- conv_operands(n, x, kernel, bias)
   sizes <- sizes_of(given$x)
   window <- sizes_of(given$kernel)
@@ -92,7 +92,7 @@ convolved <- function(n, x, kernel, stride, padding, dilation, groups, bias) {
 }
 
 # The elements of x, `stride` apart, are met by the reversed kernel.
-convolved_back <- function(n, x, kernel, stride, padding, output_padding, dilation, groups, bias) {
+transposed_convolution <- function(n, x, kernel, stride, padding, output_padding, dilation, groups, bias) {
   given <- conv_operands(n, x, kernel, bias)
   window <- sizes_of(given$kernel)
   stride <- per_dimension(stride, n, 1L)
