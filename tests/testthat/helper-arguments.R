@@ -49,7 +49,7 @@ special_arguments <- function(usual) {
   own <- AnvilPrimitive("argument_test")
   own[["forward"]] <- function(x) x
   program <- write_stablehlo(usual$graph)
-  saved_tensors <- list(tensors = m, path = tempfile()),
+  saved_tensors <- list(tensors = m, path = tempfile())
   fit_arguments <- list(f = function(par) sum((par - 1)^2), start = c(a = 1, b = 2))
   training_arguments <- list(model = function(params, x) nv_mean((x - params)^2), data = list(x = c(1, 2, 3)), params = 0, epochs = 1L, progress = FALSE)
   one_dim <- list(lhs = v, rhs = v, operand = v)
