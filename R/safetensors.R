@@ -194,20 +194,20 @@ flat_tensors <- function(x) {
   if (!any(vapply(x, is_container, NA))) {
     return(x)
   }
-  free <- !vapply(separators, function(mark) any(grepl(mark, unlist(names_in(x)), fixed = TRUE)), NA)
+  free <- !vapply(separators, function(mark) any(grepl(mark, unlist(names_throughout(x)), fixed = TRUE)), NA)
   if (!any(free)) {
     abort_anvil("argument", "The names of the nested list `tensors` cannot be joined.", "x Each of `.`, `/`, `:` and `|` is in some of them.")
   }
   mark <- separators[free][1L]
-  structure(joined(x, "", mark), joined_by = mark)
+  structure(joined_names(x, "", mark), joined_by = mark)
 }
 
-names_in <- function(x) if (is_container(x)) c(names(x), lapply(x, names_in))
+names_throughout <- function(x) if (is_container(x)) c(names(x), lapply(x, names_throughout))
 
-joined <- function(x, prefix, mark) {
+joined_names <- function(x, prefix, mark) {
   labels <- paste0(prefix, names(x) %||% seq_along(x))
   parts <- Map(function(part, label) {
-    if (is_container(part)) joined(part, paste0(label, mark), mark) else stats::setNames(list(part), label)
+    if (is_container(part)) joined_names(part, paste0(label, mark), mark) else stats::setNames(list(part), label)
   }, x, labels)
   do.call(c, unname(parts))
 }
