@@ -117,8 +117,8 @@ file_parts <- function(tensors, metadata) {
 safetensors_dtype <- function(code) toupper(sub("^ui", "u", names(dtype_codes)[code + 1L]))
 
 #' @rawNamespace
-#' S3method(safetensors::safe_tensor_meta, AnvilTensor, safetensors_meta)
-#' S3method(safetensors::safe_tensor_buffer, AnvilTensor, safetensors_buffer)
+#' S3method(safetensors::safe_tensor_meta, AnvilValue, safetensors_meta)
+#' S3method(safetensors::safe_tensor_buffer, AnvilValue, safetensors_buffer)
 NULL
 
 safetensors_meta <- function(x) list(shape = as.list(shape(x)), dtype = safetensors_dtype(type_tag(x)[1L]))
