@@ -26,7 +26,7 @@
 #'   a type ([nv_aten()]) stands for one, each chain starts at random numbers between -2 and 2. Or a function that
 #'   returns all this, of the number of the chain.
 #' @param ... Data, further arguments of `log_density`: vectors (doubles become tensors of `dtype`), arrays, tensors, and lists of
-#'   them. Single numbers, strings and functions are known when the density is traced.
+#'   them; a data frame is the list of its columns. Single numbers, strings and functions are known when the density is traced.
 #' @param chains,draws,warmup How many chains, draws to keep of each, and draws to warm up with before.
 #' @param thin Of so many draws the last one is kept.
 #' @param seed A whole number from which all random numbers follow; `NULL` for R's own generator, that is, [set.seed()].
