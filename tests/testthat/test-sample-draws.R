@@ -73,6 +73,17 @@ test_that("a draw's array, data frame and summary hold the same", {
   expect_identical(dimnames(as_draws(x))$chain, c("1", "2"))
 })
 
+test_that("package posterior summarises draws, and sees what we see", {
+  skip_if_not_installed("posterior")
+  x <- nv_nuts(function(p) sum(nv_dnorm(p$mu, 0, 2, log = TRUE)) + nv_dexp(exp(p$scale), log = TRUE) + p$scale,
+    list(mu = c(0, 0), scale = 0), chains = 2, draws = 200, warmup = 100, seed = 3
+  )
+  theirs <- posterior::summarise_draws(x, "mean", "sd", "rhat", "ess_bulk", "ess_tail")
+  ours <- summary(x)
+  expect_identical(theirs$variable, c("mu[1]", "mu[2]", "scale"))
+  for (what in c("mean", "sd", "rhat", "ess_bulk", "ess_tail")) expect_equal(as.numeric(theirs[[what]]), ours[[what]], tolerance = 1e-6, label = what)
+})
+
 test_that("R-hat and effective numbers of draws are those of the theory", {
   withr::local_seed(1)
   series <- function(rho, n = 4000) replicate(4, as.vector(stats::filter(stats::rnorm(n), rho, "recursive")))
