@@ -81,7 +81,9 @@ new_model_frame <- function(old, data, dtype) {
 
 # What R's own functions say, under what was given to them.
 of_stats <- function(what, value) {
-  tryCatch(value, error = function(e) abort_anvil("argument", what, paste("x", conditionMessage(e)), user_call()))
+  value <- tryCatch(value, error = identity)
+  if (inherits(value, "condition")) abort_anvil("argument", what, paste("x", conditionMessage(value)))
+  value
 }
 
 # What does not depend on the response. before: the random terms in whose levels the groups are looked up.

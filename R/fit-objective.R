@@ -118,9 +118,18 @@ parameter_names <- function(start) {
 
 # Further arguments: the tensors among their leaves, and how to put them back.
 data_of <- function(data, dtype) {
-  leaves <- lapply(flatten(data), data_leaf, dtype)
+  leaves <- unlist(Map(data_leaves, data, names(data) %||% rep("", length(data)), dtype), recursive = FALSE, use.names = FALSE)
   is_data <- vapply(leaves, is_tensor, NA)
   list(tree = build_tree(data), leaves = replace(leaves, is_data, list(NULL)), is_data = is_data, tensors = leaves[is_data])
+}
+
+data_leaves <- function(x, name, dtype) {
+  leaves <- tryCatch(lapply(flatten(x), data_leaf, dtype), anvil_error_argument = identity)
+  if (inherits(leaves, "condition")) {
+    what <- if (nzchar(name)) sprintf("`%s`", name) else "What has no name"
+    abort_anvil("argument", paste(what, "is handed on to the function, and neither data nor a number."), got_value(x))
+  }
+  leaves
 }
 
 data_leaf <- function(x, dtype) {

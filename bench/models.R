@@ -63,6 +63,37 @@ local({
   compare("transformer block", \() list(transformer(x, w)), \() list(compiled(tensors[[1L]], tensors[[2L]])))
 })
 
+# ---- a convolution network: two layers of 3 x 3 kernels, each halved by its largest values -----------------
+# In base R a convolution is a product for each place of the kernel.
+network <- function(convolve, halve, x, w) {
+  x <- halve(pmax(convolve(x, w$first), 0))
+  x <- halve(pmax(convolve(x, w$second), 0))
+  matrix_of(x) %*% w$dense
+}
+matrix_of <- function(x) if (is.object(x)) nv_reshape(x, c(dim(x)[1L], prod(dim(x)[-1L]))) else matrix(x, dim(x)[1L])
+convolve_r <- function(x, w) {
+  size <- dim(x) - c(0L, 0L, 2L, 2L)
+  out <- matrix(0, size[1L] * size[3L] * size[4L], dim(w)[1L])
+  for (i in 1:3) for (j in 1:3) {
+    part <- aperm(x[, , i - 1L + seq_len(size[3L]), j - 1L + seq_len(size[4L]), drop = FALSE], c(1L, 3L, 4L, 2L))
+    out <- out + tcrossprod(matrix(part, nrow(out)), w[, , i, j])
+  }
+  aperm(array(out, c(size[c(1L, 3L, 4L)], dim(w)[1L])), c(1L, 4L, 2L, 3L))
+}
+halve_r <- function(x) {
+  odd <- function(n) seq(1L, n - 1L, by = 2L)
+  a <- odd(dim(x)[3L])
+  b <- odd(dim(x)[4L])
+  pmax(x[, , a, b, drop = FALSE], x[, , a + 1L, b, drop = FALSE], x[, , a, b + 1L, drop = FALSE], x[, , a + 1L, b + 1L, drop = FALSE])
+}
+local({
+  x <- normal(16L, 1L, 30L, 30L)
+  w <- list(first = normal(16L, 1L, 3L, 3L, scale = 0.3), second = normal(32L, 16L, 3L, 3L, scale = 0.1), dense = normal(32L * 36L, 10L, scale = 0.03))
+  compiled <- jit(\(x, w) network(nv_conv2d, \(x) nv_max_pool(x, c(2L, 2L)), x, w))
+  tensors <- list(nv_tensor(x), lapply(w, nv_tensor))
+  compare("convolution network", \() list(network(convolve_r, halve_r, x, w)), \() list(do.call(compiled, tensors)))
+})
+
 # ---- recurrences: what a step does is one function; R loops over it, anvil scans ------------------
 in_r <- function(init, f, xs, steps) {
   for (t in seq_len(steps)) init <- f(init, xs(t))

@@ -119,3 +119,7 @@ test_that("errors say what is wrong", {
     predict(nv_fit(net$loss, data, net$params, epochs = 1), x = x)
   })
 })
+
+test_that("an argument that nothing takes is named", {
+  expect_error(nv_fit(function(params, x) mean((x - params)^2), list(x = 1:3), 0, optimizer = nv_sgd(0.1)), "`optimizer` is handed on", class = "anvil_error_argument")
+})
