@@ -7,7 +7,7 @@
 #' * the dense classes of package Matrix, whatever part of them is stored. Sparse ones are refused, as a tensor has all
 #'   elements: `as.matrix(x)` makes them dense;
 #' * tensors of package torch, from whatever device;
-#' * arrays of NumPy that package reticulate holds (those that it has converted are R arrays).
+#' * arrays and scalars of NumPy that package reticulate holds (those that it has converted are R arrays).
 #'
 #' Elements lie as their package counts them, `x[i, j]` there is `x[i, j]` here. Names of rows and columns are left behind, as those of R
 #' arrays are. The dtypes of torch and NumPy stay what they were unless [nv_tensor()] is asked for another one;
@@ -89,6 +89,10 @@ as_tensor_data.numpy.ndarray <- function(x, ...) {
   }
   list(data = bare_array(data), dtype = dtypes[[name]], shape = as.integer(unlist(from_python(x$shape))))
 }
+
+# NumPy's scalars, which its reductions give.
+#' @export
+as_tensor_data.numpy.generic <- as_tensor_data.numpy.ndarray
 
 # Objects of Python convert their parts by themselves, or not.
 from_python <- function(x) if (inherits(x, "python.builtin.object")) peer("reticulate", "py_to_r")(x) else x

@@ -85,6 +85,8 @@ test_that("arrays of NumPy keep their dtype", {
   }
   expect_identical(type_of(nv_tensor(numpy(TRUE, "bool", integer()))), "bool[]")
   expect_identical(type_of(nv_tensor(numpy(m, "float32"), "bool")), "bool[2,3]")
+  scalar <- structure(unclass(numpy(2, "float32", integer())), class = c("numpy.float32", "numpy.generic", "python.builtin.object"))
+  expect_identical(nv_tensor(scalar), nv_scalar(2, "f32"))
   expect_error(nv_tensor(numpy(array(2^60), "int64")), "2^53", fixed = TRUE, class = "anvil_error_dtype")
   expect_error(nv_tensor(numpy(m, "complex128")), "complex128", class = "anvil_error_dtype")
 })
