@@ -48,6 +48,7 @@ fit_of <- function(problem, method, found, box, programs, about) {
 
 is_least_squares <- function(fit) fit$method %in% least_squares_methods
 
+#' @importFrom stats nobs
 #' @rdname anvil_fit
 #' @export
 print.anvil_fit <- function(x, digits = max(3L, getOption("digits") - 3L), ...) {

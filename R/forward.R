@@ -16,6 +16,7 @@
 #' each other and with [gradient()] to any order. Both modes take the same derivative at kinks, see
 #' [gradient()].
 #'
+#' @param ... What functions of other packages with this name take, where a call is for one.
 #' @param f A function that returns tensors of any shape, or nested lists of them; for `hessian()` and `hvp()`
 #'   one float scalar, for `jacobian()` floats.
 #' @param wrt Names of arguments, or their positions; `NULL` for all. These arguments
@@ -88,6 +89,7 @@ vjp_call <- function(spec, args, cotangents) {
 }
 
 #' @rdname jvp
+#' @usage jacobian(f, wrt = NULL, ...)
 #' @export
 jacobian <- function(f, wrt = NULL) {
   spec <- derivative_spec(f, wrt)
@@ -103,6 +105,7 @@ jacobian_call <- function(spec, args) {
 }
 
 #' @rdname jvp
+#' @usage hessian(f, wrt = NULL, ...)
 #' @export
 hessian <- function(f, wrt = NULL) jacobian(gradient(f, wrt), wrt) # forward over reverse: as many results as arguments
 

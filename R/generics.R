@@ -15,7 +15,8 @@
 #'
 #' @eval verb_sections()
 #' @name anvil_generics
-#' @aliases all any atan2 beta c choose drop fft lbeta lchoose max min norm pmax pmin prod range sum which which.max which.min
+#' @aliases all any atan2 c drop max min norm pmax pmin prod range sum which.max which.min
+#' @eval paste("@aliases", paste(c(names(refused_verbs()), names(distribution_verbs())), collapse = " "))
 #' @examples
 #' x <- nv_tensor(matrix(c(1, 2, 3, 4), 2))
 #' 1 - exp(-x)

@@ -21,10 +21,12 @@
 #' @param wrt Names of arguments, or their positions; `NULL` for all. These arguments
 #'   must be float tensors or nested lists of them.
 #' @param graph An [AnvilGraph].
+#' @param ... What functions of other packages with this name take, where a call is for one.
 #' @param aux Whether `f` returns `list(<the scalar>, <more>)`: tensors, or nested lists of them, that are computed on the way and
 #'   have no part in the gradient. Then the functions give them as `aux`: `list(value, grad, aux)` and `list(grad, aux)`.
 #' @return A function; for `transform_gradient()` a graph.
 #' @family derivatives
+#' @usage gradient(f, wrt = NULL, aux = FALSE, ...)
 #' @export
 #' @examples
 #' f <- function(x, y) sum(x * y)

@@ -13,7 +13,8 @@
 #' @seealso [summary.AnvilGraph()]
 #' @export
 #' @examples
-#' graph <- trace_fn(function(x, y) sum(exp(x) * y) / 2, list(x = nv_aten("f32", 3), y = nv_aten("f32", 3)))
+#' x <- nv_aten("f32", 3)
+#' graph <- trace_fn(function(x, y) sum(exp(x) * y) / 2, list(x = x, y = x))
 #' cat(as_dot(graph))
 #' plot(graph)
 as_dot <- function(graph, nested = TRUE) {

@@ -4,7 +4,6 @@
 #' one by one, as in debug mode. A compiled program does what it can to move less: [jit_report()] says what it does.
 #'
 #' @param object An [AnvilGraph].
-#' @param x What `summary()` gives.
 #' @param ... Not used.
 #' @return A list of class `anvil_graph_summary`:
 #'

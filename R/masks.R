@@ -8,30 +8,34 @@
 .onAttach <- function(libname, pkgname) {
   attached <- as.environment(paste0("package:", pkgname))
   assign(".conflicts.OK", TRUE, envir = attached) # what is masked does what it did: library() need not list it
+  assign(".attached", attached, envir = mask_home)
   masks <- c(verb_masks, shared_masks)
-  for (name in names(masks)) {
-    assign(".attached", attached, envir = environment(masks[[name]]))
-    assign(name, masks[[name]], envir = attached)
-  }
+  for (name in names(masks)) assign(name, masks[[name]], envir = attached)
 }
 
-# verb: the function of tensors, with those of the formals that it takes. at: which arguments may be tensors;
+# What masks see besides the package: what is attached, `.attached`.
+mask_home <- new.env(parent = topenv())
+
+# verb: the function of tensors, or the name of one of the package's, with those of the formals that it takes. at: which arguments may be tensors;
 # NULL: any in `...`. is: what a tensor is there.
-masked <- function(verb, at = names(formals(verb))[1L], is = "AnvilValue") list(verb = verb, at = at, is = is)
+masked <- function(verb, at = names(formals(own_function(verb)))[1L], is = "AnvilValue") list(verb = verb, at = at, is = is)
+
+own_function <- function(f) if (is.name(f)) get(as.character(f), topenv(), mode = "function") else f
 
 mask <- function(name, spec) {
   symbol <- as.name(name)
   base <- function_of_r(name)
   formals <- formals(args(base))
   asked <- asked_arguments(base)
-  taken <- intersect(names(formals), names(formals(spec$verb)))
+  verb <- own_function(spec$verb)
+  taken <- intersect(names(formals), names(formals(verb)))
   may_be_missing <- setdiff(required_arguments(base), names(formals)[1L])
   # R's defaults are for R data; what R may do without, the other function has a default for
   calls <- names(formals)[vapply(formals, is.call, NA)]
-  has_default <- setdiff(may_be_missing, required_arguments(spec$verb))
-  own <- mask_calls(quote(.verb), taken, intersect(c(asked, calls, has_default), c(taken, NA)))
+  has_default <- setdiff(may_be_missing, required_arguments(verb))
+  own <- mask_calls(if (is.name(spec$verb)) spec$verb else quote(.verb), taken, intersect(c(asked, calls, has_default), c(taken, NA)))
   behind <- mask_calls(symbol, names(formals), asked)
-  unknown <- setdiff(names(formals), c(names(formals(spec$verb)), names(formals)[1L], "...", without_meaning))
+  unknown <- setdiff(names(formals), c(names(formals(verb)), names(formals)[1L], "...", without_meaning))
   refusals <- lapply(unknown, function(x) bquote(if (!missing(.(as.name(x)))) refuse_argument(.(name), .(x))))
   mask <- function() NULL
   formals(mask) <- formals
@@ -39,7 +43,7 @@ mask <- function(name, spec) {
     .(symbol) <- .Call(C_anvil_behind, .attached, quote(.(symbol)))
     .(behind)
   })
-  environment(mask) <- list2env(list(.verb = spec$verb), parent = topenv())
+  environment(mask) <- if (is.name(spec$verb)) mask_home else list2env(list(.verb = verb), parent = mask_home)
   attr(mask, "srcref") <- NULL
   mask
 }
@@ -151,8 +155,7 @@ families_of_r <- c(
 distribution_verbs <- function() {
   verbs <- c(outer(c("d", "p", "q"), setdiff(families_of_r, "hyper"), paste0), "dhyper", "dmultinom")
   sapply(verbs, function(name) {
-    verb <- get(paste0("nv_", name))
-    masked(verb, at = setdiff(names(formals(function_of_r(name))), c("log", "log.p", "lower.tail")))
+    masked(as.name(paste0("nv_", name)), at = setdiff(names(formals(function_of_r(name))), c("log", "log.p", "lower.tail")))
   }, simplify = FALSE)
 }
 

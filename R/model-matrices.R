@@ -30,7 +30,6 @@
 #' `anvil_error_shape` where shapes do not fit, `anvil_error_argument` where another argument is not as said.
 #' @references Higham, N. J. (2005). The scaling and squaring method for the matrix exponential revisited. SIAM Journal on Matrix
 #'   Analysis and Applications 26, 1179-1193.
-#' @aliases norm
 #' @family functions of models
 #' @export
 #' @examples

@@ -32,7 +32,7 @@ shared_mask <- function(name, ours) {
     .(symbol) <- if (!missing(.(as.name(arguments[1L]))) && .(ours)) .own else .Call(C_anvil_behind, .attached, quote(.(symbol))) %||% .own
     .(call_of_given(symbol, arguments))
   })
-  environment(mask) <- list2env(list(.own = own), parent = topenv())
+  environment(mask) <- list2env(list(.own = own), parent = mask_home)
   attr(mask, "srcref") <- NULL
   mask
 }

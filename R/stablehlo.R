@@ -24,6 +24,7 @@
 #' @param donate Names of arguments whose memory results may take: each of their tensors has the attribute
 #'   `tf.aliasing_output` if there is a result of its type.
 #' @param func The first element of what `stablehlo()` returns.
+#' @param ... What functions of other packages with this name take, where a call is for one.
 #' @param f A graph, a function that [read_stablehlo()] returned, or any other function
 #'   on tensors, jitted or not.
 #' @param path A file, or `NULL` to write none.
@@ -99,6 +100,7 @@ graph_labels <- function(graph) {
 complete <- function(labels) if (!anyNA(labels)) labels
 
 #' @rdname stablehlo
+#' @usage repr(func, ...)
 #' @export
 repr <- function(func) UseMethod("repr")
 

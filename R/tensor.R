@@ -195,10 +195,12 @@ check_device <- function(device) {
 #' What a tensor is
 #'
 #' @param x A tensor or box; the `*_abstract()` functions also take bare R values.
+#' @param ... What functions of other packages with this name take, where a call is for one.
 #' @return `dtype()`: a dtype. `shape()`: an integer vector, of length 0 for a
 #'   scalar. `ndims()`: its length. `ambiguous()`: whether the dtype came from an R
 #'   value and yields to others. `device()` and `platform()`: where the data are.
 #' @family tensors
+#' @usage dtype(x, ...)
 #' @export
 #' @examples
 #' x <- nv_tensor(matrix(1:6, 2))
@@ -209,6 +211,7 @@ check_device <- function(device) {
 dtype <- function(x) dtype_from_code(type_tag(x)[1L])
 
 #' @rdname dtype
+#' @usage shape(x, ...)
 #' @export
 shape <- function(x) type_tag(x)[-(1:2)]
 
@@ -221,6 +224,7 @@ ndims <- function(x) length(type_tag(x)) - 2L
 ambiguous <- function(x) type_tag(x)[2L] != 0L
 
 #' @rdname dtype
+#' @usage device(x, ...)
 #' @export
 device <- function(x) {
   no_device(x)
@@ -228,6 +232,7 @@ device <- function(x) {
 }
 
 #' @rdname dtype
+#' @usage platform(x, ...)
 #' @export
 platform <- function(x) {
   no_device(x)

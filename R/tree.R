@@ -16,7 +16,7 @@
 #' @param i The number of a leaf.
 #' @param .f A function of a leaf.
 #' @param .x A nested list.
-#' @param ... Passed to `.f`.
+#' @param ... Passed to `.f`. For `flatten()`: what functions of other packages with this name take, where a call is for one.
 #' @param root The name that a path starts with.
 #' @return `tree_leaves()`: a list. `build_tree()`, `reindex_tree()`,
 #'   `filter_list_node()`: a tree. `tree_size()`: a number. `tree_path()`: a string.
@@ -68,6 +68,7 @@ tree_leaves <- function(x) {
 }
 
 #' @rdname build_tree
+#' @usage flatten(x, ...)
 #' @export
 flatten <- tree_leaves
 
