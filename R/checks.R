@@ -115,6 +115,18 @@ describe_value <- function(x) {
 
 # --- missing arguments ------------------------------------------------------------------------
 
+# R takes data with the name `s` for `start`, unless that is written out.
+check_full_names <- function(call, formals) {
+  given <- names(call) %||% ""
+  for (formal in setdiff(formals, given)) {
+    short <- given[nzchar(given) & startsWith(formal, given)]
+    if (length(short)) {
+      hint <- sprintf("i Write out `%s = `: then `%s` is one of the data.", formal, short[1L])
+      abort_anvil("argument", sprintf("`%s` was taken for `%s`.", short[1L], formal), hint)
+    }
+  }
+}
+
 required_arguments <- function(f) {
   formals <- formals(f)
   setdiff(names(formals)[vapply(formals, function(x) is.name(x) && !nzchar(as.character(x)), NA)], "...")

@@ -55,6 +55,7 @@
 #' predict(fit, time = 7:8)
 nv_minimize <- function(f, start = NULL, method = c("L-BFGS", "newton", "trust", "gauss-newton", "levenberg-marquardt"), ...,
                         lower = -Inf, upper = Inf, control = list(), model = NULL, nobs = NULL, dtype = "f64") {
+  check_full_names(sys.call(), c("f", "start", "method"))
   if (missing(method)) method <- "L-BFGS"
   check_choice(method, names(minimisers), "method")
   if (!is.null(model)) check_function(model)

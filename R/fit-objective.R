@@ -34,7 +34,11 @@
 #' nlminb(o$par, o$fn, o$gr, o$he)$par
 #' nlm(o$nlm, o$par)$estimate
 as_objective <- function(f, start, ..., dtype = "f64") {
-  problem <- fitting_problem(f, start, list(...), dtype)
+  check_full_names(sys.call(), c("f", "start"))
+  objective_of(fitting_problem(f, start, list(...), dtype))
+}
+
+objective_of <- function(problem) {
   both <- compiled(problem, function(f, par) value_and_gradient(f)(par))
   second <- compiled(problem, function(f, par) hessian(f)(par)[[1L]][[1L]])
   last <- list()

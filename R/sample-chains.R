@@ -95,7 +95,7 @@ nv_hmc <- function(log_density, start = NULL, ..., chains = 4L, draws = 1000L, w
 
 # The program of earlier draws, or of a density; what earlier draws were made of takes the place of what is missing.
 sample_posterior <- function(log_density, start, data, seed, settings) {
-  check_full_names(sys.call(-1L))
+  check_full_names(sys.call(-1L), c("log_density", "start"))
   again <- inherits(log_density, "anvil_draws")
   before <- if (again) attr(log_density, "program") else list(run = chains_program(check_function(log_density)))
   program <- list(run = before$run, start = start %||% before$start, data = if (length(data)) data else before$data)
@@ -110,18 +110,6 @@ sample_posterior <- function(log_density, start, data, seed, settings) {
   found <- map_tree(as_array, program$run(states, nv_tensor(made$starts, settings$dtype), split$tensors, settings))
   check_started(found, is.nan(made$starts))
   made_draws(found, settings, proc.time()[["elapsed"]] - begun, program)
-}
-
-# R takes data with the name `s` for `start`, unless that is written out.
-check_full_names <- function(call, formals = c("log_density", "start")) {
-  given <- names(call) %||% ""
-  for (formal in setdiff(formals, given)) {
-    short <- given[nzchar(given) & startsWith(formal, given)]
-    if (length(short)) {
-      hint <- sprintf("i Write out `%s = `: then `%s` is one of the data.", formal, short[1L])
-      abort_anvil("argument", sprintf("`%s` was taken for `%s`.", short[1L], formal), hint)
-    }
-  }
 }
 
 check_settings <- function(s) {

@@ -102,6 +102,7 @@ special_arguments <- function(usual) {
     nv_sweep = list(margin = 1L, stats = nv_tensor(c(1, 2), "f64"), f = "*"), nv_outer = list(f = "*"), nv_kronecker = list(f = "*"), nv_set_diag = list(value = 0),
     nv_quantile = list(probs = 0.5), nv_order = list(v), nv_rank = list(x = v), nv_rowsum = list(x = v, group = nv_tensor(c(1L, 2L, 1L)), n = 2L), nv_tabulate = list(bin = nv_tensor(1:3)), nv_in = list(table = v),
     nv_convolve = list(x = v, y = v, type = "open"),
+    nv_laplace = list(f = function(par) sum(par$u^2) + par$a^2, start = list(a = 1, u = 2), random = "u"),
     nv_model_frame = list(formula = y ~ x, data = data.frame(y = c(1, 2), x = c(3, 5))),
     nvl_check = list(holds = nv_tensor(c(TRUE, TRUE)), error = "argument", message = "no"),
     nv_index = list(formula = y[i] ~ x[i, 1], data = list(x = m)), nv_einsum = list(spec = "ij->ji", m),
