@@ -41,7 +41,7 @@ test_sanitized() {
     $(target_names "$sanitize_build" 'anvil_test_[a-z_0-9]*') ||
     { problem "the core does not compile with sanitizers"; return 0; }
   say "Sanitizers: the tests of the core"
-  run_ctest sanitize-ctest "$sanitize_build" sanitized ctest -E "$not_sanitized"
+  run_ctest sanitize-ctest "$sanitize_build" sanitized_tests -E "$not_sanitized"
   quietly races races || problem "the team of threads under the thread sanitizer"
   say "Fuzzing the reader of StableHLO, then compiled programs, for $seconds s each"
   quietly fuzz-text fuzz_text "$seconds" || problem "the reader of StableHLO under the fuzzer"
