@@ -16,7 +16,6 @@
 #' @eval verb_sections()
 #' @name anvil_generics
 #' @aliases all any atan2 c drop max min norm pmax pmin prod range sum which.max which.min
-#' @aliases chol2inv,AnvilValue-method drop,AnvilValue-method norm,AnvilValue-method norm,AnvilValue,ANY-method
 #' @eval paste("@aliases", paste(c(names(refused_verbs()), names(distribution_verbs())), collapse = " "))
 #' @examples
 #' x <- nv_tensor(matrix(c(1, 2, 3, 4), 2))

@@ -1,7 +1,7 @@
 # Of some functions that are masked (masks.R) the methods package makes one generic function for all packages, which Matrix
 # and others export: where theirs stands first, since they were attached later, it has methods for tensors.
 
-#' @rawNamespace exportMethods(rowSums, colSums, rowMeans, colMeans, chol2inv, diag, "diag<-", drop, kronecker, norm)
+#' @rawNamespace exportMethods(rowSums, colSums, rowMeans, colMeans, diag, "diag<-", kronecker)
 NULL
 
 # The verb with the formals of the generic function.
@@ -15,7 +15,7 @@ shared_method <- function(name, verb) {
 }
 
 local({
-  verbs <- tensor_verbs()[c("rowSums", "colSums", "rowMeans", "colMeans", "chol2inv", "diag", "diag<-", "drop", "kronecker", "norm")]
+  verbs <- tensor_verbs()[c("rowSums", "colSums", "rowMeans", "colMeans", "diag", "diag<-", "kronecker")]
   for (name in names(verbs)) {
     both <- name == "kronecker"
     for (operands in if (both) list(c("AnvilValue", "AnvilValue"), c("AnvilValue", "ANY"), c("ANY", "AnvilValue")) else list("AnvilValue")) {

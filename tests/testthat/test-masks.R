@@ -55,9 +55,9 @@ test_that("packages that share generic functions, as Matrix does, may be attache
   code <- c(
     "x <- nv_tensor(matrix(1:4, 2))",
     "M <- Matrix::Matrix(diag(2))",
-    "list(as.vector(as_array(rowSums(x))), as.vector(as_array(diag(x))), dim(kronecker(x, x)), dim(kronecker(matrix(1, 2, 2), x)), dim(drop(nv_tensor(matrix(1:3)))), as.numeric(norm(x)), dim(chol2inv(nv_tensor(diag(2)))), unname(rowSums(M)), diag(M), class(kronecker(M, M))[1] != 'matrix')"
+    "list(as.vector(as_array(rowSums(x))), as.vector(as_array(diag(x))), dim(kronecker(x, x)), dim(kronecker(matrix(1, 2, 2), x)), unname(rowSums(M)), diag(M), class(kronecker(M, M))[1] != 'matrix')"
   )
-  expected <- list(c(4L, 6L), c(1L, 4L), c(4L, 4L), c(4L, 4L), 3L, 7, c(2L, 2L), c(1, 1), c(1, 1), TRUE)
+  expected <- list(c(4L, 6L), c(1L, 4L), c(4L, 4L), c(4L, 4L), c(1, 1), c(1, 1), TRUE)
   expect_identical(in_child(c("suppressMessages(library(Matrix))", code)), expected)
   expect_identical(in_child(c("library(methods); detach('package:anvil'); suppressMessages(library(Matrix)); suppressMessages(library(anvil))", code)), expected)
 })
