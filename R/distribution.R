@@ -3,9 +3,9 @@
 # `log.p` and `lower.tail` make of them is here. Elementwise functions of tensors throughout, so that derivatives,
 # batches and compiled code follow.
 
-# The operands as tensors of their common float dtype, with their names.
+# The operands as tensors of their common float dtype, with their names. Vectors of R count as in operators.
 as_floats <- function(...) {
-  operands <- list(...)
+  operands <- lapply(list(...), vector_as_array)
   keep_names(.Call(C_anvil_promote, c(operands, 1), FALSE)[seq_along(operands)], operands)
 }
 

@@ -31,6 +31,21 @@ read_checkpoint <- function(file, like, patience) {
   if (is.finite(patience) && is.null(now$best_params)) best_now(now, now$best_loss, patience) else now
 }
 
+warn_lost <- function(losses) {
+  lost <- which(!is.finite(losses))
+  if (length(lost) == 0L) {
+    return(invisible())
+  }
+  rlang::warn(
+    c(sprintf("The loss was not finite in %d of %d epochs, at first in epoch %d.", length(lost), length(losses), lost[1L]),
+      x = sprintf("It was %s.", format(losses[lost[1L]])),
+      i = "So it goes with missing values among the data, classes that do not count from 1, or too large a rate.",
+      i = "`options(anvil.check_nan = TRUE)` stops at the call that makes the first NaN."
+    ),
+    class = c("anvil_warning_loss", "anvil_warning"), call = user_call()
+  )
+}
+
 #' @rdname nv_fit
 #' @param x,object What `nv_fit()` returned, or its history.
 #' @export
@@ -48,7 +63,9 @@ print.anvil_trained <- function(x, ...) {
 #' @export
 predict.anvil_trained <- function(object, ...) {
   if (is.null(object$model$predict)) abort_anvil("argument", "`predict()` needs a model with a function `predict`.")
-  given <- data_of(list(...), object$dtype)
+  given <- list(...)
+  check_taken(object$model$predict, given, "There is an argument", "the function `predict` of the model does not take")
+  given <- data_of(lapply(given, function(x) if (is.data.frame(x)) data_tensor(x, object$dtype) else x), object$dtype)
   run <- jit(function(params, tensors) {
     local_default_dtypes(float = object$dtype)
     do.call(object$model$predict, c(list(params), data_with(given, tensors)), quote = TRUE)

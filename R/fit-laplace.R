@@ -12,7 +12,10 @@
 #' exact to any order (Kristensen et al., 2016, J. Stat. Software 70(5)).
 #'
 #' Which effects meet in a second derivative is found once, at `start`. Where they fall into groups that do not meet, as effects of
-#' the levels of one factor do, the matrix is computed and factorised by group: time grows with their number, and not with its cube.
+#' the levels of one factor do, the matrix is computed and factorised by group; other sparse matrices, as those of
+#' random walks, of fields on a graph and of crossed factors, by a sparse Cholesky factor ([nv_sparse_solve()]), if package Matrix is
+#' installed. Its elements come from few products with vectors, by a colouring of the effects (Gebremedhin et al., 2005, SIAM Review
+#' 47(4)). So time grows with the number of effects that meet, and not with the cube of their number.
 #'
 #' @param f A function `f(par, ...)` that returns a float, or a vector of what is summed up.
 #' @param start A list of parameters and random effects with names, where the search starts.
@@ -50,14 +53,14 @@ nv_laplace <- function(f, start, random, ..., dtype = "f64") {
     total_of(do.call(f, c(list(c(par, structured_tensors(effects, u))), given), quote = TRUE))
   }
   problem <- fitting_problem(function(par, ...) NULL, start[setdiff(names(start), random)], list(...), dtype)
-  groups <- effect_groups(meeting_effects(joint, effects$par, problem), dtype)
-  mode <- mode_of(joint, groups, effects)
+  layout <- curvature_layout(meeting_effects(joint, effects$par, problem), dtype)
+  mode <- mode_of(joint, layout, effects)
   problem$f <- function(par, ...) {
     u <- mode(par, list(...))
     along <- curvature_along(joint, u, par, list(...))
-    blocks <- group_blocks(groups, along)
-    value <- joint(u, par, list(...)) + log_det_of(group_roots(blocks)) / 2 - length(effects$par) * log(2 * pi) / 2
-    nv_ifelse(is_whole_curvature(groups, blocks, along), value, NaN)
+    curvature <- layout$curvature(along)
+    value <- joint(u, par, list(...)) + layout$log_det(curvature) / 2 - length(effects$par) * log(2 * pi) / 2
+    nv_ifelse(is_whole_curvature(layout, curvature, along), value, NaN)
   }
   modes <- problem
   modes$f <- function(par, ...) mode(par, list(...))
@@ -67,109 +70,25 @@ nv_laplace <- function(f, start, random, ..., dtype = "f64") {
   objective
 }
 
-# ---- which effects meet in a second derivative --------------------------------------------------
-
-# Pairs of effects, as a matrix of two columns: at two points in the neighbourhood of the start, where no derivative vanishes by
-# chance. NaN counts as meeting.
-meeting_effects <- function(joint, u0, problem) {
-  n <- length(u0)
-  columns <- jit(function(par, tensors, u, seeds) {
-    local_default_dtypes(float = problem$dtype)
-    given <- data_with(problem$data, tensors)
-    across_columns(curvature_along(joint, u, structured_tensors(problem, par), given), seeds)
-  })
-  near <- function(x, k) x + 0.01 * (1 + abs(x)) * sin(seq_along(x) * k)
-  pairs <- list()
-  for (first in seq(1L, n, by = 256L)) {
-    at <- first - 1L + seq_len(min(256L, n - first + 1L))
-    seeds <- nv_tensor(outer(seq_len(n), at, "==") + 0, problem$dtype)
-    for (k in c(1.1, 2.3)) {
-      found <- as_array(columns(par_tensor(problem, near(problem$par, k)), problem$data$tensors, nv_tensor(near(u0, k), problem$dtype), seeds))
-      meet <- which(is.na(found) | found != 0, arr.ind = TRUE)
-      pairs[[length(pairs) + 1L]] <- cbind(meet[, 1L], at[meet[, 2L]])
-    }
-  }
-  list(n = n, pairs = unique(do.call(rbind, pairs)))
-}
-
 curvature_along <- function(joint, u, par, given) {
   function(v) hvp(function(u) joint(u, par, given))(list(u), list(v))[[1L]]
 }
-across_columns <- function(f, seeds) vectorize(f, axis = -1L)(seeds)
 
-# Effects that meet, directly or through others, are a group. Groups are columns of `members`, the places of effects, and n + 1
-# where a group has less than the largest; one group where that would be more than the whole matrix.
-effect_groups <- function(meeting, dtype) {
-  n <- meeting$n
-  label <- seq_len(n)
-  repeat {
-    new <- pmin(label, as.vector(tapply(label[meeting$pairs[, 2L]], factor(meeting$pairs[, 1L], seq_len(n)), min, default = n)))
-    new <- new[new]
-    if (identical(new, label)) break
-    label <- new
-  }
-  of <- split(seq_len(n), label)
-  largest <- max(lengths(of))
-  if (length(of) * largest^2 > n^2) of <- list(seq_len(n))
-  largest <- max(lengths(of))
-  members <- vapply(of, function(places) c(places, rep(n + 1L, largest - length(places))), integer(largest))
-  members <- matrix(as.integer(members), largest)
-  seeds <- matrix(0, n + 1L, largest)
-  seeds[cbind(c(members), c(row(members)))] <- 1
-  list(
-    n = n, dtype = dtype, size = largest, count = ncol(members), members = c(members), place = match(seq_len(n), members),
-    seeds = seeds[seq_len(n), , drop = FALSE],
-    fill = array(apply(members > n, 2L, function(free) diag(as.numeric(free), largest)), c(largest, largest, ncol(members)))
-  )
-}
-
-# ---- matrices of second derivatives by group -------------------------------------------------------
-
-# Column q holds those by the effects that are the q-th of their groups: no two of them meet the same effect.
-# What fills up groups has ones on the diagonal. [size, size, count].
-group_blocks <- function(groups, along) {
-  compressed <- across_columns(along, nv_tensor(groups$seeds, groups$dtype))
-  rows <- nv_reshape(by_group(groups, compressed), c(groups$size, groups$count, groups$size))
-  nv_transpose(rows, c(1L, 3L, 2L)) + nv_tensor(groups$fill, groups$dtype)
-}
-
-# Whether the blocks are the whole matrix, by its product with a vector: the effects may meet where they do not at the start.
-is_whole_curvature <- function(groups, blocks, along) {
-  v <- nv_tensor(cos(seq_len(groups$n)), groups$dtype)
+# Whether the curvature is the whole matrix, by its product with a vector: the effects may meet where they do not at the start.
+is_whole_curvature <- function(layout, curvature, along) {
+  v <- nv_tensor(cos(seq_len(layout$n)), layout$dtype)
   whole <- along(v)
-  by_blocks <- from_groups(groups, vectorize(function(block, v) nv_matmul(block, v), axis = -1L)(blocks, grouped(groups, v)))
-  nv_reduce_max(nv_abs(whole - by_blocks)) <= 1000 * machine_precision(whole) * groups$size * nv_reduce_max(nv_abs(blocks))
-}
-
-grouped <- function(groups, x) nv_reshape(by_group(groups, x), c(groups$size, groups$count))
-from_groups <- function(groups, x) slices_at(nv_flatten(x), nv_tensor(groups$place))
-by_group <- function(groups, x) {
-  zero <- nv_fill(0, replace(sizes_of(x), 1L, 1L), dtype(x))
-  slices_at(nv_concatenate(x, zero, dimension = 1L), nv_tensor(groups$members))
-}
-
-# Cholesky factors, upper triangular.
-group_roots <- function(blocks, ridge = 0) {
-  vectorize(function(block) chol(block + ridge * nv_eye(shape(block)[1L], dtype = dtype(block))), axis = -1L)(blocks)
-}
-
-log_det_of <- function(root) 2 * sum(vectorize(function(r) sum(log(nv_extract_diag(r))), axis = -1L)(root))
-
-solve_by_group <- function(groups, root, b) {
-  solved <- vectorize(function(r, b) {
-    half <- nv_triangular_solve(r, nv_unsqueeze(b, 2L), lower = FALSE, transpose_a = TRUE)
-    nv_squeeze(nv_triangular_solve(r, half, lower = FALSE), 2L)
-  }, axis = -1L)(root, grouped(groups, b))
-  from_groups(groups, solved)
+  rest <- nv_reduce_max(nv_abs(whole - layout$times(curvature, v)))
+  rest <= 1000 * machine_precision(whole) * layout$longest * nv_reduce_max(nv_abs(curvature))
 }
 
 # ---- the mode ------------------------------------------------------------------------------------
 
 # As a function of the parameters and data, whose derivative is that of the implicit function.
-mode_of <- function(joint, groups, effects) {
+mode_of <- function(joint, layout, effects) {
   slope <- function(u, par, given) gradient(joint, "u")(u, par, given)[[1L]]
   step <- function(u, par, given, towards, ridge = 0) {
-    solve_by_group(groups, group_roots(group_blocks(groups, curvature_along(joint, u, par, given)), ridge), towards)
+    layout$solve(layout$curvature(curvature_along(joint, u, par, given)), ridge, towards)
   }
   nv_custom_jvp(
     function(par, given) {

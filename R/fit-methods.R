@@ -98,9 +98,15 @@ vcov.anvil_fit <- function(object, type = c("hessian", "sandwich"), ...) {
 
 residual_df <- function(fit) fit$nobs - sum(fit$free)
 
+# Its program stays with the problem, as those of searches do.
 fit_curvature <- function(fit) {
-  curvature <- if (is_least_squares(fit)) squares_curvature else exact_curvature
-  as_array(compiled(fit$problem, curvature, total = identity)(fit$coefficients))
+  squares <- is_least_squares(fit)
+  key <- if (squares) "curvature of squares" else "curvature"
+  programs <- fit$problem$programs
+  if (is.null(programs[[key]])) {
+    programs[[key]] <- compiled(fit$problem, if (squares) squares_curvature else exact_curvature, total = identity)
+  }
+  as_array(programs[[key]](fit$coefficients))
 }
 
 # A row for each observation.

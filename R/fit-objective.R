@@ -14,8 +14,9 @@
 #' @param f A function of the parameters, and of data. It returns one float, or a vector of what each observation contributes,
 #'   which is summed up.
 #' @param start Parameters: a numeric vector or array, a float tensor, or a nested list of them.
-#' @param ... Further arguments of `f`, made tensors once: vectors (doubles of `dtype`), arrays, tensors, lists of them and
-#'   data frames. Single numbers, strings, functions and `NULL` are passed on as they are.
+#' @param ... Further arguments of `f`, made tensors once: vectors (doubles of `dtype`), arrays, time series, tensors, lists of them
+#'   and data frames; sparse matrices of package Matrix become sparse tensors ([nv_sparse()]). Single numbers, strings, functions
+#'   and `NULL` are passed on as they are.
 #' @param dtype The dtype of the computation, `"f64"` or `"f32"`.
 #' @return A list of class `anvil_objective`: `par`, the numeric vector of `start`; `fn`, `gr` and `he`, functions of such a
 #'   vector that give a number, a vector and a matrix; and `nlm`, which gives the value with attributes `gradient` and
@@ -84,24 +85,12 @@ fitting_problem <- function(f, start, data, dtype) {
   if (!(dtype %in% c("f32", "f64"))) wrong_argument("dtype", "\"f32\" or \"f64\"", dtype)
   leaves <- lapply(flatten(start), parameter_leaf)
   if (length(leaves) == 0L) wrong_argument("start", "a numeric vector, a float tensor, or a nested list of them", start)
-  tree <- build_tree(start)
-  in_list <- !inherits(tree, "LeafNode")
-  shapes <- lapply(leaves, function(x) dim(x) %||% if (length(x) != 1L || !in_list) length(x) else integer())
-  data <- data_of(data, dtype)
-  list(
-    f = f, dtype = dtype, tree = tree, leaves = leaves, shapes = shapes, ends = cumsum(lengths(leaves)),
-    par = stats::setNames(as.double(unlist(leaves)), parameter_names(unflatten(tree, leaves))), data = data,
+  layout <- parameter_layout(start, leaves)
+  c(layout, list(
+    f = f, dtype = dtype, leaves = leaves, data = data_of(data, dtype),
+    par = stats::setNames(as.double(unlist(leaves)), parameter_names(unflatten(layout$tree, leaves))),
     programs = new.env(parent = emptyenv())
-  )
-}
-
-# A tensor among the parameters as an R array, anything that is no parameters as an error.
-parameter_leaf <- function(x) {
-  if (is_tensor(x) && is_float_dtype(dtype(x))) x <- as_array(x)
-  if (is.object(x) || !is.numeric(x) || length(x) == 0L || !all(is.finite(x))) {
-    wrong_argument("start", "a vector of finite numbers, a float tensor, or a nested list of them", x)
-  }
-  x
+  ))
 }
 
 # As unlist() names them, elements of arrays by their indices.
@@ -119,34 +108,6 @@ parameter_names <- function(start) {
   blank <- is.na(labels) | !nzchar(labels)
   make.unique(replace(labels, blank, paste0("par", which(blank))))
 }
-
-# Further arguments: the tensors among their leaves, and how to put them back.
-data_of <- function(data, dtype) {
-  leaves <- unlist(Map(data_leaves, data, names(data) %||% rep("", length(data)), dtype), recursive = FALSE, use.names = FALSE)
-  is_data <- vapply(leaves, is_tensor, NA)
-  list(tree = build_tree(data), leaves = replace(leaves, is_data, list(NULL)), is_data = is_data, tensors = leaves[is_data])
-}
-
-data_leaves <- function(x, name, dtype) {
-  leaves <- tryCatch(lapply(flatten(x), data_leaf, dtype), anvil_error_argument = identity)
-  if (inherits(leaves, "condition")) {
-    what <- if (nzchar(name)) sprintf("`%s`", name) else "What has no name"
-    abort_anvil("argument", paste(what, "is handed on to the function, and neither data nor a number."), got_value(x))
-  }
-  leaves
-}
-
-data_leaf <- function(x, dtype) {
-  if (is_tensor(x) || is.function(x) || is.character(x)) {
-    x
-  } else if (is.object(x) || (is.atomic(x) && (length(x) != 1L || !is.null(dim(x))))) {
-    nv_tensor(x, if (is.double(x) && !is.object(x)) dtype)
-  } else {
-    x
-  }
-}
-
-data_with <- function(data, tensors) unflatten(data$tree, replace(data$leaves, data$is_data, tensors))
 
 total_of <- function(x) {
   if (!is_value(x) || !is_float_dtype(dtype(x))) {
@@ -180,15 +141,7 @@ check_par <- function(par, problem, name) {
 
 named_par <- function(problem, x) stats::setNames(as.double(x), names(problem$par))
 
-# The vector in the structure of the parameters: tensors in a trace, R's arrays with the attributes that they had.
-structured_tensors <- function(problem, par) {
-  if (inherits(problem$tree, "LeafNode") && length(problem$shapes[[1L]]) == 1L) {
-    return(par)
-  }
-  sizes <- lengths(problem$leaves)
-  part <- function(end, size, shape) nv_reshape(nv_static_slice(par, end - size + 1L, end), shape)
-  unflatten(problem$tree, unname(Map(part, problem$ends, sizes, problem$shapes)))
-}
+# The vector in the structure of the parameters, R's arrays with the attributes that they had.
 structured <- function(problem, par) {
   part <- function(end, leaf) replace(leaf, seq_along(leaf), as.double(par)[end - length(leaf) + seq_along(leaf)])
   unflatten(problem$tree, unname(Map(part, problem$ends, problem$leaves)))

@@ -111,10 +111,9 @@ optimiser <- function(name, lr, rule, moments, weight_decay, clip_value, clip_no
   }
   update <- function(grads, state, params) {
     tree <- build_tree(params)
-    if (!identical(tree, build_tree(grads))) {
-      abort_anvil("argument", "`grads` must be nested like `params`.", c(
-        sprintf("x Got %s.", format(build_tree(grads))), sprintf("i `params` is %s.", format(tree))
-      ))
+    differs <- first_difference(tree, build_tree(grads), "params")
+    if (!is.null(differs)) {
+      abort_anvil("argument", "`grads` must be nested like `params`.", sprintf("x They differ at `%s`.", differs))
     }
     rate <- lr(nv_convert(state$step, "f64"))
     leaves <- clipped(flatten(grads), clip_value, clip_norm)

@@ -7,9 +7,11 @@
 # rounding hides the decrease, the slopes say that there is one (Hager and Zhang, 2005, SIAM J. Optim. 16, section 3).
 
 search_tries <- 40L
+tries_in_noise <- 3L
 
 # from: list(par, value, gradient). Gives the point found, of the same fields with `t`, its place along the direction: 0 where
-# nothing was found; and the number of tries.
+# nothing was found; and the number of tries. Where nothing was found before a step promises less than rounding of the value hides,
+# as with values that are noisier than that, there is nothing to find: the step is as good as none, and no failure.
 wolfe_search <- function(evaluate, from, direction, box) {
   path <- projected_path(from$par, direction, box)
   downhill <- path$slope(nv_scalar_like(from$value, 0), from$gradient)
@@ -25,11 +27,13 @@ wolfe_search <- function(evaluate, from, direction, box) {
     high <- choose_tree(go_on, high, new[names(high)])
     list(low = low, high = high, t = next_trial(low, high), tries = tries + 1L, done = done)
   }
+  hidden <- function(t, tries) tries >= tries_in_noise & -t * downhill <= machine_precision(from$value) * nv_abs(from$value)
   found <- nv_while(
     list(low = start, high = far, t = nv_scalar_like(from$value, 1), tries = 0L, done = FALSE),
-    function(low, high, t, tries, done) !done & tries < search_tries & downhill < 0, body
+    function(low, high, t, tries, done) !done & tries < search_tries & downhill < 0 & !hidden(t, tries), body
   )
-  list(t = found$low$t, par = path$at(found$low$t), value = found$low$value, gradient = found$low$gradient, tries = found$tries)
+  t <- nv_ifelse(hidden(found$t, found$tries), found$t, found$low$t)
+  list(t = t, par = path$at(found$low$t), value = found$low$value, gradient = found$low$gradient, tries = found$tries)
 }
 
 # decrease: what a line of the slope at the start would have given, negative.

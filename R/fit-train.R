@@ -33,8 +33,9 @@
 #'   columns `epoch`, `loss` (the mean over the steps of the epoch), `validation` and `rate`, which `plot()` draws; and `best`,
 #'   the epoch of `params`.
 #'
-#'   Errors: of class `anvil_error_argument` where elements of `data` have different numbers of examples, or a checkpoint is not
-#'   that of such a training.
+#'   Errors: of class `anvil_error_argument` where elements of `data` have different numbers of examples, an argument is none of the
+#'   loss, or a checkpoint is not that of such a training. Where the loss is not finite, a warning of class `anvil_warning_loss`
+#'   says from which epoch on; `options(anvil.check_nan = TRUE)` stops at the call that makes a NaN.
 #' @export
 #' @examples
 #' x <- matrix(seq(-1, 1, length.out = 64))
@@ -56,6 +57,7 @@ nv_fit <- function(model, data, params = NULL, optimiser = nv_adam(), epochs = 1
   for (flag in c("shuffle", "resume", "progress")) check_flag(get(flag), flag)
   if (!is.null(checkpoint)) check_string(checkpoint)
   model <- model_of(model, params)
+  check_taken(model$loss, list(...), "There is an argument", "neither `nv_fit()` nor the loss takes")
   dtype <- float_dtype(dtype)
   batches <- batches_of(data, model, batch_size, dtype, "data")
   held_out <- if (!is.null(validation)) batches_of(validation, model, batch_size, dtype, "validation")
@@ -67,6 +69,7 @@ nv_fit <- function(model, data, params = NULL, optimiser = nv_adam(), epochs = 1
     now <- note_epoch(now, if (!is.null(held_out)) mean_loss(programs, now$params, held_out), patience)
     if (!is.null(checkpoint)) write_checkpoint(now, checkpoint)
   }
+  warn_lost(now$losses[1L, ])
   has_best <- is.finite(patience) && !is.null(now$best_params)
   params <- if (has_best) now$best_params else now$params
   best <- if (has_best) now$best else now$epoch
@@ -87,19 +90,26 @@ model_of <- function(model, params) {
   list(loss = model$loss, predict = model$predict, params = params)
 }
 
+# Whether f takes arguments of these names.
+check_taken <- function(f, args, what, whose) {
+  taken <- names(formals(args(f)))
+  if (!("..." %in% taken) && length(unknown <- setdiff(names(args), c("", taken)))) {
+    message <- sprintf("%s `%s`, which %s.", what, unknown[1L], whose)
+    abort_anvil("argument", message, sprintf("i It takes %s.", paste0("`", taken, "`", collapse = ", ")))
+  }
+}
+
 # The data with the examples along the last dimension, where those of a batch lie side by side in memory.
 batches_of <- function(data, model, batch_size, dtype, name) {
   refuse <- function() wrong_argument(name, "a list of tensors or R arrays with at least one dimension", data)
   if (!is_container(data) || length(data) == 0L) refuse()
-  taken <- names(formals(args(model$loss)))
-  if (!("..." %in% taken) && length(unknown <- setdiff(names(data), c("", taken)))) {
-    message <- sprintf("`%s` has an element `%s`, which the loss does not take.", name, unknown[1L])
-    abort_anvil("argument", message, sprintf("i It takes %s.", paste0("`", taken, "`", collapse = ", ")))
-  }
-  tensors <- lapply(data, function(x) {
-    if (!is_tensor(x)) x <- tryCatch(nv_tensor(x, if (is.double(x) && !is.object(x)) dtype), anvil_error = function(e) refuse())
+  check_taken(model$loss, data, sprintf("`%s` has an element", name), "the loss does not take")
+  tensors <- Map(function(x, place) {
+    x <- tryCatch(data_tensor(x, dtype), anvil_error = function(e) {
+      abort_anvil("argument", sprintf("`%s[[%s]]` is no data.", name, place), paste("x", conditionMessage(e)))
+    })
     if (ndims(x) == 0L) refuse() else x
-  })
+  }, data, if (is.null(names(data))) seq_along(data) else dQuote(names(data), FALSE))
   sizes <- vapply(tensors, function(x) shape(x)[1L], 1)
   if (any(sizes != sizes[1L]) || sizes[1L] == 0) {
     message <- sprintf("All elements of `%s` must have the same number of examples, at least one.", name)
@@ -128,7 +138,13 @@ first_state <- function(params, optimiser, seed, dtype) {
 
 parameter_tensor <- function(x, dtype) {
   if (!is_tensor(x) && !is.object(x) && is.numeric(x)) x <- nv_tensor(x, dtype, shape = if (length(x) == 1L && is.null(dim(x))) integer())
-  if (!is_tensor(x) || !is_float_dtype(dtype(x))) wrong_argument("params", "a nested list of float tensors or R arrays", x)
+  if (!is_tensor(x)) wrong_argument("params", "a nested list of float tensors or R arrays", x)
+  if (!is_float_dtype(dtype(x))) {
+    abort_anvil("argument", "`params` must be a nested list of float tensors or R arrays.", c(
+      sprintf("x Got %s.", type_text(x)),
+      if (dtype(x) == "ui64") "i Samplers return the next state, and the values as the second element."
+    ))
+  }
   x
 }
 

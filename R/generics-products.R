@@ -7,14 +7,17 @@
 #' @rawNamespace
 #' if (getRversion() >= "4.3.0") {
 #'   S3method(matrixOps, AnvilValue, matrix_ops_tensor)
+#'   S3method(matrixOps, AnvilSparse, matrix_ops_tensor)
+#'   exportMethods("%*%")
 #' } else {
 #'   export("%*%")
 #' }
+#' exportMethods(crossprod, tcrossprod)
 #' if (getRversion() >= "4.4.0") {
 #'   S3method(crossprod, AnvilValue, crossprod_tensor)
 #'   S3method(tcrossprod, AnvilValue, tcrossprod_tensor)
-#' } else {
-#'   exportMethods(crossprod, tcrossprod)
+#'   S3method(crossprod, AnvilSparse, crossprod_tensor)
+#'   S3method(tcrossprod, AnvilSparse, tcrossprod_tensor)
 #' }
 #' importFrom(methods, setMethod, setOldClass)
 matrix_ops_tensor <- function(x, y) matrix_product(list(x = x, y = y), 0L, 1L)
@@ -22,16 +25,34 @@ crossprod_tensor <- function(x, y = NULL, ...) matrix_product(list(x = x, y = y 
 tcrossprod_tensor <- function(x, y = NULL, ...) matrix_product(list(x = x, y = y %||% x), 0L, 0L)
 
 if (getRversion() < "4.3.0") {
-  `%*%` <- function(x, y) if (is_value(x) || is_value(y)) matrix_ops_tensor(x, y) else base::`%*%`(x, y)
+  `%*%` <- function(x, y) if (is_value(x) || is_value(y) || is_sparse(x) || is_sparse(y)) matrix_ops_tensor(x, y) else base::`%*%`(x, y)
 }
 
 for (x in c("AnvilTensor", "DebugBox", "GraphBox")) setOldClass(c(x, "AnvilValue"))
+setOldClass("AnvilSparse")
 
-if (getRversion() < "4.4.0") {
-  for (operands in list(c("AnvilValue", "AnvilValue"), c("AnvilValue", "ANY"), c("ANY", "AnvilValue"))) {
-    setMethod("crossprod", operands, crossprod_tensor)
-    setMethod("tcrossprod", operands, tcrossprod_tensor)
-  }
-  rm(operands)
+# A matrix of package Matrix decides by S4 methods, of which it has some for anything as the other operand. Its class need not be there.
+product_signatures <- function(others) {
+  ours <- c("AnvilValue", "AnvilSparse")
+  mixed <- c(lapply(ours, c, others), lapply(ours, function(x) c(others, x)))
+  if (others == "ANY") c(mixed, list(ours, rev(ours)), lapply(ours, rep, 2L)) else mixed
 }
+
+local({
+  set <- function(name, signatures, method) {
+    for (operands in signatures) suppressMessages(setMethod(name, operands, method, where = topenv()))
+  }
+  with_matrix <- product_signatures("Matrix")
+  all <- c(with_matrix, if (getRversion() < "4.4.0") product_signatures("ANY"))
+  if (getRversion() >= "4.3.0") set("%*%", with_matrix, function(x, y) matrix_ops_tensor(x, y))
+  set("crossprod", all, crossprod_tensor)
+  set("tcrossprod", all, tcrossprod_tensor)
+})
 rm(x)
+
+product_method_aliases <- function() {
+  aliases <- function(name, signatures) vapply(signatures, function(operands) sprintf("%s,%s-method", name, paste(operands, collapse = ",")), "")
+  with_matrix <- product_signatures("Matrix")
+  all <- c(with_matrix, product_signatures("ANY"))
+  c(aliases("%*%", with_matrix), aliases("crossprod", all), aliases("tcrossprod", all))
+}

@@ -15,7 +15,7 @@
 #'
 #' @eval verb_sections()
 #' @name anvil_generics
-#' @aliases all any atan2 c drop max min norm pmax pmin prod range sum which.max which.min
+#' @aliases all any atan2 besselI besselJ besselK besselY c drop max min norm pmax pmin prod psigamma range sum which.max which.min
 #' @eval paste("@aliases", paste(c(names(refused_verbs()), names(distribution_verbs())), collapse = " "))
 #' @examples
 #' x <- nv_tensor(matrix(c(1, 2, 3, 4), 2))
@@ -33,6 +33,9 @@ NULL
 
 #' @export
 Ops.AnvilValue <- function(e1, e2) {
+  if (is_sparse(e1) || !missing(e2) && is_sparse(e2)) {
+    return(sparse_operator(.Generic, e1, e2))
+  }
   if (missing(e2)) {
     return(switch(.Generic, `-` = nv_negate(e1), `+` = e1, `!` = bool_only(nv_not(e1), .Generic)))
   }

@@ -21,9 +21,9 @@
 #' @param nested Whether to print the inner graphs of each call, such as the branches of [nv_if()], below it.
 #' @param ... Not used.
 #' @param call A `PrimitiveCall`.
-#' @param passes Names of passes: `"inline_scalars"` makes captured tensors with one
-#'   element literals, `"unused_constants"` drops constants that nothing reads,
-#'   `"dead_calls"` drops calls that nothing reads, `"equal_calls"` merges equal
+#' @param passes Names of passes, which run in this order: `"inline_scalars"` makes captured tensors with one
+#'   element literals, `"unused_constants"` drops constants that no call and no output reads (what only a dead call reads
+#'   goes where `"dead_calls"` comes before), `"dead_calls"` drops calls that nothing reads, `"equal_calls"` merges equal
 #'   calls, `"simplify"` does all of these and exact algebra, `"optimize"` what [jit()] does before it compiles.
 #' @param inputs A list of tensors, one for each input.
 #' @return `simplify_graph()`: a graph. `evaluate_graph()`: a list of tensors, the

@@ -57,7 +57,7 @@ anvil_sitrep <- function() {
     vectors = if (llvm$available) sprintf("%d bits", 8L * llvm$vector_bytes) else "not used",
     blas = libraries$BLAS %||% "unknown",
     lapack = libraries$LAPACK %||% "unknown",
-    threads = "1 (BLAS and LAPACK as they are set up)",
+    threads = paste(anvil_threads(), "(BLAS and LAPACK as they are set up)"),
     default_dtypes = paste(default_dtypes(), collapse = ", ")
   )
   cat(sprintf("%-15s %s\n", paste0(names(report), ":"), vapply(report, as.character, "")), sep = "")

@@ -10,8 +10,8 @@
 #' values of static arguments, compared by [identical()], tensors among them by their types
 #' and data. Static environments, reference objects and external pointers are refused,
 #' because they can change while the program that was compiled for them stays; a function
-#' is known by its code and its environment. With the options `anvil.check_nan` and `anvil.check_index` ([anvil-package])
-#' other programs are compiled. The tenth combination of shapes is told once, by a message of class `anvil_message_shapes`. What `f` finds in its environment is captured
+#' is known by its code and its environment. With other default dtypes ([default_dtypes()]), and with the options
+#' `anvil.check_nan` and `anvil.check_index` ([anvil-package]), other programs are compiled. The tenth combination of shapes is told once, by a message of class `anvil_message_shapes`. What `f` finds in its environment is captured
 #' when it is traced, and never looked up again. `options(anvil.check_captured = TRUE)` notes the variables that `f`
 #' and the functions that it calls read (packages' functions left out), by their names in the code, and
 #' gives a warning of class `anvil_warning_captured` when compiled code runs and one has changed since.

@@ -3,22 +3,21 @@
 #' `nv_matmul()` is R's `%*%`, `nv_crossprod(x, y)` is `t(x) %*% y` and `nv_tcrossprod(x, y)` is
 #' `x %*% t(y)`, without a transposed copy; `y` defaults to `x`. The last two dimensions are the
 #' matrices; the ones before, which must be the same for both operands, count matrices that
-#' are multiplied side by side. `nv_outer()` joins every element of a tensor with every element of another, and
+#' are multiplied side by side. A single matrix goes with each matrix of a stack: `x %*% w` is a layer of a network, where
+#' `x` has the dimensions (example, position, feature). `nv_outer()` joins every element of a tensor with every element of another, and
 #' `nv_kronecker()` puts what that gives at the place of each element of the first, as [outer()] and [kronecker()] do.
 #'
 #' Operands are promoted to a common dtype. A vector, of R as well, is a row or a column, whichever fits, as in R: left of a
 #' matrix a row, right of it a column, a product of two vectors of one length is their inner product. Of the functions with a
 #' transpose, only that with a vector on the right differs: `crossprod(x, v)` is `t(x) %*% v`.
 #'
-#' @param lhs,rhs Tensors or R matrices and vectors.
+#' @param lhs,rhs Tensors or R matrices and vectors; also sparse tensors, and sparse matrices of package Matrix ([nv_sparse()]).
 #' @param f A function of two tensors of one shape, or its name.
 #' @param ... Further arguments of `f`.
 #' @return A tensor.
 #' @aliases %*% crossprod tcrossprod outer %o% kronecker %x%
 #' @aliases kronecker,AnvilValue,AnvilValue-method kronecker,AnvilValue,ANY-method kronecker,ANY,AnvilValue-method
-#' @aliases crossprod,AnvilValue,AnvilValue-method tcrossprod,AnvilValue,AnvilValue-method
-#' @aliases crossprod,AnvilValue,ANY-method tcrossprod,AnvilValue,ANY-method
-#' @aliases crossprod,ANY,AnvilValue-method tcrossprod,ANY,AnvilValue-method
+#' @eval paste("@aliases", paste(product_method_aliases(), collapse = " "))
 #' @family linear algebra
 #' @export
 #' @examples
@@ -42,6 +41,10 @@ nv_tcrossprod <- function(lhs, rhs = NULL) matrix_product(list(lhs = lhs, rhs = 
 # before the last one of the second. They are named as the arguments that they came from.
 matrix_product <- function(operands, left, right) {
   labels <- names(operands)
+  operands <- lapply(operands, matrix_operand)
+  if (is_sparse(operands[[1L]]) || is_sparse(operands[[2L]])) {
+    return(sparse_product(operands, left, right))
+  }
   operands <- lapply(operands, function(x) if (is_r_data(x) && is.null(dim(x)) && !is_missing_literal(x)) array(x) else x)
   operands <- .Call(C_anvil_promote, operands, FALSE)
   rank <- c(rank_of(operands[[1L]]), rank_of(operands[[2L]]))
@@ -50,19 +53,21 @@ matrix_product <- function(operands, left, right) {
     matrices <- vectors_as_matrices(operands, vectors, left, right)
     return(record("dot_general", matrices, list(contracting_dims = list(2L - left, 2L - right), batching_dims = list(integer(), integer()))))
   }
-  if (any(rank < 2L) || rank[1L] != rank[2L]) {
+  if (any(rank < 2L) || rank[1L] != rank[2L] && all(rank != 2L)) {
     few <- which(rank < 2L)[1L]
     abort_anvil(
       "shape",
-      if (is.na(few)) sprintf("`%s` and `%s` must have the same number of dimensions.", labels[1L], labels[2L]) else sprintf("`%s` of a matrix product must have at least 2 dimensions.", labels[few]),
+      if (is.na(few)) sprintf("`%s` and `%s` must have the same number of dimensions, or one of them 2.", labels[1L], labels[2L]) else sprintf("`%s` of a matrix product must have at least 2 dimensions.", labels[few]),
       c(
         sprintf("x Got shapes %s.", ordinal_shapes(lapply(operands, sizes_of))),
         if (any(rank == 0L)) "i To multiply with a number use `*`." else if (any(vectors)) "i A vector goes with a matrix; for a stack of them it becomes columns with `nv_unsqueeze()`."
       )
     )
   }
-  batch <- seq_len(rank[1L] - 2L)
-  record("dot_general", operands, list(contracting_dims = list(rank[1L] - left, rank[2L] - right), batching_dims = list(batch, batch)))
+  batch <- if (rank[1L] == rank[2L]) seq_len(rank[1L] - 2L) else integer()
+  product <- record("dot_general", operands, list(contracting_dims = list(rank[1L] - left, rank[2L] - right), batching_dims = list(batch, batch)))
+  # a matrix on the left of a stack: its rows are the first dimension, before those that count matrices
+  if (rank[1L] < rank[2L]) nv_transpose(product, c(seq_len(rank[2L] - 2L) + 1L, 1L, rank[2L])) else product
 }
 
 # A vector lies along the dimension that is summed over, or, where the other operand has only size 1 to be summed
@@ -135,7 +140,7 @@ matrix_sizes <- function(x, name = "operand") {
 #' @param diagonal The last diagonal to keep: 0 is the main one, positive ones lie above
 #'   it.
 #' @return A tensor.
-#' @aliases diag diag<- diag,AnvilValue-method diag<-,AnvilValue-method
+#' @aliases diag diag<- diag,AnvilSparse-method diag,AnvilValue-method diag<-,AnvilValue-method
 #' @family shapes and parts
 #' @export
 #' @examples
@@ -191,6 +196,9 @@ zero_like <- function(x) if (type_tag(x)[1L] == 0L) FALSE else 0L
 #' @rdname nv_eye
 #' @export
 nv_extract_diag <- function(operand) {
+  if (is_sparse(operand)) {
+    return(sparse_diagonal(operand))
+  }
   sizes <- matrix_sizes(operand)
   n <- min(sizes)
   # in R's order the elements of the diagonal are one row and one column apart

@@ -4,7 +4,7 @@
 #' these functions. `nv_sweep()` is [sweep()]: it lines `stats` up with some dimensions of `x` and joins them, as in
 #' `sweep(x, 2, colMeans(x))`, which R would recycle along the wrong dimension in `x - colMeans(x)`.
 #'
-#' @param x A tensor of numbers or `bool`, with at least two dimensions for the sums and means.
+#' @param x A tensor of numbers or `bool`, with at least two dimensions for the sums and means; for the sums also a sparse tensor ([nv_sparse()]).
 #' @param na.rm Whether NaN is left out.
 #' @param dims How many of the first dimensions count as rows.
 #' @param margin The dimensions of `x` that `stats` has.
@@ -13,6 +13,7 @@
 #' @param ... Further arguments of `f`.
 #' @return A tensor; means are floats. `nv_sweep()`: what `f` gives.
 #' @aliases rowSums colSums rowMeans colMeans sweep
+#' @aliases rowSums,AnvilSparse-method colSums,AnvilSparse-method
 #' @aliases rowSums,AnvilValue-method colSums,AnvilValue-method rowMeans,AnvilValue-method colMeans,AnvilValue-method
 #' @family reductions and orders
 #' @export
@@ -21,11 +22,11 @@
 #' rowSums(x)
 #' nv_col_means(x)
 #' sweep(x, 2, colMeans(x))
-nv_row_sums <- function(x, na.rm = FALSE, dims = 1L) sum_over(behind_rows(x, dims), x, na.rm)
+nv_row_sums <- function(x, na.rm = FALSE, dims = 1L) if (is_sparse(x)) sparse_margin(x, 1L, na.rm, dims) else sum_over(behind_rows(x, dims), x, na.rm)
 
 #' @rdname nv_row_sums
 #' @export
-nv_col_sums <- function(x, na.rm = FALSE, dims = 1L) sum_over(of_rows(x, dims), x, na.rm)
+nv_col_sums <- function(x, na.rm = FALSE, dims = 1L) if (is_sparse(x)) sparse_margin(x, 2L, na.rm, dims) else sum_over(of_rows(x, dims), x, na.rm)
 
 #' @rdname nv_row_sums
 #' @export
@@ -77,7 +78,8 @@ nv_sweep <- function(x, margin, stats, f = "-", ...) {
 }
 
 # A vector of R as an array, anything else as it is.
-as_vector <- function(x, name = rlang::caller_arg(x)) as_operand(if (is_r_data(x) && length(x) != 1L && is.null(dim(x))) array(x) else x, name)
+vector_as_array <- function(x) if (is_r_data(x) && length(x) != 1L && is.null(dim(x))) array(x) else x
+as_vector <- function(x, name = rlang::caller_arg(x)) as_operand(vector_as_array(x), name)
 
 # A number counts as a vector.
 at_least_vector <- function(x, name = rlang::caller_arg(x)) {

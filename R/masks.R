@@ -13,8 +13,9 @@
   for (name in names(masks)) assign(name, masks[[name]], envir = attached)
 }
 
-# What masks see besides the package: what is attached, `.attached`.
+# What masks see besides the package: what is attached, `.attached`; before that, nothing that stands before the session.
 mask_home <- new.env(parent = topenv())
+mask_home$.attached <- new.env(parent = globalenv())
 
 # verb: the function of tensors, or the name of one of the package's, with those of the formals that it takes. at: which arguments may be tensors;
 # NULL: any in `...`. is: what a tensor is there.
@@ -45,7 +46,7 @@ mask <- function(name, spec) {
   })
   environment(mask) <- if (is.name(spec$verb)) mask_home else list2env(list(.verb = verb), parent = mask_home)
   attr(mask, "srcref") <- NULL
-  mask
+  compiler::cmpfun(mask) # which neither the installation nor R's own compiler does for functions in a list
 }
 
 # Of base or stats, whatever is attached.
@@ -99,7 +100,7 @@ mask_condition <- function(spec, may_be_missing) {
     return(quote(.External2(C_anvil_any_value, ...)))
   }
   tests <- lapply(spec$at, function(x) {
-    test <- if (spec$is == "qr") bquote(is_qr(.(as.name(x)))) else bquote(is.object(.(as.name(x))) && inherits(.(as.name(x)), "AnvilValue"))
+    test <- if (identical(spec$is, "qr")) bquote(is_qr(.(as.name(x)))) else bquote(is.object(.(as.name(x))) && inherits(.(as.name(x)), .(spec$is)))
     if (x %in% may_be_missing) bquote(!missing(.(as.name(x))) && .(test)) else test
   })
   Reduce(function(a, b) bquote((.(a)) || (.(b))), tests)
@@ -134,7 +135,12 @@ tensor_verbs <- function() {
     drop = masked(function(x) nv_squeeze(x)),
     ifelse = masked(function(test, yes, no) nv_ifelse(test, yes, no)),
     `%in%` = masked(function(x, table) if (length(dim(x)) > 1L) nv_flatten(nv_in(x, table)) else nv_in(x, table), at = c("x", "table")),
-    atan2 = masked(function(y, x) nv_atan2(y, x), at = c("y", "x"))
+    atan2 = masked(function(y, x) nv_atan2(y, x), at = c("y", "x")),
+    psigamma = masked(function(x, deriv = 0L) nv_polygamma(deriv, x)),
+    besselI = masked(function(x, nu, expon.scaled = FALSE) nv_bessel_i(x, nu, expon.scaled)),
+    besselJ = masked(function(x, nu) nv_bessel_j(x, nu)),
+    besselK = masked(function(x, nu, expon.scaled = FALSE) nv_bessel_k(x, nu, expon.scaled)),
+    besselY = masked(function(x, nu) nv_bessel_y(x, nu))
   ))
 }
 
@@ -173,7 +179,7 @@ by_places <- function(f) {
 statistical_verbs <- function() {
   extreme_place <- function(f, least) function(x) f(as_line(without_nan(x, least, TRUE)))
   list(
-    rowSums = masked(nv_row_sums), colSums = masked(nv_col_sums), rowMeans = masked(nv_row_means), colMeans = masked(nv_col_means),
+    rowSums = masked(nv_row_sums, is = c("AnvilValue", "AnvilSparse")), colSums = masked(nv_col_sums, is = c("AnvilValue", "AnvilSparse")), rowMeans = masked(nv_row_means), colMeans = masked(nv_col_means),
     sweep = masked(function(x, MARGIN, STATS, FUN = "-", ...) nv_sweep(x, MARGIN, STATS, FUN, ...), at = c("x", "STATS")),
     which.max = masked(extreme_place(nv_argmax, -Inf)), which.min = masked(extreme_place(nv_argmin, Inf)),
     order = masked(function(..., na.last = TRUE, decreasing = FALSE) {
@@ -215,7 +221,7 @@ matrix_verbs <- function() {
     `%o%` = masked(function(X, Y) nv_outer(X, Y), at = c("X", "Y")),
     kronecker = masked(function(X, Y, FUN = "*", ...) nv_kronecker(X, Y, FUN, ...), at = c("X", "Y")),
     `%x%` = masked(function(X, Y) nv_kronecker(X, Y), at = c("X", "Y")),
-    diag = masked(diagonal_of),
+    diag = masked(diagonal_of, is = c("AnvilValue", "AnvilSparse")),
     `diag<-` = masked(function(x, value) nv_set_diag(x, value), at = c("x", "value")),
     det = masked(function(x) nv_det(x)),
     svd = masked(svd_tensor),
@@ -239,7 +245,7 @@ first_rows <- function(x, n, dims) {
 }
 
 diagonal_of <- function(x, nrow, ncol) {
-  rank <- rank_of(x)
+  rank <- if (is_sparse(x)) 2L else rank_of(x)
   if (rank > 1L) {
     if (!missing(nrow) || !missing(ncol)) abort_anvil("argument", "`diag()` of a matrix takes no `nrow` or `ncol`.")
     return(nv_extract_diag(x))

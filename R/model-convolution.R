@@ -6,8 +6,8 @@
 #' | | dimensions |
 #' |---|---|
 #' | `x` | batch, channel, then the spatial ones |
-#' | `kernel` | channel of the output, channel of the input (of one group), spatial |
-#' | `kernel`, transposed | channel of the input, channel of the output (of one group), spatial |
+#' | `weight` | channel of the output, channel of the input (of one group), spatial |
+#' | `weight`, transposed | channel of the input, channel of the output (of one group), spatial |
 #' | result | batch, channel, spatial |
 #'
 #' A spatial size `n` becomes `floor((n + 2 * padding - dilation * (k - 1) - 1) / stride) + 1` for a kernel of size `k`. The transposed
@@ -17,7 +17,7 @@
 #' `stride`, `padding`, `dilation` and `output_padding` are a number for all spatial dimensions, or one for each.
 #'
 #' @param x A tensor with three, four or five dimensions. Integers become floats.
-#' @param kernel A tensor with as many dimensions.
+#' @param weight The kernels: a tensor with as many dimensions.
 #' @param stride How far the kernel is moved at a time.
 #' @param padding How many zeros stand on each side of `x`; or `"same"`, as many as make the size `ceiling(n / stride)`, with
 #'   the odd one at the end.
@@ -33,68 +33,68 @@
 #' @name nv_conv2d
 #' @examples
 #' x <- nv_tensor(array(1:16, c(1, 1, 4, 4)), dtype = "f32")
-#' kernel <- nv_tensor(array(c(1, 0, 0, -1), c(1, 1, 2, 2)))
-#' nv_conv2d(x, kernel)
-#' shape(nv_conv2d(x, kernel, stride = 2, padding = c(1, 0)))
-#' shape(nv_conv_transpose2d(nv_conv2d(x, kernel, stride = 2), kernel, stride = 2))
+#' weight <- nv_tensor(array(c(1, 0, 0, -1), c(1, 1, 2, 2)))
+#' nv_conv2d(x, weight)
+#' shape(nv_conv2d(x, weight, stride = 2, padding = c(1, 0)))
+#' shape(nv_conv_transpose2d(nv_conv2d(x, weight, stride = 2), weight, stride = 2))
 NULL
 
 #' @rdname nv_conv2d
 #' @export
-nv_conv1d <- function(x, kernel, stride = 1L, padding = 0L, dilation = 1L, groups = 1L, bias = NULL) {
-  spatial_convolution(1L, x, kernel, stride, padding, dilation, groups, bias)
+nv_conv1d <- function(x, weight, stride = 1L, padding = 0L, dilation = 1L, groups = 1L, bias = NULL) {
+  spatial_convolution(1L, x, weight, stride, padding, dilation, groups, bias)
 }
 
 #' @rdname nv_conv2d
 #' @export
-nv_conv2d <- function(x, kernel, stride = 1L, padding = 0L, dilation = 1L, groups = 1L, bias = NULL) {
-  spatial_convolution(2L, x, kernel, stride, padding, dilation, groups, bias)
+nv_conv2d <- function(x, weight, stride = 1L, padding = 0L, dilation = 1L, groups = 1L, bias = NULL) {
+  spatial_convolution(2L, x, weight, stride, padding, dilation, groups, bias)
 }
 
 #' @rdname nv_conv2d
 #' @export
-nv_conv3d <- function(x, kernel, stride = 1L, padding = 0L, dilation = 1L, groups = 1L, bias = NULL) {
-  spatial_convolution(3L, x, kernel, stride, padding, dilation, groups, bias)
+nv_conv3d <- function(x, weight, stride = 1L, padding = 0L, dilation = 1L, groups = 1L, bias = NULL) {
+  spatial_convolution(3L, x, weight, stride, padding, dilation, groups, bias)
 }
 
 #' @rdname nv_conv2d
 #' @export
-nv_conv_transpose1d <- function(x, kernel, stride = 1L, padding = 0L, output_padding = 0L, dilation = 1L, groups = 1L, bias = NULL) {
-  transposed_convolution(1L, x, kernel, stride, padding, output_padding, dilation, groups, bias)
+nv_conv_transpose1d <- function(x, weight, stride = 1L, padding = 0L, output_padding = 0L, dilation = 1L, groups = 1L, bias = NULL) {
+  transposed_convolution(1L, x, weight, stride, padding, output_padding, dilation, groups, bias)
 }
 
 #' @rdname nv_conv2d
 #' @export
-nv_conv_transpose2d <- function(x, kernel, stride = 1L, padding = 0L, output_padding = 0L, dilation = 1L, groups = 1L, bias = NULL) {
-  transposed_convolution(2L, x, kernel, stride, padding, output_padding, dilation, groups, bias)
+nv_conv_transpose2d <- function(x, weight, stride = 1L, padding = 0L, output_padding = 0L, dilation = 1L, groups = 1L, bias = NULL) {
+  transposed_convolution(2L, x, weight, stride, padding, output_padding, dilation, groups, bias)
 }
 
 #' @rdname nv_conv2d
 #' @export
-nv_conv_transpose3d <- function(x, kernel, stride = 1L, padding = 0L, output_padding = 0L, dilation = 1L, groups = 1L, bias = NULL) {
-  transposed_convolution(3L, x, kernel, stride, padding, output_padding, dilation, groups, bias)
+nv_conv_transpose3d <- function(x, weight, stride = 1L, padding = 0L, output_padding = 0L, dilation = 1L, groups = 1L, bias = NULL) {
+  transposed_convolution(3L, x, weight, stride, padding, output_padding, dilation, groups, bias)
 }
 
-spatial_convolution <- function(n, x, kernel, stride, padding, dilation, groups, bias) {
-  given <- conv_operands(n, x, kernel, bias)
+spatial_convolution <- function(n, x, weight, stride, padding, dilation, groups, bias) {
+  given <- conv_operands(n, x, weight, bias)
   sizes <- sizes_of(given$x)
-  window <- sizes_of(given$kernel)
+  window <- sizes_of(given$weight)
   stride <- per_dimension(stride, n, 1L)
   dilation <- per_dimension(dilation, n, 1L)
   groups <- check_whole_number(groups, "groups", 1L)
   around <- padding_of(padding, sizes[-(1:2)], window[-(1:2)], stride, dilation)
   check_channels(sizes[2L], window[2L] * groups, window[1L], groups, given)
-  check_windows_fit(sizes[-(1:2)] + around$low + around$high, window[-(1:2)], dilation, "kernel")
-  with_bias(given, window[1L], nvl_convolution(given$x, given$kernel,
+  check_windows_fit(sizes[-(1:2)] + around$low + around$high, window[-(1:2)], dilation, "weight")
+  with_bias(given, window[1L], nvl_convolution(given$x, given$weight,
     window_strides = stride, padding_low = around$low, padding_high = around$high, lhs_dilation = rep(1L, n), rhs_dilation = dilation,
     input_dims = seq_len(n + 2L), kernel_dims = seq_len(n + 2L), output_dims = seq_len(n + 2L), feature_group_count = groups
   ))
 }
 
 # The elements of x, `stride` apart, are met by the reversed kernel.
-transposed_convolution <- function(n, x, kernel, stride, padding, output_padding, dilation, groups, bias) {
-  given <- conv_operands(n, x, kernel, bias)
-  window <- sizes_of(given$kernel)
+transposed_convolution <- function(n, x, weight, stride, padding, output_padding, dilation, groups, bias) {
+  given <- conv_operands(n, x, weight, bias)
+  window <- sizes_of(given$weight)
   stride <- per_dimension(stride, n, 1L)
   dilation <- per_dimension(dilation, n, 1L)
   padding <- per_dimension(padding, n)
@@ -102,9 +102,9 @@ transposed_convolution <- function(n, x, kernel, stride, padding, output_padding
   groups <- check_whole_number(groups, "groups", 1L)
   check_channels(sizes_of(given$x)[2L], window[1L], window[1L], groups, given)
   low <- dilation * (window[-(1:2)] - 1L) - padding
-  check_windows_fit((sizes_of(given$x)[-(1:2)] - 1L) * stride + 1L + 2L * low + output_padding, window[-(1:2)], dilation, "kernel")
+  check_windows_fit((sizes_of(given$x)[-(1:2)] - 1L) * stride + 1L + 2L * low + output_padding, window[-(1:2)], dilation, "weight")
   out <- window[2L] * groups
-  with_bias(given, out, nvl_convolution(given$x, outputs_of_groups(given$kernel, groups),
+  with_bias(given, out, nvl_convolution(given$x, outputs_of_groups(given$weight, groups),
     window_strides = rep(1L, n), padding_low = low, padding_high = low + output_padding, lhs_dilation = stride, rhs_dilation = dilation,
     reversed = seq_len(n), input_dims = seq_len(n + 2L), kernel_dims = c(2L, 1L, 2L + seq_len(n)), output_dims = seq_len(n + 2L),
     feature_group_count = groups
@@ -112,22 +112,22 @@ transposed_convolution <- function(n, x, kernel, stride, padding, output_padding
 }
 
 # A kernel of input channels by output channels of one group as one of the input channels of one group by all outputs.
-outputs_of_groups <- function(kernel, groups) {
+outputs_of_groups <- function(weight, groups) {
   if (groups == 1L) {
-    return(kernel)
+    return(weight)
   }
-  sizes <- sizes_of(kernel)
-  split <- nv_reshape(kernel, c(sizes[1L] / groups, groups, sizes[-1L]))
+  sizes <- sizes_of(weight)
+  split <- nv_reshape(weight, c(sizes[1L] / groups, groups, sizes[-1L]))
   rank <- length(sizes) + 1L
   nv_reshape(nv_transpose(split, c(1L, 3L, 2L, seq_len(rank)[-(1:3)])), c(sizes[1L] / groups, sizes[2L] * groups, sizes[-(1:2)]))
 }
 
 # --- what convolutions and pooling share ----------------------------------------------------------
 
-conv_operands <- function(n, x, kernel, bias) {
-  operands <- list(x = as_operand(x, "x"), kernel = as_operand(kernel, "kernel"), bias = if (!is.null(bias)) at_least_vector(bias))
+conv_operands <- function(n, x, weight, bias) {
+  operands <- list(x = as_operand(x, "x"), weight = as_operand(weight, "weight"), bias = if (!is.null(bias)) at_least_vector(bias))
   given <- do.call(as_floats, Filter(Negate(is.null), operands))
-  for (name in c("x", "kernel")) {
+  for (name in c("x", "weight")) {
     if (rank_of(given[[name]]) != n + 2L) {
       what <- sprintf("`%s` must have %d dimensions: two of channels or the batch, then %d spatial.", name, n + 2L, n)
       wrong_shape(what, sizes_of(given[[name]]))
@@ -146,9 +146,9 @@ with_bias <- function(given, channels, result) {
 
 check_channels <- function(channels, expected, divided, groups, given) {
   if (channels != expected || divided %% groups != 0L) {
-    abort_anvil("shape", "The channels of `x`, `kernel` and `groups` do not fit.", c(
-      sprintf("x Got shapes %s; `groups` is %d.", ordinal_shapes(lapply(given[c("x", "kernel")], sizes_of)), groups),
-      "i `x` has the channels in its second dimension; see the table in `?nv_conv2d` for those of `kernel`."
+    abort_anvil("shape", "The channels of `x`, `weight` and `groups` do not fit.", c(
+      sprintf("x Got shapes %s; `groups` is %d.", ordinal_shapes(lapply(given[c("x", "weight")], sizes_of)), groups),
+      "i `x` has the channels in its second dimension; see the table in `?nv_conv2d` for those of `weight`."
     ))
   }
 }

@@ -65,7 +65,8 @@ norm_type <- function(type, rank) {
   }
   known <- c("O", "1", "I", "F", "E", "M", "2")
   if (!is.character(type) || length(type) != 1L || !(toupper(type) %in% known)) wrong_argument("type", what, type)
-  switch(toupper(type), `1` = "O", E = "F", toupper(type))
+  type <- toupper(type)
+  if (type == "1") "O" else if (type == "E") "F" else type
 }
 
 # 0 of nothing.

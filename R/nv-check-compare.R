@@ -6,7 +6,8 @@
 check_kit <- function(graph, wrt = float_nodes(graph$inputs)) {
   kit <- list2env(list(graph = graph, wrt = wrt, from = float_nodes(graph$outputs)))
   types <- c(as.character(lapply(c(graph$inputs, graph$outputs), function(v) dtype(v$aval))))
-  kit$eps <- max(2^-52, c(f16 = 2^-10, bf16 = 2^-7, f32 = 2^-23)[intersect(types, c("f16", "bf16", "f32"))])
+  bits <- vapply(dtype_sizes[types], function(x) x$mantissa, 1L)
+  kit$eps <- max(2^-52, 2^-bits[bits > 0L])
   delayedAssign("executable", nv_compile(graph), assign.env = kit)
   delayedAssign("vjp", caught(.Call(C_anvil_vjp, graph, kit$wrt, kit$from, list())), assign.env = kit)
   delayedAssign("jvp", caught(.Call(C_anvil_jvp, graph, kit$wrt, list())), assign.env = kit)

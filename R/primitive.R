@@ -93,7 +93,7 @@ primitive_table <- function() {
   infos <- Filter(function(info) info$family != "composite", infos)
   column <- function(field) vapply(infos, function(info) info[[field]], "")
   hlo <- column("hlo")
-  hlo[!nzchar(hlo) & column("evaluated") == "expansion"] <- "expansion"
+  hlo[!nzchar(hlo)] <- "expansion"
   data.frame(
     primitive = column("key"), acts = column("acts"), reverse = column("reverse"), jvp = column("jvp"), batched = column("batched"),
     loops = column("loops"), evaluated = column("evaluated"), StableHLO = hlo

@@ -7,10 +7,14 @@
 #' by the formula, gamma, beta, t, F and chi-squared variables by the implicit function theorem. Counts have no derivatives.
 #' Where a parameter is out of its range, values are NaN, and counts are 0.
 #'
+#' `nv_rtruncnorm()` draws from a normal distribution between two bounds, in the tails as well, by inversion of its distribution
+#' function. The bounds may be infinite.
+#'
 #' @inheritParams nv_random
 #' @param rate,scale,location,meanlog,sdlog,df,df1,df2,shape1,shape2 Parameters as in [nv_dexp()], [nv_dlogis()], [nv_dnorm()] and
 #'   [nv_dbeta()]: numbers, or tensors that are scalar or have the shape `shape`.
 #' @param alpha The parameter that R calls `shape`, of gamma and Weibull distributions.
+#' @param mean,sd,min,max Mean and standard deviation of the normal distribution, and the bounds, of the same kinds.
 #' @param lambda,mu The mean of a Poisson or a negative binomial distribution.
 #' @param size,prob Parameters of the negative binomial and the geometric distribution, see [nv_dnbinom()].
 #' @return A list of the new state and the values; without a state the values.
@@ -120,6 +124,22 @@ nv_rt <- function(shape, initial_state = NULL, dtype = NULL, df) {
   })
 }
 
+#' @rdname nv_rgamma
+#' @export
+nv_rtruncnorm <- function(shape, initial_state = NULL, dtype = NULL, mean = 0, sd = 1, min = mean - 2 * sd, max = mean + 2 * sd) {
+  dtype <- float_dtype(dtype)
+  shape <- check_sizes(shape)
+  mean <- as_f64(mean, shape)
+  sd <- positive(as_f64(sd, shape))
+  bounds <- list(as_f64(min, shape), as_f64(max, shape))
+  with_state(initial_state, function(state) {
+    drawn <- open_uniform(shape, state, "f64")
+    z <- truncated_quantile(drawn[[2L]], (bounds[[1L]] - mean) / sd, (bounds[[2L]] - mean) / sd)
+    values <- nv_clamp(bounds[[1L]], mean + sd * z, bounds[[2L]])
+    list(drawn[[1L]], nv_convert(values, dtype))
+  })
+}
+
 # --- continuous distributions -----------------------------------------------------------------
 
 # A parameter with all of its digits, which is scalar or has the shape of the result.
@@ -144,6 +164,18 @@ by_inversion <- function(shape, initial_state, dtype, parameters, quantile) {
     drawn <- open_uniform(shape, state, dtype)
     list(drawn[[1L]], do.call(quantile, c(list(drawn[[2L]]), parameters)))
   })
+}
+
+# The quantile of u of the standard normal distribution between two bounds, by logarithms in the lower tail: where most of the
+# interval lies above 0 it is turned around, since there probabilities are 1 less something small.
+truncated_quantile <- function(u, low, high) {
+  sign <- nv_ifelse(low + high > 0, -1, 1)
+  from <- nv_ifelse(sign < 0, -high, low)
+  to <- nv_ifelse(sign < 0, -low, high)
+  log_to <- nv_pnorm(to, log.p = TRUE)
+  share <- nv_exp(nv_pnorm(from, log.p = TRUE) - log_to)
+  z <- sign * nv_qnorm(log_to + nv_log(u + (1 - u) * share), log.p = TRUE)
+  nv_ifelse(low < high, z, NaN)
 }
 
 # A function of the logarithms of gamma variables of these shapes, and of further parameters.

@@ -18,7 +18,8 @@
 #' end 50; shares of these below 150 draws; no metric below 20).
 #'
 #' The draws that a call returned can stand in the place of `log_density`: then the program runs again, for another `seed`, `start` or
-#' data of the same shapes, without being compiled again. A `start` or data that are not given are as before.
+#' data of the same shapes, without being compiled again. What is not given is as before, the settings among it; other settings
+#' make another program.
 #'
 #' @param log_density A function of the parameters, and of data, that returns the logarithm of the density, one float; or
 #'   what a call returned.
@@ -77,7 +78,7 @@ nv_nuts <- function(log_density, start = NULL, ..., chains = 4L, draws = 1000L, 
   sample_posterior(log_density, start, list(...), seed, list(
     method = "nuts", chains = chains, draws = draws, warmup = warmup, thin = thin, metric = metric, target = target,
     step_size = step_size, dtype = dtype, max_depth = max_depth
-  ))
+  ), names(match.call()))
 }
 
 #' @rdname nv_nuts
@@ -90,26 +91,33 @@ nv_hmc <- function(log_density, start = NULL, ..., chains = 4L, draws = 1000L, w
   sample_posterior(log_density, start, list(...), seed, list(
     method = "hmc", chains = chains, draws = draws, warmup = warmup, thin = thin, metric = metric, target = target,
     step_size = step_size, dtype = dtype, time = time, steps = steps, jitter = jitter
-  ))
+  ), names(match.call()))
 }
 
-# The program of earlier draws, or of a density; what earlier draws were made of takes the place of what is missing.
-sample_posterior <- function(log_density, start, data, seed, settings) {
+# The program of earlier draws, or of a density; what earlier draws were made of takes the place of what is not among the
+# names `given`.
+sample_posterior <- function(log_density, start, data, seed, settings, given) {
   check_full_names(sys.call(-1L), c("log_density", "start"))
   again <- inherits(log_density, "anvil_draws")
   before <- if (again) attr(log_density, "program") else list(run = chains_program(check_function(log_density)))
-  program <- list(run = before$run, start = start %||% before$start, data = if (length(data)) data else before$data)
-  settings <- check_settings(settings)
+  settings <- check_settings(settings_as_before(settings, before$settings, given))
+  program <- list(run = before$run, start = start %||% before$start, data = if (length(data)) data else before$data, settings = settings)
   made <- chain_starts(program$start, settings)
   settings$layout <- made$layout
-  split <- split_data(program$data, settings$dtype)
-  settings$data <- split[c("tree", "leaves", "is_tensor")]
+  data <- data_of(program$data, settings$dtype)
+  settings$data <- data[c("tree", "leaves", "is_data")]
   states <- nv_rng_split(if (is.null(seed)) state_of_r() else nv_rng_state(seed), settings$chains)
   states <- do.call(nv_concatenate, c(lapply(states, nv_unsqueeze, 1L), dimension = 1L))
   begun <- proc.time()[["elapsed"]]
-  found <- map_tree(as_array, program$run(states, nv_tensor(made$starts, settings$dtype), split$tensors, settings))
+  found <- map_tree(as_array, program$run(states, nv_tensor(made$starts, settings$dtype), data$tensors, settings))
   check_started(found, is.nan(made$starts))
   made_draws(found, settings, proc.time()[["elapsed"]] - begun, program)
+}
+
+settings_as_before <- function(settings, before, given) {
+  if ("time" %in% given) given <- c(given, "steps")
+  kept <- setdiff(intersect(names(settings), names(before)), c("method", given))
+  replace(settings, kept, before[kept])
 }
 
 check_settings <- function(s) {
@@ -152,11 +160,11 @@ chains_program <- function(log_density) {
 }
 
 density_model <- function(log_density, tensors, settings) {
-  data <- with_tensors(settings$data, tensors)
-  density <- function(q) one_float(do.call(log_density, c(list(structured_parameters(settings$layout, q)), data), quote = TRUE))
+  data <- data_with(settings$data, tensors)
+  density <- function(q) one_float(do.call(log_density, c(list(structured_tensors(settings$layout, q)), data), quote = TRUE))
   both <- value_and_gradient(density)
   model <- settings[c("dtype", "target", "step_size", "max_depth", "time", "steps", "jitter")]
-  model$size <- length(settings$layout$names)
+  model$size <- settings$layout$size
   model$metric <- metrics[[settings$metric]]
   model$evaluate <- function(q) {
     found <- both(q)

@@ -18,7 +18,7 @@ local({
   verbs <- tensor_verbs()[c("rowSums", "colSums", "rowMeans", "colMeans", "diag", "diag<-", "kronecker")]
   for (name in names(verbs)) {
     both <- name == "kronecker"
-    for (operands in if (both) list(c("AnvilValue", "AnvilValue"), c("AnvilValue", "ANY"), c("ANY", "AnvilValue")) else list("AnvilValue")) {
+    for (operands in if (both) list(c("AnvilValue", "AnvilValue"), c("AnvilValue", "ANY"), c("ANY", "AnvilValue")) else verbs[[name]]$is) {
       setMethod(name, operands, shared_method(name, verbs[[name]]$verb), where = topenv())
     }
   }

@@ -9,7 +9,7 @@
 #' `as.integer()`, `as.logical()` and `as.vector()` give plain vectors, converted as R converts its own, and
 #' `as.data.frame()` a data frame of the columns.
 #'
-#' @param x A tensor.
+#' @param x A tensor; for `as_array()` also a sparse one ([nv_sparse()]), of which it gives all elements.
 #' @param row_major Whether the bytes are ordered with the last dimension fastest.
 #' @return An R array or vector.
 #' @family tensors
@@ -18,7 +18,7 @@
 #' as_array(nv_tensor(1:6, shape = c(2, 3)))
 #' as.double(nv_scalar(1.5))
 #' as_raw(nv_scalar(1L, "i16"))
-as_array <- function(x) .Call(C_anvil_as_array, concrete(x))
+as_array <- function(x) .Call(C_anvil_as_array, concrete(if (is_sparse(x)) nv_dense(x) else x))
 
 #' @rdname as_array
 #' @export

@@ -4,8 +4,9 @@
 #' There are methods for
 #'
 #' * data frames whose columns are numbers or flags: a matrix;
+#' * time series, [ts()]: their values, without the times;
 #' * the dense classes of package Matrix, whatever part of them is stored. Sparse ones are refused, as a tensor has all
-#'   elements: `as.matrix(x)` makes them dense;
+#'   elements: `as.matrix(x)` makes them dense, [nv_sparse()] keeps them sparse;
 #' * tensors of package torch, from whatever device;
 #' * arrays and scalars of NumPy that package reticulate holds (those that it has converted are R arrays).
 #'
@@ -49,12 +50,15 @@ as_tensor_data.data.frame <- function(x, ...) {
 }
 
 #' @export
+as_tensor_data.ts <- function(x, ...) bare_array(structure(unclass(x), tsp = NULL))
+
+#' @export
 as_tensor_data.denseMatrix <- function(x, ...) unname(methods::as(x, "matrix"))
 
 #' @export
 as_tensor_data.sparseMatrix <- function(x, ...) {
   abort_anvil("argument", "A sparse matrix does not become a tensor by itself: tensors are dense.", c(
-    sprintf("x Got <%s> with %d rows and %d columns.", class(x)[1L], nrow(x), ncol(x)), "i `as.matrix(x)` has all elements."
+    sprintf("x Got <%s> with %d rows and %d columns.", class(x)[1L], nrow(x), ncol(x)), "i `nv_sparse(x)` is a sparse tensor, `as.matrix(x)` has all elements."
   ))
 }
 
@@ -63,31 +67,24 @@ peer <- function(package, name) getExportedValue(package, name)
 
 #' @export
 as_tensor_data.torch_tensor <- function(x, ...) {
-  dtypes <- c(
-    f32 = "torch_float32", f64 = "torch_float64", f16 = "torch_float16", bf16 = "torch_bfloat16", i8 = "torch_int8", i16 = "torch_int16",
-    i32 = "torch_int32", i64 = "torch_int64", ui8 = "torch_uint8", bool = "torch_bool"
-  )
-  is <- function(name) isTRUE(tryCatch(x$dtype == peer("torch", name)(), error = function(e) FALSE)) # older ones lack some
-  dtype <- names(Filter(is, dtypes))[1L]
+  is <- function(name) isTRUE(tryCatch(x$dtype == peer("torch", paste0("torch_", name))(), error = function(e) FALSE)) # it lacks some
+  dtype <- names(Filter(is, full_dtype_names()))[1L]
   if (is.na(dtype)) unknown_dtype("torch", format(x$dtype))
   x <- x$detach()$cpu()
-  if (dtype %in% c("f16", "bf16")) x <- x$to(dtype = peer("torch", "torch_float32")())
+  if (is_float_dtype(as_dtype(dtype)) && dtype_sizes[[dtype]]$bytes < 4L) x <- x$to(dtype = peer("torch", "torch_float32")())
   list(data = bare_array(peer("torch", "as_array")(x)), dtype = dtype, shape = as.integer(x$shape))
 }
 
 #' @export
 as_tensor_data.numpy.ndarray <- function(x, ...) {
-  dtypes <- c(
-    float32 = "f32", float64 = "f64", float16 = "f16", int8 = "i8", int16 = "i16", int32 = "i32", int64 = "i64", uint8 = "ui8",
-    uint16 = "ui16", uint32 = "ui32", uint64 = "ui64", bool = "bool"
-  )
   name <- from_python(x$dtype$name)
-  if (!name %in% names(dtypes)) unknown_dtype("NumPy", name)
+  dtype <- names(dtype_codes)[match(name, full_dtype_names())]
+  if (is.na(dtype)) unknown_dtype("NumPy", name)
   data <- from_python(if (name == "bool") x else x$astype("float64"))
   if (grepl("int64$", name) && any(abs(data) > 2^53)) {
     abort_anvil("dtype", sprintf("R does not have all digits of whole numbers beyond 2^53 in an array of dtype %s.", name), "i Convert it to float64 before.")
   }
-  list(data = bare_array(data), dtype = dtypes[[name]], shape = as.integer(unlist(from_python(x$shape))))
+  list(data = bare_array(data), dtype = dtype, shape = as.integer(unlist(from_python(x$shape))))
 }
 
 # NumPy's scalars, which its reductions give.
@@ -96,6 +93,12 @@ as_tensor_data.numpy.generic <- as_tensor_data.numpy.ndarray
 
 # Objects of Python convert their parts by themselves, or not.
 from_python <- function(x) if (inherits(x, "python.builtin.object")) peer("reticulate", "py_to_r")(x) else x
+
+# As other languages write them: float32, bfloat16, uint8.
+full_dtype_names <- function() {
+  names <- names(dtype_codes)
+  stats::setNames(sub("i([0-9])", "int\\1", sub("f([0-9])", "float\\1", names)), names)
+}
 
 unknown_dtype <- function(of, name) {
   abort_anvil("dtype", sprintf("There is no dtype for this array of %s.", of), sprintf("x Got %s.", name))

@@ -2,15 +2,15 @@
 #'
 #' Functions take and return nested lists of tensors. `tree_leaves()` gives their leaves
 #' in order, `build_tree()` their structure with numbered leaves, and `unflatten()`
-#' puts leaves into a structure. Lists without a class, and data frames, are
-#' containers; `NULL` is an empty container; everything else is a leaf.
+#' puts leaves into a structure. `tree_diff()` says where two structures differ first. Lists without a class, data frames and
+#' sparse tensors ([nv_sparse()]) are containers; `NULL` is an empty container; everything else is a leaf.
 #'
 #' `flatten()` is another name of `tree_leaves()`, which other packages, such as purrr, have for something else.
 #' Where both are attached, it is `tree_leaves()` for lists with tensors in them if anvil was attached last.
 #'
 #' @param x A nested list, or a tree for `tree_size()`, `reindex_tree()` and
-#'   `filter_list_node()`.
-#' @param tree A tree.
+#'   `tree_diff()`.
+#' @param tree,y A tree.
 #' @param flat A list of leaves.
 #' @param names Names of top-level elements.
 #' @param i The number of a leaf.
@@ -20,6 +20,7 @@
 #' @param root The name that a path starts with.
 #' @return `tree_leaves()`: a list. `build_tree()`, `reindex_tree()`,
 #'   `filter_list_node()`: a tree. `tree_size()`: a number. `tree_path()`: a string.
+#'   `tree_diff()`: the path of the first place where the structures or their names differ, `NULL` where they are the same.
 #'   `map_tree()`: a nested list.
 #' @family graphs
 #' @export
@@ -29,13 +30,15 @@
 #' tree
 #' identical(unflatten(tree, tree_leaves(x)), x)
 #' tree_path(tree, 3)
+#' tree_diff(tree, build_tree(list(a = 1, b = 2)))
 build_tree <- function(x) {
   n <- 0L
   build <- function(x) {
     if (is.null(x)) {
       NullNode()
     } else if (is_container(x)) {
-      ListNode(lapply(unname(unclass(x)), build), names(x))
+      node <- ListNode(lapply(unname(unclass(x)), build), names(x))
+      if (is_sparse(x)) SparseNode(node, sparse_pattern(x)) else node
     } else {
       n <<- n + 1L
       LeafNode(n)
@@ -44,13 +47,17 @@ build_tree <- function(x) {
   build(x)
 }
 
-is_container <- function(x) is.list(x) && (!is.object(x) || is.data.frame(x))
+is_container <- function(x) is.list(x) && (!is.object(x) || is.data.frame(x) || is_sparse(x))
 
 LeafNode <- function(i) structure(list(i = i), class = c("LeafNode", "TreeNode"))
 NullNode <- function() structure(list(), class = c("NullNode", "TreeNode"))
 ListNode <- function(nodes, names) {
   attributes(nodes) <- NULL
   structure(list(nodes = nodes, names = names), class = c("ListNode", "TreeNode"))
+}
+SparseNode <- function(node, pattern) {
+  node$pattern <- pattern
+  structure(node, class = c("SparseNode", class(node)))
 }
 
 #' @rdname build_tree
@@ -93,7 +100,7 @@ fill_tree <- function(tree, flat) {
   } else {
     x <- lapply(tree$nodes, fill_tree, flat)
     names(x) <- tree$names
-    x
+    if (inherits(tree, "SparseNode")) new_sparse(x, tree$pattern) else x
   }
 }
 
@@ -150,6 +157,34 @@ path_of_leaf <- function(tree, i, root) {
 path_of_node <- function(tree, k, root) {
   name <- tree$names[k] %||% ""
   paste0(root, if (is.na(name) || !nzchar(name)) paste0("[[", k, "]]") else paste0("$", name))
+}
+
+#' @rdname build_tree
+#' @export
+tree_diff <- function(x, y, root = "x") {
+  check_class(x, "TreeNode", make_tree)
+  check_class(y, "TreeNode", make_tree)
+  first_difference(x, y, check_string(root))
+}
+
+# Leaves are alike whatever their numbers.
+first_difference <- function(x, y, root) {
+  if (!identical(class(x), class(y)) || !identical(x$pattern, y$pattern)) {
+    return(root)
+  }
+  count <- max(length(x$nodes), length(y$nodes))
+  for (k in seq_len(count)) {
+    longer <- if (k <= length(x$nodes)) x else y
+    path <- path_of_node(longer, k, root)
+    if (k > min(length(x$nodes), length(y$nodes)) || !identical(x$names[k] %||% "", y$names[k] %||% "")) {
+      return(path)
+    }
+    path <- first_difference(x$nodes[[k]], y$nodes[[k]], path)
+    if (!is.null(path)) {
+      return(path)
+    }
+  }
+  NULL
 }
 
 #' @rdname build_tree

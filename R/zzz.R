@@ -16,7 +16,7 @@ other_exports <- c(
   "as_dot", "as_graph", "as_objective", "as_raw", "as_tensor_data", "GraphBox", "GraphDescriptor", "GraphLiteral", "GraphValue", "graph_desc_add", "IotaTensor", "local_rule", "walk_graph", "build_tree", "check_primitive", "common_dtype", "debug_box", "default_dtype", "device", "dtype", "dtype_abstract", "eq_type", "evaluate_graph", "expect_nv_check",
   "filter_list_node", "flatten", "gradient", "hessian", "hvp", "is_dtype", "is_tensorish", "jacobian", "jit", "jit_eval", "jit_report", "jvp", "map_tree", "ndims", "ndims_abstract",
   "neq_type", "platform", "read_stablehlo", "register_primitive", "reindex_tree", "repr", "shape", "shape_abstract", "simplify_graph",
-  "stablehlo", "subgraphs", "to_abstract", "trace_fn", "transform_gradient", "tree_leaves", "tree_path", "tree_size", "unflatten",
+  "stablehlo", "subgraphs", "to_abstract", "trace_fn", "transform_gradient", "tree_diff", "tree_leaves", "tree_path", "tree_size", "unflatten",
   "value_and_gradient", "vectorize", "vjp", "with_threads", "write_stablehlo", "xla"
 )
 missing_hints <- list(

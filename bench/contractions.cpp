@@ -2,7 +2,8 @@
 // blocks, and which of the two compiler/contraction.cpp chooses. A good rule chooses the faster one, or
 // nearly.
 //
-//   anvil_bench_contractions, built by CMake from tests/cpp; ANVIL_LLVM_LIBRARY names the code generator
+//   anvil_bench_contractions [ROWS], built by CMake from tests/cpp: those with ROWS in their text;
+//   ANVIL_LLVM_LIBRARY names the code generator
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -13,8 +14,10 @@
 
 #include "anvil.h"
 #include "compiler/passes.h"
+#include "primitives/vocabulary/composite.h"
 #include "primitives/vocabulary/var.h"
 #include "runtime/run.h"
+#include "runtime/threads.h"
 
 namespace {
 
@@ -72,24 +75,76 @@ bool packed(const loops::Program& p) {
                      [](const loops::Stmt& s) { return std::holds_alternative<loops::Contraction>(s.is); });
 }
 
-void row(const char* x, const char* y, const Sizes& sizes) {
-  const graph::GraphPtr g = product(x, y, sizes);
-  transform::optimize(*g);
-  const double as_loops = milliseconds(compiled(*g, true, false), *g),
-               blocks = milliseconds(compiled(*g, false, true), *g);
-  const bool chosen = packed(compiled(*g, false, false));
-  std::string text = std::string(x) + " x " + y;
-  for (const auto& [letter, n] : sizes) text += std::string(" ") + letter + std::to_string(n);
-  double work = 1;
-  for (const auto& [_, n] : sizes) work *= static_cast<double>(n);
+std::string wanted;  // rows with this in their text
+
+void compare(const std::string& text, const graph::Graph& g, double work) {
+  if (text.find(wanted) == std::string::npos) return;
+  const double as_loops = milliseconds(compiled(g, true, false), g), blocks = milliseconds(compiled(g, false, true), g);
+  const bool chosen = packed(compiled(g, false, false));
   std::printf("%-44s loops %9.3f ms  packed %9.3f ms %6.1f GFLOP/s  %s %s\n", text.c_str(), as_loops, blocks,
               2e-6 * work / blocks, chosen ? "packed" : "loops",
               (chosen ? blocks / as_loops : as_loops / blocks) > 1.25 ? "  <- the other one is faster" : "");
 }
 
+void row(const char* x, const char* y, const Sizes& sizes) {
+  const graph::GraphPtr g = product(x, y, sizes);
+  transform::optimize(*g);
+  std::string text = std::string(x) + " x " + y;
+  for (const auto& [letter, n] : sizes) text += std::string(" ") + letter + std::to_string(n);
+  double work = 1;
+  for (const auto& [_, n] : sizes) work *= static_cast<double>(n);
+  compare(text, *g, work);
+}
+
+// A convolution of examples [batch, features, size, size] with kernels of `window` by `window`: its value, and its
+// derivatives by the input and by the kernel.
+struct Layer {
+  int64_t batch, features, size, results, window, groups = 1, stride = 1;
+};
+void rows(const Layer& l) {
+  const auto input = [](graph::Graph& g, Shape shape) {
+    g.inputs.push_back(graph::make_value(graph::Value::Kind::input, {DType::f32, std::move(shape), false}));
+    return primitives::Var{&g, g.inputs.back()};
+  };
+  graph::Graph g;
+  const auto x = input(g, {l.batch, l.features, l.size, l.size}),
+             w = input(g, {l.results, l.features / l.groups, l.window, l.window});
+  const std::vector<int64_t> ones = {1, 1}, zeros = {0, 0}, strides = {l.stride, l.stride}, dims = {0, 1, 2, 3};
+  const auto y = primitives::record("convolution", {x, w},
+                                    {{"window_strides", strides},
+                                     {"padding_low", zeros},
+                                     {"padding_high", zeros},
+                                     {"lhs_dilation", ones},
+                                     {"rhs_dilation", ones},
+                                     {"reversed", std::vector<int64_t>{}, true},
+                                     {"input_dims", dims, true},
+                                     {"kernel_dims", dims, true},
+                                     {"output_dims", dims, true},
+                                     {"feature_group_count", l.groups},
+                                     {"batch_group_count", int64_t(1)}});
+  const Shape of_y = y.shape();
+  const double work = static_cast<double>(elements(of_y) * elements(w.shape()) / l.results);
+  g.outputs = {y.value};
+  graph::Graph sum = g;
+  sum.outputs = {primitives::reduce_sum(primitives::Var{&sum, y.value} * input(sum, of_y), {0, 1, 2, 3}).value};
+  const graph::GraphPtr by_x = transform::gradient(sum, {true, false, false}, false),
+                        by_w = transform::gradient(sum, {false, true, false}, false);
+  const std::string text = std::to_string(l.batch) + "x" + std::to_string(l.features) + "x" + std::to_string(l.size) +
+                           "^2 to " + std::to_string(l.results) + ", " + std::to_string(l.window) + "^2" +
+                           (l.groups > 1 ? ", groups " + std::to_string(l.groups) : "") +
+                           (l.stride > 1 ? ", stride " + std::to_string(l.stride) : "");
+  for (auto [what, graph] : {std::pair{"", &g}, {" by input", by_x.get()}, {" by kernel", by_w.get()}}) {
+    const graph::GraphPtr expanded = primitives::expand(*graph, primitives::Reader::backend);
+    transform::optimize(*expanded);
+    compare(text + what, *expanded, work);
+  }
+}
+
 }  // namespace
 
-int main() {
+int main(int count, char** arguments) {
+  runtime::set_threads(1);
+  if (count > 1) wanted = arguments[1];
   for (int64_t n : {4, 8, 16, 32, 64, 128, 256, 512})
     for (const char* y : {"kn", "nk"})
       for (const char* x : {"mk", "km"}) row(x, y, {{'m', 512}, {'n', n}, {'k', 256}});
@@ -99,4 +154,12 @@ int main() {
       row(x, x[0] == 'b' ? "bnk" : "knb",
           {{'b', std::max<int64_t>(2, (1 << 22) / (n * n * n))}, {'m', n}, {'n', n}, {'k', n}});
   for (int64_t k : {4, 8, 16, 64, 1024}) row("mk", "kn", {{'m', 256}, {'n', 256}, {'k', k}});
+  for (int64_t n : {4, 8, 16, 32})  // deep ones, as derivatives by parameters are
+    for (int64_t m : {8, 64})
+      for (const char* x : {"km", "mk"})
+        for (const char* y : {"kn", "nk"}) row(x, y, {{'m', m}, {'n', n}, {'k', 1 << 14}});
+  for (const Layer& l : {Layer{32, 16, 28, 32, 3}, Layer{32, 16, 28, 8, 3}, Layer{8, 32, 28, 32, 3},
+                         Layer{1, 16, 64, 32, 3}, Layer{32, 1, 28, 16, 5}, Layer{8, 32, 28, 32, 3, 1, 2},
+                         Layer{16, 32, 28, 32, 3, 4}, Layer{16, 32, 28, 32, 3, 32}, Layer{1, 32, 28, 32, 3, 32}})
+    rows(l);
 }

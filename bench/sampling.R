@@ -1,10 +1,11 @@
-# Sampling from posteriors: Rscript bench/sampling.R. Eight schools (10 parameters, non-centred) and a logistic regression of
+# Sampling from posteriors: Rscript sampling.R. Eight schools (10 parameters, non-centred) and a logistic regression of
 # 10,000 observations and 10 coefficients, four chains of 1000 draws to warm up and 3000 (250 and 250 for the regression), by one thread.
-# Seconds of a call whose program is compiled, the best of five; the first call; effective draws a second of the worst
-# parameter; and the time that a loop in R, with the gradient by hand, takes for as many trajectories of as many steps.
+# A row for each sampler: seconds of the processor for the first call and for one whose program is compiled, the best of five; steps of
+# a trajectory; effective draws a second of the worst parameter; and the seconds that a loop in R, with the gradient by hand, takes for as
+# many trajectories of as many steps. Writes results/sampling.csv.
 suppressPackageStartupMessages(library(anvil))
 anvil_threads(1L)
-seconds <- function(f) system.time(f(), gcFirst = FALSE)[["elapsed"]]
+seconds <- function(f) base::sum(system.time(f(), gcFirst = FALSE)[1:2])
 
 # Trajectories of Hamiltonian Monte Carlo in R, for a function that gives the logarithm of a density and its gradient.
 hmc_in_r <- function(both, q, scale, size, steps, n) {
@@ -27,22 +28,23 @@ hmc_in_r <- function(both, q, scale, size, steps, n) {
   q
 }
 
-measure <- function(name, density, start, data, both, draws, warmup) {
-  for (method in c("nv_hmc", "nv_nuts")) {
+measure <- function(model, density, start, data, both, draws, warmup) {
+  of <- function(method) {
     sampler <- getExportedValue("anvil", method)
-    call <- function(f) suppressWarnings(do.call(sampler, c(list(log_density = f, start = start, draws = draws, warmup = warmup, seed = 1), data)))
-    first <- seconds(function() x <<- call(density))
-    best <- base::min(replicate(5, seconds(function() call(x))))
-    steps <- round(mean(attr(x, "statistics")$steps))
+    first <- seconds(function() x <<- suppressWarnings(do.call(sampler, c(list(density, start, draws = draws, warmup = warmup, seed = 1), data))))
+    best <- base::min(replicate(5, seconds(function() suppressWarnings(sampler(x, seed = 1)))))
+    steps <- mean(attr(x, "statistics")$steps)
     # of R a hundredth of the trajectories
     n <- ceiling(4 * (draws + warmup) / 100)
-    own <- seconds(function() hmc_in_r(both, colMeans(as.data.frame(x)[-(1:2)]), sqrt(attr(x, "metric")[[1L]]), mean(attr(x, "step_size")), steps, n))
-    table <- summary(x)
-    cat(sprintf(
-      "%-10s %-8s %7.3f s (first %.1f s), %4.1f steps, %7.0f effective draws a second; R %7.1f s\n",
-      name, method, best, first, mean(attr(x, "statistics")$steps), base::min(table$ess_bulk) / best, own * 4 * (draws + warmup) / n
-    ))
+    by_hand <- seconds(function() {
+      hmc_in_r(both, colMeans(as.data.frame(x)[-(1:2)]), sqrt(attr(x, "metric")[[1L]]), mean(attr(x, "step_size")), round(steps), n)
+    })
+    data.frame(
+      model = model, sampler = method, first_s = round(first, 2), s = signif(best, 3), steps = round(steps, 1),
+      effective_per_s = round(base::min(summary(x)$ess_bulk) / best), r_s = signif(by_hand * 4 * (draws + warmup) / n, 3)
+    )
   }
+  rbind(of("nv_hmc"), of("nv_nuts"))
 }
 
 y <- c(28, 8, -3, 7, -1, 1, 18, 12)
@@ -61,7 +63,7 @@ schools_in_r <- function(q) {
   list(value = value, gradient = c(base::sum(slope) - q[1L] / 25, base::sum(slope * tau * eta) - 2 * (tau / 5)^2 / (1 + (tau / 5)^2) + 1, slope * tau - eta))
 }
 scalar <- nv_aten("f64", integer())
-measure("schools", schools, list(mu = scalar, log_tau = scalar, eta = nv_aten("f64", 8L)), list(y = y, se = se), schools_in_r, 3000L, 1000L)
+rows <- measure("schools", schools, list(mu = scalar, log_tau = scalar, eta = nv_aten("f64", 8L)), list(y = y, se = se), schools_in_r, 3000L, 1000L)
 
 set.seed(1)
 x <- matrix(stats::rnorm(1e5), 1e4)
@@ -76,4 +78,7 @@ regression_in_r <- function(beta) {
   list(value = value, gradient = base::drop(crossprod(X, flags - stats::plogis(z))) - beta / 25)
 }
 X <- x
-measure("regression", regression, nv_aten("f64", 10L), list(x = x, flags = flags), regression_in_r, 250L, 250L)
+rows <- rbind(rows, measure("regression", regression, nv_aten("f64", 10L), list(x = x, flags = flags), regression_in_r, 250L, 250L))
+print(rows, row.names = FALSE)
+dir.create("results", showWarnings = FALSE)
+utils::write.csv(rows, "results/sampling.csv", row.names = FALSE, quote = FALSE)

@@ -65,6 +65,7 @@ Arguments::Arguments(const Cache& cache, std::vector<Argument>* described) : cac
   key.words.reserve(32);
   for (int64_t number : local_rules()) key.words.insert(key.words.end(), {5, number});
   if (const int64_t checks = checks_wanted()) key.words.insert(key.words.end(), {6, checks});
+  if (const int64_t defaults = defaults_chosen()) key.words.insert(key.words.end(), {7, defaults});
   tensors.reserve(8);
 }
 
@@ -127,10 +128,14 @@ void Arguments::leaf_or_list(SEXP x) {
     default: break;
   }
   if (x == R_NilValue) return key.words.push_back(4);
-  if (TYPEOF(x) == VECSXP && (!Rf_isObject(x) || Rf_inherits(x, "data.frame"))) {
+  if (TYPEOF(x) == VECSXP && (!Rf_isObject(x) || Rf_inherits(x, "data.frame") || Rf_inherits(x, "AnvilSparse"))) {
     if (path_.size() > 1000) throw Error("argument", "Lists are nested too deeply.");
     SEXP labels = Rf_getAttrib(x, R_NamesSymbol);
     add_labels(labels, XLENGTH(x));
+    if (Rf_inherits(x, "AnvilSparse")) {
+      key.words.push_back(8);
+      key.statics.push_back(Rf_getAttrib(x, names.pattern));
+    }
     for (R_xlen_t i = 0; i < XLENGTH(x); ++i) {
       path_.push_back({labels == R_NilValue ? R_BlankString : STRING_ELT(labels, i), i});
       leaf_or_list(VECTOR_ELT(x, i));

@@ -9,6 +9,7 @@
 #include "anvil.h"
 #include "graph/labels.h"
 #include "r_gate.h"
+#include "runtime/custom.h"
 
 namespace anvil::r {
 
@@ -33,6 +34,7 @@ struct Names {       // objects that live as long as the package
       executable;
   SEXP a_graph, a_descriptor, a_box, a_node, a_cache, a_call, an_executable;  // kinds of external pointers
   SEXP data, type, handle;                                                    // attributes of tensors
+  SEXP pattern;                                                               // and of sparse ones
   SEXP debug;                                                                 // tag of those that debug mode made
   SEXP default_dtypes, check_nan, check_index, unrolled_calls, observe, generic, operand, function, function_keyword,
       reference;
@@ -89,6 +91,7 @@ void invalidate(SEXP tensor);                         // lets go of its data
 SEXP make_tensor(SEXP data, const DType* dtype, const Shape& shape, bool ambiguous, bool check);
 DType default_dtype(SEXP data);  // Error("dtype") when there is none
 DType default_float();
+int64_t defaults_chosen();       // by the option anvil.default_dtypes, as a number; 0: none
 DType array_dtype(SEXP data);    // of data that enter by conversion: doubles stay f64 unless a default was set
 Shape shape_of_data(SEXP data);  // its dim, or its length
 bool is_data(SEXP);              // logical, integer, double or integer64, no other class
@@ -203,5 +206,6 @@ std::vector<ValuePtr> run_jvp_rule(SEXP rule, primitives::ForwardStep&);
 std::vector<ValuePtr> run_augment_rule(SEXP rule, graph::Graph& to, const graph::Call&);
 std::vector<ValuePtr> run_text_rule(SEXP rule, graph::Graph& to, const graph::Call&);  // its results alone
 std::vector<ValuePtr> run_batch_rule(SEXP rule, primitives::BatchStep&);
+SEXP custom_handle(runtime::CustomFunction, bool effect);  // what R records calls of it by
 
 }  // namespace anvil::r

@@ -30,6 +30,7 @@ Tree subtree_from(SEXP node, size_t leaves, int depth) {
       tree.children.push_back(subtree_from(VECTOR_ELT(nodes, i), leaves, depth - 1));
     SEXP labels = element_named(node, "names");
     if (TYPEOF(labels) == STRSXP && XLENGTH(labels) == XLENGTH(nodes)) tree.labels = Kept(labels);
+    if (Rf_inherits(node, "SparseNode")) tree.pattern = Kept(element_named(node, "pattern"));
   }
   return tree;
 }
@@ -40,7 +41,7 @@ Tree tree_from(SEXP node, size_t leaves) { return subtree_from(node, leaves, dee
 static Tree flat_tree(size_t n) {
   Tree tree;
   tree.kind = Tree::Kind::list;
-  for (size_t i = 0; i < n; ++i) tree.children.push_back({Tree::Kind::leaf, static_cast<R_xlen_t>(i), {}, {}});
+  for (size_t i = 0; i < n; ++i) tree.children.push_back({Tree::Kind::leaf, static_cast<R_xlen_t>(i), {}, {}, {}});
   return tree;
 }
 
@@ -113,6 +114,10 @@ static SEXP unflatten(const Tree& tree, SEXP leaves) {  // may jump
   for (size_t i = 0; i < tree.children.size(); ++i)
     SET_VECTOR_ELT(list, static_cast<R_xlen_t>(i), unflatten(tree.children[i], leaves));
   if (tree.labels) Rf_setAttrib(list, R_NamesSymbol, tree.labels.get());
+  if (tree.pattern) {
+    Rf_setAttrib(list, names.pattern, tree.pattern.get());
+    Rf_setAttrib(list, R_ClassSymbol, Rf_mkString("AnvilSparse"));
+  }
   UNPROTECT(1);
   return list;
 }

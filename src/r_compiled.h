@@ -10,6 +10,7 @@ struct Tree {  // of results
   R_xlen_t leaf = 0;
   std::vector<Tree> children;
   Kept labels;
+  Kept pattern;  // of a sparse tensor, a list of its values
 };
 
 struct Output {

@@ -7,12 +7,7 @@
 
 namespace anvil::r {
 
-static_assert(ANVIL_BOOL == int(DType::boolean) && ANVIL_I8 == int(DType::i8) && ANVIL_I16 == int(DType::i16) &&
-              ANVIL_I32 == int(DType::i32) && ANVIL_I64 == int(DType::i64) && ANVIL_UI8 == int(DType::ui8) &&
-              ANVIL_UI16 == int(DType::ui16) && ANVIL_UI32 == int(DType::ui32) && ANVIL_UI64 == int(DType::ui64) &&
-              ANVIL_F32 == int(DType::f32) && ANVIL_F64 == int(DType::f64) && ANVIL_F16 == int(DType::f16) &&
-              ANVIL_BF16 == int(DType::bf16) && descriptors.size() == 13);
-
+static_assert(size_t(ANVIL_DTYPE_COUNT) == descriptors.size());  // tests/testthat/test-custom-call.R compares the names
 namespace {
 
 SEXP kind_of_custom() { return Rf_install("anvil_custom_call"); }
@@ -61,6 +56,11 @@ void run_function(anvil_custom_call f, const std::string& name, const Buffers& i
 
 }  // namespace
 
+SEXP custom_handle(runtime::CustomFunction function, bool effect) {
+  auto call = std::make_unique<primitives::CustomCall>(primitives::make_custom_call(std::move(function), effect));
+  return own(std::move(call), kind_of_custom(), R_NilValue);
+}
+
 // The handle of a function under a name: what calls of it own.
 SEXP anvil_custom(SEXP name, SEXP pointer, SEXP effect) {
   return entry([&] {
@@ -81,9 +81,7 @@ SEXP anvil_custom(SEXP name, SEXP pointer, SEXP effect) {
                                                      {"x It threw an exception."});
                                        }
                                      }};
-    auto call = std::make_unique<primitives::CustomCall>(
-        primitives::make_custom_call(std::move(function), flag_of(effect, "effect")));
-    return own(std::move(call), kind_of_custom(), R_NilValue);
+    return custom_handle(std::move(function), flag_of(effect, "effect"));
   });
 }
 

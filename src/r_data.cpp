@@ -48,6 +48,12 @@ Defaults chosen_defaults() {
 }
 }  // namespace
 
+int64_t defaults_chosen() {
+  const Defaults chosen = chosen_defaults();
+  auto code = [](std::optional<DType> dtype) { return dtype ? 1 + static_cast<int64_t>(*dtype) : 0; };
+  return 256 * code(chosen.real) + code(chosen.integer);
+}
+
 DType default_float() { return chosen_defaults().real.value_or(DType::f32); }
 
 DType default_dtype(SEXP data) {

@@ -63,6 +63,7 @@ static void initialise() {
   names.data = Rf_install("data");
   names.type = Rf_install("type");
   names.handle = Rf_install("handle");
+  names.pattern = Rf_install("pattern");
   names.debug = Rf_install("debug");
   names.operand = Rf_install("x");
   names.function = Rf_install("f");

@@ -27,7 +27,7 @@
   X(anvil_behind, 2)                                                                          \
   /* primitives */                                                                            \
   X(anvil_primitives, 0) X(anvil_primitive_info, 1) X(anvil_reverse, 5) X(anvil_forward, 5)   \
-  X(anvil_register, 3) X(anvil_override, 3) X(anvil_custom, 3)                                                     \
+  X(anvil_register, 3) X(anvil_override, 3) X(anvil_custom, 3) X(anvil_sparse, 1)                                                     \
   /* jit */                                                                                   \
   X(anvil_cache, 1) X(anvil_cache_info, 1) X(anvil_jit_call, 2) X(anvil_compile, 1)           \
   X(anvil_execute, 2) X(anvil_llvm, 1)                                                        \

@@ -13,24 +13,21 @@ SEXP anvil_any_value(SEXP, SEXP, SEXP args, SEXP) {
   return Rf_ScalarLogical(found);
 }
 
-// The function of this name that is found behind an attached environment.
+// The function of this name that is found behind an attached environment. R's errors may leave it at once: nothing here has a
+// destructor.
 SEXP anvil_behind(SEXP attached, SEXP name) {
-  return entry([&] {
-    if (TYPEOF(attached) != ENVSXP) throw wrong_argument("attached", "an environment", attached);
-    if (TYPEOF(name) != SYMSXP) throw wrong_argument("name", "a name", name);
-    return guarded([&] {
-      for (SEXP frame = enclosing(attached); frame != R_EmptyEnv; frame = enclosing(frame)) {
-        SEXP found = variable_of(frame, name);
-        if (TYPEOF(found) == PROMSXP) {  // loaded when it is needed
-          PROTECT(found);
-          found = Rf_eval(found, frame);
-          UNPROTECT(1);
-        }
-        if (Rf_isFunction(found)) return found;
-      }
-      return R_NilValue;
-    });
-  });
+  if (TYPEOF(attached) != ENVSXP || TYPEOF(name) != SYMSXP)
+    return entry([&]() -> SEXP { throw wrong_argument("attached", "an environment, `name` a name", attached); });
+  for (SEXP frame = enclosing(attached); frame != R_EmptyEnv; frame = enclosing(frame)) {
+    SEXP found = variable_of(frame, name);
+    if (TYPEOF(found) == PROMSXP) {  // loaded when it is needed
+      PROTECT(found);
+      found = Rf_eval(found, frame);
+      UNPROTECT(1);
+    }
+    if (Rf_isFunction(found)) return found;
+  }
+  return R_NilValue;
 }
 
 }  // namespace anvil::r

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The core for arm64, compiled and tested on an x86-64 Debian: tools/arm64.sh [LAYER ...]. Needs
 # g++-aarch64-linux-gnu, qemu-user-static, cmake, ninja and the headers of Eigen; the libraries for arm64 (LLVM,
-# GoogleTest and what they need) are unpacked into build/arm64/sysroot by apt-get download and dpkg -x: nothing is
+# LAPACK, GoogleTest and what they need) are unpacked into build/arm64/sysroot by apt-get download and dpkg -x: nothing is
 # installed. Without a LAYER: base runtime loops graph compiler backend_llvm. LLVM=19 is the version to take.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -29,7 +29,7 @@ END
     cd "$apt/packages"
     apt-get -qq update
     apt-get -qq download libgtest-dev libgmock-dev googletest zlib1g libzstd1 libxml2 libffi8 libtinfo6 libbsd0 libmd0 \
-      libedit2 libicu72 liblzma5 libz3-4 "libllvm$llvm" "llvm-$llvm-dev"
+      libedit2 libicu72 liblzma5 libz3-4 libblas3 liblapack3 libgfortran5 "libllvm$llvm" "llvm-$llvm-dev"
   )
   for package in "$apt"/packages/*.deb; do dpkg -x "$package" "$sysroot"; done
 }
@@ -55,10 +55,11 @@ END
 mkdir -p "$build"
 [ -d "$libraries" ] || unpack_libraries
 write_llvm_config
-emulator="qemu-aarch64-static -L /usr/aarch64-linux-gnu -E LD_LIBRARY_PATH=$libraries:$sysroot/lib/aarch64-linux-gnu"
+emulator="qemu-aarch64-static -L /usr/aarch64-linux-gnu -E LD_LIBRARY_PATH=$libraries:$libraries/blas:$libraries/lapack:$sysroot/lib/aarch64-linux-gnu"
 [ -f "$build/build.ninja" ] || cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
   -DCMAKE_CXX_FLAGS_RELEASE=-O1 -DANVIL_WERROR=ON -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=aarch64 \
-  -DCMAKE_CXX_COMPILER=aarch64-linux-gnu-g++ -DCMAKE_DISABLE_FIND_PACKAGE_BLAS=ON \
+  -DCMAKE_CXX_COMPILER=aarch64-linux-gnu-g++ -DBLAS_LIBRARIES="$libraries/blas/libblas.so.3" \
+  -DLAPACK_LIBRARIES="$libraries/lapack/liblapack.so.3;-Wl,-rpath-link,$libraries" \
   -DGTest_DIR="$libraries/cmake/GTest" -DANVIL_EIGEN_DIR=/usr/include/eigen3 -DANVIL_LLVM_CONFIGS="$build/llvm-config" \
   -DCMAKE_CROSSCOMPILING_EMULATOR="${emulator// /;}"
 

@@ -11,7 +11,8 @@
 // A loop that moves the result and one operand is of its rows or columns, one that moves both operands only is
 // the depth, one that moves all three makes a batch of products: so transposed operands, slices, several
 // dimensions at once and the windows of convolutions are the same thing. Small products and those with few
-// rows or columns stay loops: they fuse, no step of a tile is wasted, and their operands need no packing.
+// rows or columns stay loops: they fuse, no step of a tile is wasted, and their operands need no packing. Small
+// floats are widened where they are packed, and sums of theirs rounded where they are stored.
 #include "compiler/contraction_cost.h"
 #include "compiler/passes.h"
 #include "compiler/traverse.h"
@@ -61,15 +62,18 @@ class Finder {
     auto update = std::get_if<loops::Update>(&(*inner)[0].is);
     const Expr start = declare->value, product = update == nullptr ? nullptr : update->value;
     if (update == nullptr || update->op != Op::add || update->local != declare->local || product->op != Op::mul ||
-        (product->dtype != DType::f32 && product->dtype != DType::f64) || start->op != Op::constant ||
-        start->constant != Scalar(0).rounded_to(start->dtype) || store->value->op != Op::local ||
-        store->value->local != declare->local)
+        !is_float(product->dtype) || start->op != Op::constant || start->constant != Scalar(0).rounded_to(start->dtype))
       return false;
+    const Expr sum = Contraction::loaded(store->value);
+    const DType stored = store->value->dtype;
+    if (sum->op != Op::local || sum->local != declare->local || compute_type(stored) != product->dtype) return false;
     c.buffer = store->buffer;
     c.place = store->place;
     c.product = product;
     for (Expr operand : {c.left(), c.right()})
-      if (operand->op != Op::load || root(program_, operand->buffer) == root(program_, c.buffer)) return false;
+      if (operand->op != Op::load || operand->dtype != stored ||
+          root(program_, operand->buffer) == root(program_, c.buffer))
+        return false;
     for (const For* f : loops) c.axes.push_back({f->variable, f->end});
     return true;
   }

@@ -1,5 +1,7 @@
 #include "compiler/contraction_cost.h"
 
+#include <algorithm>
+
 #include "runtime/product/product.h"
 
 namespace anvil::compiler {
@@ -15,7 +17,9 @@ constexpr double in_loops = 2, in_loops_across = 3;  // one in loops; where an o
 constexpr int64_t in_cache = 1 << 19;                // larger than this and read again for each few columns
 constexpr double in_loops_of_batch = 4;              // where the elements of a batch lie side by side
 constexpr double in_loops_of_windows = 1.3;          // where windows overlap, which blocks would copy, along memory
+constexpr double in_loops_of_deep_windows = 5;       // across it, or where a few lines of the depth fill the cache
 constexpr double pack_together = 8, pack_across = 12, pack_batch = 40;  // one element
+constexpr double pack_widened = 16;                                     // at least, of a small float
 constexpr double store_row = 16, store_alone = 20;                      // one sum
 
 struct Tile {
@@ -35,6 +39,7 @@ double cost_packed(const ProductShape& s, const Tile& tile) {
     a = pack_across;
   if (s.b_together)
     b = s.depth_of_b_together >= product::least_run && s.rows <= product::few_tiles * tile.rows ? 0 : pack_together;
+  if (s.widened) a = std::max(a, pack_widened), b = std::max(b, pack_widened);
   const double rows = static_cast<double>(s.rows), columns = static_cast<double>(s.columns);
   return static_cast<double>(s.depth) *
              (whole(s.rows, tile.rows) * whole(s.columns, tile.columns) + a * rows + b * columns) +
@@ -43,23 +48,42 @@ double cost_packed(const ProductShape& s, const Tile& tile) {
 
 double cost_of_one_in_loops(const ProductShape& s, const Tile& tile) {
   if (s.batch_together) return in_loops_of_batch;
-  const bool windows = s.bytes_of_a < s.rows * s.depth * s.element_bytes / 2;
-  if (windows && (s.rows_together >= tile.rows / 2 || s.depth_together)) return in_loops_of_windows;
+  if (s.windows) {
+    const bool deep = s.depth * s.element_bytes * tile.rows > in_cache;
+    const bool along = (s.rows_of_a_together && s.rows_together >= tile.rows / 2) || s.depth_together;
+    return along && !deep ? in_loops_of_windows : in_loops_of_deep_windows;
+  }
   return s.rows_of_a_together && s.bytes_of_a <= in_cache ? in_loops : in_loops_across;
+}
+
+// Whether the elements of an operand are those of several of its rows or columns, of which there are `lines`.
+bool overlap(const loops::Program& p, Expr operand, double products, int64_t lines, int64_t depth) {
+  constexpr double most = 0.75;
+  return static_cast<double>(elements(p.buffers[static_cast<size_t>(operand->buffer)].shape)) <
+         most * products * static_cast<double>(lines) * static_cast<double>(depth);
 }
 
 }  // namespace
 
 std::optional<ProductShape> shape_of(const loops::Program& p, const loops::Contraction& c) {
   Expr a = c.left(), b = c.right();
+  const auto of_rows_or_columns = [&](loops::Variable v) { return (step(p, a, v) == 0) != (step(p, b, v) == 0); };
+  // Rows or columns that lie next to each other in the result: a batch that comes first there gets another place
+  // (contraction_layout.cpp).
+  int64_t next = 0;
   for (const auto& [v, _] : c.axes)
-    if (step(p, c.buffer, c.place, v) == 1 && step(p, a, v) == 0 && step(p, b, v) != 0) {
+    if (const int64_t by = step(p, c.buffer, c.place, v); by != 0 && of_rows_or_columns(v))
+      next = next == 0 ? by : std::min(next, by);
+  for (const auto& [v, _] : c.axes)
+    if (step(p, c.buffer, c.place, v) == next && step(p, a, v) == 0 && of_rows_or_columns(v)) {
       std::swap(a, b);
       break;
     }
   ProductShape s;
-  s.element_bytes = static_cast<int>(size_of(a->dtype));
+  s.element_bytes = static_cast<int>(size_of(compute_type(a->dtype)));
+  s.widened = is_small(a->dtype);
   s.bytes_of_a = elements(p.buffers[static_cast<size_t>(a->buffer)].shape) * s.element_bytes;
+  double products = 1;  // side by side
   for (const auto& [v, extent] : c.axes) {
     const int64_t result = step(p, c.buffer, c.place, v), in_a = step(p, a, v), in_b = step(p, b, v);
     s.all *= static_cast<double>(extent);
@@ -71,16 +95,18 @@ std::optional<ProductShape> shape_of(const loops::Program& p, const loops::Contr
       if (in_b == 1) s.b_together = true, s.depth_of_b_together = extent;
       s.depth_together = s.depth_together || (in_a == 1 && in_b == 1 && extent >= product::least_run);
     } else if ((in_a == 0) == (in_b == 0)) {
-      s.batch_together = s.batch_together || result == 1;
+      s.batch_together = s.batch_together || (result == 1 && (in_a == 1 || in_b == 1));
+      products *= static_cast<double>(extent);
     } else if (in_b == 0) {
       s.rows *= extent;
       s.rows_of_a_together = s.rows_of_a_together || in_a == 1;
-      if (result == 1) s.rows_together = extent;
+      if (result == next) s.rows_together = extent;
     } else {
       s.columns *= extent;
       s.b_together = s.b_together || in_b == 1;
     }
   }
+  s.windows = overlap(p, a, products, s.rows, s.depth) || overlap(p, b, products, s.columns, s.depth);
   return s;
 }
 

@@ -12,7 +12,8 @@ struct ProductShape {
   double all = 1;  // multiplications
   int64_t rows = 1, columns = 1, depth = 1;
   int64_t bytes_of_a = 0;
-  int element_bytes = 4;
+  int element_bytes = 4;  // of what is computed with
+  bool widened = false;   // from small floats
   int depth_loops = 0;
   int64_t rows_together = 1;        // in the result
   bool batch_together = false;      // there
@@ -21,6 +22,7 @@ struct ProductShape {
   bool b_together = false;  // columns or depth
   int64_t depth_of_b_together = 1;
   bool depth_together = false;  // in both, long enough for vectors
+  bool windows = false;         // those of an operand overlap
 };
 // None where a loop moves one operand only: then it is no contraction.
 std::optional<ProductShape> shape_of(const loops::Program&, const loops::Contraction&);

@@ -11,7 +11,7 @@
 //
 // A graph inside a call of control flow becomes a block. What leaves a graph (results,
 // the next state of a loop) is written to its destination at once where a call of that
-// graph makes it, and copied there otherwise.
+// graph makes it, if only to be reshaped, and copied there otherwise.
 #pragma once
 #include <limits>
 #include <unordered_map>
@@ -82,6 +82,8 @@ class Lowerer final : public primitives::Lowering {
   void bind(const ValuePtr&, BufferId);     // says where a value is; copies when it has a target elsewhere
   void place(const ValuePtr&, BufferId);    // says where a value is
   BufferId root(BufferId) const;
+  BufferId view(BufferId, const Shape&);        // the same memory in another shape
+  bool is_in(BufferId, const ValuePtr&) const;  // the value is in the same memory
   Variable dimension(size_t d);
   Variable reduced(size_t d);
   Index index(const Shape&, Variable (Lowerer::*)(size_t));
@@ -95,6 +97,7 @@ class Lowerer final : public primitives::Lowering {
   bool dead_after_this_call(const ValuePtr&) const;
   bool store_around(BufferId result, const Part&, const ValuePtr& base);
   void lower_call(const graph::Call&);
+  void add_origin(BufferId memory, int location);
   // Lowers the calls of a graph; targets[k] is the destination of output k (-1: none).
   void lower_calls(const Graph&, const std::vector<BufferId>& targets);
   void copy_outputs(const Graph&, const std::vector<BufferId>& targets);

@@ -134,19 +134,26 @@ class Scheduler {
     return 1;
   }
   void choose_copies_of_vector(For& f) {
-    LoopFacts facts = loop_facts(f);
-    Sums sums;
-    find_sums(f.body, f.variable, -1, sums);
-    int most;
-    if (facts.function) {
-      most = sums.locals.empty() ? 1 : 2;  // a call spills the sums: two chains hide the way through memory
-    } else if (sums.locals.size() > 0) {
-      int room = target_.registers / 4 / static_cast<int>(sums.locals.size());
-      most = std::clamp(facts.ops > 24 ? std::min(room, 2) : room, 1, 8);
-    } else {
-      most = facts.ops <= 6 ? 4 : facts.ops <= 16 ? 2 : 1;
+    int most = most_copies_of_sums(f);
+    if (most == 0) {
+      const LoopFacts facts = loop_facts(f);
+      most = facts.function ? 1 : facts.ops <= 6 ? 4 : facts.ops <= 16 ? 2 : 1;
     }
     f.copies = fitting_copies(extent(f), f.width, most);
+  }
+  // As many as leave room in registers for what each loop inside sums at once; 0 where none sums. A call in such a
+  // loop spills the sums: two chains hide the way through memory.
+  int most_copies_of_sums(const For& f) const {
+    int least = 0;
+    const LoopFacts facts = loop_facts(f);
+    if (!facts.updated.empty()) {
+      const int room = target_.registers / 4 / static_cast<int>(facts.updated.size());
+      least = facts.function ? 2 : std::clamp(facts.ops > 24 ? std::min(room, 2) : room, 1, 8);
+    }
+    for (const Stmt& s : f.body)
+      if (auto inner = std::get_if<For>(&s.is))
+        if (const int n = most_copies_of_sums(*inner); n > 0) least = least == 0 ? n : std::min(least, n);
+    return least;
   }
 
   // ---- blocks of sums in registers ----

@@ -99,9 +99,10 @@ struct Contraction {
   std::vector<Axis> axes;  // outermost first
   BufferId buffer;
   Index place;
-  Expr product;  // of loads of other buffers
-  Expr left() const { return product->args[0]; }
-  Expr right() const { return product->args[1]; }
+  Expr product;  // of loads of other buffers; small floats are all three, computed with what they are widened to
+  Expr left() const { return loaded(product->args[0]); }
+  Expr right() const { return loaded(product->args[1]); }
+  static Expr loaded(Expr operand) { return operand->op == Op::convert ? operand->args[0] : operand; }
 };
 
 using Origins = std::vector<int>;  // graph::Call::location of the calls that it computes, sorted: loops/origins.h

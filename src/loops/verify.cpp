@@ -270,11 +270,12 @@ class Verifier {
       r = {0, extent - 1, true};
     }
     expression(s.product);
-    require(s.product->op == Op::mul && is_computed(s.product->dtype) && s.product->dtype == known(s.buffer).dtype,
+    const DType stored = known(s.buffer).dtype;
+    require(s.product->op == Op::mul && is_computed(s.product->dtype) && s.product->dtype == compute_type(stored),
             "a contraction of no product");
     for (Expr e : {s.left(), s.right()})
-      require(e->op == Op::load && root(program_, e->buffer) != root(program_, s.buffer),
-              "a contraction of no loads, or of its own result");
+      require(e->op == Op::load && e->dtype == stored && root(program_, e->buffer) != root(program_, s.buffer),
+              "a contraction of no loads, of other dtypes, or of its own result");
     access(s.buffer, s.place);
     for (const auto& [v, _] : s.axes) {
       require(step(program_, s.buffer, s.place, v) != 0 ||

@@ -1,15 +1,13 @@
-// Factorisations of one dense matrix. LU is blocked over our own products; Eigen makes the others.
+// LU and QR of one dense matrix. LU is blocked over our own products, QR is Eigen's.
 #include "runtime/factorise.h"
 
 #include <cmath>
-#include <Eigen/Eigenvalues>
 #include <Eigen/QR>
-#include <Eigen/SVD>
-#include <limits>
 #include <numeric>
 #include <vector>
 
 #include "base/interrupt.h"
+#include "runtime/finite.h"
 #include "runtime/matrix.h"
 #include "runtime/pool.h"
 #include "runtime/product/product.h"
@@ -20,19 +18,6 @@ namespace {
 
 template <class T>
 using StridedMap = Eigen::Map<Matrix<T>, 0, Eigen::OuterStride<>>;
-
-template <class T>
-bool all_finite(const T* x, int64_t count) {
-  T sum = 0;  // NaN as soon as one is infinite or NaN
-  in_pieces(count, 1, [&](int64_t first, int64_t end) {
-    for (int64_t i = first; i < end; ++i) sum += x[i] * T(0);
-  });
-  return sum == T(0);
-}
-template <class T>
-void fill_nan(T* x, int64_t count) {
-  std::fill(x, x + count, std::numeric_limits<T>::quiet_NaN());
-}
 
 // ---- LU ---------------------------------------------------------------------------------
 
@@ -77,16 +62,6 @@ void lu_follow(T* a, int64_t m, int64_t k, int64_t w, int64_t first, int64_t end
   product::multiply<T>(product, {a + k + w + m * k, 1, m}, {a + k + m * first, 1, m}, below, count, w);
   StridedMap<T>(a + k + w + m * first, below, count, stride) -= MatrixMap<T>(product, below, count);
   worked(below * count);
-}
-
-// ---- signs ------------------------------------------------------------------------------
-
-// Whether the element of largest magnitude is negative.
-template <class V>
-bool points_down(const V& vector) {
-  Eigen::Index at = 0;
-  vector.cwiseAbs().maxCoeff(&at);
-  return vector[at] < 0;
 }
 
 }  // namespace
@@ -137,78 +112,9 @@ void qr(T* q, T* r, const T* a, int64_t m, int64_t n) {
   worked(m * n * k);
 }
 
-template <class T>
-void eigh(T* values, T* vectors, const T* a, int64_t n) {
-  if (n == 0) return;
-  Matrix<T> lower = ConstMatrixMap<T>(a, n, n).template triangularView<Eigen::Lower>();
-  bool sound = all_finite(lower.data(), n * n);
-  if (sound) {
-    const Eigen::SelfAdjointEigenSolver<Matrix<T>> solver(lower);
-    sound = solver.info() == Eigen::Success;
-    Eigen::Map<Eigen::Matrix<T, Eigen::Dynamic, 1>>(values, n) = solver.eigenvalues();
-    for (int64_t j = 0; j < n; ++j) {
-      const auto column = solver.eigenvectors().col(j);
-      const T sign = points_down(column) ? T(-1) : T(1);
-      for (int64_t i = 0; i < n; ++i) vectors[i + n * j] = sign * column[i];
-    }
-  }
-  if (!sound) {
-    fill_nan(values, n);
-    fill_nan(vectors, n * n);
-  }
-  worked(n * n * n);
-}
-
-template <class T>
-void svd(T* u, T* s, T* vt, const T* a, int64_t m, int64_t n) {
-  const int64_t k = std::min(m, n);
-  if (k == 0) return;
-  bool sound = all_finite(a, m * n);
-  if (sound) {
-    const Eigen::BDCSVD<Matrix<T>> solver(ConstMatrixMap<T>(a, m, n), Eigen::ComputeThinU | Eigen::ComputeThinV);
-    sound = solver.info() == Eigen::Success && solver.singularValues().allFinite();
-    for (int64_t j = 0; j < k; ++j) {
-      s[j] = solver.singularValues()[j];
-      const auto left = solver.matrixU().col(j), right = solver.matrixV().col(j);
-      const T sign = points_down(left) ? T(-1) : T(1);
-      for (int64_t i = 0; i < m; ++i) u[i + m * j] = sign * left[i];
-      for (int64_t i = 0; i < n; ++i) vt[j + k * i] = sign * right[i];
-    }
-  }
-  if (!sound) {
-    fill_nan(u, m * k);
-    fill_nan(s, k);
-    fill_nan(vt, k * n);
-  }
-  worked(m * n * k);
-}
-
-// Singles by way of doubles, rounded once: Eigen's two algorithms are large, and exist once.
-template <>
-void eigh(float* values, float* vectors, const float* a, int64_t n) {
-  const std::vector<double> wide(a, a + n * n);
-  std::vector<double> w(static_cast<size_t>(n)), v(wide.size());
-  eigh(w.data(), v.data(), wide.data(), n);
-  std::copy(w.begin(), w.end(), values);
-  std::copy(v.begin(), v.end(), vectors);
-}
-template <>
-void svd(float* u, float* s, float* vt, const float* a, int64_t m, int64_t n) {
-  const int64_t k = std::min(m, n);
-  const std::vector<double> wide(a, a + m * n);
-  std::vector<double> left(static_cast<size_t>(m * k)), values(static_cast<size_t>(k)),
-      right(static_cast<size_t>(k * n));
-  svd(left.data(), values.data(), right.data(), wide.data(), m, n);
-  std::copy(left.begin(), left.end(), u);
-  std::copy(values.begin(), values.end(), s);
-  std::copy(right.begin(), right.end(), vt);
-}
-
 template void lu(float*, int32_t*, int32_t*, const float*, int64_t, int64_t);
 template void lu(double*, int32_t*, int32_t*, const double*, int64_t, int64_t);
 template void qr(float*, float*, const float*, int64_t, int64_t);
 template void qr(double*, double*, const double*, int64_t, int64_t);
-template void eigh(double*, double*, const double*, int64_t);
-template void svd(double*, double*, double*, const double*, int64_t, int64_t);
 
 }  // namespace anvil::runtime

@@ -76,8 +76,7 @@ int32_t check_tensors(Run* run, void* const* buffers, const int64_t* numbers) {
 
 std::span<const NamedFunction> functions() {
   static constexpr NamedFunction table[] = {
-      {"contract_f32", contract_f32},
-      {"contract_f64", contract_f64},
+      {"contract", contract},
       {"cholesky_f32", cholesky_f32},
       {"cholesky_f64", cholesky_f64},
       {"triangular_solve_f32", triangular_solve_f32},

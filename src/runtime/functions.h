@@ -16,7 +16,7 @@ struct NamedFunction {
   Function function;
 };
 std::span<const NamedFunction> functions();
-//   contract_f32, contract_f64      C, A, B           axes, offsets of C, A and B, then for each axis its
+//   contract                        C, A, B           dtype, axes, offsets of C, A and B, then for each axis its
 //     extent and its step in C, A and B: see product/product.h
 //   cholesky_f32, cholesky_f64      L, A              n lower batch
 //     L L' = A (lower) or L' L = A; only that triangle of A is read, the other one of L is

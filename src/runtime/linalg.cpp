@@ -21,19 +21,6 @@ namespace {
 
 using interleaved::System;
 
-// ---- contractions --------------------------------------------------------------------
-
-template <class T>
-int32_t call_contract(Run* run, void* const* p, const int64_t* d) {
-  return guarded(run, [&] {
-    const auto count = static_cast<size_t>(d[0]);
-    std::vector<product::Axis> axes;
-    for (const int64_t* x = d + 4; axes.size() < count; x += 4) axes.push_back({x[0], x[1], x[2], x[3]});
-    product::contract<T>(static_cast<T*>(p[0]) + d[1], static_cast<const T*>(p[1]) + d[2],
-                         static_cast<const T*>(p[2]) + d[3], axes);
-  });
-}
-
 // ---- one matrix at a time --------------------------------------------------------------
 
 // Copies matrix b of a batch to dense memory, and back.
@@ -208,8 +195,16 @@ int32_t call_solve(Run* run, void* const* p, const int64_t* d) {
 
 }  // namespace
 
-int32_t contract_f32(Run* run, void* const* p, const int64_t* d) { return call_contract<float>(run, p, d); }
-int32_t contract_f64(Run* run, void* const* p, const int64_t* d) { return call_contract<double>(run, p, d); }
+int32_t contract(Run* run, void* const* p, const int64_t* d) {
+  return guarded(run, [&] {
+    const auto dtype = static_cast<DType>(d[0]);
+    const auto count = static_cast<size_t>(d[1]), bytes = size_of(dtype);
+    std::vector<product::Axis> axes;
+    for (const int64_t* x = d + 5; axes.size() < count; x += 4) axes.push_back({x[0], x[1], x[2], x[3]});
+    const auto at = [&](size_t k) { return static_cast<char*>(p[k]) + d[2 + k] * static_cast<int64_t>(bytes); };
+    product::contract(dtype, at(0), at(1), at(2), axes);
+  });
+}
 int32_t cholesky_f32(Run* run, void* const* p, const int64_t* d) { return call_cholesky<float>(run, p, d); }
 int32_t cholesky_f64(Run* run, void* const* p, const int64_t* d) { return call_cholesky<double>(run, p, d); }
 int32_t triangular_solve_f32(Run* run, void* const* p, const int64_t* d) { return call_solve<float>(run, p, d); }

@@ -7,8 +7,7 @@ namespace anvil::runtime {
 
 struct Run;
 
-int32_t contract_f32(Run*, void* const* buffers, const int64_t* numbers);
-int32_t contract_f64(Run*, void* const* buffers, const int64_t* numbers);
+int32_t contract(Run*, void* const* buffers, const int64_t* numbers);
 int32_t cholesky_f32(Run*, void* const* buffers, const int64_t* numbers);
 int32_t cholesky_f64(Run*, void* const* buffers, const int64_t* numbers);
 int32_t triangular_solve_f32(Run*, void* const* buffers, const int64_t* numbers);

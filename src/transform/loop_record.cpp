@@ -6,7 +6,8 @@
 //   the way back       %ga = %ga + %g[%i] * %p
 //
 // Values that do not change from step to step, counters and the records of operand tapes are
-// there for nothing, and so nearly is what the loop records already.
+// there for nothing, and so nearly is what the loop records already. What an inner loop would record on the way
+// back is a value too, where it is of a known size: a tensor, which then takes the place of the tape.
 #include <algorithm>
 
 #include "primitives/vocabulary/var.h"
@@ -14,10 +15,23 @@
 #include "transform/reverse_loop.h"
 #include "transform/rewrite.h"
 #include "transform/simplify.h"
+#include "transform/tapes.h"
 
 namespace anvil::transform {
+
 Pullback::Step Pullback::forward_step(const Loop& loop, Backward& b) {
-  Step step{*b.body, {}};
+  const GraphPtr with_tapes = b.body, with_tensors = fitting_tapes_as_tensors(*b.body);
+  Step step = smallest_step(loop, b);
+  if (!with_tensors) return step;
+  b.body = with_tensors;
+  Step other = smallest_step(loop, b);
+  if (other.bytes < step.bytes) return other;
+  b.body = with_tapes;
+  return step;
+}
+
+Pullback::Step Pullback::smallest_step(const Loop& loop, Backward& b) {
+  Step step{*b.body, {}, 0};
   remove_dead_calls(*b.body, b.remade);
   ValueList counted, states, behind = b.from_behind();
   for (const auto& c : b.counters) counted.push_back(c.out);
@@ -28,7 +42,9 @@ Pullback::Step Pullback::forward_step(const Loop& loop, Backward& b) {
   for (const auto& c : b.counters) later.erase(c.in.get());
   add_dependent(step.graph.calls, later);
   const auto end_of_carried = b.outputs.begin() + static_cast<std::ptrdiff_t>(loop.carried);
-  step.needed = cheapest(*b.body, states, later, Nearest::to_use, addresses({end_of_carried, b.outputs.end()}));
+  const Values recorded = addresses({end_of_carried, b.outputs.end()});
+  step.needed = cheapest(*b.body, states, later, Nearest::to_use, recorded);
+  for (const ValuePtr& v : step.needed) step.bytes += recorded.count(v.get()) != 0 ? 0 : size_in_bytes(v);
 
   const Values counts = addresses(counted);
   std::erase_if(step.graph.calls, [&](const Call& c) { return makes_any_of(c, later) || makes_any_of(c, counts); });

@@ -51,6 +51,13 @@ bool of_large_matrices(const Call& c) {
   };
   return free(0) >= large && free(1) >= large;
 }
+// Whether an operand has the batch of a product, which comes first in the result, behind its other dimensions.
+bool batch_is_last(const Call& c, size_t side) {
+  const Ints& batch = c.params.get<graph::IntegerLists>("batching_dims")[side];
+  const size_t others = c.inputs[side]->type.shape.size() - batch.size();
+  return !batch.empty() && others > 0 &&
+         std::all_of(batch.begin(), batch.end(), [&](int64_t d) { return static_cast<size_t>(d) >= others; });
+}
 }  // namespace
 
 bool reverses(const Ints& permutation) {
@@ -148,7 +155,8 @@ void Orders::visit(const Call& c, double visits) {
     case Axes::reduced: return wish(c.inputs[0], c.outputs[0], false, price(c.outputs[0]));
     case Axes::paired:
       if (of_large_matrices(c)) turned(c.outputs[0], price(c.outputs[0]));
-      return each_operand(at_product);
+      for (size_t k : {0, 1}) wish(c.inputs[k], c.outputs[0], batch_is_last(c, k), price(c.inputs[k], at_product));
+      return;
     case Axes::regrouped:
     case Axes::other: break;
   }

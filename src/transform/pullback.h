@@ -57,6 +57,7 @@ class Pullback {
   void reverse_in_segments(const Call&, int64_t length);
   void reverse_split(const Call&, int64_t length);
   static Step forward_step(const Loop&, Backward&);
+  static Step smallest_step(const Loop&, Backward&);
   std::vector<Record> record(const Loop&, Backward&, Step);
   ValuePtr add_tape(const Call&, GraphPtr body, size_t fields);
   // `layout` tells what a tape of cotangents holds.

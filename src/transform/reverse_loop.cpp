@@ -28,12 +28,6 @@ std::vector<TensorType> float_fields(const ValueList& fields) {
   return floats;
 }
 
-int64_t total_bytes(const ValueList& values) {
-  int64_t sum = 0;
-  for (const ValuePtr& v : values) sum += size_in_bytes(v);
-  return sum;
-}
-
 // Of a carried integer k with k + x or k - x as its next value, x the same at each step: what
 // gives k from that next value.
 std::optional<std::function<Var(Var)>> way_back(const Graph& body, const ValuePtr& k, const ValuePtr& next) {
@@ -175,22 +169,22 @@ void Pullback::reverse_loop(const Call& call) {
     b = backward_body(loop, carries);
   }
 
-  Graph& body = *b.body;
   std::vector<int64_t> new_counts;
-  for (const auto& c : b.carries) body.outputs.push_back(c.out);
-  for (const auto& c : b.captures) body.outputs.push_back(c.out);
+  for (const auto& c : b.carries) b.body->outputs.push_back(c.out);
+  for (const auto& c : b.captures) b.body->outputs.push_back(c.out);
   for (const ValueList& slopes : b.field_slopes) {
-    append(body.outputs, slopes);
+    append(b.body->outputs, slopes);
     if (!slopes.empty()) new_counts.push_back(static_cast<int64_t>(slopes.size()));
   }
   Step step = forward_step(loop, b);
   if (can_be_cut) {
-    const int64_t bytes = total_bytes(step.needed);
+    const int64_t bytes = step.bytes;
     const bool outermost = moving_.empty() && places_.count(call.outputs[0].get()) != 0;
     if (const int64_t length = segment_length(call, bytes)) return reverse_in_segments(call, length);
     if (const int64_t length = recorded_steps(call, bytes); length > 0 && outermost) return reverse_split(call, length);
   }
   const std::vector<Record> records = record(loop, b, std::move(step));
+  Graph& body = *b.body;
   auto end_of_carried = body.outputs.begin() + static_cast<std::ptrdiff_t>(b.carries.size() + b.captures.size());
   for (const auto& c : b.counters) end_of_carried = body.outputs.insert(end_of_carried, c.out) + 1;
 

@@ -37,6 +37,7 @@ struct Pullback::Backward {
 struct Pullback::Step {
   Graph graph;       // inputs and outputs as the loop's body has them
   ValueList needed;  // values of it from which the way back can be computed, of least size
+  int64_t bytes;     // of these, but for what is recorded already
 };
 
 }  // namespace anvil::transform

@@ -32,7 +32,10 @@ void split_residuals(graph::Graph&);
 // A call and the only reader of its result become one, where the primitive can say both: what text writes
 // as a reduction and a reshape is a reduction that keeps its dimensions.
 void absorb_readers(graph::Graph&);
-void simplify(graph::Graph&);  // before differentiation: the first five
-void optimize(graph::Graph&);  // those that make the calls fewer or cheaper, for the compiler
+// Transposes that row-major reshapes of a text need, and those beside them, become none or one.
+void join_turns(graph::Graph&);
+bool keeps_row_major(Shape from, Shape to);  // a reshape in R's order: only sizes of 1 come or go
+void simplify(graph::Graph&);                // before differentiation: the first five
+void optimize(graph::Graph&);                // those that make the calls fewer or cheaper, for the compiler
 
 }  // namespace anvil::transform

@@ -76,31 +76,54 @@ Tape tape_of(const ValuePtr& length, std::optional<int64_t> known, const Vars& r
 
 // ---- the rewriting ------------------------------------------------------------------------
 
+// Of a call that is rewritten what it carries leaves as the values that it was.
 class Untaper {
  public:
+  // Which loops: all, in inner graphs too, or those of the graph itself whose records fit into tensors.
+  enum class Of : uint8_t { all, fitting };
+  explicit Untaper(Of loops) : all_(loops == Of::all) {}
+
   GraphPtr run(const Graph& g) {
-    auto to = std::make_shared<Graph>();
-    to->inputs = g.inputs;
-    for (const ValuePtr& v : g.constants) to->constants.push_back(substitute(map_, v));
+    auto to = std::make_shared<Graph>(g);
+    to->calls.clear();
     for (const Call& c : g.calls) {
       poll();
       call(*to, c);
     }
-    for (const ValuePtr& v : g.outputs) to->outputs.push_back(substitute(map_, v));
     return to;
   }
+  // Whether there is something new, of which nothing reads a tape that is no more.
+  bool succeeded() const { return !tapes_.empty() && !missing_; }
 
  private:
   void call(Graph& to, Call c) {
-    for (graph::Param& p : c.params.items)
-      if (auto* inner = std::get_if<GraphPtr>(&p.value)) *inner = run(**inner);
-    substitute_all(map_, c.inputs);
-    if (primitives::control_of(c) == primitives::Control::scan) return tape_scan(to, c);
-    if (primitives::records(c)) return while_record(to, c);
-    to.calls.push_back(std::move(c));
+    if (all_)
+      for (graph::Param& p : c.params.items)
+        if (auto* inner = std::get_if<GraphPtr>(&p.value)) *inner = run(**inner);
+    const bool scans = primitives::control_of(c) == primitives::Control::scan;
+    if (!(scans || primitives::records(c)) || !is_rewritten(c)) return to.calls.push_back(std::move(c));
+    const size_t before = to.calls.size();
+    scans ? tape_scan(to, c) : while_record(to, c);
+    graph::locate(to.calls, before, c.location);
   }
-  void bind(const ValueList& from, const ValueList& to) {
-    for (size_t i = 0; i < to.size(); ++i) map_[from[i].get()] = to[i];
+  bool is_rewritten(const Call& c) {
+    if (all_) return true;
+    const bool scans = primitives::control_of(c) == primitives::Control::scan;
+    const size_t read = scans ? c.params.ints("last_first").size() : 0;
+    size_t there = 0;
+    for (size_t i = 0; i < read; ++i) there += tapes_.count(c.inputs[i].get());
+    const auto known = !scans ? trip_count(c) : there > 0 ? tapes_.at(c.inputs[0].get()).known : std::nullopt;
+    const auto layout = new_fields(c);
+    const bool can_be = there == read && (layout.empty() || fits(layout, known));
+    if (there > 0 && !can_be) missing_ = true;
+    return can_be;
+  }
+  // Of all tapes that a loop records.
+  static std::vector<TensorType> new_fields(const Call& c) {
+    const ValueList& made = c.params.graph("body_graph")->outputs;
+    std::vector<TensorType> layout;
+    for (size_t k = primitives::carried(c); k < made.size(); ++k) layout.push_back(made[k]->type);
+    return layout;
   }
 
   // What a step gives from the carried values and the count of steps before: the next carried values,
@@ -147,9 +170,7 @@ class Untaper {
                       const Outputs& outputs, ValuePtr length, std::optional<int64_t> known) {
     const size_t n = start.size();
     const std::vector<int64_t> counts = primitives::new_field_counts(c);
-    const ValueList& made_by_body = c.params.graph("body_graph")->outputs;
-    std::vector<TensorType> layout;
-    for (size_t k = n; k < made_by_body.size(); ++k) layout.push_back(made_by_body[k]->type);
+    const std::vector<TensorType> layout = new_fields(c);
     const auto advance = [n](const Vars& counted, const Vars& made) {
       Vars next = part(made, 0, n);
       next.push_back(counted[n] + 1.0);
@@ -170,8 +191,8 @@ class Untaper {
       }
       return next;
     });
-    bind(c.outputs, values(part(end, 0, n)));
-    if (!length) length = end[n].value;
+    for (size_t i = 0; i < n; ++i) to.calls.back().outputs[i] = c.outputs[i];
+    if (!length) length = known ? primitives::literal(to, *known, {DType::i64, {}}).value : end[n].value;
     size_t field = 0;
     for (size_t t = 0; t < counts.size(); ++t) {
       const auto fields = static_cast<size_t>(counts[t]);
@@ -190,7 +211,8 @@ class Untaper {
     }
   }
 
-  graph::Substitution map_;
+  const bool all_;
+  bool missing_ = false;
   std::unordered_map<const Value*, Tape> tapes_;
 };
 
@@ -207,9 +229,15 @@ bool has_tapes(const Graph& g) {
 
 GraphPtr without_tapes(const Graph& g) {
   if (!has_tapes(g)) return std::make_shared<Graph>(g);
-  GraphPtr plain = Untaper().run(g);
+  GraphPtr plain = Untaper(Untaper::Of::all).run(g);
   remove_dead_calls(*plain);  // of a step that runs again for one record the rest is read by nobody
   return plain;
+}
+
+GraphPtr fitting_tapes_as_tensors(const Graph& g) {
+  Untaper untaper(Untaper::Of::fitting);
+  GraphPtr changed = untaper.run(g);
+  return untaper.succeeded() ? changed : nullptr;
 }
 
 }  // namespace anvil::transform

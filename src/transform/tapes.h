@@ -11,4 +11,8 @@ namespace anvil::transform {
 // has neither.
 graph::GraphPtr without_tapes(const graph::Graph&);
 
+// The graph with such tensors for loops of its own whose records fit, and for those that record a length only;
+// null when there is none. Inner graphs stay, and the values that do not go keep their identity.
+graph::GraphPtr fitting_tapes_as_tensors(const graph::Graph&);
+
 }  // namespace anvil::transform

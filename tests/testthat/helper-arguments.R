@@ -114,11 +114,17 @@ special_arguments <- function(usual) {
     nv_kl_divergence = list(p = m / 4, q = m / 4), nv_softmax = list(dim = 1L), nv_layer_norm = list(dims = 2L), nv_batch_norm = list(),
     nv_group_norm = list(groups = 2L), nv_max_pool = list(x = image, window = 2L), nv_avg_pool = list(x = image, window = 2L),
     nv_attention = list(query = m, key = m, value = m), nv_embedding = list(x = nv_tensor(1:2), weight = m), nv_one_hot = list(x = nv_tensor(1:2)),
-    nv_conv1d = list(x = line, kernel = line), nv_conv2d = list(x = image, kernel = image), nv_conv3d = list(x = block, kernel = block),
-    nv_conv_transpose1d = list(x = line, kernel = line), nv_conv_transpose2d = list(x = image, kernel = image), nv_conv_transpose3d = list(x = block, kernel = block),
+    nv_conv1d = list(x = line, weight = line), nv_conv2d = list(x = image, weight = image), nv_conv3d = list(x = block, weight = block),
+    nv_conv_transpose1d = list(x = line, weight = line), nv_conv_transpose2d = list(x = image, weight = image), nv_conv_transpose3d = list(x = block, weight = block),
     nv_nuts = list(log_density = function(x) -sum(x^2) / 2, start = c(0, 0), chains = 1L, draws = 4L, warmup = 0L, step_size = 0.1),
     nv_hmc = list(log_density = function(x) -sum(x^2) / 2, start = c(0, 0), chains = 1L, draws = 4L, warmup = 0L, step_size = 0.1),
-    as_objective = fit_arguments, nv_minimize = fit_arguments, nv_fit = training_arguments, nv_lr_step = list(lr = 1, every = 2L), nv_lr_constant = list(lr = 1), nv_lr_exponential = list(lr = 1, factor = 0.9), nv_lr_cosine = list(lr = 1, steps = 3L), nv_lr_warmup = list(schedule = 1, steps = 3L)
+    as_objective = fit_arguments, nv_minimize = fit_arguments, nv_fit = training_arguments, nv_lr_step = list(lr = 1, every = 2L), nv_lr_constant = list(lr = 1), nv_lr_exponential = list(lr = 1, factor = 0.9), nv_lr_cosine = list(lr = 1, steps = 3L), nv_lr_warmup = list(schedule = 1, steps = 3L),
+    tree_diff = list(x = build_tree(list(1)), y = build_tree(1)),
+    nv_glorot_uniform = list(gain = 2, fans = c(3, 4)), nv_glorot_normal = list(gain = 2), nv_he_uniform = list(slope = 0.1), nv_he_normal = list(fans = c(3, 4)), nv_orthogonal = list(gain = 2),
+    nv_rtruncnorm = list(mean = 1, sd = 2, min = 0, max = 3),
+    nv_family = list(family = "poisson"),
+    nv_sparse = list(x = c(1, 2), i = 1:2, j = 1:2), nv_dense = list(x = diag(2)), nv_quadratic_form = list(a = diag(2), x = c(1, 2)),
+    nv_sparse_solve = list(a = nv_sparse(diag(2)), b = c(1, 2)), nv_sparse_logdet = list(a = nv_sparse(diag(2))), nv_sparse_inverse = list(a = nv_sparse(diag(2)))
   )
 }
 

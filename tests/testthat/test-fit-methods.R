@@ -31,6 +31,15 @@ test_that("the methods of models work", {
   expect_equal(BIC(nv_minimize(total, list(mu = 0, log_sigma = 0), x = x, nobs = 5)), BIC(known))
 })
 
+test_that("the Hessian matrix is compiled once for all fits of an objective", {
+  objective <- as_objective(normal, list(mu = 0, log_sigma = 0), x = x)
+  vcov(nv_minimize(objective))
+  program <- objective$problem$programs$curvature
+  expect_type(program, "closure")
+  summary(nv_minimize(objective, list(mu = 1, log_sigma = 0)))
+  expect_identical(objective$problem$programs$curvature, program)
+})
+
 test_that("sandwich variances are those of the formula", {
   fit <- nv_minimize(normal, list(mu = 0, log_sigma = 0), x = x)
   s <- sqrt(mean((x - mean(x))^2))

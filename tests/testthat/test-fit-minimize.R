@@ -31,6 +31,17 @@ test_that("the minima of test problems are found", {
   }
 })
 
+test_that("a search ends soon where rounding hides what a step promises", {
+  # away from the start the value is larger by what hides all that is to be gained
+  hidden <- function(p) 1 + sum((p - 1)^2) + 1e-6 * nv_convert(nv_stop_gradient(p[1]) != 1.0001, "f64")
+  for (method in c("L-BFGS", "newton")) {
+    fit <- nv_minimize(hidden, 1.0001, method)
+    expect_identical(fit$convergence, 0L)
+    expect_identical(unname(fit$par), 1.0001)
+    expect_lt(fit$counts[[1L]], 15)
+  }
+})
+
 test_that("with bounds they are those of nlminb()", {
   for (name in names(problems)) {
     p <- problems[[name]]

@@ -56,6 +56,14 @@ test_that("parameters are named as by unlist(), and are put back", {
   expect_identical(seen, list(one = integer(), m = c(1L, 1L), v = 2L))
 })
 
+test_that("objects of numbers are data without being rounded", {
+  withr::local_options(anvil.default_dtypes = "f32")
+  x <- c(0.1, 0.2)
+  squares <- function(p, x) sum((x - p[1])^2)
+  data <- list(stats::ts(x), if (requireNamespace("Matrix", quietly = TRUE)) Matrix::Matrix(x, sparse = FALSE))
+  for (object in Filter(Negate(is.null), data)) expect_identical(as_objective(squares, 0, x = object)$fn(0), as_objective(squares, 0, x = x)$fn(0))
+})
+
 test_that("data are f64 tensors whatever the default is, and may be anything else", {
   withr::local_options(anvil.default_dtypes = "f32")
   seen <- NULL

@@ -90,7 +90,7 @@ test_that("training stops early, with the best parameters", {
   fit <- nv_fit(walk, list(x = rep(1, 4)), 0, nv_sgd(0.25), epochs = 100, batch_size = 4, validation = list(x = 1), patience = 3)
   expect_identical(c(nrow(fit$history), fit$best), c(7L, 4L))
   expect_equal(as.double(fit$params), 1)
-  lost <- nv_fit(function(params, x) params * NaN, list(x = 1), 0, nv_sgd(), epochs = 9, patience = 2)
+  expect_warning(lost <- nv_fit(function(params, x) params * NaN, list(x = 1), 0, nv_sgd(), epochs = 9, patience = 2), class = "anvil_warning_loss")
   expect_identical(c(nrow(lost$history), lost$best), c(2L, 2L))
 })
 
@@ -113,6 +113,11 @@ test_that("errors say what is wrong", {
     nv_fit(net, data, validation = list(x, x, z = x))
     nv_fit(net, data, params = list())
     nv_fit(net, list())
+    nv_fit(net, list(x = x, y = factor(x)))
+    nv_fit(net, list(x, iris[rep(1, 70), ]))
+    nv_fit(net, data, lr = 0.1)
+    nv_fit(net, data, params = nv_rnorm(2, nv_rng_state(1)))
+    predict(nv_fit(net, data, epochs = 1), newdata = x)
     nv_fit(net, data, params = list("a"))
     nv_fit(net, data, optimiser = "adam")
     nv_fit(net, data, patience = 0)
@@ -121,5 +126,30 @@ test_that("errors say what is wrong", {
 })
 
 test_that("an argument that nothing takes is named", {
-  expect_error(nv_fit(function(params, x) mean((x - params)^2), list(x = 1:3), 0, optimizer = nv_sgd(0.1)), "`optimizer` is handed on", class = "anvil_error_argument")
+  loss <- function(params, x) mean((x - params)^2)
+  expect_error(nv_fit(loss, list(x = 1:3), 0, optimizer = nv_sgd(0.1)), "`optimizer`, which neither", class = "anvil_error_argument")
+  formals(loss) <- alist(params = , x = , ... = )
+  expect_error(nv_fit(loss, list(x = 1:3), 0, optimizer = nv_sgd(0.1)), "`optimizer` is handed on", class = "anvil_error_argument")
+})
+
+test_that("data frames are matrices of the dtype, in training and in predictions", {
+  frame <- data.frame(a = c(1 / 3, 2, 5), b = c(1, 0, 1))
+  model <- list(params = list(w = matrix(c(1, 2))), predict = function(params, x) x %*% params$w)
+  model$loss <- function(params, x, y) nv_mse(model$predict(params, x), y)
+  run <- function(x) nv_fit(model, list(x = x, y = matrix(c(1, 2, 3))), epochs = 2, dtype = "f64")
+  fit <- run(frame)
+  expect_true(same(fit, run(unname(as.matrix(frame)))))
+  expect_identical(predict(fit, x = frame), predict(fit, x = as.matrix(frame)))
+  expect_identical(predict(fit, frame), predict(fit, x = frame))
+})
+
+test_that("a loss that is lost is told", {
+  expect_warning(nv_fit(net, list(x = x, y = replace(x^2, 3, NA)), epochs = 2), "in 2 of 2 epochs", class = "anvil_warning_loss")
+  expect_warning(nv_fit(net, data, optimiser = nv_sgd(1e30), epochs = 1), class = "anvil_warning_loss")
+  withr::local_options(anvil.check_nan = TRUE)
+  expect_error(nv_fit(function(params, x) nv_mean(log(x - params)), list(x = c(1, 2)), 3, epochs = 1), class = "anvil_error_nan")
+})
+
+test_that("data that are objects have the dtype of the training", {
+  for (x in list(ts(c(0.1, 0.2)), data.frame(a = c(0.1, 0.2)), c(0.1, 0.2))) expect_equal(as.character(dtype(data_tensor(x, "f64"))), "f64")
 })

@@ -52,7 +52,7 @@ junk_and_calls <- '
     anvil_read_stablehlo = list("func.func @main(%x: tensor<f32>) -> tensor<f32> { return %x : tensor<f32> }", ""),
     anvil_inspect = list(graph, "loops"), anvil_stages = list(graph), anvil_single_calls = list(graph), anvil_inner_graphs = list(graph),
     anvil_primitives = list(), anvil_primitive_info = list("mul"), anvil_reverse = list("mul", list(x, x), list(x), list(x), list(NULL, NULL)), anvil_forward = list("mul", list(x, x), list(x), list(x, NULL), NULL), anvil_register = list("forged", list(NULL, NULL, NULL, NULL, NULL), TRUE),
-    anvil_custom = list("forged", getNativeSymbolInfo("C_anvil_tag", getLoadedDLLs()$anvil)$address, FALSE),
+    anvil_custom = list("forged", getNativeSymbolInfo("C_anvil_tag", getLoadedDLLs()$anvil)$address, FALSE), anvil_sparse = list("factor"),
     anvil_cache = list(list(cache_size = 1, convert = FALSE)), anvil_cache_info = list(cache), anvil_jit_call = list(cache, list(x = x)), anvil_compile = list(graph),
     anvil_execute = list(executable, list(x)), anvil_llvm = list(NULL), anvil_jit_report = list(cache), anvil_profile = list(cache, list(x = x), 0), anvil_peak = list()
   )

@@ -13,6 +13,8 @@ test_that("every level has a text", {
 
 test_that("the installation reports on itself", {
   out <- capture.output(report <- anvil_sitrep())
+  capture.output(of_three <- with_threads(3, anvil_sitrep()))
+  expect_match(of_three$threads, "^3 ")
   expect_true(any(grepl("^llvm:", out)))
   # the code generator is there, and found, unless the package was built without it
   expect_identical(report$jit, !built_without_llvm(), label = report$llvm)

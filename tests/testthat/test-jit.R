@@ -107,6 +107,21 @@ test_that("R values are converted on request only", {
   })
 })
 
+test_that("other default dtypes are another program", {
+  withr::local_options(anvil.default_dtypes = NULL)
+  f <- jit(function(n) nv_fill(n, 2L), static = "n")
+  expect_equal(type_of(f(1)), "f32[2]")
+  local({
+    local_default_dtypes("f64")
+    expect_equal(type_of(f(1)), "f64[2]")
+    expect_equal(type_of(f(1L)), "i32[2]")
+    local_default_dtypes(int = "i64")
+    expect_equal(type_of(f(1L)), "i64[2]")
+  })
+  expect_equal(type_of(f(1)), "f32[2]")
+  expect_equal(cache_size(f), 4)
+})
+
 test_that("arguments of jit() are checked", {
   expect_snapshot(error = TRUE, {
     jit(1)

@@ -28,6 +28,22 @@ test_that("products go side by side over leading dimensions", {
   for (k in 1:2) expect_equal(out[k, , ], crossprod(x[k, , ]))
 })
 
+test_that("a matrix goes with each matrix of a stack", {
+  stack <- array(rnorm(120), c(2, 5, 3, 4))
+  right <- matrix(rnorm(8), 4)
+  left <- matrix(rnorm(6), 2)
+  products <- list(
+    list(nv_matmul, `%*%`, stack, right), list(nv_matmul, `%*%`, left, stack), list(nv_crossprod, crossprod, stack, t(left)),
+    list(nv_crossprod, crossprod, t(left), stack), list(nv_tcrossprod, tcrossprod, stack, t(right)), list(nv_tcrossprod, tcrossprod, t(right), stack)
+  )
+  one <- function(x, i, j) if (length(dim(x)) == 2L) x else x[i, j, , ]
+  for (p in products) {
+    out <- both(p[[1L]], f64(p[[3L]]), f64(p[[4L]]), absolute = 1e-14)
+    for (i in 1:2) for (j in 1:5) expect_equal(out[i, j, , ], p[[2L]](one(p[[3L]], i, j), one(p[[4L]], i, j)))
+    expect_nv_check(p[[1L]], f64(p[[3L]]), f64(p[[4L]]), n = 3)
+  }
+})
+
 test_that("diagonals and triangles agree with R", {
   expect_equal(value(nv_eye(3)), diag(3))
   expect_equal(type_of(nv_eye(2, "i8")), "i8[2,2]")
@@ -77,7 +93,7 @@ test_that("mistakes are explained", {
     f64(a) %*% f64(a)
     nv_matmul(f64(1:3), f64(a))
     nv_matmul(2, f64(a))
-    nv_matmul(f64(a), nv_tensor(array(0, c(1, 3, 2))))
+    nv_matmul(nv_tensor(array(0, c(1, 2, 3))), nv_tensor(array(0, c(1, 1, 3, 2))))
     nv_set_diag(f64(a), f64(1:3))
     nv_extract_diag(f64(1:3))
     nv_diag(f64(a))

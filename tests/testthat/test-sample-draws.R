@@ -54,6 +54,19 @@ test_that("data are tensors, or known when the density is traced, and the progra
   expect_equal(c(mean(a), mean(b)), c(1, 21) / 4, tolerance = 0.2)
 })
 
+test_that("what is not given is as in the draws that stand for the density", {
+  a <- nv_hmc(normal, c(0, 0), chains = 2, draws = 30, warmup = 20, thin = 2, steps = 3, step_size = 0.5, dtype = "f32", seed = 1)
+  expect_identical(plain(nv_hmc(a, seed = 1)), plain(a))
+  b <- nv_hmc(a, draws = 10, time = 1, seed = 1)
+  settings <- attr(b, "program")$settings
+  expect_identical(dim(b), c(10L, 2L, 2L))
+  expect_identical(settings[c("warmup", "thin", "step_size", "dtype", "time")], list(warmup = 20L, thin = 2L, step_size = 0.5, dtype = "f32", time = 1))
+  expect_null(settings$steps)
+  other <- nv_nuts(a, seed = 1)
+  expect_identical(attr(other, "method"), "nuts")
+  expect_identical(dim(other), dim(a))
+})
+
 test_that("a draw's array, data frame and summary hold the same", {
   x <- nv_hmc(normal, c(a = 0, b = 0), chains = 2, draws = 50, warmup = 30, seed = 1)
   expect_identical(dim(x), c(50L, 2L, 2L))

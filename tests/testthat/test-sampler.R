@@ -21,9 +21,24 @@ test_that("continuous samples have their distributions", {
   expect_distribution(nv_rbeta(n, state, "f64", 0.1, 0.3), "pbeta", 0.1, 0.3)
   expect_distribution(nv_rf(n, state, "f64", 3, 5), "pf", 3, 5)
   expect_distribution(nv_rt(n, state, "f64", 3), "pt", 3)
+  expect_distribution(nv_rtruncnorm(n, state, "f64", 1, 3, -Inf, Inf), "pnorm", 1, 3)
   # each element has its own parameter
   alpha <- rep(c(0.5, 5), n / 2)
   expect_gt(suppressWarnings(ks.test(pgamma(drawn(nv_rgamma(n, state, "f64", alpha = f64(alpha))), alpha), "punif")$p.value), level)
+})
+
+test_that("truncated normal samples have their distribution in the middle and in the tails", {
+  for (bounds in list(c(-2, 2), c(-0.1, 3), c(-Inf, -3), c(5, 9), c(30, Inf), c(1e5, Inf), c(-40.1, -40))) {
+    x <- drawn(nv_rtruncnorm(n, state, "f64", 0, 1, bounds[1], bounds[2]))
+    expect_true(all(x >= bounds[1] & x <= bounds[2]))
+    # of the tail that the bounds are in
+    log_p <- function(q) if (sum(bounds) > 0) pnorm(-q, log.p = TRUE) else pnorm(q, log.p = TRUE)
+    ends <- range(log_p(bounds))
+    u <- (exp(log_p(x) - ends[2]) - exp(ends[1] - ends[2])) / -expm1(ends[1] - ends[2])
+    expect_gt(suppressWarnings(ks.test(u, "punif")$p.value), level, label = format(bounds))
+  }
+  expect_equal(sd(drawn(nv_rtruncnorm(n, state, mean = 4, sd = 10))) / 10, sqrt(1 - 4 * dnorm(2) / (2 * pnorm(2) - 1)), tolerance = 0.01)
+  expect_true(all(is.nan(drawn(nv_rtruncnorm(4, state, sd = f64(c(-1, 1, 1, 0)), min = f64(c(0, 1, NaN, 0)), max = 1)))))
 })
 
 # P values of chi-square tests of counts, in up to 40 cells.

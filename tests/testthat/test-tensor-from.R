@@ -8,6 +8,13 @@ test_that("data frames of numbers become matrices", {
   expect_snapshot(nv_tensor(iris), error = TRUE)
 })
 
+test_that("time series are their values", {
+  expect_identical(type_of(nv_tensor(Nile)), "f32[100]")
+  expect_identical(as_array(nv_tensor(Nile, "f64")), array(as.vector(Nile)))
+  stocks <- utils::head(EuStockMarkets)
+  expect_identical(as_array(nv_tensor(EuStockMarkets, "f64"))[1:6, ], matrix(stocks, 6L))
+})
+
 test_that("dense matrices of package Matrix are the matrices that they stand for", {
   skip_if_not_installed("Matrix")
   m <- matrix(c(2, 1, 0.5, 1, 3, 0, 0.5, 0, 1), 3L)

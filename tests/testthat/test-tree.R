@@ -18,3 +18,17 @@ test_that("leaves have paths", {
   expect_identical(tree_path(tree, 3), "x[[2]]")
   expect_identical(flatten(unflatten(filter_list_node(tree, "a"), list("p", "q"))), list("p", "q"))
 })
+
+test_that("tree_diff() names the first place where trees differ", {
+  diff <- function(x, y) tree_diff(build_tree(x), build_tree(y))
+  expect_null(diff(list(1, b = list(2, NULL)), list("p", b = list(TRUE, NULL))))
+  expect_null(tree_diff(filter_list_node(build_tree(list(a = 1, b = 2)), "b"), build_tree(list(b = 1))))
+  expect_identical(diff(1, list(1)), "x")
+  expect_identical(diff(list(), NULL), "x")
+  expect_identical(diff(list(a = 1, b = list(2, 3)), list(a = 1, b = list(2, list(3)))), "x$b[[2]]")
+  expect_identical(diff(list(a = 1), list(b = 1)), "x$a")
+  expect_identical(diff(list(1), list(b = 1)), "x[[1]]")
+  expect_identical(diff(list(a = 1), list(a = 1, b = 1)), "x$b")
+  expect_identical(diff(list(a = 1, b = 1), list(a = 1)), "x$b")
+  expect_snapshot(error = TRUE, tree_diff(list(1), build_tree(1)))
+})

@@ -29,6 +29,12 @@ test_that("orders, ranks and groups are R's", {
   expect_equal(value(gradient(function(x) sum(nv_rowsum(x, data$k, 2)^2))(f64(v))$x), array(c(6, 6, 6)))
 })
 
+test_that("special functions are R's", {
+  expect_as_in_r(expression(
+    psigamma(v), psigamma(v, 2), psigamma(m, deriv = 1L), besselI(v, 0.5), besselI(v, 1, TRUE), besselJ(m, 2), besselK(v, nu = 1.5), besselK(v, 1, expon.scaled = TRUE), besselY(v, 0)
+  ))
+})
+
 test_that("parts, repetitions and outer products are R's", {
   expect_as_in_r(expression(
     c(1, v), c(v, c(1, 2)), c(m, v), head(v, 2), head(v, -1), head(m, 1), head(m, c(1, 2)), tail(v, 2), tail(v, -1), tail(m, 1), rev(m), drop(m[1, , drop = FALSE]),

@@ -46,7 +46,8 @@ typedef enum {
   ANVIL_F32 = 9,
   ANVIL_F64 = 10,
   ANVIL_F16 = 11, /* IEEE binary16 in two bytes */
-  ANVIL_BF16 = 12 /* the upper two bytes of an f32 */
+  ANVIL_BF16 = 12, /* the upper two bytes of an f32 */
+  ANVIL_DTYPE_COUNT /* how many there are */
 } anvil_dtype;
 
 typedef struct {

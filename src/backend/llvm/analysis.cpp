@@ -31,7 +31,7 @@ template <class... F>
 Overloaded(F...) -> Overloaded<F...>;
 
 // How many numbers the call of a contraction takes: see runtime/functions.h.
-size_t contraction_numbers(const loops::Contraction& c) { return 4 + 4 * c.axes.size(); }
+size_t contraction_numbers(const loops::Contraction& c) { return 5 + 4 * c.axes.size(); }
 
 }  // namespace
 

@@ -103,7 +103,7 @@ void Emitter::emit(const loops::Call& s) {
 }
 
 void Emitter::emit(const loops::Contraction& s) {
-  llvm::SmallVector<Value, 16> numbers = {i64(int64_t(s.axes.size()))};
+  llvm::SmallVector<Value, 16> numbers = {i64(int64_t(s.left()->dtype)), i64(int64_t(s.axes.size()))};
   llvm::SmallVector<Affine, 3> offsets = {loops::linear(program_, s.buffer, s.place),
                                           loops::linear(program_, s.left()->buffer, s.left()->place),
                                           loops::linear(program_, s.right()->buffer, s.right()->place)};
@@ -121,8 +121,7 @@ void Emitter::emit(const loops::Contraction& s) {
     numbers.push_back(index_value(a, DType::i64, {}, in));
   }
   numbers.append(axes.begin(), axes.end());
-  call_runtime(s.left()->dtype == DType::f32 ? "contract_f32" : "contract_f64",
-               {s.buffer, s.left()->buffer, s.right()->buffer}, numbers);
+  call_runtime("contract", {s.buffer, s.left()->buffer, s.right()->buffer}, numbers);
 }
 
 void Emitter::call_runtime(const std::string& function, const std::vector<BufferId>& buffers,

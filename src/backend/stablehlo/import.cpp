@@ -215,21 +215,7 @@ const Importer::Origin* Importer::origin(const ValuePtr& v, Origin::Kind kind) c
   return it != origins_.end() && it->second.kind == kind ? &it->second : nullptr;
 }
 
-// The composition with the transpose that x is, if it may be taken back.
-Var Importer::composed(Var x, Ints permutation, bool turning) {
-  Var source = x;
-  const Origin* inner = origin(x.value, Origin::turned);
-  if (!inner && turning) inner = origin(x.value, Origin::transposed);
-  if (inner) {
-    source.value = inner->x;
-    for (int64_t& d : permutation) d = inner->dims[static_cast<size_t>(d)];
-    if (std::is_sorted(permutation.begin(), permutation.end())) return source;
-  }
-  Var y = primitives::transpose(source, permutation);
-  note(y.value, {turning ? Origin::turned : Origin::transposed, source.value, permutation});
-  return y;
-}
-Var Importer::transpose(Var x, Ints permutation) { return composed(x, std::move(permutation), false); }
+// A reversal of the one that x is, if that may be taken back, is none.
 Var Importer::mirrored(Var x, const Ints& dims, bool running) {
   const Origin* inner = origin(x.value, Origin::run_backwards);
   if (!inner && running) inner = origin(x.value, Origin::reversed);
@@ -240,7 +226,6 @@ Var Importer::mirrored(Var x, const Ints& dims, bool running) {
 }
 Var Importer::reversed(Var x, const Ints& dims) { return mirrored(x, dims, false); }
 Var Importer::run_backwards(Var x, const Ints& dims) { return mirrored(x, dims, true); }
-Var Importer::turned(Var x) { return x.shape().size() < 2 ? x : composed(x, reversal(x.shape().size()), true); }
 
 ValuePtr Importer::constant(const graph::Tensor& t) {
   top_->constants.push_back(graph::make_constant(t));
@@ -265,7 +250,8 @@ Program read_program(std::string_view text, std::string_view entry, const Rules&
   citing(text, [&] {
     Module module = parse(text);
     program = Importer(module, extra).run(entry);
-    transform::absorb_readers(*program.graph);     // a program that was written and read prints as before
+    transform::join_turns(*program.graph);  // a program that was written and read prints as before
+    transform::absorb_readers(*program.graph);
     transform::remove_dead_calls(*program.graph);  // what the rules took back
     transform::remove_unused_constants(*program.graph);
   });

@@ -58,11 +58,8 @@ class Importer {
   // All results of a primitive.
   std::vector<ValuePtr> record(const char* primitive, const Vars& operands, graph::Params = {});
   Var var(const ValuePtr& v) { return {graph_, v}; }
-  // A transpose that the text has; and one that a row-major reshape needs, which takes back
-  // a transpose that x is. The text's transpose of the latter's result does the same.
-  Var transpose(Var x, Ints permutation);
-  Var turned(Var x);  // dimensions reversed
-  // The same of a reversal along some dimensions: that of the text, and that which a run from the end needs.
+  // A reversal along some dimensions that the text has; and one that a run from the end needs, which takes back a
+  // reversal that x is. The text's reversal of the latter's result does the same.
   Var reversed(Var x, const Ints& dims);
   Var run_backwards(Var x, const Ints& dims);
   // A comparison by StableHLO's word for its direction: LT, GE, ...
@@ -70,13 +67,11 @@ class Importer {
   // What some values were made of, for rules that take it back.
   struct Origin {
     enum Kind : uint8_t {
-      transposed,    // by the text
-      turned,        // by a reshape
       reversed,      // by the text
       run_backwards  // by a run from the end
     } kind;
     ValuePtr x;
-    Ints dims = {};  // of the transposed in their new order; those reversed
+    Ints dims = {};  // those reversed
   };
   void note(const ValuePtr& result, Origin origin) { origins_.insert_or_assign(result, std::move(origin)); }
 
@@ -99,7 +94,6 @@ class Importer {
   void operation(const Operation&);
   std::vector<ValuePtr> results(const Operation&, const Vars& inputs);
   const Origin* origin(const ValuePtr&, Origin::Kind) const;
-  Var composed(Var x, Ints permutation, bool turning);
   Var mirrored(Var x, const Ints& dims, bool running);
 
   const Module& module_;

@@ -1,5 +1,6 @@
 // Constants, transposes and reshapes.
 #include "backend/stablehlo/import.h"
+#include "transform/simplify.h"
 
 namespace anvil::stablehlo {
 namespace {
@@ -22,14 +23,14 @@ Values iota(Importer& in, const Operation& op, const Vars&) {
   return {primitives::iota(in.graph(), dim, t.dtype, t.shape, 0).value};
 }
 
-Values transpose(Importer& in, const Operation& op, const Vars& x) {
+Values transpose(Importer&, const Operation& op, const Vars& x) {
   need_operands(op, 1);
   Ints permutation = ints(op, need(op, "permutation")), sorted = permutation;
   std::sort(sorted.begin(), sorted.end());
   for (size_t d = 0; d < sorted.size(); ++d)
     if (sorted[d] != static_cast<int64_t>(d) || sorted.size() != x[0].shape().size())
       refuse(op.at, "`permutation` is no permutation");
-  return {in.transpose(x[0], permutation).value};
+  return {primitives::transpose(x[0], permutation).value};
 }
 
 Values reverse(Importer& in, const Operation& op, const Vars& x) {
@@ -37,12 +38,14 @@ Values reverse(Importer& in, const Operation& op, const Vars& x) {
   return {in.reversed(x[0], ints(op, need(op, "dimensions"))).value};
 }
 
+Var turned(Var x) { return x.shape().size() < 2 ? x : primitives::transpose(x, reversal(x.shape().size())); }
+
 // Row-major order is R's order of the reversed dimensions.
-Values reshape(Importer& in, const Operation& op, const Vars& x) {
+Values reshape(Importer&, const Operation& op, const Vars& x) {
   need_operands(op, 1);
   const Shape& shape = result_type(op).shape;
-  if (same_without_ones(x[0].shape(), shape)) return {primitives::reshape(x[0], shape).value};
-  return {in.turned(primitives::reshape(in.turned(x[0]), reversed(shape))).value};
+  if (transform::keeps_row_major(x[0].shape(), shape)) return {primitives::reshape(x[0], shape).value};
+  return {turned(primitives::reshape(turned(x[0]), reversed(shape))).value};
 }
 
 }  // namespace

@@ -60,11 +60,4 @@ std::string dense_literal(const graph::Tensor& t) {
   return text + ">";
 }
 
-bool same_without_ones(const Shape& a, const Shape& b) {
-  Shape x, y;
-  std::copy_if(a.begin(), a.end(), std::back_inserter(x), [](int64_t n) { return n != 1; });
-  std::copy_if(b.begin(), b.end(), std::back_inserter(y), [](int64_t n) { return n != 1; });
-  return x == y;
-}
-
 }  // namespace anvil::stablehlo

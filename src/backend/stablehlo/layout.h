@@ -34,7 +34,4 @@ std::string dense_number(Scalar, DType);
 // dense<...> of a whole tensor, nested by rows; one number when all elements are equal.
 std::string dense_literal(const graph::Tensor&);
 
-// A reshape in R's order keeps row-major order too when only sizes of 1 come or go.
-bool same_without_ones(const Shape&, const Shape&);
-
 }  // namespace anvil::stablehlo

@@ -1,5 +1,6 @@
 // Primitives that make and move elements.
 #include "backend/stablehlo/write.h"
+#include "transform/simplify.h"
 
 namespace anvil::stablehlo {
 namespace {
@@ -9,7 +10,7 @@ Items reshape(Writer& w, const Call& c) {
   Item x = w.use(c.inputs[0]);
   const Shape& shape = c.outputs[0]->type.shape;
   TensorType type = typed(x.type.dtype, shape);
-  if (same_without_ones(x.type.shape, shape)) return {w.op("stablehlo.reshape", {x}, type)};
+  if (transform::keeps_row_major(x.type.shape, shape)) return {w.op("stablehlo.reshape", {x}, type)};
   return {w.transposed(w.op("stablehlo.reshape", {w.transposed(x)}, typed(x.type.dtype, reversed(shape))))};
 }
 

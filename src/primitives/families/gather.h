@@ -87,8 +87,8 @@ struct Layout {
 // Of a scatter with this many operands: n inputs, the indices, n updates.
 inline size_t inputs_of_scatter(size_t operands) { return (operands - 1) / 2; }
 
-// The elements of x, which is like the input of a scatter, at the places of its updates; 0 where those
-// are outside. Around x there is room for one window on each side.
+// The elements of x, which is like the input of a scatter, at the places of its updates, as an update; 0 for
+// those that are outside.
 class UpdateReader {
  public:
   UpdateReader(graph::Graph&, const graph::Call& scatter);
@@ -97,18 +97,20 @@ class UpdateReader {
  private:
   IndexDims dims_;
   Shape update_, sizes_;
-  Ints margin_;
-  Var indices_;
+  Var indices_, inside_;
 };
 
-// The elements of a scatter's updates by the places that they change: `order` lists them so that those
-// of one place stand side by side, in the order in which they come.
+// Like an update: the places that it changes, counted through the input in R's order; -1 outside.
+Var places_of_updates(graph::Graph&, const graph::Call& scatter);
+
+// The elements of a scatter's updates by these places, those of one place side by side as they come.
 struct Targets {
   Targets(graph::Graph&, const graph::Call& scatter);
-  Var in_order(Var update) const;  // as a vector
   Var products_of_others(Var update) const;
-  Var inside;                // like an update: whether it changes a place at all
-  Var place, order, begins;  // vectors: place by place, its number, and whether another place begins
+  Var as_they_come(Var by_place) const;  // a vector of those elements as an update
+  Shape shape;                           // of an update
+  Var inside;                            // like an update: whether it changes a place at all
+  Var order, begins, ends;               // vectors: number of the update; whether it is the first, the last of its place
 };
 
 void batch_gather(BatchStep&);
@@ -117,7 +119,7 @@ void batch_dynamic_slice(BatchStep&);
 void batch_dynamic_update_slice(BatchStep&);
 
 void reverse_gather(ReverseStep&);
-// By the region's combination; other regions are differentiated through the expansion, round by round.
+// By the region's combination; other regions are differentiated through the expansion, update by update.
 bool reverses_scatter(const graph::Call&);
 void reverse_scatter(ReverseStep&);
 bool forward_scatter(ForwardStep&);  // where it is linear; elsewhere false

@@ -33,29 +33,67 @@ Var clamped(Var indices, const IndexDims& d, const Ints& low, const Ints& high) 
 
 }  // namespace
 
-UpdateReader::UpdateReader(Graph& graph, const Call& c)
-    : dims_(index_dims(c.params, of_scatter)), update_(c.inputs.back()->type.shape) {
-  const size_t n = inputs_of_scatter(c.inputs.size());
-  const Shape &input = c.inputs[0]->type.shape, &indices = c.inputs[n]->type.shape;
-  sizes_ = Layout(dims_, input, indices).window_sizes(update_, input.size());
-  margin_.assign(input.size(), 0);
-  for (size_t k = 0; k < input.size(); ++k) sizes_[k] = std::min(sizes_[k], std::max<int64_t>(input[k], 1));
-  Ints low, high, moved;
-  for (int64_t axis : dims_.map) {
-    auto k = static_cast<size_t>(axis);
-    margin_[k] = sizes_[k];
-    low.push_back(-sizes_[k]);
-    high.push_back(input[k]);
-    moved.push_back(sizes_[k]);
+// A gather moves a window inside that is outside in part. So in the dimensions that indices count, windows are
+// taken apart: each of their elements has an index.
+UpdateReader::UpdateReader(Graph& graph, const Call& c) : update_(c.inputs.back()->type.shape) {
+  const Shape& input = c.inputs[0]->type.shape;
+  const Var indices{&graph, c.inputs[inputs_of_scatter(c.inputs.size())]};
+  const Layout layout(index_dims(c.params, of_scatter), input, indices.shape());
+  const IndexDims& d = layout.dims;
+  sizes_ = layout.window_sizes(update_, input.size());
+  dims_ = {{}, d.collapsed, d.batch, {}, d.map, 0};
+  std::vector<int64_t> along(input.size(), -1);  // dimension of the update that an index counts besides
+  Ints indexed = layout.steps;                   // dimensions of the update that have an index each
+  for (size_t k = 0; k < layout.sliced.size(); ++k) {
+    const int64_t axis = layout.sliced[k], window = d.window[k];
+    if (!contains(d.map, axis)) {
+      dims_.window.push_back(window);
+      continue;
+    }
+    along[static_cast<size_t>(axis)] = window;
+    sizes_[static_cast<size_t>(axis)] = 1;
+    indexed.push_back(window);
+    dims_.collapsed.push_back(axis);
   }
-  indices_ = convert(clamped({&graph, c.inputs[n]}, dims_, low, high), DType::i64);
-  indices_ = indices_ + per_component(indices_, dims_, {moved.begin(), moved.end()});
+  std::sort(indexed.begin(), indexed.end());
+  std::sort(dims_.collapsed.begin(), dims_.collapsed.end());
+  const auto place_of = [&indexed](int64_t dim) {
+    return std::find(indexed.begin(), indexed.end(), dim) - indexed.begin();
+  };
+  for (size_t k = 0; k < d.batch.size(); ++k) dims_.indices_batch.push_back(place_of(layout.batch_step(k)));
+  dims_.vector = static_cast<int64_t>(indexed.size());
+
+  const Shape shape = take(update_, indexed);
+  Shape single = shape;
+  single.push_back(1);
+  Ints steps, low, high;
+  for (int64_t dim : layout.steps) steps.push_back(place_of(dim));
+  for (int64_t axis : d.map) {
+    const auto k = static_cast<size_t>(axis);
+    low.push_back(along[k] < 0 ? -1 : -update_[static_cast<size_t>(along[k])]);
+    high.push_back(input[k]);
+  }
+  const Var safe = convert(clamped(indices, d, low, high), DType::i64);
+  inside_ = literal(graph, true, {DType::boolean, shape});
+  Vars components;
+  for (size_t k = 0; k < d.map.size(); ++k) {
+    const auto axis = static_cast<size_t>(d.map[k]);
+    const Var part = layout.vectors ? element(safe, d.vector, literal(graph, k, {DType::i64, {}})) : safe;
+    Var at = broadcast_in_dim(part, shape, steps);
+    if (along[axis] >= 0) at = at + iota(graph, place_of(along[axis]), DType::i64, shape);
+    const double size = static_cast<double>(input[axis]);
+    inside_ = inside_ & (at >= 0.0) & (at < size);
+    components.push_back(reshape(at, single));
+  }
+  inside_ = broadcast_in_dim(inside_, update_, indexed);
+  single.back() = 0;
+  indices_ = components.empty() ? literal(graph, 0, {DType::i64, single}) : concatenate(components, dims_.vector);
 }
 
+// Indices outside are moved to the edge.
 Var UpdateReader::operator()(Var x) const {
-  if (elements(x.shape()) == 0) return literal(*x.graph, 0, {x.dtype(), update_});
-  Var zero = literal(*x.graph, 0, {x.dtype(), {}});
-  return gather(pad(x, zero, margin_, margin_, Ints(margin_.size(), 0)), indices_, sizes_, dims_);
+  if (elements(x.shape()) == 0 || elements(update_) == 0) return literal(*x.graph, 0, {x.dtype(), update_});
+  return only_where(inside_, gather(x, indices_, sizes_, dims_));
 }
 
 namespace {
@@ -74,6 +112,13 @@ std::string combination(const Graph& region, size_t k, size_t n) {
     if (commutes && c.inputs == std::vector<ValuePtr>{update, old}) return name;
   }
   return "";
+}
+
+// No place has several updates, as the caller says or since there is one index, whose elements have different places.
+bool has_single_updates(const Call& c) {
+  const Shape& update = c.inputs.back()->type.shape;
+  return c.params.flag("unique_indices") || elements(update) == 0 ||
+         elements(take(update, other_axes(update.size(), c.params.ints("update_window_dims")))) == 1;
 }
 
 // One result of a scatter with its operands.
@@ -95,7 +140,7 @@ struct Part {
         y(result(s, which)),
         g(cotangent(s, which)),
         dims(index_dims(s.call.params, of_scatter)),
-        unique(s.call.params.flag("unique_indices")),
+        unique(has_single_updates(s.call)),
         by_x(s.required[which]),
         by_u(s.required[inputs + 1 + which]),
         read(s.graph, s.call) {}
@@ -111,27 +156,38 @@ void reverse_add(const Part& p, bool subtracts) {
   if (p.by_u) p.update(subtracts ? -p.read(p.g) : p.read(p.g));
 }
 
-// Of several updates of one place the last one stays: it finds its own number there.
-void reverse_replace(const Part& p) {
-  if (p.by_x) p.input(p.scattered(p.g, zeros_like(p.u), ""));
-  if (!p.by_u) return;
-  Var g = p.read(p.g);
-  if (p.unique) return p.update(g);
+// Of several updates of one place the last one stays.
+Var stay(const Part& p) {
   Graph& graph = p.step.graph;
-  int64_t count = elements(p.u.shape());
-  Var number = reshape(iota(graph, 0, DType::i64, {count}, 1), p.u.shape());
-  Var last = p.scattered(literal(graph, 0, {DType::i64, p.x.shape()}), number, "");
-  p.update(only_where(p.read(last) == number, g));
+  const int64_t count = elements(p.u.shape());
+  if (32 * count < elements(p.x.shape())) {
+    const Targets targets(graph, p.step.call);
+    return targets.as_they_come(targets.ends);
+  }
+  // it finds its own number there
+  const Var number = reshape(iota(graph, 0, DType::i64, {count}, 1), p.u.shape());
+  const Var last = p.scattered(literal(graph, 0, {DType::i64, p.x.shape()}), number, "");
+  return p.read(last) == number;
+}
+
+// What the cotangent is at the places is read before it becomes zero there, which then happens in place.
+void reverse_replace(const Part& p) {
+  if (p.by_u) p.update(p.unique ? p.read(p.g) : only_where(stay(p), p.read(p.g)));
+  if (p.by_x) p.input(p.scattered(p.g, zeros_like(p.u), ""));
 }
 
 // y = x * u1 * u2 ...: for each update the product of the others.
 void reverse_mul(const Part& p) {
+  if (p.by_u) {
+    const Var g = p.read(p.g) * p.read(p.x);
+    if (p.unique || elements(p.x.shape()) == 0) {
+      p.update(g);
+    } else {
+      const Targets targets(p.step.graph, p.step.call);
+      p.update(only_where(targets.inside, g * targets.products_of_others(p.u)));
+    }
+  }
   if (p.by_x) p.input(p.scattered(p.g, p.u, "mul"));
-  if (!p.by_u) return;
-  Var g = p.read(p.g * p.x);
-  if (p.unique || elements(g.shape()) == 0 || elements(p.x.shape()) == 0) return p.update(g);
-  Targets targets(p.step.graph, p.step.call);
-  p.update(only_where(targets.inside, g * targets.products_of_others(p.u)));
 }
 
 // Those that equal the extreme share its cotangent; when it is NaN, nobody does.

@@ -1,6 +1,5 @@
-// The updates of a scatter in the order of their places, and the scatter as rounds: in each, every
-// place takes its next update, as long as one of them has one. That is as general as scatters are;
-// reverse mode differentiates it where the region is none of those with a rule.
+// The updates of a scatter in the order of their places, and the scatter as a loop over its updates, which
+// reverse mode differentiates where the region is none of those with a rule.
 #include "primitives/families/control.h"
 #include "primitives/families/fold.h"
 #include "primitives/families/gather.h"
@@ -32,31 +31,35 @@ Var scalar_of(Graph& g, Scalar x, DType t) { return literal(g, x, {t, {}}); }
 
 }  // namespace
 
-Targets::Targets(Graph& g, const Call& c) {
-  const Shape &input = c.inputs[0]->type.shape, &update = c.inputs.back()->type.shape;
-  Var number = reshape(iota(g, 0, DType::i64, {elements(input)}, 1), input);
-  Var target = UpdateReader(g, c)(number) - 1.0;
-  inside = target >= 0.0;
-  Var unsorted = row_major(target), number_of_update = iota(g, 0, DType::i64, {elements(update)});
-  auto sorted = sort({unsorted, number_of_update}, 0);
-  place = sorted[0];
-  order = sorted[1];
-  begins = place != neighbours(place, 0, -1, scalar_of(g, -2, DType::i64));
+Var places_of_updates(Graph& g, const Call& c) {
+  const Shape& input = c.inputs[0]->type.shape;
+  const Var number = reshape(iota(g, 0, DType::i64, {elements(input)}, 1), input);
+  return UpdateReader(g, c)(number) - 1.0;
 }
 
-Var Targets::in_order(Var update) const { return elements_at(row_major(update), order); }
+Targets::Targets(Graph& g, const Call& c) : shape(c.inputs.back()->type.shape) {
+  Var target = places_of_updates(g, c);
+  inside = target >= 0.0;
+  Var unsorted = row_major(target), number_of_update = iota(g, 0, DType::i64, {elements(shape)});
+  auto sorted = sort({unsorted, number_of_update}, 0);
+  order = sorted[1];
+  begins = sorted[0] != neighbours(sorted[0], 0, -1, scalar_of(g, -2, DType::i64));
+  ends = neighbours(begins, 0, 1, scalar_of(g, true, DType::boolean));
+}
+
+Var Targets::as_they_come(Var by_place) const {
+  return from_row_major(scatter(zeros_like(by_place), order, by_place, by_element, "", true), shape);
+}
 
 // What comes before an update of its place, times what comes after it. No division, so zeros are exact.
 Var Targets::products_of_others(Var update) const {
-  Graph& g = *update.graph;
-  Var u = in_order(update), one = scalar_of(g, 1, u.dtype()), yes = scalar_of(g, true, DType::boolean);
-  Var ends = neighbours(begins, 0, 1, yes);
+  Var u = elements_at(row_major(update), order), one = scalar_of(*u.graph, 1, u.dtype());
   Var through = combined_runs("mul", begins, u, 0);
   Var ends_first = reverse(ends, {0}), last_first = reverse(u, {0});
   Var from_end = reverse(combined_runs("mul", ends_first, last_first, 0), {0});
   Var before = select(begins, literal(u, 1), neighbours(through, 0, -1, one));
   Var after = select(ends, literal(u, 1), neighbours(from_end, 0, 1, one));
-  return from_row_major(scatter(zeros_like(u), order, before * after, by_element, "", true), update.shape());
+  return as_they_come(before * after);
 }
 
 std::vector<ValuePtr> expand_scatter(Graph& to, const Call& c) {
@@ -65,30 +68,19 @@ std::vector<ValuePtr> expand_scatter(Graph& to, const Call& c) {
   const int64_t size = elements(shape), count = elements(c.inputs.back()->type.shape);
   std::vector<ValuePtr> inputs(c.inputs.begin(), c.inputs.begin() + static_cast<std::ptrdiff_t>(n));
   if (size == 0 || count == 0) return inputs;
-  Targets targets(to, c);
-  Vars updates;
-  for (size_t k = 0; k < n; ++k) updates.push_back(targets.in_order({&to, c.inputs[n + 1 + k]}));
-
-  // its number among the updates of its place
-  Var position = iota(to, 0, DType::i64, {count});
-  Var begin = only_where(targets.begins, position);
-  Var turn = position - combined_runs("maximum", targets.begins, begin, 0);
-  Var changes = targets.place >= 0.0, last = select(changes, turn, literal(turn, -1));
-  const Var rounds = reduce_max(last, {0}) + 1.0;
-  Vars state;
+  const Var places = row_major(places_of_updates(to, c)), end = literal(to, count, {DType::i64, {}});
+  Vars state, updates;
   for (const ValuePtr& v : inputs) state.push_back(reshape({&to, v}, {size}));
-  state = counting_loop(to, rounds, state, [&](Graph& g, Var round, Vars tensors) {
-    const auto in = [&g](Var v) { return Var{&g, v.value}; };
-    Var place = in(targets.place), now = in(changes) & (in(turn) == broadcast_to_like(round, place));
-    Var at = select(now, place, literal(place, size));
+  for (size_t k = 0; k < n; ++k) updates.push_back(row_major({&to, c.inputs[n + 1 + k]}));
+  state = counting_loop(to, end, state, [&](Graph& g, Var k, Vars tensors) {
+    const auto at = [&g](Var vector, Var place) { return element({&g, vector.value}, 0, place); };
+    const Var place = at(places, k), inside = place >= 0.0;
     Vars arguments;
-    for (const Var& v : tensors) arguments.push_back(elements_at(v, place));
-    for (const Var& u : updates) arguments.push_back(in(u));
-    const Vars made = lift(g, *c.params.graph("update_computation"), arguments, {count});
-    for (size_t k = 0; k < n; ++k) {
-      Var next = select(now, made[k], arguments[k]);  // nothing comes back from others, infinite as they may be
-      tensors[k] = scatter(tensors[k], at, next, by_element, "", true);
-    }
+    for (const Var& v : tensors) arguments.push_back(at(v, place));
+    for (const Var& u : updates) arguments.push_back(at(u, k));
+    const Vars made = lift(g, *c.params.graph("update_computation"), arguments, {});
+    for (size_t i = 0; i < n; ++i)  // nothing comes back from what is outside, infinite as it may be
+      tensors[i] = with_element(tensors[i], 0, place, select(inside, made[i], arguments[i]));
     return tensors;
   });
   for (Var& v : state) v = reshape(v, shape);

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+
+#include "base/small_float.h"
 #if defined(__SSE2__)
 #include <emmintrin.h>
 #endif
@@ -118,13 +120,45 @@ void pack_panel(T* to, int64_t height, const T* from, const Places& lines, const
   }
 }
 
-// All panels; the last one is filled up with zeros.
-template <class T>
-__attribute__((noinline)) void pack(T* to, const T* from, const Places& lines, const Places& depth, int64_t height) {
+// The same of small floats, which become numbers to compute with.
+template <class T, class S>
+void pack_panel(T* to, int64_t height, const S* from, const Places& lines, const Places& depth) {
+  for (int64_t i = 0, n = 0; i < lines.count; i += n) {
+    n = lines.run(i);
+    const S* const run = from + lines[i];
+    for (int64_t p = 0; p < depth.count; ++p) {
+      const S* const step = run + depth[p];
+      for (int64_t r = 0; r < n; ++r) to[i + r + height * p] = step[r];
+    }
+  }
+}
+
+// All panels of an array of S; the last one is filled up with zeros.
+template <class T, class S>
+__attribute__((noinline)) void pack(T* to, const void* from, const Places& lines, const Places& depth, int64_t height) {
   for (int64_t first = 0; first < lines.count; first += height, to += height * depth.count) {
     if (first + height > lines.count) std::fill(to, to + height * depth.count, T(0));
-    pack_panel(to, height, from, lines.from(first, height), depth);
+    pack_panel(to, height, static_cast<const S*>(from), lines.from(first, height), depth);
   }
+}
+
+// to[rows[i] + columns[j]] = from[i + ld * j]
+template <class T, class S>
+void put(void* to, const Places& rows, const Places& columns, const T* from, int64_t ld) {
+  for (int64_t j = 0; j < columns.count; ++j)
+    for (int64_t i = 0; i < rows.count; ++i) static_cast<S*>(to)[rows[i] + columns[j]] = S(from[i + ld * j]);
+}
+
+// How the elements of the arrays become numbers of T, and sums elements. Nothing is to be done for T itself: `put`
+// is null.
+template <class T>
+struct Storage {
+  void (*pack)(T* to, const void* from, const Places& lines, const Places& depth, int64_t height);
+  void (*put)(void* to, const Places& rows, const Places& columns, const T* from, int64_t ld);
+};
+template <class S, class T = Compute<S>>
+constexpr Storage<T> storage() {
+  return {pack<T, S>, std::is_same_v<S, T> ? nullptr : put<T, S>};
 }
 
 }  // namespace anvil::product

@@ -19,6 +19,7 @@ constexpr double nanoseconds_of_product = 0.004;  // by bytes of a number
 constexpr double nanoseconds_of_part = 20e3;      // at least, where threads share a product
 constexpr int64_t parts_of_thread = 2;
 constexpr int64_t most_rows = 32, most_columns = 12;  // of a tile
+constexpr int64_t sum_rows = 512, sum_columns = 768;  // of sums that are kept until they are rounded
 
 // ---- axes ------------------------------------------------------------------------------------
 
@@ -111,8 +112,9 @@ struct Offsets {
 template <class T>
 class Blocks {
  public:
-  Blocks(const Offsets& at, elementary::Isa isa)
+  Blocks(const Offsets& at, const Storage<T>& storage, elementary::Isa isa)
       : kernel_(elementary::of_type<T>(kernels_of(isa))),
+        storage_(storage),
         m_(at.rows),
         c_rows_(at.c_rows),
         n_(at.columns),
@@ -123,20 +125,25 @@ class Blocks {
         m_block_(std::min(panels(m_.count, kernel_.rows),
                           std::max<int64_t>(1, block_bytes / int64_t(sizeof(T)) / depth_block / kernel_.rows)) *
                  kernel_.rows) {
-    if (panels(n_.count, kernel_.columns) <= few_tiles) a_step_ = spacing(a_depth_, a_depth_.count);
+    if (rounds()) {
+      n_sums_ = std::min(panels(n_.count, kernel_.columns), sum_columns / kernel_.columns) * kernel_.columns;
+      m_sums_ = std::min(panels(m_.count, kernel_.rows), sum_rows / kernel_.rows) * kernel_.rows;
+    }
+    const bool in_place = !rounds();
+    if (in_place && panels(n_.count, kernel_.columns) <= few_tiles) a_step_ = spacing(a_depth_, a_depth_.count);
     for (int64_t i = 0; i < m_.count; i += kernel_.rows) {
       whole_rows_.push_back(c_rows_.from(i, kernel_.rows).run(0) == kernel_.rows);
       packs_a_.push_back(a_step_ < 0 || m_.from(i, kernel_.rows).run(0) < kernel_.rows);
     }
     for (int64_t j = 0; j < n_.count; j += kernel_.columns)
       between_columns_.push_back(spacing(c_columns_.from(j, kernel_.columns), kernel_.columns));
-    if (panels(m_.count, kernel_.rows) <= few_tiles) packs_b_ = !find_runs();
+    if (in_place && panels(m_.count, kernel_.rows) <= few_tiles) packs_b_ = !find_runs();
   }
 
   // For packed blocks, which all of a batch can use.
   runtime::Block memory() const {
-    return runtime::Block(
-        size_t((m_block_ + (packs_b_ ? n_block_ : 0)) * std::min(a_depth_.count, depth_block)) * sizeof(T) + 64);
+    const int64_t packed = (m_block_ + (packs_b_ ? n_block_ : 0)) * std::min(a_depth_.count, depth_block);
+    return runtime::Block(size_t(packed + m_sums_ * n_sums_) * sizeof(T) + 64);
   }
 
   // Parts of C that are made by themselves: as many as asked for, or fewer, whole tiles each, along that side of
@@ -156,29 +163,50 @@ class Blocks {
     return list;
   }
 
-  void run(T* c, const T* a, const T* b, const Part& part, const runtime::Block& memory) const {
-    T* const packed_a = reinterpret_cast<T*>(memory.data());
+  void run(void* c, const void* a, const void* b, const Part& part, const runtime::Block& memory) const {
+    T* const own = reinterpret_cast<T*>(memory.data());
+    if (!rounds()) return add_up({static_cast<T*>(c)}, a, b, part, own);
+    T *const sums = own, *const packed = sums + m_sums_ * n_sums_;
+    for (int64_t j = part.j0; j < part.j1; j += n_sums_)
+      for (int64_t i = part.i0; i < part.i1; i += m_sums_) {
+        const Part some = {i, std::min(i + m_sums_, part.i1), j, std::min(j + n_sums_, part.j1)};
+        add_up({sums, i, j, m_sums_}, a, b, some, packed);
+        storage_.put(c, c_rows_.from(i, some.i1 - i), c_columns_.from(j, some.j1 - j), sums, m_sums_);
+      }
+  }
+
+ private:
+  // C, or a matrix of whole tiles for a part of it that begins in row i and column j.
+  struct Sums {
+    T* data;
+    int64_t i = 0, j = 0, ld = 0;
+  };
+  bool rounds() const { return storage_.put != nullptr; }
+
+  void add_up(const Sums& c, const void* a, const void* b, const Part& part, T* packed_a) const {
     T* const packed_b = packed_a + m_block_ * std::min(a_depth_.count, depth_block);
     for (int64_t j0 = part.j0; j0 < part.j1; j0 += n_block_) {
       const int64_t nj = std::min(n_block_, part.j1 - j0);
       for (int64_t p0 = 0; p0 < a_depth_.count; p0 += depth_block) {
         const Places a_depth = a_depth_.from(p0, depth_block), b_depth = b_depth_.from(p0, depth_block);
-        if (packs_b_) pack(packed_b, b, n_.from(j0, nj), b_depth, kernel_.columns);
+        if (packs_b_) storage_.pack(packed_b, b, n_.from(j0, nj), b_depth, kernel_.columns);
         for (int64_t i0 = part.i0; i0 < part.i1; i0 += m_block_) {
           const int64_t mi = std::min(m_block_, part.i1 - i0);
           for (int64_t i = 0; i < mi; i += kernel_.rows)
             if (packs_a(i0 + i))
-              pack(packed_a + i * a_depth.count, a, m_.from(i0 + i, kernel_.rows), a_depth, kernel_.rows);
+              storage_.pack(packed_a + i * a_depth.count, a, m_.from(i0 + i, kernel_.rows), a_depth, kernel_.rows);
           for (int64_t j = 0; j < nj; j += kernel_.columns)
             for (int64_t i = 0; i < mi; i += kernel_.rows)
               tile(c, i0 + i, j0 + j, p0 > 0, [&](T* to, int64_t ld, bool add) {
                 const bool own = packs_a(i0 + i);
-                const T* const x = own ? packed_a + i * a_depth.count : a + m_[i0 + i] + a_depth[0];
+                const T* const x =
+                    own ? packed_a + i * a_depth.count : static_cast<const T*>(a) + m_[i0 + i] + a_depth[0];
                 const int64_t step = own ? kernel_.rows : a_step_;
                 if (packs_b_)
                   kernel_.packed(a_depth.count, x, step, packed_b + j * b_depth.count, to, ld, add);
                 else
-                  stream(x, step, b, n_.from(j0 + j, kernel_.columns), p0, b_depth.count, to, ld, add);
+                  stream(x, step, static_cast<const T*>(b), n_.from(j0 + j, kernel_.columns), p0, b_depth.count, to, ld,
+                         add);
               });
           worked(mi * nj * a_depth.count / 8);
         }
@@ -186,7 +214,6 @@ class Blocks {
     }
   }
 
- private:
   // Whether the depth lies together in B, in long runs.
   bool find_runs() {
     runs_.resize(size_t(b_depth_.count), 1);
@@ -210,9 +237,11 @@ class Blocks {
     return count > 1 ? at[1] - at[0] : 0;
   }
 
-  // kernel(to, leading dimension, add): to C where it has the places of a whole tile.
+  // kernel(to, leading dimension, add): to C where it has the places of a whole tile, as a matrix of them has.
   template <class F>
-  void tile(T* c, int64_t i, int64_t j, bool add, F&& kernel) const {
+  void tile(const Sums& sums, int64_t i, int64_t j, bool add, F&& kernel) const {
+    T* const c = sums.data;
+    if (sums.ld > 0) return kernel(c + i - sums.i + sums.ld * (j - sums.j), sums.ld, add);
     const int64_t ld = between_columns_[size_t(j / kernel_.columns)];
     if (whole_rows_[size_t(i / kernel_.rows)] && ld >= 0) return kernel(c + c_rows_[i] + c_columns_[j], ld, add);
     alignas(64) T edge[most_rows * most_columns];
@@ -238,8 +267,9 @@ class Blocks {
   }
 
   Kernel<T> kernel_;
+  Storage<T> storage_;
   Places m_, c_rows_, n_, c_columns_, a_depth_, b_depth_;
-  int64_t n_block_, m_block_;
+  int64_t n_block_, m_block_, n_sums_ = 0, m_sums_ = 0;
   int64_t a_step_ = -1;        // of the depth in A, where that is read as it lies
   std::vector<bool> packs_a_;  // panels of it that are packed all the same
   bool packs_b_ = true;
@@ -248,39 +278,47 @@ class Blocks {
   std::vector<int64_t> runs_;             // how many steps of the depth, from each on, lie together in B
 };
 
-template <class T>
-void zero(T* c, const Places& rows, const Places& columns) {
+template <class S>
+void zero(S* c, const Places& rows, const Places& columns) {
   for (int64_t j = 0; j < columns.count; ++j)
-    for (int64_t i = 0; i < rows.count; ++i) c[rows[i] + columns[j]] = 0;
+    for (int64_t i = 0; i < rows.count; ++i) c[rows[i] + columns[j]] = S(0);
 }
 
-}  // namespace
-
+// A product of each of a batch, in parts. `bytes`: of an element of the arrays.
 template <class T>
-void contract(T* c, const T* a, const T* b, std::span<const Axis> axes, elementary::Isa isa) {
-  const Offsets at(axes);
-  if (at.rows.count == 0 || at.columns.count == 0) return;
-  if (at.turned) std::swap(a, b);
-  if (at.row_depth.count == 0) {
-    for (int64_t k = 0; k < at.of_c.count; ++k) zero(c + at.of_c[k], at.c_rows, at.c_columns);
-    return;
-  }
-  const Blocks<T> blocks(at, isa);
+void contract_stored(void* c, const void* a, const void* b, const Offsets& at, const Storage<T>& storage, int64_t bytes,
+                     elementary::Isa isa) {
+  const Blocks<T> blocks(at, storage, isa);
   const double nanoseconds = nanoseconds_of_product * double(sizeof(T)) * double(at.rows.count) *
                              double(at.columns.count) * double(at.row_depth.count);
   // the numbers are the same however C is cut
   const double wish =
       std::min(double(parts_of_thread * runtime::threads()) / double(at.of_c.count), nanoseconds / nanoseconds_of_part);
   const auto parts = blocks.parts(runtime::threads() > 1 ? int64_t(wish) : 1);
-  runtime::share(at.of_c.count * int64_t(parts.size()), nanoseconds * double(at.of_c.count),
-                 [&](runtime::Tasks& tasks, int thread) {
-                   const runtime::Block memory = blocks.memory();
-                   for (int64_t t; (t = tasks.take(thread)) >= 0;) {
-                     const int64_t k = t / int64_t(parts.size());
-                     blocks.run(c + at.of_c[k], a + at.of_rows[k], b + at.of_columns[k],
-                                parts[size_t(t) % parts.size()], memory);
-                   }
-                 });
+  runtime::share(
+      at.of_c.count * int64_t(parts.size()), nanoseconds * double(at.of_c.count),
+      [&](runtime::Tasks& tasks, int thread) {
+        const runtime::Block memory = blocks.memory();
+        for (int64_t t; (t = tasks.take(thread)) >= 0;) {
+          const int64_t k = t / int64_t(parts.size());
+          blocks.run(static_cast<char*>(c) + bytes * at.of_c[k], static_cast<const char*>(a) + bytes * at.of_rows[k],
+                     static_cast<const char*>(b) + bytes * at.of_columns[k], parts[size_t(t) % parts.size()], memory);
+        }
+      });
+}
+
+}  // namespace
+
+void contract(DType stored, void* c, const void* a, const void* b, std::span<const Axis> axes, elementary::Isa isa) {
+  const Offsets at(axes);
+  if (at.rows.count == 0 || at.columns.count == 0) return;
+  if (at.turned) std::swap(a, b);
+  visit_real(stored, [&]<class S>() {
+    if (at.row_depth.count == 0)
+      for (int64_t k = 0; k < at.of_c.count; ++k) zero(static_cast<S*>(c) + at.of_c[k], at.c_rows, at.c_columns);
+    else
+      contract_stored<Compute<S>>(c, a, b, at, storage<S>(), sizeof(S), isa);
+  });
 }
 
 template <class T>
@@ -289,11 +327,7 @@ void multiply(T* c, View<T> a, View<T> b, int64_t m, int64_t n, int64_t k, eleme
   contract<T>(c, a.data, b.data, axes, isa);
 }
 
-#define ANVIL_PRODUCT(T)                                                                  \
-  template void contract(T*, const T*, const T*, std::span<const Axis>, elementary::Isa); \
-  template void multiply(T*, View<T>, View<T>, int64_t, int64_t, int64_t, elementary::Isa);
-ANVIL_PRODUCT(float)
-ANVIL_PRODUCT(double)
-#undef ANVIL_PRODUCT
+template void multiply(float*, View<float>, View<float>, int64_t, int64_t, int64_t, elementary::Isa);
+template void multiply(double*, View<double>, View<double>, int64_t, int64_t, int64_t, elementary::Isa);
 
 }  // namespace anvil::product

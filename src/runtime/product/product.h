@@ -4,10 +4,12 @@
 // of high-performance matrix multiplication, 2008); what lies as the kernel wants it is read where it
 // is, if few tiles would use the copy: columns of B whose depth lies together, rows of A that do. Threads
 // share the tiles of C; the order of each sum is fixed, so that the numbers are the same for any number of them.
+// Small floats become floats as they are packed; sums of theirs are complete before they are rounded.
 #pragma once
 #include <cstdint>
 #include <span>
 
+#include "base/dtype.h"
 #include "runtime/elementary/instruction_sets.h"
 
 namespace anvil::product {
@@ -18,10 +20,15 @@ namespace anvil::product {
 struct Axis {
   int64_t extent, c, a, b;
 };
-// Any instruction set that the processor has may be asked for. Every axis is in C or in both operands.
-template <class T>
-void contract(T* c, const T* a, const T* b, std::span<const Axis> axes,
+// Any instruction set that the processor has may be asked for. Every axis is in C or in both operands; all three are
+// floats of one dtype.
+void contract(DType, void* c, const void* a, const void* b, std::span<const Axis> axes,
               elementary::Isa isa = elementary::detected_isa());
+template <class S>
+void contract(S* c, const S* a, const S* b, std::span<const Axis> axes,
+              elementary::Isa isa = elementary::detected_isa()) {
+  contract(dtype_of<S>(), c, a, b, axes, isa);
+}
 
 // A part of an operand is read where it lies if so few tiles use it, and of B if the depth lies together in
 // runs of so many elements.

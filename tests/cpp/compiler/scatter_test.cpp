@@ -4,6 +4,8 @@
 #include "support/campaign.h"
 #include "support/loop_rule.h"
 #include "support/random_index.h"
+#include "transform/reverse.h"
+#include "transform/simplify.h"
 
 namespace anvil::test {
 namespace {
@@ -46,6 +48,58 @@ TEST(Scatter, ChangesTheStateOfALoopInPlace) {
   LoopInterpreter run(p, inputs);
   run.run();
   EXPECT_LT(run.steps, 4000);  // two copies of 1000 elements, and 100 times a few
+}
+
+int64_t steps_of(const graph::Graph& g, const std::vector<Tensor>& inputs) {
+  loops::Program p = compiler::lower(g);
+  for (const compiler::Pass& pass : compiler::passes()) pass.run(p, {});
+  runtime::Run state;  // which holds tapes
+  LoopInterpreter run(p, inputs, {}, &state);
+  run.run();
+  return run.steps;
+}
+
+// x[at] = u in a loop: on the way back, too, a step touches what it changes, and no more.
+TEST(Scatter, ReplacesInALoopBackwardsInPlace) {
+  for (const int64_t updates : {1, 3}) {
+    const auto steps = [updates](int64_t size) {
+      Builder b;
+      Var x = b.input(DType::f64, {size}), u = b.input(DType::f64, {updates}), at = b.input(DType::i32, {updates});
+      auto r = while_loop(
+          *b.g, {x, b.scalar(0, DType::i32)}, [](std::vector<Var>& s) { return s[1] < 20.0; },
+          [&](std::vector<Var>& s) {
+            graph::Graph& g = *s[0].graph;
+            const Var place = in(g, at) + broadcast_to_like(s[1], in(g, at));
+            const IndexDims dims{{}, {0}, {}, {}, {0}, 1};
+            const Var old = gather(s[0], place, {1}, dims);
+            return std::vector<Var>{scatter(s[0], place, old * in(g, u), dims, ""), s[1] + 1.0};
+          });
+      b.output(reduce_sum(r[0] * r[0], {0}));
+      graph::GraphPtr g = transform::gradient(*b.g, {true, true, false}, false);
+      transform::optimize(*g);
+      std::vector<int64_t> places(static_cast<size_t>(updates), 7);
+      return steps_of(*g, {numbers(DType::f64, {size}), numbers(DType::f64, {updates}), indices({updates}, places)});
+    };
+    EXPECT_LT(steps(20'000) - steps(10'000), 10 * 10'000) << updates;  // twenty steps of a loop
+  }
+}
+
+// The derivative of a scatter by a function of its own takes one pass, however many updates a place has.
+TEST(Scatter, ByAnyFunctionIsOnePassBackwards) {
+  const auto steps = [](int64_t updates) {
+    Builder b, region;
+    Var x = b.input(DType::f64, {4}), u = b.input(DType::f64, {updates}), at = b.input(DType::i32, {updates});
+    Var old = region.input(DType::f64, {}), update = region.input(DType::f64, {});
+    region.output(record("sine", {old}) * update);
+    b.output(scatter(x, at, u, {{}, {0}, {}, {}, {0}, 1}, "add"));
+    b.g->calls.back().params.set("update_computation", region.g);
+    b.g->outputs = {reduce_sum({b.g.get(), b.g->outputs[0]}, {0}).value};
+    graph::GraphPtr g = transform::gradient(*b.g, {true, true, false}, false);
+    transform::optimize(*g);
+    const std::vector<int64_t> places(static_cast<size_t>(updates), 2);
+    return steps_of(*g, {numbers(DType::f64, {4}), numbers(DType::f64, {updates}), indices({updates}, places)});
+  };
+  EXPECT_LT(steps(80), 3 * steps(40));
 }
 
 TEST(Scatter, KeepsAnInputThatIsReadElsewhere) {

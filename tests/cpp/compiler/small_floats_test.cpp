@@ -55,6 +55,22 @@ TEST(SmallFloats, ProductsPackNoWholeOperand) {
   }
 }
 
+TEST(SmallFloats, LargeProductsAreContractions) {
+  for (const DType t : {DType::f16, DType::bf16}) {
+    Builder b;
+    Var x = b.input(t, {200, 100}), y = b.input(t, {200, 300});
+    b.output(dot_general(x, y, {0}, {0}, {}, {}));
+    for (const compiler::Target& target : targets) {
+      const loops::Program p = compiler::compile(*b.g, target);
+      EXPECT_EQ(std::count_if(p.body.begin(), p.body.end(),
+                              [](const loops::Stmt& s) { return std::holds_alternative<loops::Contraction>(s.is); }),
+                1)
+          << name(t);
+    }
+    EXPECT_EQ(elements_of_copies(*b.g), 0) << name(t);
+  }
+}
+
 TEST(SmallFloats, NorIsOneInAGradient) {
   for (const DType t : {DType::f16, DType::bf16}) {
     Builder b;

@@ -3,6 +3,7 @@
 #include <regex>
 
 #include "compiler/graphs.h"
+#include "primitives/vocabulary/composite.h"
 #include "transform/reverse.h"
 #include "transform/simplify.h"
 
@@ -156,6 +157,86 @@ TEST(Workloads, ContractionsAreForLargeProducts) {
   EXPECT_EQ(contractions({{1000, 8, 8}, {1000, 8, 8}, {2}, {1}, {0}, {0}}), 0);
 }
 
+struct Layer {
+  int64_t batch, features, size, results, window, groups = 1;
+};
+// Loops left out: those that pad and copy.
+int contractions(const Layer& l, size_t wrt) {
+  Builder b;
+  Var x = b.input(DType::f32, {l.batch, l.features, l.size, l.size}),
+      w = b.input(DType::f32, {l.results, l.features / l.groups, l.window, l.window});
+  const std::vector<int64_t> ones = {1, 1}, zeros = {0, 0}, dims = {0, 1, 2, 3};
+  Var y = record("convolution", {x, w},
+                 {{"window_strides", ones},
+                  {"padding_low", zeros},
+                  {"padding_high", zeros},
+                  {"lhs_dilation", ones},
+                  {"rhs_dilation", ones},
+                  {"reversed", std::vector<int64_t>{}, true},
+                  {"input_dims", dims, true},
+                  {"kernel_dims", dims, true},
+                  {"output_dims", dims, true},
+                  {"feature_group_count", l.groups},
+                  {"batch_group_count", int64_t(1)}});
+  b.output(reduce_sum(y * b.input(DType::f32, y.shape()), dims));
+  std::vector<bool> required(3, false);
+  required[wrt] = true;
+  const graph::GraphPtr g = expand(*transform::gradient(*b.g, required, false), Reader::backend);
+  transform::optimize(*g);
+  return count<loops::Contraction>(compiler::compile(*g, {32, 16}).body);
+}
+
+// By the kernel, sums run over the examples and all places: too far for windows to stay in the cache. By the
+// input they are short, and windows are best read where they lie, in groups of features as well.
+TEST(Workloads, DerivativesByKernelsAreContractions) {
+  EXPECT_EQ(contractions({32, 16, 28, 32, 3}, 1), 1);
+  EXPECT_EQ(contractions({32, 16, 28, 8, 3}, 1), 1);
+  EXPECT_EQ(contractions({32, 1, 28, 16, 5}, 1), 1);
+  EXPECT_EQ(contractions({16, 32, 28, 32, 3, 4}, 1), 1);
+  EXPECT_EQ(contractions({16, 32, 28, 32, 3, 32}, 1), 0);  // nothing is used twice
+  EXPECT_EQ(contractions({32, 16, 28, 32, 3}, 0), 0);
+  EXPECT_EQ(contractions({16, 32, 28, 32, 3, 4}, 0), 0);
+}
+
+// A call after a sum, or another sum, spills nothing of it.
+TEST(Workloads, SumsOneAfterTheOtherHaveAllRegisters) {
+  Builder b;
+  Var x = b.input(DType::f32, {4096, 64});
+  const auto along = [&](Var v) { return broadcast_in_dim(v, x.shape(), {0}); };
+  Var mean = reduce_sum(x, {1}) / 64.0, d = x - along(mean);
+  b.output(record("rsqrt", {reduce_sum(d * d, {1}) / 64.0 + 1e-5}));
+  const loops::Program p = compiler::compile(*b.g, {32, 16, false, 1e12});
+  ASSERT_EQ(p.body.size(), 1u) << print(p);
+  EXPECT_EQ(std::get<For>(p.body[0].is).copies, 4) << print(p);
+}
+
+TEST(Workloads, WhatLeavesInAnotherShapeIsWrittenThere) {
+  Builder b;
+  Var x = b.input(DType::f32, {8, 6, 4}), y = b.input(DType::f32, {24, 10});
+  Var sums = reduce_sum(x, {2});
+  b.output(reshape(sums, {48}));
+  b.output(reshape(matmul(reshape(x, {8, 24}), y), {4, 20}));
+  b.output(reshape(transpose(exp(x), {2, 0, 1}), {32, 6}));
+  b.output(sums * 2.0);
+  b.output(reshape(x, {24, 8}));
+  const loops::Program p = expect_passes_agree(*b.g, numbers_for(*b.g));
+  EXPECT_EQ(count<Store>(p.body), 8) << print(p);  // four of exp, and four
+  EXPECT_EQ(p.arena_bytes, 0) << print(p);
+}
+
+TEST(Workloads, StatesInAnotherShapeAreWrittenInPlace) {
+  Builder b;
+  Var x = b.input(DType::f64, {5, 8});
+  auto r = while_loop(
+      *b.g, {x, b.scalar(0, DType::i32)}, [](std::vector<Var>& s) { return s[1] < 4.0; },
+      [](std::vector<Var>& s) {
+        return std::vector<Var>{reshape(sin(reshape(s[0], {8, 5})) + 1.0, {5, 8}), s[1] + 1.0};
+      });
+  b.output(r[0]);
+  b.output(reshape(r[0] * 2.0, {40}));
+  expect_passes_agree(*b.g, numbers_for(*b.g), 1e-12);
+}
+
 // Scores of a batch of heads: what the products make lies as softmax reads it, one row after the other.
 TEST(Workloads, AttentionRunsAlongMemory) {
   Builder b;
@@ -169,6 +250,19 @@ TEST(Workloads, AttentionRunsAlongMemory) {
   loops::Program p = expect_passes_agree(*b.g, numbers_for(*b.g), 1e-5, {64, 32, true});
   EXPECT_EQ(count<loops::Contraction>(p.body), 2) << print(p);
   EXPECT_TRUE(std::regex_search(print(p), std::regex("vector 16[x0-9 ]* reduction"))) << print(p);
+}
+
+// With the batch last, what lies between two products does as well.
+TEST(Workloads, BatchesThatAreLastStayLast) {
+  Builder b;
+  Var x = b.input(DType::f32, {32, 3, 2}), y = b.input(DType::f32, {3, 32, 2}), z = b.input(DType::f32, {32, 32, 2});
+  const auto product = [](Var l, Var r) { return transpose(dot_general(l, r, {1}, {0}, {2}, {2}), {1, 2, 0}); };
+  b.output(product(exp(product(x, y)), z));
+  transform::optimize(*b.g);
+  loops::Program p = expect_passes_agree(*b.g, numbers_for(*b.g), 1e-4, {64, 32, true});
+  EXPECT_EQ(count<loops::Contraction>(p.body), 2) << print(p);
+  EXPECT_EQ(count<For>(p.body), 1) << print(p);
+  EXPECT_EQ(count<Store>(p.body), 1) << print(p);
 }
 
 graph::GraphPtr mlp(int64_t batch, int64_t width) {

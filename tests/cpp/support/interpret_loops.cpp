@@ -284,8 +284,8 @@ void LoopInterpreter::statement(const loops::Swap& s) {
 // As the loops that it stands for.
 void LoopInterpreter::statement(const loops::Contraction& s) {
   require_one_step("a contraction");
-  const DType t = s.product->dtype;
-  const int64_t size = static_cast<int64_t>(size_of(t));
+  const DType t = s.product->dtype, stored = program_.buffers[static_cast<size_t>(s.buffer)].dtype;
+  const int64_t size = static_cast<int64_t>(size_of(stored));
   std::unordered_map<int64_t, Traced> sums;  // by position
   const auto step = [&](const auto& self, size_t axis) -> void {
     if (axis < s.axes.size()) {
@@ -302,7 +302,16 @@ void LoopInterpreter::statement(const loops::Contraction& s) {
   };
   step(step, 0);
   const Place to = place(s.buffer);
-  for (const auto& [at, sum] : sums) to.memory->write(to.offset + at * size, t, sum);
+  loops::Node rounding;
+  rounding.op = Op::convert;
+  rounding.dtype = stored;
+  for (auto& [at, sum] : sums) {
+    if (stored != t) {
+      const Scalar number = sum.number.rounded_to(stored);
+      sum = {number, make_.apply(rounding, {&sum.term, 1}, number)};
+    }
+    to.memory->write(to.offset + at * size, stored, sum);
+  }
 }
 
 }  // namespace anvil::test

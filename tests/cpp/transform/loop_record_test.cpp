@@ -73,6 +73,61 @@ TEST(LoopRecord, OfArraysThatBranchesReadIsOneElement) {
   expect_gradient(f, arguments(n), 2);
 }
 
+// y[j] = w y[j - 1] y[j] for j = 1, ..., `inner`, `outer` times, in an array of n elements.
+GraphPtr sweeps(int64_t outer, int64_t inner, int64_t n, const std::function<Var(Graph&, Var j)>& go_on) {
+  return trace({f64_scalar, f64({n})}, [=](Graph& g, const Vars& x) {
+    Vars r = while_loop(
+        g, {integer(g, 0), x[1] + 1.0}, [=](Graph& b, const Vars& s) { return s[0] < integer(b, outer); },
+        [&](Graph& b, const Vars& s) {
+          Vars swept = while_loop(
+              b, {integer(b, 1), s[1]},
+              [=](Graph& c, const Vars& t) { return go_on ? go_on(c, t[0]) : t[0] <= integer(c, inner); },
+              [&](Graph& c, const Vars& t) {
+                const Var y = in(c, x[0]) * element(t[1], t[0] - integer(c, 1)) * element(t[1], t[0]);
+                return Vars{t[0] + integer(c, 1), with(t[1], t[0], y)};
+              });
+          return Vars{s[0] + integer(b, 1), swept[1]};
+        });
+    return Vars{reduce_sum(r[1] * r[1], {0})};
+  });
+}
+
+// What an inner loop reads of an array is recorded, not the array at each step of the outer one.
+TEST(LoopRecord, OfAnArrayThatAnInnerLoopChangesIsWhatThatLoopRecords) {
+  const int64_t inner = 3, n = 40;
+  const GraphPtr f = sweeps(4, inner, n, {}), g = transform::gradient(*f, {true, true}, false);
+  int64_t recorded = 0;
+  for (const TensorType& t : record_of(*g)) recorded += elements(t.shape);
+  EXPECT_LE(recorded, 2 * inner + 1);
+  expect_gradient(f, arguments(n), 2);
+  const GraphPtr small = sweeps(4, 9, 10, {});  // the array is the smaller
+  EXPECT_EQ(record_of(*transform::gradient(*small, {true, true}, false)), std::vector<TensorType>{f64({10})});
+  expect_gradient(small, arguments(10), 1);
+}
+
+// y[j] = w y[j - 1] + y[j] as long as j is not above the number of the outer step: nothing of y is read on the way
+// back but by w, and where that is fixed, the number of inner steps is all that is recorded.
+TEST(LoopRecord, OfALoopThatReadsNothingOnTheWayBackIsItsLength) {
+  const int64_t n = 30;
+  auto f = trace({f64({n})}, [=](Graph& g, const Vars& x) {
+    Vars r = while_loop(
+        g, {integer(g, 0), x[0]}, [=](Graph& b, const Vars& s) { return s[0] < integer(b, 5); },
+        [&](Graph& b, const Vars& s) {
+          Vars swept = while_loop(
+              b, {integer(b, 1), s[1]}, [&](Graph& c, const Vars& t) { return t[0] <= in(c, s[0]); },
+              [&](Graph& c, const Vars& t) {
+                const Var y = element(t[1], t[0] - integer(c, 1)) * 0.5 + element(t[1], t[0]);
+                return Vars{t[0] + integer(c, 1), with(t[1], t[0], y)};
+              });
+          return Vars{s[0] + integer(b, 1), swept[1]};
+        });
+    return Vars{reduce_sum(r[1] * r[1], {0})};
+  });
+  const GraphPtr g = transform::gradient(*f, {true}, false);
+  for (const TensorType& t : record_of(*g)) EXPECT_EQ(elements(t.shape), 1) << text(t);
+  expect_gradient(f, {arguments(n)[1]}, 2);
+}
+
 TEST(LoopRecord, OfSegmentsIsTheirFirstState) {
   const auto plain = eigen::evaluate(*transform::gradient(*recursion(9), {true, true}, false), arguments(9));
   for (int64_t length : {1, 2, 3, 8, 100}) {
