@@ -1,9 +1,8 @@
 # Analyses of R's own data sets, written as a user would, against what base R or another package gives for them. The
 # vignettes tell some of them at length.
 
-withr::local_options(anvil.default_dtypes = "f64", .local_envir = teardown_env())
-
 test_that("a Gaussian process: likelihood, its derivatives by hand, and forecast", {
+  local_default_dtypes("f64")
   year <- as.numeric(time(LakeHuron)) - 1920
   y <- as.numeric(LakeHuron) - 579
   train <- year < 40
@@ -33,6 +32,7 @@ test_that("a Gaussian process: likelihood, its derivatives by hand, and forecast
 })
 
 test_that("eight schools have the posterior means that an integral over one parameter gives", {
+  local_default_dtypes("f64")
   y <- c(28, 8, -3, 7, -1, 1, 18, 12)
   se <- c(15, 10, 16, 11, 9, 11, 10, 18)
   log_density <- function(par, y, se) {
@@ -60,6 +60,7 @@ test_that("eight schools have the posterior means that an integral over one para
 })
 
 test_that("the posterior of a logistic regression is near the estimates of glm()", {
+  local_default_dtypes("f64")
   frame <- nv_model_frame(case ~ spontaneous + induced, infert)
   draws <- nv_nuts(function(beta, x, y) {
     eta <- nv_flatten(x %*% beta)
@@ -72,6 +73,7 @@ test_that("the posterior of a logistic regression is near the estimates of glm()
 })
 
 test_that("two compartments, solved by Runge and Kutta, are fitted as nls() does it in closed form", {
+  local_default_dtypes("f64")
   hours <- c(0, sort(unique(Indometh$time)))
   index <- match(Indometh$time, hours) - 1L
   blood <- function(par, hours) {
@@ -105,6 +107,7 @@ test_that("two compartments, solved by Runge and Kutta, are fitted as nls() does
 })
 
 test_that("the Kalman filter of the Nile gives the likelihood, and by derivatives the level, of StructTS()", {
+  local_default_dtypes("f64")
   known <- StructTS(Nile, "level")
   filter <- function(y, var) {
     sum(nv_scan(list(mean = Nile[1], var = 1e4 * var(Nile)), y, function(level, y) {
@@ -124,6 +127,7 @@ test_that("the Kalman filter of the Nile gives the likelihood, and by derivative
 })
 
 test_that("the likelihood of an autoregression, filtered with matrices, is that of arima()", {
+  local_default_dtypes("f64")
   autoregression <- function(par, y) {
     move <- nv_cbind(par$phi, nv_concatenate(1, 0))
     shock <- nv_diag(nv_concatenate(exp(par$log_var), 0))
@@ -147,6 +151,7 @@ test_that("the likelihood of an autoregression, filtered with matrices, is that 
 })
 
 test_that("Greeks of an option are derivatives of its price, and a simulation gives the price", {
+  local_default_dtypes("f64")
   black_scholes <- function(spot, vol, rate, years, strike) {
     d <- (log(spot / strike) + (rate + vol^2 / 2) * years) / (vol * sqrt(years))
     spot * pnorm(d) - strike * exp(-rate * years) * pnorm(d - vol * sqrt(years))
@@ -169,6 +174,7 @@ test_that("Greeks of an option are derivatives of its price, and a simulation gi
 })
 
 test_that("a blur and the edges of an image are sums over neighbours", {
+  local_default_dtypes("f64")
   blur <- outer(dnorm(-2:2), dnorm(-2:2))
   sobel <- matrix(c(-1, 0, 1, -2, 0, 2, -1, 0, 1), 3)
   filters <- jit(function(image, blur, sobel) {
@@ -189,6 +195,7 @@ test_that("a blur and the edges of an image are sums over neighbours", {
 })
 
 test_that("principal components are those of prcomp()", {
+  local_default_dtypes("f64")
   pca <- jit(function(x) {
     x <- scale(x)
     parts <- nv_svd(x)
