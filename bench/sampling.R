@@ -2,7 +2,8 @@
 # 10,000 observations and 10 coefficients, four chains of 1000 draws to warm up and 3000 (250 and 250 for the regression), by one thread.
 # A row for each sampler: seconds of the processor for the first call and for one whose program is compiled, the best of five; steps of
 # a trajectory; effective draws a second of the worst parameter; and the seconds that a loop in R, with the gradient by hand, takes for as
-# many trajectories of as many steps. Writes results/sampling.csv.
+# many trajectories of as many steps. Where PYSTAN names a Python with package pystan, Stan's own NUTS beside it (sampling_stan.py), by
+# what its chains say they took: first_s is its compiling. Writes results/sampling.csv.
 suppressPackageStartupMessages(library(anvil))
 anvil_threads(1L)
 seconds <- function(f) base::sum(system.time(f(), gcFirst = FALSE)[1:2])
@@ -30,6 +31,7 @@ hmc_in_r <- function(both, q, scale, size, steps, n) {
 
 measure <- function(model, density, start, data, both, draws, warmup) {
   of <- function(method) {
+    x <- NULL
     sampler <- getExportedValue("anvil", method)
     first <- seconds(function() x <<- suppressWarnings(do.call(sampler, c(list(density, start, draws = draws, warmup = warmup, seed = 1), data))))
     best <- base::min(replicate(5, seconds(function() suppressWarnings(sampler(x, seed = 1)))))
@@ -79,6 +81,29 @@ regression_in_r <- function(beta) {
 }
 X <- x
 rows <- rbind(rows, measure("regression", regression, nv_aten("f64", 10L), list(x = x, flags = flags), regression_in_r, 250L, 250L))
+
+# The draws are four chains, one draw of each in turn.
+stan_rows <- function(python) {
+  folder <- tempfile("stan")
+  dir.create(folder)
+  data <- list(
+    schools = list(J = 8L, y = y, se = se),
+    regression = list(N = nrow(X), K = ncol(X), x = X, flags = as.integer(flags))
+  )
+  jsonlite::write_json(data, file.path(folder, "data.json"), auto_unbox = TRUE, digits = NA)
+  said <- system2(python, c("sampling_stan.py", folder), stdout = TRUE, stderr = file.path(folder, "log"))
+  said <- strsplit(grep("^result ", said, value = TRUE), " ")
+  do.call(rbind, lapply(said, function(line) {
+    draws <- utils::read.csv(file.path(folder, paste0(line[2L], "_draws.csv")), header = FALSE)
+    effective <- vapply(draws, function(d) posterior::ess_bulk(matrix(d, ncol = 4L, byrow = TRUE)), 0)
+    numbers <- as.double(line[3:5])
+    data.frame(
+      model = line[2L], sampler = "Stan", first_s = round(numbers[1L], 2), s = signif(numbers[2L], 3), steps = round(numbers[3L], 1),
+      effective_per_s = round(base::min(effective) / numbers[2L]), r_s = NA
+    )
+  }))
+}
+if (nzchar(Sys.getenv("PYSTAN"))) rows <- rbind(rows, stan_rows(Sys.getenv("PYSTAN")))
 print(rows, row.names = FALSE)
 dir.create("results", showWarnings = FALSE)
 utils::write.csv(rows, "results/sampling.csv", row.names = FALSE, quote = FALSE)
