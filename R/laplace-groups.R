@@ -58,9 +58,9 @@ by_group <- function(groups, x) {
   slices_at(nv_concatenate(x, zero, dimension = 1L), nv_tensor(groups$members))
 }
 
-# Cholesky factors, upper triangular.
-group_roots <- function(blocks, ridge = 0) {
-  vectorize(function(block) chol(block + ridge * nv_eye(shape(block)[1L], dtype = dtype(block))), axis = -1L)(blocks)
+# Cholesky factors, upper triangular; `ridge` is added to the diagonals.
+group_roots <- function(blocks, ridge = NULL) {
+  vectorize(function(block) chol(if (is.null(ridge)) block else block + ridge * nv_eye(shape(block)[1L], dtype = dtype(block))), axis = -1L)(blocks)
 }
 
 log_det_of <- function(root) 2 * sum(vectorize(function(r) sum(log(nv_extract_diag(r))), axis = -1L)(root))

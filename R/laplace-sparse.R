@@ -28,8 +28,8 @@ sparse_layout <- function(meeting, dtype) {
     times = function(values, v) nv_squeeze(nv_matmul(mirrored(values, i, j, c(n, n)), v), 2L),
     log_det = in_double(function(values) log_determinant(s, values)),
     solve = in_double(function(values, ridge, b) {
-      ridge <- nv_convert(nv_mul(ridge, nv_tensor(as.numeric(i == j), dtype)), "f64")
-      solution(s, nv_add(values, ridge), nv_convert(b, "f64"))
+      if (!is.null(ridge)) values <- nv_add(values, nv_convert(nv_mul(ridge, nv_tensor(as.numeric(i == j), dtype)), "f64"))
+      solution(s, values, nv_convert(b, "f64"))
     })
   )
 }

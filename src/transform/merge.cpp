@@ -1,8 +1,11 @@
 // Common subexpressions: a table of the calls seen so far, keyed by primitive, operands and
 // parameters. Calls of outer graphs are seen inside, those of an inner graph only there.
+// Constants of equal content are one, so that calls on them are equal as well.
 #include <algorithm>
+#include <cstring>
 
 #include "base/interrupt.h"
+#include "base/memory.h"
 #include "primitives/vocabulary/primitive.h"
 #include "transform/rewrite.h"
 #include "transform/simplify.h"
@@ -74,8 +77,34 @@ Key key_of(const Call& call) {
   return {&call, h};
 }
 
+// By the type and some of the bytes: large data is read in full only where another constant may be equal.
+size_t hash_of_content(const Value& v) {
+  size_t h = hash(v.type);
+  const size_t size = bytes_of(v.type.dtype, v.type.shape), stride = size / 64 + 1;
+  for (size_t i = 0; i < size; i += stride) h = mix(h, static_cast<size_t>(v.constant.as<unsigned char>()[i]));
+  return h;
+}
+bool same_content(const Value& a, const Value& b) {
+  if (!(a.type == b.type)) return false;
+  const size_t size = bytes_of(a.type.dtype, a.type.shape);
+  return a.constant.data == b.constant.data || std::memcmp(a.constant.as<char>(), b.constant.as<char>(), size) == 0;
+}
+
 class Merger {
  public:
+  void merge_constants(const Graph& g) {
+    std::unordered_multimap<size_t, ValuePtr> seen;
+    for (const ValuePtr& v : g.constants) {
+      if (v->kind != Value::Kind::constant) continue;
+      const size_t h = hash_of_content(*v);
+      const auto [first, last] = seen.equal_range(h);
+      const auto same = std::find_if(first, last, [&](const auto& other) { return same_content(*other.second, *v); });
+      if (same == last)
+        seen.emplace(h, v);
+      else
+        map_[v.get()] = same->second;
+    }
+  }
   void visit(Graph& g) {
     ++depth_;
     std::vector<Key> added;
@@ -104,6 +133,8 @@ class Merger {
     for (const Key& key : added) table_.erase(key);
     g.calls = std::move(kept);
     substitute_all(map_, g.constants);  // an inner graph lists what it takes from outside
+    Values listed;
+    std::erase_if(g.constants, [&](const ValuePtr& v) { return !listed.insert(v.get()).second; });
     --depth_;
   }
 
@@ -115,6 +146,10 @@ class Merger {
 
 }  // namespace
 
-void merge_equal_calls(Graph& g) { Merger().visit(g); }
+void merge_equal_calls(Graph& g) {
+  Merger merger;
+  merger.merge_constants(g);
+  merger.visit(g);
+}
 
 }  // namespace anvil::transform

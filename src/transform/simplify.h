@@ -14,7 +14,7 @@ void remove_unused_constants(graph::Graph&);
 // And what loops carry for nobody. Calls with an effect stay, but for those that make one of the values in
 // `again`, inner calls included: they have happened before, or will.
 void remove_dead_calls(graph::Graph&, const std::unordered_set<const graph::Value*>& again = {});
-// Calls of the same primitive on the same operands become one. An inner graph takes a value
+// Constants of the same content become one, and calls of the same primitive on the same operands. An inner graph takes a value
 // from around it where that saves arithmetic, not where it only saves moving data.
 void merge_equal_calls(graph::Graph&);
 // x * 1, x / 1, x - 0, x + -0.0 and x ^ 1 become x, x ^ 2 becomes x * x; elementwise calls on

@@ -88,6 +88,28 @@ TEST(MergeEqualCalls, ByOperandsAndParameters) {
   EXPECT_EQ(g.outputs[1], g.outputs[2]);
 }
 
+TEST(MergeEqualCalls, ConstantsAreEqualByContent) {
+  std::vector<double> many(1000, 2);
+  const auto constant = [](const Tensor& t) { return graph::make_constant(t); };
+  auto f = trace({f64({1000}), {DType::boolean, {}}}, [&](Graph& g, const Vars& x) {
+    for (int k = 0; k < 2; ++k) g.constants.push_back(constant(tensor({1000}, many)));
+    many[7] = 3;  // of what the hash does not read
+    g.constants.push_back(constant(tensor({1000}, many)));
+    g.constants.push_back(constant(tensor({10, 100}, std::vector<double>(1000, 2))));
+    const auto at = [&](Graph& in, size_t k) { return Var{&in, g.constants[k]}; };
+    Vars r = if_else(
+        g, x[1], [&](Graph& b) { return Vars{exp(in(b, at(g, 1)))}; }, [&](Graph& b) { return Vars{in(b, at(g, 0))}; });
+    return Vars{exp(at(g, 0)) * x[0], exp(at(g, 1)) * x[0], exp(at(g, 2)) * x[0], exp(at(g, 3)), r[0]};
+  });
+  Graph g = *f;
+  transform::merge_equal_calls(g);
+  ASSERT_EQ(g.constants.size(), 3u);
+  EXPECT_EQ(g.outputs[0], g.outputs[1]);
+  EXPECT_NE(g.outputs[0], g.outputs[2]);
+  EXPECT_EQ(names(g), "if exp mul exp mul exp");
+  EXPECT_NO_THROW(primitives::verify(g));
+}
+
 TEST(MergeEqualCalls, InnerGraphsSeeOuterArithmetic) {
   auto f = trace({f64({3}), {DType::boolean, {}}}, [](Graph& g, const Vars& x) {
     Var back = reverse(x[0], {0}), outer = exp(x[0]) + back;
