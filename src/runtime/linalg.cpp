@@ -78,16 +78,16 @@ Matrix<T> copy_of(const Square<T>& x, int64_t first, int64_t n) {
   return m;
 }
 
-// L L' = A in the lower triangle of x; false where A is not positive definite. From some columns
-// what those before make of them is taken, their square is factorised, the rest solved for.
+// L L' = A in the lower triangle of x, with m - n further rows below; false where A is not positive definite. From some
+// columns what those before make of them is taken, their square is factorised, the rest solved for.
 template <class T>
-bool factorise(const Square<T>& x, int64_t n) {
-  const Block memory(size_t(std::min(n, at_a_time) * block) * sizeof(T));
+bool factorise(const Square<T>& x, int64_t n, int64_t m) {
+  const Block memory(size_t(std::min(m, at_a_time) * block) * sizeof(T));
   T* const product = reinterpret_cast<T*>(memory.data());
   for (int64_t j = 0; j < n; j += block) {
     const int64_t w = std::min(block, n - j);
-    for (int64_t i = j; i < n && j > 0; i += at_a_time) {
-      const int64_t h = std::min(at_a_time, n - i);
+    for (int64_t i = j; i < m && j > 0; i += at_a_time) {
+      const int64_t h = std::min(at_a_time, m - i);
       product::multiply<T>(product, {x.at(i, 0), x.row, x.column}, {x.at(j, 0), x.column, x.row}, h, w, j);
       for (int64_t c = 0; c < w; ++c)
         for (int64_t r = 0; r < h; ++r) *x.at(i + r, j + c) -= product[r + h * c];
@@ -96,9 +96,9 @@ bool factorise(const Square<T>& x, int64_t n) {
     if (Eigen::LLT<Eigen::Ref<Matrix<T>>, Eigen::Lower>(square).info() != Eigen::Success) return false;
     for (int64_t c = 0; c < w; ++c)
       for (int64_t r = c; r < w; ++r) *x.at(j + r, j + c) = square(r, c);
-    const int64_t below = n - j - w, blocks = (below + block - 1) / block;
+    const int64_t below = m - j - w, blocks = (below + block - 1) / block;
     share_each(blocks, 0.2 * double(below * w * w), [&](int64_t k) {
-      const int64_t i = j + w + k * block, h = std::min(block, n - i);
+      const int64_t i = j + w + k * block, h = std::min(block, m - i);
       Matrix<T> rest(h, w);
       for (int64_t c = 0; c < w; ++c)
         for (int64_t r = 0; r < h; ++r) rest(r, c) = *x.at(i + r, j + c);
@@ -114,7 +114,7 @@ bool factorise(const Square<T>& x, int64_t n) {
 template <class T>
 void cholesky_dense(T* l, const T* a, int64_t n, bool lower) {
   in_pieces(n * n, 1, [&](int64_t first, int64_t end) { std::copy(a + first, a + end, l + first); });
-  const bool sound = factorise<T>(lower ? Square<T>{l, 1, n} : Square<T>{l, n, 1}, n);
+  const bool sound = factorise<T>(lower ? Square<T>{l, 1, n} : Square<T>{l, n, 1}, n, n);
   for (int64_t j = 0; j < n; ++j)
     for (int64_t i = 0; i < n; ++i) {
       if (lower ? i < j : i > j)
@@ -168,15 +168,19 @@ void solve_in_place(const System& s, const T* a, const Square<T>& x, int64_t cou
 }
 
 template <class T>
-void solve_dense(const System& s, T* x, const T* a, const T* b) {
-  in_pieces(s.n * s.m, 1, [&](int64_t first, int64_t end) { std::copy(b + first, b + end, x + first); });
+void solve_shared(const System& s, const T* a, const Square<T>& x) {
   const int64_t parts = (s.m + vectors_at_once - 1) / vectors_at_once;
   share_each(parts, 0.1 * double(s.n) * double(s.n) * double(s.m), [&](int64_t k) {
     const int64_t c = k * vectors_at_once, count = std::min(vectors_at_once, s.m - c);
     const Block memory(size_t(block * count) * sizeof(T));
-    const Square<T> vectors = s.left ? Square<T>{x + s.n * c, 1, s.n} : Square<T>{x + c, s.m, 1};
-    solve_in_place<T>(s, a, vectors, count, reinterpret_cast<T*>(memory.data()));
+    solve_in_place<T>(s, a, {x.at(0, c), x.row, x.column}, count, reinterpret_cast<T*>(memory.data()));
   });
+}
+
+template <class T>
+void solve_dense(const System& s, T* x, const T* a, const T* b) {
+  in_pieces(s.n * s.m, 1, [&](int64_t first, int64_t end) { std::copy(b + first, b + end, x + first); });
+  solve_shared<T>(s, a, s.left ? Square<T>{x, 1, s.n} : Square<T>{x, s.m, 1});
 }
 
 template <class T>
@@ -194,6 +198,15 @@ int32_t call_solve(Run* run, void* const* p, const int64_t* d) {
 }
 
 }  // namespace
+
+bool factorise_panel(double* a, int64_t m, int64_t n, int64_t apart) { return factorise<double>({a, 1, apart}, n, m); }
+void solve_lower_rows(const double* l, int64_t n, double* x, int64_t m) {
+  solve_shared<double>({n, m, /*left=*/false, /*lower=*/true, /*unit=*/false, /*transposed=*/false}, l, {x, m, 1});
+}
+void solve_factored(const double* l, int64_t n, double* x, int64_t m) {
+  for (const bool transposed : {false, true})
+    solve_shared<double>({n, m, /*left=*/true, /*lower=*/true, /*unit=*/false, transposed}, l, {x, 1, n});
+}
 
 int32_t contract(Run* run, void* const* p, const int64_t* d) {
   return guarded(run, [&] {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "runtime/sparse_panels.h"
 
 namespace anvil::runtime {
 namespace {
@@ -71,7 +72,7 @@ struct Make<Dual<T>> {
 // Column by column, each of those before that reach it subtracted from it ("left-looking"). `list` links the columns
 // whose next row, at `next`, is the one that is being made.
 template <class T>
-void factorise(const SparsePattern& p, std::vector<T>& x) {
+bool factorise(const SparsePattern& p, std::vector<T>& x) {
   const size_t n = p.columns.size() - 1;
   constexpr int32_t none = -1;
   std::vector<T> column(n);
@@ -99,16 +100,14 @@ void factorise(const SparsePattern& p, std::vector<T>& x) {
       enlist(k);
       k = after;
     }
-    if (!(value(column[j]) > 0)) {
-      std::fill(x.begin(), x.end(), Make<T>::constant(std::numeric_limits<double>::quiet_NaN()));
-      return;
-    }
+    if (!(value(column[j]) > 0)) return false;
     const T pivot = root(column[j]), scale = inverse(pivot);
     x[begin] = pivot;
     for (size_t t = begin + 1; t < end; ++t) x[t] = column[static_cast<size_t>(p.rows[t])] * scale;
     next[j] = static_cast<int32_t>(begin + 1);
     enlist(static_cast<int32_t>(j));
   }
+  return true;
 }
 
 // Takahashi, Fagan and Chin (1973): Z = A^-1 has Z L = L'^-1, which is known on and below the diagonal, so that each column
@@ -150,17 +149,35 @@ std::vector<T> inverse_on_pattern(const SparsePattern& p, const std::vector<T>& 
   return z;
 }
 
+// ---- numbers alone also by panels -----------------------------------------------------------------
+
 template <class T>
 std::vector<T> factor_of(const SparsePattern& p, const SparseElements& a) {
   std::vector<T> x(p.rows.size());
   for (size_t e = 0; e < a.place.size(); ++e) x[static_cast<size_t>(a.place[e])] = Make<T>::element(a.parts, e);
-  factorise(p, x);
+  const auto done = [&] {
+    if constexpr (std::is_same_v<T, double>)
+      if (const SparsePanels panels(p); panels.pay()) return panels.factorise(x.data());
+    return factorise(p, x);
+  };
+  if (!done()) std::fill(x.begin(), x.end(), Make<T>::constant(std::numeric_limits<double>::quiet_NaN()));
   return x;
 }
 
 template <class T>
+std::vector<T> inverse_of(const SparsePattern& p, const std::vector<T>& x) {
+  if constexpr (std::is_same_v<T, double>)
+    if (const SparsePanels panels(p); panels.pay()) {
+      std::vector<double> z(x.size());
+      panels.invert(x.data(), z.data());
+      return z;
+    }
+  return inverse_on_pattern(p, x);
+}
+
+template <class T>
 void elements_of_inverse(const SparsePattern& p, const std::vector<T>& x, std::span<const int32_t> place, double* to) {
-  const std::vector<T> z = inverse_on_pattern(p, x);
+  const std::vector<T> z = inverse_of(p, x);
   for (size_t e = 0; e < place.size(); ++e) to[e] = last(z[static_cast<size_t>(place[e])]);
 }
 
