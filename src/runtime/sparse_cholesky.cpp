@@ -149,41 +149,18 @@ std::vector<T> inverse_on_pattern(const SparsePattern& p, const std::vector<T>& 
   return z;
 }
 
-// ---- numbers alone also by panels -----------------------------------------------------------------
-
 template <class T>
 std::vector<T> factor_of(const SparsePattern& p, const SparseElements& a) {
   std::vector<T> x(p.rows.size());
   for (size_t e = 0; e < a.place.size(); ++e) x[static_cast<size_t>(a.place[e])] = Make<T>::element(a.parts, e);
-  const auto done = [&] {
-    if constexpr (std::is_same_v<T, double>)
-      if (const SparsePanels panels(p); panels.pay()) return panels.factorise(x.data());
-    return factorise(p, x);
-  };
-  if (!done()) std::fill(x.begin(), x.end(), Make<T>::constant(std::numeric_limits<double>::quiet_NaN()));
+  if (!factorise(p, x)) std::fill(x.begin(), x.end(), Make<T>::constant(std::numeric_limits<double>::quiet_NaN()));
   return x;
 }
 
 template <class T>
-std::vector<T> inverse_of(const SparsePattern& p, const std::vector<T>& x) {
-  if constexpr (std::is_same_v<T, double>)
-    if (const SparsePanels panels(p); panels.pay()) {
-      std::vector<double> z(x.size());
-      panels.invert(x.data(), z.data());
-      return z;
-    }
-  return inverse_on_pattern(p, x);
-}
-
-template <class T>
-void elements_of_inverse(const SparsePattern& p, const std::vector<T>& x, std::span<const int32_t> place, double* to) {
-  const std::vector<T> z = inverse_of(p, x);
-  for (size_t e = 0; e < place.size(); ++e) to[e] = last(z[static_cast<size_t>(place[e])]);
-}
-
-template <class T>
 void derivative(const SparsePattern& p, const SparseElements& a, double* to) {
-  elements_of_inverse(p, factor_of<T>(p, a), a.place, to);
+  const std::vector<T> z = inverse_on_pattern(p, factor_of<T>(p, a));
+  for (size_t e = 0; e < a.place.size(); ++e) to[e] = last(z[static_cast<size_t>(a.place[e])]);
 }
 
 }  // namespace
@@ -204,8 +181,17 @@ void check_pattern(const SparsePattern& p, std::span<const int32_t> place) {
   for (int32_t e : place) demand(e >= 0 && e < static_cast<int64_t>(p.rows.size()));
 }
 
+// Numbers alone go by panels, where there are any.
 void sparse_factor(const SparsePattern& p, const SparseElements& a, double* factor) {
-  std::ranges::copy(factor_of<double>(p, a), factor);
+  const SparsePanels panels(p);
+  if (!panels.pay()) {
+    std::ranges::copy(factor_of<double>(p, a), factor);
+    return;
+  }
+  const size_t n = p.rows.size();
+  std::fill_n(factor, n, 0.0);
+  for (size_t e = 0; e < a.place.size(); ++e) factor[a.place[e]] = a.parts[0][e];
+  if (!panels.factorise(factor)) std::fill_n(factor, n, std::numeric_limits<double>::quiet_NaN());
 }
 
 void sparse_solve(const SparsePattern& p, const double* factor, double* x) {
@@ -224,7 +210,13 @@ void sparse_solve(const SparsePattern& p, const double* factor, double* x) {
 }
 
 void sparse_inverse(const SparsePattern& p, const double* factor, std::span<const int32_t> place, double* elements) {
-  elements_of_inverse(p, std::vector<double>(factor, factor + p.rows.size()), place, elements);
+  const SparsePanels panels(p);
+  std::vector<double> z(p.rows.size());
+  if (panels.pay())
+    panels.invert(factor, z.data());
+  else
+    z = inverse_on_pattern(p, std::vector<double>(factor, factor + p.rows.size()));
+  for (size_t e = 0; e < place.size(); ++e) elements[e] = z[static_cast<size_t>(place[e])];
 }
 
 void sparse_inverse_derivative(const SparsePattern& p, const SparseElements& a, double* elements) {

@@ -5,10 +5,21 @@
 
 #include "base/interrupt.h"
 #include "runtime/linalg.h"
+#include "runtime/pool.h"
 #include "runtime/product/product.h"
 
 namespace anvil::runtime {
 namespace {
+
+// Memory of the pool, uninitialised: what is above the diagonal of a square is never read.
+class Numbers {
+ public:
+  explicit Numbers(size_t n) : block_(n * sizeof(double)) {}
+  double* data() const { return reinterpret_cast<double*>(block_.data()); }
+
+ private:
+  Block block_;
+};
 
 constexpr int64_t few = 1 << 9;  // multiplications, for which packing does not pay
 
@@ -65,14 +76,13 @@ void SparsePanels::each_column(F&& f) const {
 // What the columns of a panel make of those of another one, which its rows at..stop - 1 are; `place` says where that
 // one has each row.
 void SparsePanels::subtract(const Panel& from, int64_t at, int64_t stop, const Panel& to,
-                            const std::vector<int32_t>& place, std::vector<double>& dense,
-                            std::vector<double>& product) const {
+                            const std::vector<int32_t>& place, double* dense, std::vector<double>& product) const {
   const int64_t m = from.height - at, n = stop - at;
-  const double* const l = dense.data() + from.at + at;
+  const double* const l = dense + from.at + at;
   product.resize(std::max(product.size(), static_cast<size_t>(m * n)));
   multiply(product.data(), {l, 1, from.height}, {l, from.height, 1}, m, n, from.columns);
   for (int64_t c = 0; c < n; ++c) {
-    double* const column = dense.data() + to.at + (from.rows[at + c] - to.first) * to.height;
+    double* const column = dense + to.at + (from.rows[at + c] - to.first) * to.height;
     for (int64_t i = c; i < m; ++i)
       column[place[static_cast<size_t>(from.rows[at + i])]] -= product[static_cast<size_t>(i + m * c)];
   }
@@ -82,8 +92,10 @@ void SparsePanels::subtract(const Panel& from, int64_t at, int64_t stop, const P
 // at `next`, is in the one that is being made.
 bool SparsePanels::factorise(double* x) const {
   constexpr int32_t none = -1;
-  std::vector<double> dense(at_.back()), product;
-  each_column([&](size_t packed, size_t at, int64_t n) { std::copy_n(x + packed, n, dense.data() + at); });
+  const Numbers memory(at_.back());
+  double* const dense = memory.data();
+  std::vector<double> product;
+  each_column([&](size_t packed, size_t at, int64_t n) { std::copy_n(x + packed, n, dense + at); });
   std::vector<int32_t> list(count(), none), following(count(), none), place(of_.size());
   std::vector<int64_t> next(count());
   const auto enlist = [&](int32_t k, const Panel& p) {
@@ -108,13 +120,13 @@ bool SparsePanels::factorise(double* x) const {
       k = after;
       worked(from.columns);
     }
-    if (!factorise_panel(dense.data() + to.at, to.height, to.columns, to.height)) return false;
+    if (!factorise_panel(dense + to.at, to.height, to.columns, to.height)) return false;
     for (int64_t c = 0; c < to.columns; ++c)
       if (!(dense[to.at + static_cast<size_t>(c * to.height + c)] > 0)) return false;  // NaN
     next[j] = to.columns;
     enlist(static_cast<int32_t>(j), to);
   }
-  each_column([&](size_t packed, size_t at, int64_t n) { std::copy_n(dense.data() + at, n, x + packed); });
+  each_column([&](size_t packed, size_t at, int64_t n) { std::copy_n(dense + at, n, x + packed); });
   return true;
 }
 
@@ -131,19 +143,19 @@ void SparsePanels::invert_panel(const Panel& p, const double* l, double* z, std:
   solve_factored(square.data(), n, own.data(), n);
   if (m > 0) {
     solve_lower_rows(square.data(), n, y.data(), m);
-    std::vector<double> w(static_cast<size_t>(m * m)), below(y.size());
+    const Numbers whole(static_cast<size_t>(m * m));
+    double* const w = whole.data();
+    std::vector<double> below(y.size());
     const int32_t* const rows = p.rows + n;
     for (int64_t c = 0; c < m;) {  // the rows that are columns of one panel
       const Panel from = panel(static_cast<size_t>(of_[static_cast<size_t>(rows[c])]));
       for (int64_t i = 0; i < from.height; ++i) place[static_cast<size_t>(from.rows[i])] = static_cast<int32_t>(i);
       for (; c < m && rows[c] < from.first + from.columns; ++c) {
         const double* const column = z + from.at + (rows[c] - from.first) * from.height;
-        for (int64_t i = c; i < m; ++i)
-          w[static_cast<size_t>(i + m * c)] = w[static_cast<size_t>(c + m * i)] =
-              column[place[static_cast<size_t>(rows[i])]];
+        for (int64_t i = c; i < m; ++i) w[i + m * c] = w[c + m * i] = column[place[static_cast<size_t>(rows[i])]];
       }
     }
-    multiply(below.data(), {w.data(), 1, m}, {y.data(), 1, m}, m, n, m);
+    multiply(below.data(), {w, 1, m}, {y.data(), 1, m}, m, n, m);
     multiply(square.data(), {y.data(), m, 1}, {below.data(), 1, m}, n, n, m);
     for (size_t e = 0; e < own.size(); ++e) own[e] += square[e];
     for (int64_t c = 0; c < n; ++c)
@@ -154,7 +166,7 @@ void SparsePanels::invert_panel(const Panel& p, const double* l, double* z, std:
 }
 
 void SparsePanels::invert(const double* factor, double* z) const {
-  std::vector<double> l(at_.back()), inverse(at_.back());
+  const Numbers l(at_.back()), inverse(at_.back());
   std::vector<int32_t> place(of_.size());
   each_column([&](size_t packed, size_t at, int64_t n) { std::copy_n(factor + packed, n, l.data() + at); });
   for (size_t k = count(); k-- > 0;) invert_panel(panel(k), l.data(), inverse.data(), place);

@@ -31,7 +31,7 @@ class SparsePanels {
   Panel panel(size_t k) const;
   size_t count() const { return starts_.size() - 1; }
   void subtract(const Panel& from, int64_t at, int64_t stop, const Panel& to, const std::vector<int32_t>& place,
-                std::vector<double>& dense, std::vector<double>& product) const;
+                double* dense, std::vector<double>& product) const;
   void invert_panel(const Panel&, const double* l, double* z, std::vector<int32_t>& place) const;
   template <class F>
   void each_column(F&&) const;
