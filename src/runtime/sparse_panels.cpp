@@ -21,7 +21,8 @@ class Numbers {
   Block block_;
 };
 
-constexpr int64_t few = 1 << 9;  // multiplications, for which packing does not pay
+constexpr int64_t most_columns = 128;  // of a panel: what it makes of those before and behind it are products
+constexpr int64_t few = 1 << 9;        // multiplications, for which packing does not pay
 
 // C = A B, where A has m rows and B n columns; c is dense.
 void multiply(double* c, product::View<double> a, product::View<double> b, int64_t m, int64_t n, int64_t k) {
@@ -41,7 +42,8 @@ SparsePanels::SparsePanels(const SparsePattern& p) : pattern_(p) {
   of_.resize(n);
   for (size_t j = 0; j < n; ++j) {
     const auto second = static_cast<size_t>(j == 0 ? 0 : p.columns[j - 1] + 1);
-    const bool goes_on = j > 0 && length(j - 1) == length(j) + 1 && p.rows[second] == static_cast<int32_t>(j);
+    const bool goes_on = j > 0 && length(j - 1) == length(j) + 1 && p.rows[second] == static_cast<int32_t>(j) &&
+                         static_cast<int64_t>(j) - starts_.back() < most_columns;
     if (!goes_on) starts_.push_back(static_cast<int32_t>(j));
     of_[j] = static_cast<int32_t>(starts_.size() - 1);
   }
