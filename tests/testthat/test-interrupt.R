@@ -1,7 +1,7 @@
 # Ctrl-C ends what takes long: R processes of their own get SIGINT in the middle of a call.
 
 # The code must end with a call that takes seconds; `then` must be TRUE after it was stopped.
-# Gives how long it went on, or NA when the call ended by itself.
+# Gives how long it went on, by the clock or by the processor's time, of which a busy machine gives less.
 interrupted <- function(prepare, long, then = "identical(as_array(nv_scalar(1) + 1), 2)", after = 0.7) {
   results <- tempfile("results", fileext = ".rds")
   started <- tempfile("started")
@@ -11,7 +11,7 @@ interrupted <- function(prepare, long, then = "identical(as_array(nv_scalar(1) +
     file.create(%s)
     begin <- Sys.time()
     tryCatch({ %s; ended <- "by itself" }, interrupt = function(i) ended <<- "interrupted", error = function(e) ended <<- conditionMessage(e))
-    list(ended = ended, at = as.numeric(Sys.time()), took = as.numeric(difftime(Sys.time(), begin, units = "secs")), works = tryCatch(isTRUE(%s), error = conditionMessage))
+    list(ended = ended, at = as.numeric(Sys.time()), worked = sum(proc.time()[1:2]), took = as.numeric(difftime(Sys.time(), begin, units = "secs")), works = tryCatch(isTRUE(%s), error = conditionMessage))
   ', prepare, deparse(started), long, then), results)
   log <- tempfile("log")
   pid <- tempfile("pid")
@@ -26,13 +26,24 @@ interrupted <- function(prepare, long, then = "identical(as_array(nv_scalar(1) +
   if (!wait(function() file.exists(started), 100)) stop("the child did not start: ", paste(readLines(log, warn = FALSE), collapse = "\n"))
   Sys.sleep(after)
   sent <- as.numeric(Sys.time())
+  worked <- processor_seconds(process)
   tools::pskill(process, tools::SIGINT)
   if (!wait(function() file.exists(results), 60)) {
     return(list(ended = "never", seconds = Inf, works = FALSE)) # the child has died, or goes on
   }
   Sys.sleep(0.1)
   result <- readRDS(results)
-  list(ended = result$ended, seconds = result$at - sent, works = result$works)
+  list(ended = result$ended, seconds = min(result$at - sent, result$worked - worked), works = result$works)
+}
+
+# What a process has worked, in seconds, where the system tells (Linux).
+processor_seconds <- function(process) {
+  status <- sprintf("/proc/%d/stat", process)
+  if (!file.exists(status)) {
+    return(-Inf)
+  }
+  fields <- strsplit(sub(".*\\) ", "", readLines(status)), " ")[[1L]] # what follows the name; times are in hundredths
+  sum(as.numeric(fields[12:13])) / 100
 }
 
 # Half a second is promised. A busy machine may give the process its turn later than that, but not

@@ -62,6 +62,15 @@ test_that("packages that share generic functions, as Matrix does, may be attache
   expect_identical(in_child(c("library(methods); detach('package:anvil'); suppressMessages(library(Matrix)); suppressMessages(library(anvil))", code)), expected)
 })
 
+test_that("an R profile, which runs before R attaches stats, may attach anvil", {
+  profile <- tempfile("profile")
+  code <- sprintf(".libPaths(c(%s, .libPaths()))", deparse(dirname(find.package("anvil"))))
+  writeLines(c(code, "suppressMessages(library(anvil))"), profile)
+  call <- shQuote('cat(class(cor(nv_tensor(1:3), nv_tensor(3:1)))[2], class(median(nv_tensor(1:3)))[2])')
+  said <- system2(file.path(R.home("bin"), "Rscript"), c("-e", call), env = paste0("R_PROFILE_USER=", profile), stdout = TRUE)
+  expect_identical(utils::tail(said, 1L), "AnvilValue AnvilValue")
+})
+
 test_that("densities and kin take tensors in any of their places", {
   x <- c(0.2, 0.5, 0.7)
   as_in_r <- function(code) expect_identical(differences_from_r(code, list(x = x)), character())
