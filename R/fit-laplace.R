@@ -92,7 +92,7 @@ mode_of <- function(joint, layout, effects) {
   }
   nv_custom_jvp(
     function(par, given) {
-      by <- function(u, ridge, at) step(u, par, given, slope(at, par, given), ridge)
+      by <- function(u, ridge) step(u, par, given, slope(u, par, given), ridge)
       newton_mode(par_tensor(effects, effects$par), function(u) joint(u, par, given), by)
     },
     function(inputs, outputs, tangents) {
@@ -104,23 +104,22 @@ mode_of <- function(joint, layout, effects) {
 
 newton_steps <- 100L
 
-# Newton's method; where a step does not lead down, a multiple of the identity is added to the matrix (Levenberg). Each step is
-# followed by a trial of another one by the same matrix, whose factor is at hand: where that is small, it ends the search (from an
-# error of e the two leave one of the order of e^3). NaN where the steps do not become small.
+# Newton's method; where a step does not lead down, a multiple of the identity is added to the matrix (Levenberg). A small step
+# without it ends the search. NaN where the steps do not become small.
 newton_mode <- function(u, evaluate, step) {
   small <- sqrt(machine_precision(u))
   zero <- nv_scalar_like(u, 0)
   found <- nv_while(
     list(u = u, value = evaluate(u), ridge = zero, steps = 0L, done = FALSE), function(u, value, ridge, steps, done) !done & steps < newton_steps,
     function(u, value, ridge, steps, done) {
-      new <- u - step(u, ridge, u)
-      rest <- step(u, ridge, new)
+      by <- step(u, ridge)
+      new <- u - by
       new_value <- evaluate(new)
       down <- new_value <= value + 1e-10 * (1 + abs(value))
-      done <- down & ridge <= 0 & nv_reduce_max(abs(rest)) <= small * (1 + nv_reduce_max(abs(new)))
+      near <- ridge <= 0 & nv_reduce_max(abs(by)) <= small * (1 + nv_reduce_max(abs(u)))
       list(
-        u = nv_ifelse(down, nv_ifelse(done, new - rest, new), u), value = nv_ifelse(down, new_value, value),
-        ridge = nv_ifelse(down, nv_ifelse(ridge < 1e-4, 0, ridge / 10), nv_max(10 * ridge, 1e-3)), steps = steps + 1L, done = done
+        u = nv_ifelse(down, new, u), value = nv_ifelse(down, new_value, value),
+        ridge = nv_ifelse(down, nv_ifelse(ridge < 1e-4, 0, ridge / 10), nv_max(10 * ridge, 1e-3)), steps = steps + 1L, done = down & near
       )
     }
   )
