@@ -48,12 +48,19 @@ struct Given {
   runtime::SparseElements moving() const { return {parts, place}; }
 };
 
-void factor(Tensors inputs, Tensors outputs) {
+// As many results as the factor has elements, or A.
+void from_elements(Tensors inputs, Tensors outputs, bool of_factor,
+                   void (*f)(const runtime::SparsePattern&, const runtime::SparseElements&, double*)) {
   const Given given(inputs);
   const auto p = pattern(inputs, given.place);
   const auto to = elements<double>(outputs[0]);
-  same_size(to.size(), p.rows.size());
-  sparse_factor(p, given.moving(), to.data());
+  same_size(to.size(), of_factor ? p.rows.size() : given.place.size());
+  f(p, given.moving(), to.data());
+}
+
+void factor(Tensors inputs, Tensors outputs) { from_elements(inputs, outputs, true, runtime::sparse_factor); }
+void inverse_derivative(Tensors inputs, Tensors outputs) {
+  from_elements(inputs, outputs, false, runtime::sparse_inverse_derivative);
 }
 
 // (factor, place, columns, rows)
@@ -66,14 +73,6 @@ void inverse(Tensors inputs, Tensors outputs) {
   same_size(from.size(), p.rows.size());
   same_size(to.size(), place.size());
   sparse_inverse(p, from.data(), place, to.data());
-}
-
-void inverse_derivative(Tensors inputs, Tensors outputs) {
-  const Given given(inputs);
-  const auto p = pattern(inputs, given.place);
-  const auto to = elements<double>(outputs[0]);
-  same_size(to.size(), given.place.size());
-  sparse_inverse_derivative(p, given.moving(), to.data());
 }
 
 // (factor, right-hand sides in columns, columns, rows)
