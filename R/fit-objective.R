@@ -130,6 +130,13 @@ compiled <- function(problem, compute, total = total_of) {
   function(par, ...) run(par_tensor(problem, par), problem$data$tensors, list(...))
 }
 
+# What was compiled for a problem stays with it. make: what to compile where it is not there yet.
+program_of <- function(problem, key, make) {
+  programs <- problem$programs
+  if (is.null(programs[[key]])) programs[[key]] <- make
+  programs[[key]]
+}
+
 par_tensor <- function(problem, par) nv_tensor(as.double(check_par(par, problem, "par")), problem$dtype)
 
 check_par <- function(par, problem, name) {
