@@ -192,6 +192,21 @@ t.AnvilSparse <- function(x) at_places(x$values, x$j, x$i, rev(dim(x)))
 Math.AnvilSparse <- function(x, ...) refuse_sparse(.Generic)
 
 #' @export
+mean.AnvilSparse <- function(x, ...) refuse_sparse("mean")
+
+#' @export
+determinant.AnvilSparse <- function(x, logarithm = TRUE, ...) refuse_sparse("determinant", "i Of a positive definite matrix, `nv_sparse_logdet(a)` is the logarithm.")
+
+#' @export
+solve.AnvilSparse <- function(a, b, ...) refuse_sparse("solve", "i With a positive definite matrix, `nv_sparse_solve(a, b)` solves.")
+
+#' @export
+`[.AnvilSparse` <- function(x, ...) refuse_sparse("[")
+
+#' @export
+`[<-.AnvilSparse` <- `[.AnvilSparse`
+
+#' @export
 Summary.AnvilSparse <- function(..., na.rm = FALSE) refuse_sparse(.Generic)
 
 #' @export
