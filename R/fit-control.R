@@ -10,7 +10,7 @@ control_of <- function(control, problem, method) {
   tests <- lapply(given[c("reltol", "pgtol", "abstol")], nv_scalar, dtype = problem$dtype)
   list(
     search = list(lmm = whole$lmm, trace = trace, REPORT = if (trace) whole$REPORT), stop = c(list(maxit = nv_scalar(whole$maxit)), tests),
-    scale = scale_of(given$fnscale, given$parscale, problem, method), maximum = given$fnscale < 0
+    scale = problem_scale(given$fnscale, given$parscale, problem, method), maximum = given$fnscale < 0
   )
 }
 
@@ -36,7 +36,7 @@ with_usual <- function(control, usual) {
 }
 
 # NULL where nothing is scaled.
-scale_of <- function(fnscale, parscale, problem, method) {
+problem_scale <- function(fnscale, parscale, problem, method) {
   if (fnscale == 0) wrong_argument("control$fnscale", "a number other than 0", fnscale)
   if (fnscale < 0 && method %in% least_squares_methods) {
     abort_anvil("argument", "`control$fnscale` must be positive for least squares.", "x A sum of squares has no maximum.")
