@@ -12,7 +12,7 @@
 #' } else {
 #'   export("%*%")
 #' }
-#' exportMethods(crossprod, tcrossprod, Ops)
+#' exportMethods(crossprod, tcrossprod)
 #' if (getRversion() >= "4.4.0") {
 #'   S3method(crossprod, AnvilValue, crossprod_tensor)
 #'   S3method(tcrossprod, AnvilValue, tcrossprod_tensor)
