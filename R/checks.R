@@ -147,7 +147,12 @@ checked_for_missing <- function(f, hint = NULL) {
 }
 
 missing_argument <- function(hint = NULL, frame = parent.frame()) {
-  for (name in required_arguments(sys.function(sys.parent()))) {
-    if (eval(call("missing", as.name(name)), frame)) abort_anvil("argument", sprintf("`%s` is missing, and has no default.", name), hint)
+  f <- sys.function(sys.parent())
+  for (name in required_arguments(f)) {
+    if (eval(call("missing", as.name(name)), frame)) {
+      # of samplers, whose arguments R's users know in another order
+      if (identical(names(formals(f))[2L], "initial_state")) hint <- sprintf("i Write `%s = `: what stands second without a name is the state.", name)
+      abort_anvil("argument", sprintf("`%s` is missing, and has no default.", name), hint)
+    }
   }
 }

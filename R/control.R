@@ -13,7 +13,7 @@
 #' @param ... The branches: expressions or functions without arguments, as `true` and `false`, at least one. All must
 #'   return the same structure of the same types.
 #' @param init A list with names: the state before the first iteration. Elements may
-#'   be nested lists. Numbers become tensors of the default dtype.
+#'   be nested lists. Numbers become tensors of the default dtype, vectors, arrays and time series of R those that [nv_scan()] says.
 #' @param cond,body Functions of the state, whose elements they get as named
 #'   arguments. `cond` returns a `bool` scalar, `body` the next state, with the
 #'   structure and types of `init`.
@@ -139,16 +139,7 @@ nv_while <- function(init, cond, body, checkpoint = NULL) {
   check_takes(cond, names(init), "cond", "the elements of `init`")
   check_takes(body, names(init), "body", "the elements of `init`")
   tree <- build_tree(init)
-  state <- flatten(init)
-  for (x in state) {
-    if (!is_tensorish(x)) {
-      abort_anvil("argument", "`init` must hold tensors, or nested lists of them.", c(
-        sprintf("x Got <%s>.", described_class(x)),
-        if (is_r_data(x)) "i Vectors do not become tensors by themselves: use `array()` or `nv_tensor()`."
-      ))
-    }
-    if (is_missing_literal(x)) abort_anvil("missing", "`init` holds NA: tensors know NaN, but no NA.")
-  }
+  state <- given_leaves(init, "`init`")
   if (!is_tracing() && !any(vapply(state, is_box, NA))) {
     out <- while_in_r(tree, lapply(state, nv_value), cond, body)
     if (!is.null(out)) {

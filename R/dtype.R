@@ -29,6 +29,7 @@ as_dtype_argument <- function(x, name = "dtype") {
     abort_anvil("dtype", sprintf("`%s` is not a dtype.", name), c(
       sprintf("x Got %s.", describe_value(x)),
       if (is.character(x) && length(x) == 1L && x %in% names(meant)) sprintf("i Did you mean \"%s\"?", meant[[x]]),
+      if (is.numeric(x) && name == "dtype") "i An argument without a name stands in its place: write the names, as in `nv_rnorm(3, mean = 0, sd = 1)`.",
       dtype_list()
     ))
   }

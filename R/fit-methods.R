@@ -2,14 +2,15 @@
 #'
 #' Methods for what [nv_minimize()] returns. Estimates are flat vectors, named as [as_objective()] names them.
 #'
-#' `vcov()` is the inverse of the Hessian matrix \eqn{H}{H} at the minimum: right where the function is a negative log-likelihood. For
+#' `vcov()` is the inverse of the Hessian matrix \eqn{H}{H} at the minimum: right where the function is a negative log-likelihood, or
+#' where it is a log-likelihood that was maximised (`fnscale`), with \eqn{-H}. For
 #' least squares it is \eqn{s^2 (J'J)^{-1}}{s^2 (J'J)^-1} with the derivatives \eqn{J} of the residuals and their variance
 #' \eqn{s^2}, as [nls()] has it. `type = "sandwich"` is \eqn{H^{-1} G'G H^{-1}}{H^-1 G'G H^-1} with the gradients \eqn{G} of
 #' each observation, which is consistent where the model's variance is wrong; for that `f` must return a value for each observation. For
 #' a parameter at a bound variances are `NA`, and the others are those with it fixed. Intervals of [confint()] are
 #' the normal ones.
 #'
-#' `logLik()` is minus the value, for least squares that of normal residuals with the variance estimated, as for
+#' `logLik()` is minus the value, that itself of a maximum, for least squares that of normal residuals with the variance estimated, as for
 #' [nls()]. It knows the number of observations, so that [AIC()] and [BIC()] work.
 #'
 #' @param object,x What [nv_minimize()] returned.
@@ -32,8 +33,8 @@
 #' BIC(fit)
 NULL
 
-# found: the state at the end of the search. about: model and nobs.
-fit_of <- function(problem, method, found, box, programs, about) {
+# found: the state at the end of the search. about: model, nobs, and whether it is a maximum.
+fit_of <- function(problem, method, found, box, about) {
   par <- named_par(problem, found$from$par)
   status <- as.integer(found$status)
   evaluations <- as.integer(found$evaluations)
@@ -42,7 +43,7 @@ fit_of <- function(problem, method, found, box, programs, about) {
     iterations = as.integer(found$iterations), convergence = c(0L, 0L, 0L, 52L, 1L)[status], message = search_messages[status],
     method = method,
     coefficients = par, free = if (is.null(box)) rep(TRUE, length(par)) else unname(par > box$lower & par < box$upper),
-    nobs = about$nobs, model = about$model, problem = problem
+    nobs = about$nobs, model = about$model, maximum = about$maximum, problem = problem
   ), class = "anvil_fit")
 }
 
@@ -58,7 +59,7 @@ print.anvil_fit <- function(x, digits = max(3L, getOption("digits") - 3L), ...) 
 }
 
 fit_header <- function(fit) {
-  what <- if (is_least_squares(fit)) "Least squares" else "Minimum"
+  what <- if (is_least_squares(fit)) "Least squares" else if (fit$maximum) "Maximum" else "Minimum"
   c(
     sprintf("%s by %s: %s", what, fit$method, if (fit$convergence == 0L) "converged" else "not converged"),
     cli::pluralize("{fit$message}, after {fit$iterations} step{?s} and {fit$counts[[1L]]} evaluation{?s}"),
@@ -79,6 +80,7 @@ vcov.anvil_fit <- function(object, type = c("hessian", "sandwich"), ...) {
   labels <- names(object$coefficients)
   free <- object$free
   bread <- matrix(NA_real_, length(labels), length(labels), dimnames = list(labels, labels))
+  if (object$maximum) h <- -h
   inverse <- tryCatch(solve(h[free, free, drop = FALSE]), error = function(e) NULL)
   if (is.null(inverse)) {
     message <- "The Hessian matrix at the minimum is singular: there are no variances."
@@ -98,15 +100,12 @@ vcov.anvil_fit <- function(object, type = c("hessian", "sandwich"), ...) {
 
 residual_df <- function(fit) fit$nobs - sum(fit$free)
 
-# Its program stays with the problem, as those of searches do.
 fit_curvature <- function(fit) {
   squares <- is_least_squares(fit)
-  key <- if (squares) "curvature of squares" else "curvature"
-  programs <- fit$problem$programs
-  if (is.null(programs[[key]])) {
-    programs[[key]] <- compiled(fit$problem, if (squares) squares_curvature else exact_curvature, total = identity)
-  }
-  as_array(programs[[key]](fit$coefficients))
+  program <- program_of(fit$problem, if (squares) "curvature of squares" else "curvature", {
+    compiled(fit$problem, if (squares) squares_curvature else exact_curvature, total = identity)
+  })
+  as_array(program(fit$coefficients))
 }
 
 # A row for each observation.
@@ -144,7 +143,7 @@ print.summary.anvil_fit <- function(x, digits = max(3L, getOption("digits") - 3L
 #' @export
 logLik.anvil_fit <- function(object, ...) {
   n <- object$nobs
-  value <- if (is_least_squares(object)) -n / 2 * (log(2 * pi * object$value / n) + 1) else -object$value
+  value <- if (is_least_squares(object)) -n / 2 * (log(2 * pi * object$value / n) + 1) else if (object$maximum) object$value else -object$value
   structure(value, df = sum(object$free) + is_least_squares(object), nobs = n, class = "logLik")
 }
 

@@ -23,10 +23,12 @@
 #' @param control A list with some of, named as for [optim()]: `maxit`, the most steps (1000); `reltol` (1e-12; 1e-6 for `f32`):
 #'   a step that reduces the value by less than `reltol * (abs(value) + reltol)` is the last; `pgtol` (1e-8; 1e-4): so is one
 #'   after which no element of the projected gradient is larger; `abstol` (`-Inf`): and one to a value below; `lmm` (5), how many
-#'   steps `"L-BFGS"` remembers.
+#'   steps `"L-BFGS"` remembers; `fnscale` (1) and `parscale` (1, or a number for each parameter): the search is for the minimum of
+#'   `f(par) / fnscale` by `par / parscale`, so that with a negative `fnscale` it finds a maximum, and the other elements are about
+#'   that; `trace`: with `TRUE` or a positive number the search prints where it is, at every `REPORT`-th (10) step and the last.
 #' @param model A function of the parameters and of further arguments, for `predict()`: `model(par, ...)`.
 #' @param nobs The number of observations, where `f` does not return a value for each.
-#' @return A list of class `anvil_fit`: `par`, in the structure of `start`; `value`; `counts` of evaluations; `iterations`;
+#' @return A list of class `anvil_fit`: `par`, in the structure of `start`; `value`, that of `f`; `counts` of evaluations; `iterations`;
 #'   `convergence`, 0, or as for [optim()] 1 where `maxit` was reached and 52 where a step failed; `message`; and what the
 #'   [methods][anvil_fit] need.
 #'
@@ -61,13 +63,14 @@ nv_minimize <- function(f, start = NULL, method = c("L-BFGS", "newton", "trust",
   if (!is.null(model)) check_function(model)
   if (!is.null(nobs)) nobs <- check_whole_number(nobs, lower = 1L)
   problem <- problem_of(f, start, list(...), dtype)
-  control <- control_of(control, problem)
+  control <- control_of(control, problem, method)
   box <- box_of(problem, lower, upper)
-  programs <- search_programs(problem, method, control$lmm, bounded = !is.null(box))
+  programs <- search_programs(problem, method, control$search)
   from <- start_of(problem, programs, box)
   bounds <- lapply(box, par_tensor, problem = problem)
-  found <- programs$search(from$par, from$value, from$gradient, bounds, control[setdiff(names(control), "lmm")])
-  fit_of(problem, method, found, box, programs, list(model = model, nobs = nobs %||% if (from$count > 1) from$count))
+  found <- programs$search(from$par, from$value, from$gradient, bounds, control$stop, control$scale)
+  about <- list(model = model, nobs = nobs %||% if (from$count > 1) from$count, maximum = control$maximum)
+  fit_of(problem, method, found, box, about)
 }
 
 minimisers <- list(
@@ -94,53 +97,41 @@ problem_of <- function(f, start, data, dtype) {
   problem
 }
 
-control_of <- function(control, problem) {
-  narrow <- problem$dtype == "f32"
-  usual <- list(maxit = 1000L, reltol = if (narrow) 1e-6 else 1e-12, pgtol = if (narrow) 1e-4 else 1e-8, abstol = -Inf, lmm = 5L)
-  if (!is_container(control) || (length(control) && is.null(names(control)))) wrong_argument("control", "a list with names", control)
-  if (length(unknown <- setdiff(names(control), names(usual)))) {
-    known <- paste0("`", names(usual), "`", collapse = ", ")
-    abort_anvil("argument", sprintf("`control` has no element `%s`.", unknown[1L]), sprintf("i It takes %s.", known))
-  }
-  for (name in setdiff(names(control), c("maxit", "lmm", "abstol"))) check_number(control[[name]], paste0("control$", name))
-  usual[names(control)] <- control
-  if (!identical(usual$abstol, -Inf)) check_number(usual$abstol, "control$abstol")
-  usual$maxit <- check_whole_number(usual$maxit, "control$maxit", 0L)
-  usual$lmm <- check_whole_number(usual$lmm, "control$lmm", 1L)
-  tensors <- lapply(usual[c("reltol", "pgtol", "abstol")], nv_scalar, dtype = problem$dtype)
-  c(list(maxit = nv_scalar(usual$maxit)), tensors, usual["lmm"])
-}
-
 # NULL without bounds.
 box_of <- function(problem, lower, upper) {
-  box <- list(lower = bound_of(problem, lower, "lower"), upper = bound_of(problem, upper, "upper"))
+  box <- list(lower = for_each_parameter(problem, lower, "lower"), upper = for_each_parameter(problem, upper, "upper"))
   if (any(crossed <- box$lower > box$upper)) {
     abort_anvil("argument", "`lower` must not exceed `upper`.", sprintf("x It does for `%s`.", names(problem$par)[which(crossed)[1L]]))
   }
   if (any(is.finite(unlist(box)))) box
 }
 
-bound_of <- function(problem, bound, name) {
+# One number for all, a vector, or a list like the parameters.
+for_each_parameter <- function(problem, x, name) {
   n <- length(problem$par)
-  flat <- if (is_container(bound)) unlist(bound) else bound
+  flat <- if (is_container(x)) unlist(x) else x
   if (is.object(flat) || !is.numeric(flat) || anyNA(flat) || !(length(flat) %in% c(1L, n))) {
-    wrong_argument(name, cli::pluralize("one number, or {n} number{?s}, one for each parameter"), bound)
+    wrong_argument(name, cli::pluralize("one number, or {n} number{?s}, one for each parameter"), x)
   }
   rep_len(as.double(flat), n)
 }
 
-# The compiled programs of a method: of the value at the start, and of the search. An objective keeps them.
-search_programs <- function(problem, method, lmm, bounded) {
-  total <- if (method %in% least_squares_methods) total_of_squares else total_of
-  key <- paste(method, lmm, bounded)
-  if (is.null(problem$programs[[key]])) {
-    search <- function(f, par, ...) search_loop(minimisers[[method]](problem, lmm), f, total, par, ...)
-    problem$programs[[key]] <- list(
-      start = compiled(problem, function(f, par) value_at(f, total)(par), total = identity),
-      search = compiled(problem, search, total = identity)
-    )
+# The compiled programs of a method: of the value at the start, and of the search.
+search_programs <- function(problem, method, options) {
+  squares <- method %in% least_squares_methods
+  total <- if (squares) total_of_squares else total_of
+  search <- function(f, par, value, gradient, box, control, scale) {
+    scaled <- scaled_problem(f, list(par = par, value = value, gradient = gradient), if (length(box)) box, scale, squares)
+    report <- if (options$trace) reporter(options$REPORT, scaled)
+    found <- search_loop(minimisers[[method]](problem, options$lmm), scaled$f, total, scaled$from, scaled$box, control, report)
+    found$from <- scaled$unscaled(found$from)
+    found
   }
-  problem$programs[[key]]
+  start <- program_of(problem, paste("start of", if (squares) "squares" else "values"), {
+    compiled(problem, function(f, par) value_at(f, total)(par), total = identity)
+  })
+  key <- paste(c(method, unlist(options)), collapse = " ")
+  list(start = start, search = program_of(problem, key, compiled(problem, search, total = identity)))
 }
 
 value_at <- function(f, total) {
@@ -167,18 +158,20 @@ start_of <- function(problem, programs, box) {
 
 # --- the loop, in a trace ---------------------------------------------------------------------
 
-search_loop <- function(method, f, total, par, value, gradient, box, control) {
-  if (!length(box)) box <- NULL
+# report: NULL, or a function (iterations, at, slope, status) that prints.
+search_loop <- function(method, f, total, from, box, control, report = NULL) {
   evaluate <- function(par) value_at(f, total)(par)[c("value", "gradient")]
-  from <- list(par = par, value = value, gradient = gradient)
   at_start <- nv_convert(largest_slope(from, box) <= control$pgtol, "i32")
   status <- nv_ifelse(at_start == 0L & control$maxit == 0L, 5L, at_start)
+  if (!is.null(report)) report(nv_scalar(0L), from, largest_slope(from, box), status)
   body <- function(from, memory, iterations, evaluations, status) {
     to <- method$step(evaluate, f, from, memory, box)
     iterations <- iterations + 1L
+    status <- status_after(from, to, iterations, box, control)
+    if (!is.null(report)) report(iterations, to, largest_slope(to, box), status)
     list(
       from = to[c("par", "value", "gradient")], memory = to$memory, iterations = iterations,
-      evaluations = evaluations + to$tries, status = status_after(from, to, iterations, box, control)
+      evaluations = evaluations + to$tries, status = status
     )
   }
   nv_while(

@@ -80,7 +80,8 @@ relist.anvil_objective <- function(flesh, skeleton = attr(flesh, "skeleton")) {
 # What is known of a function to fit: the structure and names of its parameters, and its data. `programs` keeps what
 # was compiled for it.
 fitting_problem <- function(f, start, data, dtype) {
-  check_function(f)
+  if (!is.function(f)) wrong_argument("f", "a function", f, if (is.function(start)) "i The function comes first, then `start`.")
+  check_taken(f, data, "There is an argument", "`f` does not take")
   dtype <- as.character(as_dtype_argument(dtype, "dtype"))
   if (!(dtype %in% c("f32", "f64"))) wrong_argument("dtype", "\"f32\" or \"f64\"", dtype)
   leaves <- lapply(flatten(start), parameter_leaf)
@@ -128,6 +129,13 @@ compiled <- function(problem, compute, total = total_of) {
     do.call(compute, c(list(f, par), more), quote = TRUE)
   })
   function(par, ...) run(par_tensor(problem, par), problem$data$tensors, list(...))
+}
+
+# What was compiled for a problem stays with it. make: what to compile where it is not there yet.
+program_of <- function(problem, key, make) {
+  programs <- problem$programs
+  if (is.null(programs[[key]])) programs[[key]] <- make
+  programs[[key]]
 }
 
 par_tensor <- function(problem, par) nv_tensor(as.double(check_par(par, problem, "par")), problem$dtype)

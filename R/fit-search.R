@@ -33,7 +33,8 @@ wolfe_search <- function(evaluate, from, direction, box) {
     function(low, high, t, tries, done) !done & tries < search_tries & downhill < 0 & !hidden(t, tries), body
   )
   t <- nv_ifelse(hidden(found$t, found$tries), found$t, found$low$t)
-  list(t = t, par = path$at(found$low$t), value = found$low$value, gradient = found$low$gradient, tries = found$tries)
+  par <- nv_ifelse(found$low$t == 0, from$par, path$at(found$low$t)) # 0 times an infinite direction is no number
+  list(t = t, par = par, value = found$low$value, gradient = found$low$gradient, tries = found$tries)
 }
 
 # decrease: what a line of the slope at the start would have given, negative.

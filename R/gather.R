@@ -4,6 +4,13 @@
 # What lies at these places of the dimensions `dims`: whole slices of the others, which become the dimensions `window` of
 # the result. `along` is the dimension of `places` that holds one place, if there is one; else one behind the last.
 gather_at <- function(x, places, dims, window, along = rank_of(places) + 1L) {
+  sizes <- sizes_of(places)
+  if (any(sizes == 0L) && any(sizes_of(x)[dims] == 0L)) { # a slice has one element, which is not there
+    shape <- integer(length(window) + length(sizes[-along]))
+    shape[window] <- sizes_of(x)[-dims]
+    shape[setdiff(seq_along(shape), window)] <- sizes[-along]
+    return(nv_reshape(x, shape))
+  }
   record("gather", list(x, places), list(
     slice_sizes = replace(sizes_of(x), dims, 1L), offset_dims = window, collapsed_slice_dims = dims,
     operand_batching_dims = integer(), start_indices_batching_dims = integer(), start_index_map = dims,

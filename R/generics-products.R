@@ -1,4 +1,4 @@
-# Products of matrices by R's own names. S3 methods of %*% exist since R 4.3, of crossprod() since
+# Products of matrices by R's own names, and what else package Matrix would take first. S3 methods of %*% exist since R 4.3, of crossprod() since
 # R 4.4. Before, %*% is a function of the package, and crossprod() is the S4 generic that the
 # methods package makes of R's function for all packages alike, so that Matrix and this one share
 # it. Tensors have no S4 bit: the dispatch of closures does not want it, and R's deparse() takes
@@ -47,6 +47,7 @@ local({
   if (getRversion() >= "4.3.0") set("%*%", with_matrix, function(x, y) matrix_ops_tensor(x, y))
   set("crossprod", all, crossprod_tensor)
   set("tcrossprod", all, tcrossprod_tensor)
+  set("Ops", with_matrix, function(e1, e2) get(.Generic, baseenv())(matrix_operand(e1), matrix_operand(e2)))
 })
 rm(x)
 
@@ -54,5 +55,5 @@ product_method_aliases <- function() {
   aliases <- function(name, signatures) vapply(signatures, function(operands) sprintf("%s,%s-method", name, paste(operands, collapse = ",")), "")
   with_matrix <- product_signatures("Matrix")
   all <- c(with_matrix, product_signatures("ANY"))
-  c(aliases("%*%", with_matrix), aliases("crossprod", all), aliases("tcrossprod", all))
+  c(aliases("Ops", with_matrix), aliases("%*%", with_matrix), aliases("crossprod", all), aliases("tcrossprod", all))
 }

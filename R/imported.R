@@ -199,6 +199,7 @@ matched_leaves <- function(tree, args, path) {
 }
 
 imported_argument <- function(x, type, path, convert) {
+  if (convert && inherits(x, "ts")) x <- as_tensor_data(x)
   if (convert && is_r_data(x)) {
     return(converted_argument(x, type, path))
   }

@@ -108,7 +108,10 @@ index_by_numbers <- function(index, size) {
     return(index_by_vector(unlist(index), size))
   }
   if (!(is.numeric(index) || is.logical(index)) || is.object(index) || length(dim(index)) > 1L) {
-    abort_anvil("index", "An index must be a number, a range, a vector or `list()` of numbers, or an integer tensor.", sprintf("x Got %s.", describe_value(index)))
+    abort_anvil("index", "An index must be a number, a range, a vector or `list()` of numbers, or an integer tensor.", c(
+      sprintf("x Got %s.", describe_value(index)),
+      if (is.character(index)) "i Tensors have no names; a list of tensors, `x$a`, has."
+    ))
   }
   if (is.null(dim(index)) && is.numeric(index) && length(index) == 1L && isTRUE(index >= 1)) {
     return(list(start = check_index(index, size), size = 1L, keep = FALSE))

@@ -45,7 +45,7 @@
 #'   tensors cannot be used any more, and their memory is free for others. After an error they are as before.
 #' @param device The device, `"cpu"`.
 #' @param args A list of tensors, types and other arguments, see [trace_fn()].
-#' @param convert Whether R vectors and arrays become tensors by themselves. Doubles stay `f64`
+#' @param convert Whether R vectors, arrays and time series become tensors by themselves. Doubles stay `f64`
 #'   unless a default was set, see [default_dtypes()].
 #' @return A function of class `JitFunction`. `environment(<it>)$cache$size` is the number of compiled
 #'   programs. It prints what it was compiled for, how often that was called, and what it captured.

@@ -19,7 +19,7 @@
 #' @param scale A number; by default one over the square root of the number of features.
 #' @param x An integer tensor of numbers that count from 1, of any shape.
 #' @param weight A tensor with a row for each number, or any slices of its first dimension.
-#' @param n How many numbers there are.
+#' @param n How many numbers there are; for a factor, which `nv_one_hot()` takes as `x`, by default the number of its levels.
 #' @param dim Where the new dimension goes, by default behind the last one.
 #' @param dtype The dtype of the result; by default that of R doubles.
 #' @return `nv_attention()`: a float tensor of the sizes of `query`, with the features of `value`. `nv_embedding()`: a tensor with
@@ -37,6 +37,7 @@
 #' words <- nv_tensor(matrix(1:6, 3), dtype = "f32")
 #' nv_embedding(nv_tensor(c(3L, 1L, 3L)), words)
 #' nv_one_hot(nv_tensor(c(2L, 1L)), n = 3)
+#' nv_one_hot(factor(c("b", "a")))
 nv_attention <- function(query, key, value, mask = NULL, causal = FALSE, scale = NULL) {
   given <- as_floats(query = as_operand(query, "query"), key = as_operand(key, "key"), value = as_operand(value, "value"))
   share <- heads_shared(lapply(given, sizes_of))
@@ -126,7 +127,13 @@ nv_embedding <- function(x, weight) {
 
 #' @rdname nv_attention
 #' @export
-nv_one_hot <- function(x, n, dim = NULL, dtype = NULL) {
+nv_one_hot <- function(x, n = NULL, dim = NULL, dtype = NULL) {
+  if (is.factor(x)) {
+    n <- n %||% nlevels(x)
+    x <- as.integer(x)
+    if (anyNA(x)) abort_anvil("missing", "`x` has missing values, which are no level.", "i `addNA()` makes them one.")
+  }
+  if (is.null(n)) abort_anvil("argument", "`n` must say how many numbers there are.", "i They count from 1; a factor as `x` says it.")
   x <- check_integers(as_vector(x), "x")
   n <- check_whole_number(n, "n", 0L)
   dim <- if (is.null(dim)) rank_of(x) + 1L else check_whole_number(dim, "dim", 1L, rank_of(x) + 1L)

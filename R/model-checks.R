@@ -17,15 +17,15 @@ check_same_sizes <- function(x, sizes, message, hint = character()) {
 }
 
 # sizes: a shape, or a list of them.
-wrong_shape <- function(message, sizes) {
+wrong_shape <- function(message, sizes, hint = character()) {
   sizes <- if (is.list(sizes)) sizes else list(sizes)
-  abort_anvil("shape", message, sprintf("x Got shape%s %s.", if (length(sizes) > 1L) "s" else "", ordinal_shapes(sizes)))
+  abort_anvil("shape", message, c(sprintf("x Got shape%s %s.", if (length(sizes) > 1L) "s" else "", ordinal_shapes(sizes)), hint))
 }
 
-check_dtype <- function(x, is_right, what, name = rlang::caller_arg(x)) {
+check_dtype <- function(x, is_right, what, name = rlang::caller_arg(x), hint = character()) {
   code <- type_tag(x, name)[1L]
   if (!is_right(code)) {
-    abort_anvil("dtype", sprintf("`%s` must have %s.", name, what), sprintf("x Got <%s>.", names(dtype_codes)[code + 1L]))
+    abort_anvil("dtype", sprintf("`%s` must have %s.", name, what), c(sprintf("x Got <%s>.", names(dtype_codes)[code + 1L]), hint))
   }
   x
 }
@@ -39,4 +39,6 @@ check_counted <- function(x, n, name = rlang::caller_arg(x)) {
   x
 }
 
-check_integers <- function(x, name = rlang::caller_arg(x)) check_dtype(x, is_integer_code, "an integer dtype", name)
+check_integers <- function(x, name = rlang::caller_arg(x)) {
+  check_dtype(x, is_integer_code, "an integer dtype", name, "i `nv_convert(x, \"i32\")` makes one of whole numbers, as `as.integer()` does of R data.")
+}

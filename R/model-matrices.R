@@ -19,12 +19,15 @@
 #' single precision, and squares the result (Higham 2005). The number of squarings follows
 #' from the data. Derivatives go through all of that.
 #'
-#' @param x,y A vector or matrix; for `nv_cdist()` matrices with the same number of columns. Integers become floats.
+#' @param x,y A vector or matrix, for `nv_norm()` with `dims` a tensor of any shape; for `nv_cdist()` matrices with the same number of columns. Integers become floats.
 #' @param type One of the table, also `"1"` for `"O"` and `"E"` for `"F"`. By default `"O"` for matrices, as in R, and `"2"` for vectors.
+#' @param dims Which dimension of `x` holds vectors, or which two the rows and columns of matrices, of each of which there is a norm;
+#'   by default all of `x` is one.
+#' @param drop Whether the dimensions `dims` disappear; otherwise their size is 1.
 #' @param method `"euclidean"`, `"squared"` (euclidean), `"manhattan"`, `"maximum"` or `"minkowski"`, with the exponent `p`.
 #' @param p A number of at least 1.
 #' @param operand A tensor with square matrices as its last two dimensions; the ones before count matrices.
-#' @return A float tensor: a scalar; `nv_cdist()`: a matrix with a row for each row of `x` and a column for each of `y`; `nv_expm()`: of the
+#' @return A float tensor: `nv_norm()`: a scalar, or with `dims` one of the other dimensions; `nv_cdist()`: a matrix with a row for each row of `x` and a column for each of `y`; `nv_expm()`: of the
 #'   shape of `operand`.
 #' @section Errors:
 #' `anvil_error_shape` where shapes do not fit, `anvil_error_argument` where another argument is not as said.
@@ -37,22 +40,42 @@
 #' nv_norm(m)
 #' norm(m, "2")
 #' nv_norm(nv_tensor(c(3, 4)))
+#' nv_norm(m, dims = 2) # of each row
 #' nv_cdist(m, nv_tensor(rbind(c(0, 0))), "manhattan")
 #' nv_expm(nv_tensor(matrix(c(0, -pi, pi, 0), 2), dtype = "f64"))
-nv_norm <- function(x, type = NULL) {
+nv_norm <- function(x, type = NULL, dims = NULL, drop = TRUE) {
+  check_flag(drop)
   x <- as_float(as_vector(x))
-  rank <- rank_of(x)
-  if (!(rank %in% 1:2)) wrong_shape("`x` must be a vector or a matrix.", sizes_of(x))
-  type <- norm_type(type, rank)
+  dims <- normed_dims(dims, sizes_of(x))
+  of_matrix <- length(dims) == 2L
+  type <- norm_type(type, length(dims))
   size <- nv_abs(x)
-  switch(type,
-    O = largest_of(if (rank == 2L) nv_reduce_sum(size, 1L) else nv_reduce_sum(size, drop = FALSE)),
-    I = largest_of(if (rank == 2L) nv_reduce_sum(size, 2L) else size),
-    M = largest_of(size),
-    F = root_of_powers(size, 2),
-    `2` = if (rank == 1L) root_of_powers(size, 2) else largest_of(nv_svd(x)$d),
-    root_of_powers(size, as.double(type))
+  norm <- switch(type,
+    O = if (of_matrix) largest_of(nv_reduce_sum(size, dims[1L], FALSE), dims) else nv_reduce_sum(size, dims, FALSE),
+    I = largest_of(if (of_matrix) nv_reduce_sum(size, dims[2L], FALSE) else size, dims),
+    M = largest_of(size, dims),
+    F = root_of_powers(size, 2, dims),
+    `2` = if (of_matrix) largest_singular(x, dims) else root_of_powers(size, 2, dims),
+    root_of_powers(size, as.double(type), dims)
   )
+  if (drop) nv_reshape(norm, sizes_of(x)[-dims]) else norm
+}
+
+normed_dims <- function(dims, sizes) {
+  if (is.null(dims)) {
+    if (!(length(sizes) %in% 1:2)) {
+      wrong_shape("`x` must be a vector or a matrix.", sizes, if (length(sizes)) "i With more dimensions, `dims` says which one or two of them are.")
+    }
+    return(seq_along(sizes))
+  }
+  dims <- check_dims(dims, length(sizes), of = "x")
+  if (!(length(dims) %in% 1:2)) wrong_argument("dims", "one dimension, of vectors, or two, the rows and columns of matrices", dims)
+  dims
+}
+
+largest_singular <- function(x, dims) {
+  d <- nv_svd(nv_transpose(x, c(setdiff(seq_len(rank_of(x)), dims), dims)))$d
+  nv_reshape(largest_of(d, rank_of(d)), replace(sizes_of(x), dims, 1L))
 }
 
 norm_type <- function(type, rank) {
@@ -70,13 +93,13 @@ norm_type <- function(type, rank) {
 }
 
 # 0 of nothing.
-largest_of <- function(x) if (prod(sizes_of(x)) == 0) nv_reduce_sum(x) else nv_reduce_max(x)
+largest_of <- function(x, dims) (if (any(sizes_of(x)[dims] == 0L)) nv_reduce_sum else nv_reduce_max)(x, dims, drop = FALSE)
 
 # sum(x^p)^(1 / p) for x >= 0, in units of the largest.
-root_of_powers <- function(x, p) {
-  unit <- nv_stop_gradient(largest_of(x))
+root_of_powers <- function(x, p, dims) {
+  unit <- nv_stop_gradient(largest_of(x, dims))
   unit <- nv_ifelse(nv_is_finite(unit) & nv_gt(unit, 0), unit, 1)
-  total <- nv_reduce_sum(power_of(nv_div(x, unit), p))
+  total <- nv_reduce_sum(power_of(nv_div(x, unit), p), dims, drop = FALSE)
   nv_mul(root_of(total, p), unit)
 }
 

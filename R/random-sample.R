@@ -27,7 +27,7 @@
 #' nv_sample_int(3, size = c(2, 4), initial_state = state, replace = TRUE)[[2]]
 #' nv_sample(nv_tensor(c(10, 20, 30)), 2, state, prob = nv_tensor(c(1, 1, 8)))[[2]]
 nv_sample <- function(x, size = NULL, initial_state = NULL, replace = FALSE, prob = NULL) {
-  x <- as_operand(x, "x")
+  x <- as_vector(x)
   sizes <- shape(x)
   if (length(sizes) == 0L) abort_anvil("shape", "`x` must have at least one dimension.", "i `nv_sample_int(n)` draws from the numbers 1 to `n`.")
   drawn <- nv_sample_int(sizes[1L], size %||% sizes[1L], initial_state, replace, prob, "i32")

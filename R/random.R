@@ -115,7 +115,8 @@ check_state <- function(state, name = "initial_state") {
   if (!is.null(wrong)) {
     abort_anvil("argument", sprintf("`%s` must be a state of the generator.", name), c(
       sprintf("x Got %s.", wrong),
-      "i `nv_rng_state(seed)` makes one, and every sampler returns the next one."
+      "i `nv_rng_state(seed)` makes one, and every sampler returns the next one.",
+      if (name == "initial_state" && is_literal(state)) "i A number before it is the shape; names say what the others are: `nv_rnorm(3, mean = 0, sd = 1)`."
     ))
   }
   state

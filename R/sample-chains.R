@@ -99,7 +99,8 @@ nv_hmc <- function(log_density, start = NULL, ..., chains = 4L, draws = 1000L, w
 sample_posterior <- function(log_density, start, data, seed, settings, given) {
   check_full_names(sys.call(-1L), c("log_density", "start"))
   again <- inherits(log_density, "anvil_draws")
-  before <- if (again) attr(log_density, "program") else list(run = chains_program(check_function(log_density)))
+  if (!again) check_taken(check_function(log_density), data, "There is an argument", "`log_density` does not take")
+  before <- if (again) attr(log_density, "program") else list(run = chains_program(log_density))
   settings <- check_settings(settings_as_before(settings, before$settings, given))
   program <- list(run = before$run, start = start %||% before$start, data = if (length(data)) data else before$data, settings = settings)
   made <- chain_starts(program$start, settings)

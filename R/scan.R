@@ -11,8 +11,9 @@
 #' ([gradient()], [jvp()]), can be batched ([vectorize()]), compiled ([jit()]), and written as StableHLO. The memory
 #' of derivatives is that of [nv_while()].
 #'
-#' @param init The state before the first step: a tensor, or a nested list of them. R's numbers and arrays become tensors.
-#' @param xs What the steps read, or `NULL`: a tensor or a nested list of them, whose first dimensions have
+#' @param init The state before the first step: a tensor, or a nested list of them. R's numbers, vectors, arrays and time series become
+#'   tensors: of the default dtype a number, else doubles of `f64` unless a default was set, see [default_dtypes()].
+#' @param xs What the steps read, or `NULL`: a tensor or a nested list of them, or of R data as for `init`, whose first dimensions have
 #'   one size. Step `i` gets the elements `i` along it, without that dimension.
 #' @param body For `nv_scan()` a function `(carry, x)` that returns `list(carry = , out = )`: the next state, of the structure
 #'   and types of `init`, and what is stacked, a tensor, a nested list of them, or `NULL`; `x` is `NULL` without
@@ -52,10 +53,11 @@ NULL
 #' @export
 nv_scan <- function(init, xs = NULL, body, steps = NULL, reverse = FALSE, checkpoint = NULL) {
   check_function(body, "body")
+  check_arity(body, 2L, "body")
   check_flag(reverse, "reverse")
   segment_length(checkpoint) # an error where it is wrong
   tree <- build_tree(init)
-  state <- lapply(check_outputs(flatten(init), "`init`", "hold"), nv_value)
+  state <- lapply(given_leaves(init, "`init`"), nv_value)
   scan <- list(tree = tree, xs = xs_of(xs), body = body, carried = length(state))
   n <- scan_steps(scan$xs$leaves, steps)
   places <- if (reverse) rev(seq_len(n)) else seq_len(n)
@@ -87,6 +89,7 @@ nv_scan <- function(init, xs = NULL, body, steps = NULL, reverse = FALSE, checkp
 #' @export
 nv_fori <- function(from, to, init, body, checkpoint = NULL) {
   check_function(body, "body")
+  check_arity(body, 2L, "body")
   if (!tree_size(build_tree(init))) abort_anvil("argument", "`init` must hold tensors.")
   bound <- function(x, name) {
     if (!is_value(x)) {
@@ -134,7 +137,7 @@ nv_associative_scan <- function(xs, f, dim = 1L, reverse = FALSE) {
 
 # --- nv_scan() ---------------------------------------------------------------------------
 
-xs_of <- function(xs) list(tree = build_tree(xs), leaves = lapply(check_outputs(flatten(xs), "`xs`", "hold"), nv_value))
+xs_of <- function(xs) list(tree = build_tree(xs), leaves = lapply(given_leaves(xs, "`xs`"), nv_value))
 
 shapes_text <- function(leaves) paste(vapply(leaves, function(x) shape2string(shape(x)), ""), collapse = " and ")
 

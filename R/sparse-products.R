@@ -118,8 +118,9 @@ sparse_operator <- function(operator, e1, e2) {
   }
 }
 
-refuse_sparse <- function(operator) {
+refuse_sparse <- function(operator, hint = character()) {
   abort_anvil("argument", sprintf("`%s` is not defined for these operands, of which one is a sparse tensor.", operator), c(
+    hint,
     "i Its values have all operators: `nv_sparse(exp(a$values), a)`.", "i `nv_dense(a)` has all elements."
   ))
 }

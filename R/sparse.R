@@ -15,7 +15,7 @@
 #' * [t()], [dim()], [diag()], [rowSums()], [colSums()] and their `nv_*` functions, `as.matrix()`, [as_array()].
 #' * [nv_quadratic_form()]; [nv_sparse_solve()], [nv_sparse_logdet()] and [nv_sparse_inverse()] of positive definite ones.
 #'
-#' Where one operand of a product is a tensor, the other one may be a sparse matrix of package Matrix itself.
+#' Where one operand of a product or operator is a tensor, the other one may be a matrix of package Matrix itself.
 #'
 #' Elements that are stored and happen to be zero are stored all the same. Elements that are not stored count as exact zeros, also
 #' where the other factor of a product is NaN or infinite.
@@ -190,6 +190,21 @@ t.AnvilSparse <- function(x) at_places(x$values, x$j, x$i, rev(dim(x)))
 
 #' @export
 Math.AnvilSparse <- function(x, ...) refuse_sparse(.Generic)
+
+#' @export
+mean.AnvilSparse <- function(x, ...) refuse_sparse("mean")
+
+#' @export
+determinant.AnvilSparse <- function(x, logarithm = TRUE, ...) refuse_sparse("determinant", "i Of a positive definite matrix, `nv_sparse_logdet(a)` is the logarithm.")
+
+#' @export
+solve.AnvilSparse <- function(a, b, ...) refuse_sparse("solve", "i With a positive definite matrix, `nv_sparse_solve(a, b)` solves.")
+
+#' @export
+`[.AnvilSparse` <- function(x, ...) refuse_sparse("[")
+
+#' @export
+`[<-.AnvilSparse` <- `[.AnvilSparse`
 
 #' @export
 Summary.AnvilSparse <- function(..., na.rm = FALSE) refuse_sparse(.Generic)

@@ -76,7 +76,10 @@ check_outputs <- function(outputs, what, verb = "return") {
   for (x in outputs) {
     if (!is_tensorish(x)) {
       message <- paste(what, "must", verb, "tensors, or nested lists of them.")
-      abort_anvil("argument", message, sprintf("x Got <%s>.", described_class(x)))
+      abort_anvil("argument", message, c(
+        sprintf("x Got <%s>.", described_class(x)),
+        if (is_r_data(x)) "i Vectors do not become tensors by themselves: use `array()` or `nv_tensor()`."
+      ))
     }
     if (is_missing_literal(x)) {
       message <- paste(what, "must not", verb, "NA: tensors know NaN, but no NA.")
@@ -84,6 +87,12 @@ check_outputs <- function(outputs, what, verb = "return") {
     }
   }
   outputs
+}
+
+# What a loop starts from, or reads: also R's vectors and time series are data there.
+given_leaves <- function(x, what) {
+  leaves <- lapply(flatten(x), function(leaf) vector_as_array(if (inherits(leaf, "ts")) as_tensor_data(leaf) else leaf))
+  check_outputs(leaves, what, "hold")
 }
 
 # Elements that f is called with by name; `given` says what they are.
@@ -166,7 +175,9 @@ explain_control_flow <- function(e) {
     ), call = conditionCall(e))
   }
   if (head %in% c("&&", "||") && grepl(head, conditionMessage(e), fixed = TRUE)) {
-    abort_anvil("trace", sprintf("R's `%s` cannot use the value of a traced tensor.", head), sprintf("i Use `%s`.", substr(head, 1L, 1L)), call = conditionCall(e))
+    within <- hint_of_calls()
+    hint <- if (length(within) > 1L) within[-1L] else sprintf("i Use `%s`.", substr(head, 1L, 1L))
+    abort_anvil("trace", sprintf("R's `%s` cannot use the value of a traced tensor.", head), hint, call = conditionCall(e))
   }
   if (head %in% c(":", "seq_len") && conditionMessage(e) %in% gettext("NA/NaN argument", "argument must be coercible to non-negative integer", domain = "R")) {
     abort_anvil("trace", sprintf("R's `%s` needs numbers that are known while tracing.", head), c(
@@ -177,4 +188,18 @@ explain_control_flow <- function(e) {
   if (head == "for") {
     abort_anvil("trace", "R's `for` cannot run over a traced tensor.", "i Loop over `seq_len(shape(x)[1])`, or use `nv_while()`.", call = conditionCall(e))
   }
+  # the name of the type is in every language
+  if (grepl("externalptr", conditionMessage(e), fixed = TRUE)) {
+    assigned <- head %in% c("<-", "=")
+    what <- if (assigned) "A part of an R vector cannot become a traced tensor." else sprintf("R's `%s` does not know traced tensors.", head)
+    hint <- if (assigned) "i Begin with a tensor, as `nv_fill(0, 3)` is, or put the parts together with `c()`." else trace_hint(head)
+    abort_anvil("trace", what, hint, call = conditionCall(e))
+  }
+}
+
+trace_hint <- function(head) {
+  switch(head,
+    cat = "i `nv_print()` prints when the program runs.", vapply = "i `lapply()` makes a list of tensors.",
+    c(verb_hint(head), "i `nv_*` functions take them.")[1L]
+  )
 }

@@ -88,7 +88,8 @@ verb_rows <- function() {
       "dist", "nv_cdist", "",
       "mahalanobis", "nv_matmul", "",
       "approx", "nv_interp", "",
-      "spline splinefun cut", "", "They want known data: `as_array()`."
+      "spline splinefun cut", "", "They want known data: `as_array()`.",
+      "cat nchar match switch for", "", "They want known data: `cat(as_array(x))`."
     )
   )
   parts <- strsplit(table$verbs, " ", fixed = TRUE)

@@ -2,6 +2,7 @@
   .Call(C_anvil_attach, topenv())
   read_dtypes()
   .Call(C_anvil_watch_collections)
+  await_matrix()
   if (is_worker()) anvil_threads(1)
   library <- file.path(libname, pkgname, "jit", "anvil_llvm.so")
   .Call(C_anvil_llvm, if (nzchar(.Platform$r_arch)) sub("jit/", paste0("jit/", .Platform$r_arch, "/"), library, fixed = TRUE) else library)

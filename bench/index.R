@@ -1,16 +1,7 @@
 # What nv_index() costs, compiled: the matrix product, a 5 x 5 convolution with its gradient, distances of all pairs and
 # attention, each beside the same composed by hand. Medians in milliseconds of runs in turns.
 suppressPackageStartupMessages(library(anvil))
-median_ms <- function(fs, times = 31L) {
-  once <- function(f) {
-    gc()
-    start <- Sys.time()
-    f()
-    1000 * as.double(Sys.time() - start, units = "secs")
-  }
-  for (f in fs) f()
-  apply(replicate(times, vapply(fs, once, 0)), 1L, stats::median)
-}
+source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))), "turns.R"))
 compare <- function(what, by_index, by_hand, ...) {
   by_index <- jit(by_index)
   by_hand <- jit(by_hand)

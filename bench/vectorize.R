@@ -3,17 +3,7 @@
 # Medians in milliseconds, with the memory of results collected before each run, as it is in a loop that
 # keeps none of them.
 suppressPackageStartupMessages(library(anvil))
-# In turns, so that what else the machine does meets both.
-median_ms <- function(fs, times = 31L) {
-  once <- function(f) {
-    gc()
-    start <- Sys.time()
-    f()
-    1000 * as.double(Sys.time() - start, units = "secs")
-  }
-  for (f in fs) f()
-  apply(replicate(times, vapply(fs, once, 0)), 1L, stats::median)
-}
+source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))), "turns.R"))
 set.seed(1)
 n <- 512L
 sizes <- c(64L, 128L, 128L, 10L)

@@ -143,7 +143,13 @@ void Arguments::leaf_or_list(SEXP x) {
     }
     return;
   }
-  if (!cache_.converts() || !is_data(x)) return wrong(x);
+  if (!cache_.converts()) return wrong(x);
+  Shield<SEXP> data(Rf_inherits(x, "ts") ? call_r("as_tensor_data", {x}) : x);
+  if (!is_data(data)) return wrong(x);
+  add_data(data);
+}
+
+void Arguments::add_data(SEXP x) {
   bool scalar = XLENGTH(x) == 1 && Rf_getAttrib(x, R_DimSymbol) == R_NilValue;
   DType dtype = array_dtype(x);
   if (described_) return described_->push_back({path(), {dtype, scalar ? Shape{} : shape_of_data(x)}, {}});
@@ -167,7 +173,7 @@ std::string Arguments::path() const {
 void Arguments::wrong(SEXP x) const {
   std::vector<std::string> details = {"x Got " + describe(x) + "."};
   std::string argument = CHAR(path_[0].first);
-  if (is_data(x))
+  if (is_data(x) || Rf_inherits(x, "ts"))
     details.push_back("i Make a tensor of it with `nv_tensor()` or `nv_scalar()`, or let `jit(convert = TRUE)` do so.");
   if (class_of(x) == Class::abstract)
     details.push_back("i An AbstractTensor has a type, but no data.");

@@ -90,6 +90,7 @@ class Arguments {
   void add_labels(SEXP labels, R_xlen_t n);
   void add_tensor(SEXP);
   void leaf_or_list(SEXP);
+  void add_data(SEXP x);
   std::string path() const;
   [[noreturn]] void wrong(SEXP) const;
 

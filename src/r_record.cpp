@@ -153,7 +153,8 @@ void check_vector(const TensorType& vector, const std::string& name, const std::
                                       (shapes.empty() ? "." : " and shapes " + shapes + ".")};
   if (wrong)
     details.push_back(
-        "i `sweep(x, 1, v)` lines a vector up with the rows of a tensor, `sweep(x, 2, v)` with its columns.");
+        "i `sweep(x, 1, v, \"+\")` adds a vector that is lined up with the rows of a tensor, `sweep(x, 2, v, \"+\")` "
+        "with its columns.");
   details.push_back("i Otherwise vectors do not become tensors by themselves: use `array(x)` or `nv_tensor(x)`.");
   throw Error("argument",
               quoted(name) + " is a vector of R: it goes with tensors of one dimension and its length only.", details);

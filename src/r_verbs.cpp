@@ -16,8 +16,9 @@ SEXP anvil_any_value(SEXP, SEXP, SEXP args, SEXP) {
 // The function of this name that is found behind an attached environment. R's errors may leave it at once: nothing here has a
 // destructor.
 SEXP anvil_behind(SEXP attached, SEXP name) {
-  if (TYPEOF(attached) != ENVSXP || TYPEOF(name) != SYMSXP)
-    return entry([&]() -> SEXP { throw wrong_argument("attached", "an environment, `name` a name", attached); });
+  if (TYPEOF(attached) != ENVSXP)
+    return entry([&]() -> SEXP { throw wrong_argument("attached", "an environment", attached); });
+  if (TYPEOF(name) != SYMSXP) return entry([&]() -> SEXP { throw wrong_argument("name", "a name", name); });
   for (SEXP frame = enclosing(attached); frame != R_EmptyEnv; frame = enclosing(frame)) {
     SEXP found = variable_of(frame, name);
     if (TYPEOF(found) == PROMSXP) {  // loaded when it is needed

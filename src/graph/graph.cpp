@@ -34,9 +34,9 @@ void Params::set(std::string_view name, ParamValue value) {
   throw InternalError("missing parameter " + std::string(name));
 }
 
-void locate(std::vector<Call>& calls, size_t first, int location) {
+void locate(std::vector<Call>& calls, size_t first, int location, bool derivative) {
   for (size_t i = first; i < calls.size(); ++i)
-    if (calls[i].location < 0) calls[i].location = location;
+    if (calls[i].location < 0) calls[i].location = location, calls[i].derivative = derivative;
 }
 
 int location_of(const ValuePtr& result, const std::vector<Call>& calls) {
@@ -83,7 +83,7 @@ ValuePtr substitute(const Substitution& map, const ValuePtr& v) {
 
 static void copy_calls(const Graph& from, Substitution& map, Graph& to) {
   for (const Call& c : from.calls) {
-    Call copy{c.primitive, {}, {}, {}, c.location};
+    Call copy{c.primitive, {}, {}, {}, c.location, c.derivative};
     for (const auto& v : c.inputs) copy.inputs.push_back(substitute(map, v));
     for (const Param& p : c.params.items) {
       copy.params.items.push_back(p);

@@ -85,7 +85,8 @@ struct Call {
   std::vector<ValuePtr> inputs;
   Params params;
   std::vector<ValuePtr> outputs;
-  int location = -1;  // which of the user's calls made it (an index that the R side resolves), -1 unknown
+  int location = -1;        // which of the user's calls made it (an index that the R side resolves), -1 unknown
+  bool derivative = false;  // whether it computes a derivative of what that call made
 };
 
 struct Graph {
@@ -95,8 +96,8 @@ struct Graph {
   std::vector<ValuePtr> outputs;
 };
 
-// The calls of a graph from `first` on that no call of the user's is known to have made are those of this one.
-void locate(std::vector<Call>&, size_t first, int location);
+// The calls of a graph from `first` on that no call of the user's is known to have made are those of this one, or of its derivative.
+void locate(std::vector<Call>&, size_t first, int location, bool derivative = false);
 int location_of(const ValuePtr& result, const std::vector<Call>&);  // of the call that makes it, -1 where none does
 
 std::vector<GraphPtr> subgraphs(const Call&);

@@ -86,7 +86,7 @@ void Batcher::run(const std::vector<Call>& calls) {
       if (e.location < 0) e.location = c.location;
       throw;
     }
-    graph::locate(to_->calls, before, c.location);
+    graph::locate(to_->calls, before, c.location, c.derivative);
   }
 }
 

@@ -15,7 +15,7 @@ static Var element_of(Var batch, Var example) { return element(batch, last_dimen
 
 // The call on what the example has of the values of the batch.
 Call Batcher::of_example(const Call& c, Var example) {
-  Call one{c.primitive, {}, c.params, {}, c.location};
+  Call one{c.primitive, {}, c.params, {}, c.location, c.derivative};
   graph::Substitution map;
   const auto value = [&](const ValuePtr& v) {
     const Form f = form(v);

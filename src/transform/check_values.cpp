@@ -55,10 +55,10 @@ class Checks {
     Var holds = !*any(c.outputs);
     if (const auto before = any(c.inputs)) holds = holds | *before;
     const std::string what = faults_ == Faults::nan ? "NaN" : "NaN or Inf";
-    primitives::check(
-        holds, "nan",
-        "`" + c.primitive->name + "` produced " + what + ".\ni It is the first call that did: no operand has one.",
-        c.location);
+    std::string message =
+        "`" + c.primitive->name + "` produced " + what + ".\ni It is the first call that did: no operand has one.";
+    if (c.derivative) message += "\ni It belongs to the derivative of the call that is named here.";
+    primitives::check(holds, "nan", message, c.location);
   }
 
   // Whether some element is: a flag, made where it is first asked for.

@@ -41,7 +41,7 @@ void Pushforward::run(const std::vector<Call>& calls, Graph& to) {
       if (e.location < 0) e.location = call.location;
       throw;
     }
-    graph::locate(to.calls, before, call.location);
+    graph::locate(to.calls, before, call.location, true);
   }
 }
 

@@ -26,7 +26,7 @@ Pullback::Pullback(const std::vector<Call>& calls, Activity active, Graph& to)
 void Pullback::seed(const ValuePtr& output, const ValuePtr& cotangent) {
   const size_t before = to_.calls.size();
   accumulate(output, cotangent);
-  if (before < to_.calls.size()) graph::locate(to_.calls, before, graph::location_of(output, calls_));
+  if (before < to_.calls.size()) graph::locate(to_.calls, before, graph::location_of(output, calls_), true);
 }
 
 ValuePtr Pullback::cotangent(const ValuePtr& v) const {
@@ -71,7 +71,7 @@ void Pullback::run() {
       if (e.location < 0) e.location = call->location;
       throw;
     }
-    graph::locate(to_.calls, before, call->location);
+    graph::locate(to_.calls, before, call->location, true);
   }
   put_augmented();
 }

@@ -104,7 +104,7 @@ class Untaper {
     if (!(scans || primitives::records(c)) || !is_rewritten(c)) return to.calls.push_back(std::move(c));
     const size_t before = to.calls.size();
     scans ? tape_scan(to, c) : while_record(to, c);
-    graph::locate(to.calls, before, c.location);
+    graph::locate(to.calls, before, c.location, c.derivative);
   }
   bool is_rewritten(const Call& c) {
     if (all_) return true;

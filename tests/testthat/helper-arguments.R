@@ -113,7 +113,7 @@ special_arguments <- function(usual) {
     nv_mae = list(prediction = m, target = m), nv_huber = list(prediction = m, target = m), nv_hinge = list(prediction = m, target = m),
     nv_kl_divergence = list(p = m / 4, q = m / 4), nv_softmax = list(dim = 1L), nv_layer_norm = list(dims = 2L), nv_batch_norm = list(),
     nv_group_norm = list(groups = 2L), nv_max_pool = list(x = image, window = 2L), nv_avg_pool = list(x = image, window = 2L),
-    nv_attention = list(query = m, key = m, value = m), nv_embedding = list(x = nv_tensor(1:2), weight = m), nv_one_hot = list(x = nv_tensor(1:2)),
+    nv_attention = list(query = m, key = m, value = m), nv_embedding = list(x = nv_tensor(1:2), weight = m), nv_one_hot = list(x = nv_tensor(1:2), n = 3),
     nv_conv1d = list(x = line, weight = line), nv_conv2d = list(x = image, weight = image), nv_conv3d = list(x = block, weight = block),
     nv_conv_transpose1d = list(x = line, weight = line), nv_conv_transpose2d = list(x = image, weight = image), nv_conv_transpose3d = list(x = block, weight = block),
     nv_nuts = list(log_density = function(x) -sum(x^2) / 2, start = c(0, 0), chains = 1L, draws = 4L, warmup = 0L, step_size = 0.1),

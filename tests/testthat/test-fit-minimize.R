@@ -111,6 +111,85 @@ test_that("control stops the search as it says", {
   expect_identical(nv_minimize(o, control = list(lmm = 2))$convergence, 0L)
 })
 
+test_that("a problem is scaled as by optim()", {
+  # scales far apart
+  far <- function(p) sum((p / c(1e-3, 1e3) - c(1, 2))^4) + p[1] * p[2]
+  o <- as_objective(far, c(0.01, 100))
+  scale <- c(1e-3, 1e3)
+  scaled <- as_objective(function(q) far(q * scale) / 7, c(10, 0.1))
+  known <- optim(o$par, o$fn, o$gr, method = "BFGS", control = list(parscale = scale, fnscale = 7, maxit = 1000, reltol = 1e-15))
+  boxes <- list(list(-Inf, Inf), list(c(0.0011, -Inf), c(Inf, 1700)))
+  for (method in general) {
+    fit <- nv_minimize(o, method = method, control = list(parscale = scale, fnscale = 7))
+    expect_equal(fit$value, known$value, tolerance = 1e-8)
+    expect_equal(fit$par / scale, unname(known$par) / scale, tolerance = 1e-3)
+    for (box in boxes) {
+      # the same steps as those of the problem that is scaled by hand
+      a <- nv_minimize(o, method = method, control = list(parscale = scale, fnscale = 7, maxit = 6), lower = box[[1L]], upper = box[[2L]])
+      b <- nv_minimize(scaled, method = method, control = list(maxit = 6), lower = box[[1L]] / scale, upper = box[[2L]] / scale)
+      expect_identical(a[c("counts", "iterations", "convergence", "free")], b[c("counts", "iterations", "convergence", "free")])
+      expect_equal(a$par / scale, b$par)
+      expect_equal(a$value, 7 * b$value)
+    }
+  }
+  # with the scales it is no long way, and the stopping rules are about what is scaled
+  expect_lt(nv_minimize(o, control = list(parscale = scale))$iterations, 60L)
+  expect_identical(nv_minimize(o, control = list(fnscale = 1e12, abstol = 1e-9))$iterations, 1L)
+})
+
+test_that("in a box a scaled problem is never evaluated outside, and ends at the bounds themselves", {
+  bounds <- list(lower = 0.1 + (1:20) / 7, upper = 5)
+  # NaN below the bounds, and an infinite slope at them
+  f <- function(p) sum(sqrt(p - bounds$lower) + p) + sum(sqrt(5 - p))
+  for (scale in c(0.3, 1 / 3, 7)) {
+    fit <- nv_minimize(function(p) sum(p), rep(4, 20), lower = bounds$lower, upper = 5, control = list(parscale = scale))
+    expect_identical(fit$par, bounds$lower)
+    expect_false(any(fit$free))
+    fit <- nv_minimize(f, rep(4, 20), "newton", lower = bounds$lower, upper = 5, control = list(parscale = scale, maxit = 20))
+    expect_equal(fit$value, sum(sqrt(fit$par - bounds$lower) + fit$par + sqrt(5 - fit$par)))
+    expect_true(all(fit$par >= bounds$lower & fit$par <= 5))
+  }
+})
+
+test_that("a negative fnscale finds the maximum, and a log-likelihood has its variances", {
+  x <- c(1.2, 0.4, 2.2, 1.9, 0.7)
+  log_density <- function(par, x) nv_dnorm(x, par$mu, exp(par$log_sigma), log = TRUE)
+  start <- list(mu = 0, log_sigma = 0)
+  least <- nv_minimize(function(par, x) -log_density(par, x), start, x = x)
+  for (method in general) {
+    fit <- nv_minimize(log_density, start, method, x = x, control = list(fnscale = -1))
+    known <- optim(c(0, 0), function(p) sum(dnorm(x, p[1], exp(p[2]), log = TRUE)), method = "BFGS", hessian = TRUE, control = list(fnscale = -1))
+    expect_equal(fit$value, known$value)
+    expect_equal(unname(coef(fit)), known$par, tolerance = 1e-3)
+    expect_lt(max(abs(unname(vcov(fit)) - solve(-known$hessian))), 1e-4)
+    expect_equal(vcov(fit, "sandwich"), vcov(least, "sandwich"), tolerance = 1e-6)
+    expect_equal(c(logLik(fit)), known$value)
+  }
+  expect_output(print(fit), "Maximum")
+})
+
+test_that("least squares are scaled by the sum", {
+  y <- c(5.9, 3.4, 2.2, 1.2, 0.7, 0.5)
+  decay <- function(p, time, y) y - p[1] * exp(-p[2] * time)
+  for (method in c("gauss-newton", "levenberg-marquardt")) {
+    plain <- nv_minimize(decay, c(5, 1), method, time = 1:6, y = y)
+    fit <- nv_minimize(decay, c(5, 1), method, time = 1:6, y = y, control = list(fnscale = 100, parscale = c(10, 0.5)))
+    expect_equal(fit[c("par", "value")], plain[c("par", "value")], tolerance = 1e-6)
+    expect_equal(vcov(fit), vcov(plain), tolerance = 1e-6)
+  }
+  stopped <- nv_minimize(decay, c(5, 1), "gauss-newton", time = 1:6, y = y, control = list(fnscale = 100, abstol = 1))
+  expect_identical(stopped$iterations, 1L)
+})
+
+test_that("a search tells where it is", {
+  expect_snapshot({
+    a <- nv_minimize(rosenbrock, c(-1.2, 1), "newton", control = list(trace = 1))
+    b <- nv_minimize(rosenbrock, c(-1.2, 1), "newton", control = list(trace = TRUE, REPORT = 4, maxit = 10, fnscale = 1000))
+  })
+  expect_silent(c <- nv_minimize(rosenbrock, c(-1.2, 1), "newton", control = list(trace = 0)))
+  expect_identical(a[c("par", "counts")], c[c("par", "counts")])
+})
+
 test_that("functions without a second derivative, infinite ones and ones without a minimum are no trouble", {
   fit <- nv_minimize(function(p) sum(abs(p - c(1, 2))), c(0, 0))
   expect_equal(fit$par, c(1, 2))
@@ -120,6 +199,9 @@ test_that("functions without a second derivative, infinite ones and ones without
     falls <- nv_minimize(function(p) sum(-p), c(0, 0), method, control = list(maxit = 50))
     expect_true(falls$value < -1e3)
   }
+  # where the slope becomes infinite, the parameters are those of the value
+  edge <- nv_minimize(function(p) sum(sqrt(p)), c(4, 3), lower = 0)
+  expect_equal(edge$value, sum(sqrt(edge$par)))
   # a start on a saddle, with a direction of negative curvature
   saddle <- function(p) p[1]^2 - p[2]^2 + p[2]^4
   for (method in general) expect_equal(nv_minimize(saddle, c(1, 0.01), method)$value, -0.25)
@@ -136,9 +218,10 @@ test_that("in f32 the search stops where rounding is", {
 test_that("an objective compiles its search once", {
   o <- as_objective(rosenbrock, c(-1.2, 1))
   a <- nv_minimize(o)
+  compiled <- as.list(o$problem$programs)
   expect_identical(nv_minimize(o, a$par)$iterations, 0L)
   expect_identical(nv_minimize(o)[c("par", "counts")], a[c("par", "counts")])
-  expect_length(ls(o$problem$programs), 1L)
+  expect_identical(as.list(o$problem$programs), compiled)
 })
 
 test_that("errors say what is wrong", {
@@ -146,7 +229,13 @@ test_that("errors say what is wrong", {
     nv_minimize(rosenbrock, c(-1.2, 1), "bfgs")
     nv_minimize(rosenbrock, c(-1.2, 1), lower = c(0, 0, 0))
     nv_minimize(rosenbrock, c(a = -1.2, b = 1), lower = 1, upper = c(2, 0))
-    nv_minimize(rosenbrock, c(-1.2, 1), control = list(trace = 1))
+    nv_minimize(rosenbrock, c(-1.2, 1), control = list(ndeps = 1))
+    nv_minimize(rosenbrock, c(-1.2, 1), control = list(iter.max = 10))
+    nv_minimize(rosenbrock, c(-1.2, 1), control = list(trace = NA))
+    nv_minimize(rosenbrock, c(-1.2, 1), control = list(fnscale = 0))
+    nv_minimize(rosenbrock, c(-1.2, 1), control = list(parscale = c(1, -1)))
+    nv_minimize(rosenbrock, c(-1.2, 1), control = list(parscale = c(1, 2, 3)))
+    nv_minimize(rosenbrock, c(-1.2, 1), "gauss-newton", control = list(fnscale = -1))
     nv_minimize(rosenbrock, c(-1.2, 1), control = list(reltol = NA))
     nv_minimize(function(p) log(p), -1)
     nv_minimize(function(p) sqrt(p), 0)

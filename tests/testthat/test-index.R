@@ -73,6 +73,21 @@ test_that("integer tensors are vectors of indices", {
   expect_equal(value(jit(function(x) x[rows, ])(x)), m[c(3, 1), ])
 })
 
+test_that("no places of what is empty are nothing, as in R", {
+  none <- nv_tensor(integer())
+  empty <- nv_tensor(numeric(), "f64")
+  rows <- nv_tensor(matrix(0, 0, 3), "f64")
+  expect_equal(both(function(x, i) x[i], empty, none), array(numeric()[integer()]))
+  expect_equal(both(function(x, i) x[i, ], rows, none), matrix(0, 0, 3)[integer(), ])
+  expect_equal(both(function(x, i) x[, i], rows, nv_tensor(c(3L, 1L))), matrix(0, 0, 3)[, c(3, 1)])
+  expect_equal(both(function(x, i) x[i], rows, nv_tensor(matrix(0L, 0, 2))), array(numeric()))
+  expect_equal(shape(nv_tensor(array(0, c(2, 0, 3)))[, nv_tensor(matrix(0L, 0, 1)[, 1]), ]), c(2L, 0L, 3L))
+  expect_equal(type_of(nv_tensor(logical())[none]), "bool[0]")
+  expect_equal(shape(gradient(function(x) sum(x[none]))(empty)$x), 0L)
+  expect_error(empty[nv_tensor(1L)], class = "anvil_error_index")
+  expect_error(jit(function(x, i) x[i])(empty, nv_tensor(1L)), class = "anvil_error_index")
+})
+
 test_that("assignment agrees with R", {
   check <- function(set, ...) {
     expected <- set(m, ...)

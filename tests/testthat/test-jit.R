@@ -93,6 +93,10 @@ test_that("R values are converted on request only", {
   expect_equal(f(3), nv_scalar(6, "f64"))
   expect_equal(f(c(1, 2) / 3), nv_tensor(c(2, 4) / 3, "f64"))
   expect_equal(f(matrix(1:4, 2)), nv_tensor(matrix(c(2, 4, 6, 8), 2), ambiguous = TRUE))
+  expect_identical(as_array(f(ts(c(1, 2) / 3, start = 1990))), array(c(2, 4) / 3))
+  expect_identical(as_array(jit(function(x) x, convert = TRUE)(ts(c(1, 2)))), array(c(1, 2)))
+  expect_identical(as_array(f(list(ts(matrix(1:4, 2)))[[1L]])), as_array(f(matrix(1:4, 2))))
+  expect_equal(cache_size(f), 3) # a number, a vector, a matrix
   local({
     local_default_dtypes("f32")
     expect_equal(type_of(f(3)), "f32[]")

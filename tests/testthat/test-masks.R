@@ -71,6 +71,19 @@ test_that("an R profile, which runs before R attaches stats, may attach anvil", 
   expect_identical(utils::tail(said, 1L), "AnvilValue AnvilValue")
 })
 
+test_that("what only Matrix makes generic functions of knows tensors, whichever was loaded first", {
+  skip_if_not_installed("Matrix")
+  code <- c(
+    "x <- nv_tensor(diag(c(2, 4)), 'f64')",
+    "failure <- tryCatch(which(x > 1), anvil_error_argument = conditionMessage)",
+    "list(as_array(norm(x, 'F')), as_array(norm(x)), as_array(chol2inv(x)), dim(drop(nv_tensor(matrix(1:3)))), grepl('not defined for tensors', failure),",
+    "  norm(Matrix::Matrix(diag(2))), which(c(FALSE, TRUE)), drop(matrix(1:3)), environmentName(environment(get('norm'))) != 'anvil')"
+  )
+  expected <- list(sqrt(20), 4, diag(c(1 / 4, 1 / 16)), 3L, TRUE, 1, 2L, 1:3, TRUE)
+  expect_equal(in_child(c("suppressMessages(library(Matrix))", code)), expected)
+  expect_equal(in_child(c("detach('package:anvil'); unloadNamespace('anvil'); suppressMessages(library(Matrix)); suppressMessages(library(anvil))", code)), expected)
+})
+
 test_that("densities and kin take tensors in any of their places", {
   x <- c(0.2, 0.5, 0.7)
   as_in_r <- function(code) expect_identical(differences_from_r(code, list(x = x)), character())

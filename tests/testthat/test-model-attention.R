@@ -68,6 +68,9 @@ test_that("embeddings and classes as vectors", {
   expect_equal(both(function(i) nv_one_hot(i, 3, dtype = "i32"), nv_tensor(c(3L, 1L, 0L))), rbind(c(0L, 0L, 1L), c(1L, 0L, 0L), 0L))
   expect_equal(as_array(nv_one_hot(nv_tensor(c(3L, 1L)), 3, dim = 1)), cbind(c(0, 0, 1), c(1, 0, 0)))
   expect_equal(as.character(dtype(nv_one_hot(2L, 3, dtype = "bool"))), "bool")
+  classes <- factor(c("b", "a", "c", "b"), levels = c("a", "b", "c", "d"))
+  expect_equal(as_array(nv_one_hot(classes)), unname(model.matrix(~ classes - 1)), ignore_attr = TRUE)
+  expect_equal(shape(nv_one_hot(classes, 6)), c(4L, 6L))
 })
 
 test_that("attention and embeddings are checked", {
@@ -90,6 +93,9 @@ test_that("errors name what is wrong", {
     nv_embedding(1L, nv_empty("f32", c(0L, 2L)))
     nv_attention(x, nv_empty("f64", c(0L, 3L, 4L)), nv_empty("f64", c(0L, 3L, 4L)))
     nv_one_hot(nv_tensor(1L), -1)
+    nv_one_hot(nv_tensor(1L))
+    nv_one_hot(factor(c("a", NA)))
+    nv_one_hot(c(1, 2), 2)
     nv_one_hot(nv_tensor(c(TRUE, FALSE)), 2)
   })
 })

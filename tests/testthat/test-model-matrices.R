@@ -22,6 +22,29 @@ test_that("norms are those of R", {
   for (type in c("O", "I", "F", "M")) expect_equal(flat(nv_norm(nv_empty("f64", c(0L, 2L)), type)), 0)
 })
 
+test_that("norms along dimensions are those of each vector and matrix", {
+  a <- array(rnorm(24), c(3, 4, 2))
+  by_vector <- list(O = \(v) sum(abs(v)), I = \(v) max(abs(v)), `F` = \(v) sqrt(sum(v^2)), M = \(v) max(abs(v)), `2` = \(v) sqrt(sum(v^2)))
+  for (type in names(by_vector)) {
+    for (d in 1:3) {
+      known <- apply(a, setdiff(1:3, d), by_vector[[type]])
+      expect_equal(both(function(x) nv_norm(x, type, dims = d), f64(a)), known)
+      expect_equal(dim(nv_norm(f64(a), type, dims = d, drop = FALSE)), replace(dim(a), d, 1L))
+      expect_equal(flat(nv_norm(f64(a), type, dims = d, drop = FALSE)), c(known))
+    }
+    for (dims in list(1:2, 2:1, c(3, 1))) {
+      other <- setdiff(1:3, dims)
+      known <- apply(a, other, function(m) norm(if (dims[1L] > dims[2L]) t(m) else m, type))
+      expect_equal(c(both(function(x) nv_norm(x, type, dims), f64(a))), known)
+      expect_equal(dim(nv_norm(f64(a), type, dims, drop = FALSE)), replace(dim(a), dims, 1L))
+    }
+    expect_checked(function(x) nv_norm(x, type, dims = 2), of_f64(3, 2))
+  }
+  expect_equal(flat(nv_norm(f64(a), 3, dims = 2)), c(apply(abs(a), c(1, 3), \(v) sum(v^3)^(1 / 3))))
+  expect_equal(flat(nv_norm(nv_empty("f64", c(2L, 0L)), dims = 2)), c(0, 0))
+  expect_equal(flat(nv_norm(f64(rbind(c(3e200, 4e200), c(3e-200, 4e-200))), dims = 2)), c(5e200, 5e-200))
+})
+
 test_that("norms and distances of zero have derivative zero", {
   for (type in list("O", "F", "2", 3)) expect_equal(c(gradient_of(function(x) nv_norm(x, type), f64(c(0, 0)))), c(0, 0))
   x <- rows_of(c(1, 2), c(1, 2))
@@ -75,6 +98,10 @@ test_that("errors name what is wrong", {
     nv_norm(nv_scalar(1))
     nv_norm(f64(m), "x")
     nv_norm(f64(m), 3)
+    nv_norm(f64(array(1, c(1, 2, 3))))
+    nv_norm(f64(m), dims = 3)
+    nv_norm(f64(array(1, c(1, 2, 3))), dims = 1:3)
+    nv_norm(f64(m), 3, dims = 1:2)
     nv_norm(f64(1:2), 0.5)
     nv_cdist(f64(m), f64(t(m)))
     nv_cdist(f64(1:3))

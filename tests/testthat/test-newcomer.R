@@ -115,3 +115,52 @@ test_that("loops and branches", {
     jit(function(x) nv_if(sum(x) > 0, x, sum(x)))(x)
   })
 })
+
+test_that("fits, samplers and loops", {
+  y <- nv_tensor(c(1, 2))
+  expect_snapshot(error = TRUE, {
+    nv_minimize(c(1, 1), function(p) sum(p^2))
+    nv_minimize(function(p) sum(p^2), c(1, 1), hessian = TRUE)
+    nv_minimize(function(p) p["a"]^2, c(a = 1))
+    nv_nuts(function(p) -sum(p^2), c(0, 1), iter = 100)
+    nv_rnorm(3, 0, 1)
+    nv_rnorm(3, 1)
+    nv_rpois(3, 2)
+    gradient(sum(x^2))
+    nv_fori(1, 3, 0, function(x) x + 1)
+    nv_scan(0, x, function(x) list(carry = x))
+    nv_map(x, function(x) c(1, 2))
+    m %*% t(m) + y
+    m + y
+  })
+  expect_identical(shape(nv_sample(1:3, 2)), 2L)
+})
+
+test_that("R's functions that do not know traced tensors", {
+  expect_snapshot(error = TRUE, {
+    jit(function(x) {
+      y <- numeric(3)
+      y[1] <- sum(x)
+      y
+    })(x)
+    jit(function(x) {
+      cat(x)
+      x
+    })(x)
+    jit(function(x) nchar(x))(x)
+    jit(function(x) vapply(1:3, function(i) x[i], 1))(x)
+    jit(function(x) seq(0, sum(x)))(x)
+    jit(function(x) sum(x) > 1 && TRUE)(x)
+  })
+})
+
+test_that("sparse tensors", {
+  a <- nv_sparse(c(1, 2), i = c(1, 2), j = c(2, 1))
+  expect_snapshot(error = TRUE, {
+    a[1, 2]
+    a[1, 2] <- 1
+    mean(a)
+    solve(a, x)
+    determinant(a)
+  })
+})

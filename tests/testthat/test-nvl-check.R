@@ -67,6 +67,26 @@ test_that("loops, branches, scans, batches and backward passes are checked", {
   expect_fault(nv_execute(nv_compile(trace_fn(function(x) log(x), list(x = nv_aten("f32", 2L)))), nv_tensor(c(-1, 1), "f32")), "log", "log(x)")
 })
 
+test_that("what a derivative makes is said to be of the derivative", {
+  withr::local_options(anvil.check_nan = TRUE)
+  says <- function(code) grepl("belongs to the derivative of the call", conditionMessage(tryCatch(code, anvil_error_nan = identity)))
+  root <- function(x) sum(sqrt(x) * 0)
+  at <- nv_tensor(c(1, 0))
+  loop <- function(x) nv_fori(1L, 3L, x, function(i, x) sqrt(x) * 0)
+  along <- function(f, x) jvp(f)(list(x), list(nv_fill(0, shape(x))))
+  for (run in list(identity, jit)) {
+    expect_true(says(run(gradient(root))(at)))
+    expect_true(says(run(function(x) along(root, x)$tangent)(at)))
+    expect_true(says(run(function(x) jacobian(gradient(root))(x))(at)))
+    expect_true(says(run(gradient(loop))(nv_scalar(1))))
+    expect_true(says(run(gradient(function(x) sum(vectorize(root)(x))))(nv_tensor(matrix(c(1, 0), 1)))))
+    # the function itself
+    expect_false(says(run(root)(nv_tensor(c(1, -1)))))
+    expect_false(says(run(gradient(root))(nv_tensor(c(1, -1)))))
+    expect_false(says(run(function(x) along(root, x)$tangent)(nv_tensor(c(1, -1)))))
+  }
+})
+
 test_that("infinities are found if the option says so, and other values are refused", {
   f <- jit(function(x) exp(x))
   withr::local_options(anvil.check_nan = "inf")

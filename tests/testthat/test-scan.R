@@ -16,6 +16,26 @@ rnn <- function(x, w, reverse = FALSE) {
   }, reverse = reverse)
 }
 
+test_that("loops take R's vectors, matrices and time series as the data they are", {
+  m <- matrix(c(1, 2, 3, 4) / 3, 2)
+  double <- function(i, x) x + x
+  typed <- function(x) list(as.character(dtype(x)), as_array(x))
+  for (run in list(function(f) f(), function(f) jit(f)())) {
+    expect_identical(typed(run(function() nv_fori(1L, 2L, c(1, 2) / 3, double))), list("f64", array(c(4, 8) / 3)))
+    expect_identical(typed(run(function() nv_fori(1L, 2L, m, double))), list("f64", m * 4))
+    expect_identical(typed(run(function() nv_fori(1L, 2L, ts(1:3), double))), list("i32", array(c(4L, 8L, 12L))))
+    expect_identical(typed(run(function() nv_while(list(i = 0L, x = c(1, 2)), \(i, x) i < 2L, \(i, x) list(i = i + 1L, x = x * 2))$x)), list("f64", array(c(4, 8))))
+    scan <- run(function() nv_scan(c(0, 0), ts(m, start = 1990), function(s, x) list(carry = s + x, out = s)))
+    expect_identical(typed(scan$carry), list("f64", array(colSums(m))))
+    expect_identical(typed(scan$out), list("f64", rbind(0, m[1L, ])))
+    expect_identical(typed(run(function() nv_map(c(1, 2) / 3, function(x) x * 3))), list("f64", array(c(1, 2))))
+    expect_identical(typed(run(function() nv_map(c(TRUE, FALSE), function(x) !x))), list("bool", array(c(FALSE, TRUE))))
+    expect_identical(typed(run(function() nv_associative_scan(1:4, `+`))), list("i32", array(cumsum(1:4))))
+  }
+  local_default_dtypes("f32")
+  expect_identical(as.character(dtype(nv_fori(1L, 2L, c(1, 2), double))), "f32")
+})
+
 test_that("nv_scan() is a loop that carries and stacks", {
   x <- matrix(sin(1:8), 4)
   for (reverse in c(FALSE, TRUE)) {

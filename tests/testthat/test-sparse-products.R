@@ -69,6 +69,29 @@ test_that("matrices of package Matrix are operands as they are", {
   same(nv_sparse(m, dtype = "f64") %*% Matrix::t(m), dense %*% t(dense))
 })
 
+test_that("operators take matrices of package Matrix in both orders", {
+  skip_if_not_installed("Matrix")
+  dense <- matrix(c(0, 2, 0, 3, 0, 1), 2)
+  m <- methods::as(dense, "CsparseMatrix")
+  full <- Matrix::Matrix(dense + 1, sparse = FALSE)
+  a <- nv_sparse(m * 2, dtype = "f64")
+  t <- in_f64(dense + 2)
+  for (of in list(list(a * m, m * a, 2 * dense^2), list(a + m, m + a, 3 * dense), list(t * m, m * t, dense * (dense + 2)))) {
+    expect_s3_class(of[[1L]], "AnvilSparse")
+    same(nv_dense(of[[1L]]), of[[3L]])
+    same(nv_dense(of[[2L]]), of[[3L]])
+  }
+  same(nv_dense(a - m), dense)
+  same(nv_dense(m - a), -dense)
+  same(t - full, matrix(1, 2, 3))
+  same(full - t, matrix(-1, 2, 3))
+  expect_identical(as_array(full < t), dense + 1 < dense + 2)
+  same(nv_dense(jit(function(x) m * x)(t)), dense * (dense + 2))
+  expect_s4_class(m * m, "dgCMatrix")
+  expect_error(m / a, "not defined for these operands", class = "anvil_error_argument")
+  expect_error(t + m, "not defined for these operands", class = "anvil_error_argument")
+})
+
 test_that("quadratic forms are those of the dense matrix", {
   dense <- matrix(c(2, 0, 1, 0, 3, 0, 0, -1, 4), 3)
   a <- nv_sparse(dense, dtype = "f64")

@@ -125,6 +125,7 @@ test_that("R data are converted on request", {
   m <- matrix(c(1.5, 2, 3, 4, 5, 6), 2)
   out <- f(m, 3, c(TRUE, FALSE))
   expect_equal(lapply(out, value), list(m, 3L, array(c(TRUE, FALSE))))
+  expect_equal(lapply(f(ts(m, start = 1990), 3, c(TRUE, FALSE)), value), lapply(out, value))
   traced <- jit(function(n) f(m, n, nv_tensor(c(TRUE, TRUE))))(nv_scalar(7L, "i32"))
   expect_equal(value(traced[[2L]]), 7L)
   expect_snapshot(error = TRUE, {

@@ -77,7 +77,7 @@ GraphPtr rewrite(const Graph& g, Expanded& expanded, Reader reader, const Wanted
     for (const ValuePtr& v : inner->constants)
       if (std::find(copy->constants.begin(), copy->constants.end(), v) == copy->constants.end())
         copy->constants.push_back(v);
-    graph::locate(inner->calls, 0, c.location);
+    graph::locate(inner->calls, 0, c.location, c.derivative);
     for (Call& call : inner->calls) copy->calls.push_back(std::move(call));
     for (size_t i = 0; i < results.size(); ++i) map[c.outputs[i].get()] = inner->outputs[i];
     expanded.results.insert(expanded.results.end(), c.outputs.begin(), c.outputs.end());

@@ -95,6 +95,21 @@ std::string shapes_text(const std::vector<ValuePtr>& values) {
   return list;
 }
 
+// How a vector goes with the dimension of a matrix that has its size: if neither has, or both have, the columns come first.
+std::string lined_up(const std::vector<ValuePtr>& values) {
+  int64_t size = -1;
+  const Shape* matrix = nullptr;
+  for (const auto& v : values) {
+    const Shape& shape = v->type.shape;
+    if (shape.size() == 1) size = shape[0];
+    if (shape.size() == 2) matrix = &shape;
+  }
+  const bool rows = matrix != nullptr && (*matrix)[0] == size, columns = matrix == nullptr || (*matrix)[1] == size;
+  if (rows && !columns) return "`sweep(x, 1, v, \"+\")` adds `v`, lined up with the rows of `x`.";
+  return "`sweep(x, 2, v, \"+\")` adds `v`, lined up with the columns of `x`" +
+         std::string(rows ? ", `sweep(x, 1, v, \"+\")` with its rows." : ".");
+}
+
 // What to write where shapes do not fit.
 std::vector<std::string> fixes(const std::vector<ValuePtr>& values) {
   std::optional<Shape> common;
@@ -107,7 +122,7 @@ std::vector<std::string> fixes(const std::vector<ValuePtr>& values) {
     common = shape;
   }
   if (same) return {"i `drop()` leaves dimensions of size 1 out: `v - drop(x %*% w)` for a vector `v`."};
-  return {"i Tensors are not recycled: `sweep(x, 2, v)` lines `v` up with the columns of `x`.",
+  return {"i Tensors are not recycled: " + lined_up(values),
           "i Means and other reductions keep their dimension with `drop = FALSE`."};
 }
 
