@@ -53,12 +53,46 @@ TEST(ProductWorkloads, ProductsOfAnyLayoutAreContractions) {
   for (const Dot& d :
        {Dot{{30, 20}, {20, 40}, {1}, {0}, {}, {}}, Dot{{20, 30}, {40, 20}, {0}, {1}, {}, {}},
         Dot{{9, 8, 20}, {20, 30}, {2}, {0}, {}, {}}, Dot{{4, 30, 6, 5}, {30, 20, 6, 4}, {1, 0}, {0, 3}, {2}, {2}},
-        Dot{{3, 2, 20, 30}, {3, 2, 25, 30}, {3}, {3}, {0, 1}, {0, 1}}}) {
+        Dot{{20, 30, 3, 2}, {25, 30, 3, 2}, {1}, {1}, {2, 3}, {2, 3}}}) {
     const graph::GraphPtr g = d.graph();
     loops::Program p = expect_passes_agree(*g, numbers_for(*g), 1e-5, {64, 32, true});
     EXPECT_EQ(count<loops::Contraction>(p.body), 1) << print(p);
-    EXPECT_EQ(count<For>(p.body), 0) << print(p);
+    EXPECT_EQ(count<For>(p.body), d.batch_x.empty() ? 0 : 1) << print(p);  // of a batch to its place
   }
+}
+
+// A batch that comes first: operands are copied so that it comes last, and so is the result, to its place.
+TEST(ProductWorkloads, BatchesThatAreFirstAreMovedBehind) {
+  struct Product {
+    Shape x, y;
+    std::vector<int64_t> contracted_x, contracted_y, batch;
+    int copies;
+  };
+  for (DType t : {DType::f32, DType::f64, DType::f16})
+    for (const Product& d :
+         {Product{{12, 6, 7}, {12, 7, 9}, {2}, {1}, {0}, 3}, Product{{13, 7, 6}, {13, 9, 7}, {1}, {2}, {0}, 3},
+          Product{{12, 2, 6, 7}, {12, 2, 9, 7}, {3}, {3}, {0, 1}, 3},
+          Product{{1, 6, 7}, {1, 7, 9}, {2}, {1}, {0}, 0}}) {
+      Builder b;
+      b.output(dot_general(b.input(t, d.x), b.input(t, d.y), d.contracted_x, d.contracted_y, d.batch, d.batch));
+      const loops::Program p =
+          expect_passes_agree(*b.g, numbers_for(*b.g), t == DType::f16 ? 2e-3 : 1e-5, {64, 32, true});
+      EXPECT_EQ(count<loops::Contraction>(p.body), 1) << print(p);
+      EXPECT_EQ(count<Store>(p.body), d.copies) << print(p);
+    }
+}
+
+TEST(ProductWorkloads, MovedOperandsAreSharedAsLongAsTheyStay) {
+  Builder b;
+  const Var x = b.input(DType::f64, {12, 6, 7}), y = b.input(DType::f64, {12, 7, 6}), t = exp(x);
+  const Var one = b.scalar(1, DType::i32), part = b.input(DType::f64, {4, 5, 7});
+  const auto product = [](Var l, Var r) { return dot_general(l, r, {2}, {1}, {0}, {0}); };
+  b.output(product(t, y));
+  b.output(product(y, t));
+  b.output(product(dynamic_update_slice(t, part, {one, one, one}), y));  // in place
+  const loops::Program p = expect_passes_agree(*b.g, numbers_for(*b.g), 1e-12, {64, 32, true});
+  EXPECT_EQ(count<loops::Contraction>(p.body), 3) << print(p);
+  EXPECT_EQ(count<Store>(p.body), 8) << print(p);  // exp, t, y, part, t again; three results
 }
 
 TEST(ProductWorkloads, ContractionsAreForLargeProducts) {
@@ -70,6 +104,9 @@ TEST(ProductWorkloads, ContractionsAreForLargeProducts) {
   EXPECT_EQ(contractions({{512, 256}, {256, 4}, {1}, {0}, {}, {}}), 0);  // few columns
   EXPECT_EQ(contractions({{512, 2}, {2, 512}, {1}, {0}, {}, {}}), 0);    // little to sum
   EXPECT_EQ(contractions({{1000, 8, 8}, {1000, 8, 8}, {2}, {1}, {0}, {0}}), 0);
+  EXPECT_EQ(contractions({{64, 32, 32}, {64, 32, 32}, {2}, {1}, {0}, {0}}), 0);  // vectors of the batch
+  EXPECT_EQ(contractions({{61, 32, 32}, {61, 32, 32}, {2}, {1}, {0}, {0}}), 1);
+  EXPECT_EQ(contractions({{32, 64, 64}, {32, 64, 64}, {2}, {1}, {0}, {0}}), 1);
 }
 
 struct Layer {
