@@ -153,6 +153,8 @@ int main(int count, char** arguments) {
     for (const char* x : {"bmk", "mkb"})
       row(x, x[0] == 'b' ? "bnk" : "knb",
           {{'b', std::max<int64_t>(2, (1 << 22) / (n * n * n))}, {'m', n}, {'n', n}, {'k', n}});
+  for (int64_t b : {2, 4, 12, 16, 32, 37, 100})
+    for (int64_t n : {16, 24, 32, 64}) row("bmk", "bkn", {{'b', b}, {'m', n}, {'n', n}, {'k', n}});
   for (int64_t k : {4, 8, 16, 64, 1024}) row("mk", "kn", {{'m', 256}, {'n', 256}, {'k', k}});
   for (int64_t n : {4, 8, 16, 32})  // deep ones, as derivatives by parameters are
     for (int64_t m : {8, 64})

@@ -93,6 +93,7 @@ void find_contractions(Program& p, const Target& target) {
   Finder(p, target).block(p.body);
   store_contractions(p);
   lay_out_contractions(p);
+  move_batches(p);
 }
 
 }  // namespace anvil::compiler

@@ -15,12 +15,13 @@ constexpr double least_work = 1 << 18;  // multiplications
 // What things cost, in multiplications of the packed kernel (bench/contractions.cpp).
 constexpr double in_loops = 2, in_loops_across = 3;  // one in loops; where an operand is read across memory, or is
 constexpr int64_t in_cache = 1 << 19;                // larger than this and read again for each few columns
-constexpr double in_loops_of_batch = 4;              // where the elements of a batch lie side by side
+constexpr double in_loops_of_vectors = 2.3;          // where the elements of a batch lie side by side, whole vectors
+constexpr double in_loops_of_batch = 4;              // where they are not
 constexpr double in_loops_of_windows = 1.3;          // where windows overlap, which blocks would copy, along memory
 constexpr double in_loops_of_deep_windows = 5;       // across it, or where a few lines of the depth fill the cache
-constexpr double pack_together = 8, pack_across = 12, pack_batch = 40;  // one element
-constexpr double pack_widened = 16;                                     // at least, of a small float
-constexpr double store_row = 16, store_alone = 20;                      // one sum
+constexpr double pack_together = 8, pack_across = 12, pack_batch = 20, pack_alone = 40;  // one element
+constexpr double pack_widened = 16;                                                      // at least, of a small float
+constexpr double store_row = 16, store_alone = 20, store_batch = 28;                     // one sum
 
 struct Tile {
   int64_t rows, columns;
@@ -32,7 +33,7 @@ Tile tile_of(const ProductShape& s, const Target& target) {
 double whole(int64_t n, int64_t size) { return static_cast<double>((n + size - 1) / size * size); }
 
 double cost_packed(const ProductShape& s, const Tile& tile) {
-  double a = pack_batch, b = pack_batch;  // of an element
+  double a = s.batch_of_a_together ? pack_batch : pack_alone, b = s.batch_of_b_together ? pack_batch : pack_alone;
   if (s.rows_of_a_together)
     a = s.depth_loops == 1 && s.rows >= tile.rows && s.columns <= product::few_tiles * tile.columns ? 0 : pack_together;
   else if (s.depth_of_a_together)
@@ -43,11 +44,14 @@ double cost_packed(const ProductShape& s, const Tile& tile) {
   const double rows = static_cast<double>(s.rows), columns = static_cast<double>(s.columns);
   return static_cast<double>(s.depth) *
              (whole(s.rows, tile.rows) * whole(s.columns, tile.columns) + a * rows + b * columns) +
-         (s.rows_together >= tile.rows ? store_row : store_alone) * rows * columns;
+         (s.batch_together > 0           ? store_batch
+          : s.rows_together >= tile.rows ? store_row
+                                         : store_alone) *
+             rows * columns;
 }
 
 double cost_of_one_in_loops(const ProductShape& s, const Tile& tile) {
-  if (s.batch_together) return in_loops_of_batch;
+  if (s.batch_together > 0) return s.batch_together % (tile.rows / 2) == 0 ? in_loops_of_vectors : in_loops_of_batch;
   if (s.windows) {
     const bool deep = s.depth * s.element_bytes * tile.rows > in_cache;
     const bool along = (s.rows_of_a_together && s.rows_together >= tile.rows / 2) || s.depth_together;
@@ -95,7 +99,9 @@ std::optional<ProductShape> shape_of(const loops::Program& p, const loops::Contr
       if (in_b == 1) s.b_together = true, s.depth_of_b_together = extent;
       s.depth_together = s.depth_together || (in_a == 1 && in_b == 1 && extent >= product::least_run);
     } else if ((in_a == 0) == (in_b == 0)) {
-      s.batch_together = s.batch_together || (result == 1 && (in_a == 1 || in_b == 1));
+      if (result == 1 && (in_a == 1 || in_b == 1)) s.batch_together = extent;
+      s.batch_of_a_together = s.batch_of_a_together || in_a == 1;
+      s.batch_of_b_together = s.batch_of_b_together || in_b == 1;
       products *= static_cast<double>(extent);
     } else if (in_b == 0) {
       s.rows *= extent;

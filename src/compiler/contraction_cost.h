@@ -15,8 +15,9 @@ struct ProductShape {
   int element_bytes = 4;  // of what is computed with
   bool widened = false;   // from small floats
   int depth_loops = 0;
-  int64_t rows_together = 1;        // in the result
-  bool batch_together = false;      // there
+  int64_t rows_together = 1;   // in the result
+  int64_t batch_together = 0;  // there: it is copied to its place (contraction_batch.cpp), as in the operands
+  bool batch_of_a_together = false, batch_of_b_together = false;
   bool rows_of_a_together = false;  // in a, the dimension that does
   bool depth_of_a_together = false;
   bool b_together = false;  // columns or depth

@@ -30,6 +30,8 @@ void collect(const Block& block, LoopFacts& f, std::unordered_set<LocalId>& made
       made.insert(l->local);
     else if (auto u = std::get_if<loops::Update>(&s.is))
       updated.insert(u->local);
+    else if (std::holds_alternative<loops::If>(s.is))
+      f.branches = true;
     else if (!std::holds_alternative<loops::Store>(s.is) && !std::holds_alternative<loops::For>(s.is) &&
              !std::holds_alternative<loops::Bind>(s.is))
       f.simple = false;
@@ -130,6 +132,7 @@ class Cost {
     });
     if (auto st = std::get_if<loops::Store>(&s.is)) sum += access(st->buffer, st->place, true);
     if (std::holds_alternative<loops::Update>(s.is)) sum += 1;
+    if (auto branch = std::get_if<loops::If>(&s.is)) sum += std::max(block(branch->yes), block(branch->no));
     return sum;
   }
 

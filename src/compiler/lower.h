@@ -82,8 +82,6 @@ class Lowerer final : public primitives::Lowering {
   void bind(const ValuePtr&, BufferId);     // says where a value is; copies when it has a target elsewhere
   void place(const ValuePtr&, BufferId);    // says where a value is
   BufferId root(BufferId) const;
-  BufferId view(BufferId, const Shape&);        // the same memory in another shape
-  bool is_in(BufferId, const ValuePtr&) const;  // the value is in the same memory
   Variable dimension(size_t d);
   Variable reduced(size_t d);
   Index index(const Shape&, Variable (Lowerer::*)(size_t));
@@ -96,6 +94,10 @@ class Lowerer final : public primitives::Lowering {
   void store_box(BufferId to, const Part&);
   bool dead_after_this_call(const ValuePtr&) const;
   bool store_around(BufferId result, const Part&, const ValuePtr& base);
+
+  // ---- lower_calls.cpp ----
+  bool is_in(BufferId, const ValuePtr&) const;  // the value is in the same memory
+  BufferId view(BufferId, const Shape&);        // the same memory in another shape
   void lower_call(const graph::Call&);
   void add_origin(BufferId memory, int location);
   // Lowers the calls of a graph; targets[k] is the destination of output k (-1: none).

@@ -71,9 +71,13 @@ class NestCopy {
   }
   void renew(For& f) {
     renew(f.variable);
-    for (Stmt& s : f.body) {
+    renew(f.body);
+  }
+  void renew(Block& block) {
+    for (Stmt& s : block) {
       const auto made = [this](LocalId& l) { l = locals_[l] = another(program_.locals, l); };
       if (auto inner = std::get_if<For>(&s.is)) renew(*inner);
+      if (auto branch = std::get_if<loops::If>(&s.is)) renew(branch->yes), renew(branch->no);
       if (auto bind = std::get_if<loops::Bind>(&s.is)) renew(bind->parameter);
       if (auto let = std::get_if<loops::Let>(&s.is)) made(let->local);
       if (auto declare = std::get_if<loops::Declare>(&s.is)) made(declare->local);

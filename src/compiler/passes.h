@@ -13,6 +13,7 @@ void inline_producers(loops::Program&);                  // elementwise producer
 void find_contractions(loops::Program&, const Target&);  // large sums of products run over packed blocks
 void store_contractions(loops::Program&);                // part of it: they write where copies would bring results
 void lay_out_contractions(loops::Program&);              // part of it: their results lie as they are read
+void move_batches(loops::Program&);                      // part of it: products of a batch lie one after the other
 void lay_out_records(loops::Program&);                   // part of the next one: what loops record lies step by step
 void choose_layouts(loops::Program&);                    // temporaries lie in memory as they are read
 void merge_nests(loops::Program&);                       // nests with equal loops become one

@@ -93,7 +93,7 @@ class Scheduler {
     LoopFacts facts = loop_facts(f);
     int w = width(f, facts);
     bool tiny = w < 4 && w < extent(f);
-    if (!facts.simple || w < 2 || tiny || !independent(program_, f)) return serial;
+    if (!facts.simple || facts.branches || w < 2 || tiny || !independent(program_, f)) return serial;
     double fold = static_cast<double>(facts.updated.size()) * (4 + 2 * std::log2(w));
     double vector = ceil_div(extent(f), w) * (0.5 + block_cost(program_, f.body, f.variable, w)) + fold;
     if (vector >= serial) return serial;

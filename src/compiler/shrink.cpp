@@ -217,6 +217,7 @@ class Forwarder {
  private:
   void find_loads(const Block& b, std::vector<bool>& loaded, std::unordered_set<Expr>& seen) {
     for (const Stmt& s : b) {
+      if (std::holds_alternative<loops::Contraction>(s.is)) continue;  // loads from memory
       each_expression(s, [&](Expr e) {
         each_node(e, seen, [&](Expr x) {
           if (x->op == Op::load) loaded[static_cast<size_t>(x->buffer)] = true, loads_.insert(x);

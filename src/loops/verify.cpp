@@ -183,7 +183,7 @@ class Verifier {
     block(f.body);
     ranges_[static_cast<size_t>(f.variable)].visible = false;
   }
-  // Tasks change nothing but memory, and hold no other tasks.
+  // Tasks change nothing but memory, and hold no other tasks, no loops of unknown length and no calls.
   void parallel(const For& f) const {
     const std::string& id = program_.variables[static_cast<size_t>(f.variable)].name;
     for (BufferId b : f.own)
@@ -198,8 +198,9 @@ class Verifier {
         require(!(inner && inner->kind == For::Kind::parallel), "tasks in a task of " + id);
         require(!update || made.count(update->local), "a task of " + id + " changes a local from outside");
         require(inner || update || std::holds_alternative<Store>(s.is) || std::holds_alternative<Let>(s.is) ||
-                    std::holds_alternative<Declare>(s.is) || std::holds_alternative<Bind>(s.is),
-                "control flow or a call in a task of " + id);
+                    std::holds_alternative<Declare>(s.is) || std::holds_alternative<Bind>(s.is) ||
+                    std::holds_alternative<If>(s.is),
+                "a while or a call in a task of " + id);
         each_block(s, [&](const Block& b) { self(self, b); });
       }
     };

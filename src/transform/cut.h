@@ -13,6 +13,8 @@ class Network {
 
   size_t node(int64_t cost);
   void edge(size_t from, size_t to);
+  // What is to be paid where the node comes after the cut.
+  void behind(size_t n, int64_t cost) { connect(0, entry(n), cost); }
   void source(size_t n) { connect(0, entry(n), unlimited); }
   void sink(size_t n) { connect(exit(n), 1, unlimited); }
   // Of all cuts of least cost the one next to the sinks or to the sources. Every path has to have a node

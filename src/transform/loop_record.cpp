@@ -1,5 +1,5 @@
 // What a loop records for its way back. The body of the way back computes a step again; of all that
-// it could compute it from, the values of least size are recorded (a minimum cut):
+// it could compute it from, the values of least size are recorded (a minimum cut), and sums of many products:
 //
 //   the step           %p = %y[%i - 1]               recorded, of an array %y of any size: %p
 //                      %y = %y with %a * %p at %i
@@ -43,7 +43,7 @@ Pullback::Step Pullback::smallest_step(const Loop& loop, Backward& b) {
   add_dependent(step.graph.calls, later);
   const auto end_of_carried = b.outputs.begin() + static_cast<std::ptrdiff_t>(loop.carried);
   const Values recorded = addresses({end_of_carried, b.outputs.end()});
-  step.needed = cheapest(*b.body, states, later, Nearest::to_use, recorded);
+  step.needed = cheapest(*b.body, states, later, Nearest::to_use, recorded, counted);
   for (const ValuePtr& v : step.needed) step.bytes += recorded.count(v.get()) != 0 ? 0 : size_in_bytes(v);
 
   const Values counts = addresses(counted);

@@ -1,5 +1,6 @@
 #include "transform/needed.h"
 
+#include "primitives/vocabulary/primitive.h"
 #include "transform/cut.h"
 
 namespace anvil::transform {
@@ -10,6 +11,17 @@ ValueList reads(const Call& c) {
   ValueList list = c.inputs;
   for (const GraphPtr& inner : subgraphs(c)) append(list, captures(*inner));
   return list;
+}
+
+constexpr int64_t field = 1, byte = 16;  // what it costs to record
+// Of an element: so many products are summed in the time that it takes to record and read it.
+constexpr int64_t cheap_products = 32;
+
+// What it costs to make the results of a call again.
+int64_t cost_again(const Call& c) {
+  const auto& products = primitives::primitive_of(c).products;
+  const int64_t n = products ? products(c) : 0;
+  return n <= cheap_products ? 0 : byte * size_in_bytes(c.outputs[0]) / cheap_products * n;
 }
 
 }  // namespace
@@ -37,15 +49,17 @@ Values made_by(const std::vector<Call>& calls) {
 }
 
 ValueList cheapest(const Graph& body, const ValueList& sources, const Values& later, Nearest nearest,
-                   const Values& recorded) {
-  Values moving = addresses(sources);
+                   const Values& recorded, const ValueList& counters) {
+  Values moving = addresses(sources), turning = addresses(counters);
+  add_dependent(body.calls, turning);
+  for (const Call& c : body.calls)
+    if (makes_any_of(c, turning) && cost_again(c) > 0) moving.merge(addresses(c.outputs));
   add_dependent(body.calls, moving);
   Network network;
   std::unordered_map<const Value*, size_t> nodes;
   ValueList values;
   const auto node = [&](const ValuePtr& v) {
     if (auto known = nodes.find(v.get()); known != nodes.end()) return known->second;
-    constexpr int64_t field = 1, byte = 16;
     int64_t cost = recorded.count(v.get()) != 0 ? field : 2 * field + byte * size_in_bytes(v);
     if (v->type.tape) cost = Network::unlimited;
     values.push_back(v);
@@ -55,6 +69,8 @@ ValueList cheapest(const Graph& body, const ValueList& sources, const Values& la
   for (const ValuePtr& v : sources) network.source(node(v));
   for (const Call& c : body.calls) {
     const bool is_later = makes_any_of(c, later);
+    if (const int64_t again = is_later ? 0 : cost_again(c); again > 0 && is_needed(c.outputs[0]))
+      network.behind(node(c.outputs[0]), again);
     for (const ValuePtr& v : reads(c)) {
       if (!is_needed(v)) continue;
       if (is_later)

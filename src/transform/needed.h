@@ -18,8 +18,11 @@ void add_dependent(const std::vector<Call>&, Values& set);
 
 // The values of `body` from which, with what does not depend on `sources`, all can be computed that
 // depends on `later` or leaves the body: those of least size, and of several choices the one nearest to
-// the sources or to where they are used. What is `recorded` already costs next to nothing.
+// the sources or to where they are used. What is `recorded` already costs next to nothing. A sum of many products that
+// has to be made again costs as well: more than to record it, be it made of `counters` alone, which are there for
+// nothing.
 enum class Nearest : uint8_t { to_sources, to_use };
-ValueList cheapest(const Graph& body, const ValueList& sources, const Values& later, Nearest, const Values& recorded);
+ValueList cheapest(const Graph& body, const ValueList& sources, const Values& later, Nearest, const Values& recorded,
+                   const ValueList& counters = {});
 
 }  // namespace anvil::transform

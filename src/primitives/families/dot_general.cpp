@@ -115,6 +115,10 @@ Primitive make_dot_general() {
   p.acts = Acts::contracts;
   p.axes = Axes::paired;
   p.bilinear = true;
+  p.products = [](const graph::Call& c) {
+    const Shape& lhs = c.inputs[0]->type.shape;
+    return elements(take(lhs, Dims(lhs, c.inputs[1]->type.shape, c.params).lhs.contracting));
+  };
   p.infer = infer_dot;
   p.reverse = reverse_dot;
   p.hlo = {"stablehlo.dot_general", {}, special};

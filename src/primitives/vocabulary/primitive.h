@@ -94,6 +94,8 @@ struct Primitive : graph::Operation {
   // In these operands, all of them together, it is linear; a bilinear one in each of its two alone.
   Operands linear = Operands::none();
   bool bilinear = false;
+  // How many products an element of the result is the sum of.
+  std::function<int64_t(const graph::Call&)> products;
   // Takes elements of some operands and leaves others, whose cotangents are zero whatever they are: no
   // NaN of theirs may come back.
   bool selects = false;

@@ -100,5 +100,29 @@ TEST(Tasks, TheLoopWithEnoughStepsIsCut) {
   EXPECT_GE(tasks[0]->end, 8) << print(p);
 }
 
+// Rows go to places that are known when the program runs; a column has no place of another one.
+TEST(Tasks, ColumnsOfScatteredRowsAreShared) {
+  Builder b;
+  Var x = b.input(DType::f64, {50, 37}), at = b.input(DType::i32, {300}), u = b.input(DType::f64, {300, 37});
+  b.output(scatter(x, at, u, {{1}, {0}, {}, {}, {0}, 1}, "add"));
+  const std::vector<Tensor> inputs = {numbers(DType::f64, {50, 37}), numbers(DType::i32, {300}, -5, 55),
+                                      numbers(DType::f64, {300, 37})};
+  const loops::Program p = expect_passes_agree(*b.g, inputs, 1e-12, small_tasks);
+  const auto tasks = tasks_of(p.body);
+  ASSERT_EQ(tasks.size(), 1u) << print(p);
+  EXPECT_GE(tasks[0]->end, 8) << print(p);
+}
+
+// One column: rows may meet, so that their order is kept.
+TEST(Tasks, ScatteredElementsStayInOrder) {
+  Builder b;
+  Var x = b.input(DType::f64, {50}), at = b.input(DType::i32, {3000}), u = b.input(DType::f64, {3000});
+  b.output(scatter(x, at, u, {{}, {0}, {}, {}, {0}, 1}, "add"));
+  const std::vector<Tensor> inputs = {numbers(DType::f64, {50}), numbers(DType::i32, {3000}, -5, 55),
+                                      numbers(DType::f64, {3000})};
+  const loops::Program p = expect_passes_agree(*b.g, inputs, 1e-12, small_tasks);
+  for (const For* f : tasks_of(p.body)) EXPECT_EQ(count<loops::If>(f->body), 0) << print(p);
+}
+
 }  // namespace
 }  // namespace anvil::test

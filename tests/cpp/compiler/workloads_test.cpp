@@ -1,7 +1,5 @@
 // The programs that must compile to good code: the result of every pass is right, and the
 // shape of the final program is the expected one.
-#include <regex>
-
 #include "compiler/graphs.h"
 #include "primitives/vocabulary/composite.h"
 #include "transform/reverse.h"
@@ -92,110 +90,11 @@ TEST(Workloads, RowSumsAreVectorisedOverRows) {
   EXPECT_EQ(outer.end, 256);
 }
 
-// Stores that are 2^18 bytes apart would push each other out of the cache.
-TEST(Workloads, OuterProductsAreStoredInTheirOrder) {
-  Builder b;
-  Var x = b.input(DType::f32, {128, 512}), y = b.input(DType::f32, {128, 512});
-  b.output(dot_general(x, y, {}, {}, {1}, {1}));
-  loops::Program p = compiler::compile(*b.g, {64, 32});
-  const For* loop = &std::get<For>(p.body.back().is);
-  while (const auto* inner = std::get_if<For>(&loop->body.back().is)) {
-    EXPECT_NE(loop->kind, For::Kind::vector);
-    loop = inner;
-  }
-  EXPECT_EQ(loop->end, 512);
-}
-
-// With the examples first, what would be read across memory once for each element of the other operand is
-// copied first.
-TEST(Workloads, OperandsOfOuterProductsAreReadAlongMemory) {
-  Builder b;
-  Var x = b.input(DType::f32, {24, 40}), y = b.input(DType::f32, {32, 40});
-  b.output(dot_general(x, y, {}, {}, {1}, {1}) + 1.0);
-  loops::Program p = expect_passes_agree(*b.g, numbers_for(*b.g));
-  EXPECT_EQ(count<Store>(p.body), 3) << print(p);
-  EXPECT_EQ(largest_temporary(p), 24 * 40);
-}
-
 TEST(Workloads, SumOfAMatrixIsOneLoop) {
   Builder b;
   b.output(reduce_sum(b.input(DType::f64, {50, 20}), {0, 1}));
   loops::Program p = expect_passes_agree(*b.g, numbers_for(*b.g));
   EXPECT_EQ(count<For>(p.body), 1);
-}
-
-struct Dot {
-  Shape x, y;
-  std::vector<int64_t> contracted_x, contracted_y, batch_x, batch_y;
-  graph::GraphPtr graph() const {
-    Builder b;
-    b.output(dot_general(b.input(DType::f32, x), b.input(DType::f32, y), contracted_x, contracted_y, batch_x, batch_y));
-    return b.g;
-  }
-};
-
-TEST(Workloads, ProductsOfAnyLayoutAreContractions) {
-  for (const Dot& d :
-       {Dot{{30, 20}, {20, 40}, {1}, {0}, {}, {}}, Dot{{20, 30}, {40, 20}, {0}, {1}, {}, {}},
-        Dot{{9, 8, 20}, {20, 30}, {2}, {0}, {}, {}}, Dot{{4, 30, 6, 5}, {30, 20, 6, 4}, {1, 0}, {0, 3}, {2}, {2}},
-        Dot{{3, 2, 20, 30}, {3, 2, 25, 30}, {3}, {3}, {0, 1}, {0, 1}}}) {
-    const graph::GraphPtr g = d.graph();
-    loops::Program p = expect_passes_agree(*g, numbers_for(*g), 1e-5, {64, 32, true});
-    EXPECT_EQ(count<loops::Contraction>(p.body), 1) << print(p);
-    EXPECT_EQ(count<For>(p.body), 0) << print(p);
-  }
-}
-
-TEST(Workloads, ContractionsAreForLargeProducts) {
-  const auto contractions = [](const Dot& d) {
-    return count<loops::Contraction>(compiler::compile(*d.graph(), {64, 32}).body);
-  };
-  EXPECT_EQ(contractions({{512, 256}, {256, 64}, {1}, {0}, {}, {}}), 1);
-  EXPECT_EQ(contractions({{64, 128, 256}, {256, 512}, {2}, {0}, {}, {}}), 1);
-  EXPECT_EQ(contractions({{512, 256}, {256, 4}, {1}, {0}, {}, {}}), 0);  // few columns
-  EXPECT_EQ(contractions({{512, 2}, {2, 512}, {1}, {0}, {}, {}}), 0);    // little to sum
-  EXPECT_EQ(contractions({{1000, 8, 8}, {1000, 8, 8}, {2}, {1}, {0}, {0}}), 0);
-}
-
-struct Layer {
-  int64_t batch, features, size, results, window, groups = 1;
-};
-// Loops left out: those that pad and copy.
-int contractions(const Layer& l, size_t wrt) {
-  Builder b;
-  Var x = b.input(DType::f32, {l.batch, l.features, l.size, l.size}),
-      w = b.input(DType::f32, {l.results, l.features / l.groups, l.window, l.window});
-  const std::vector<int64_t> ones = {1, 1}, zeros = {0, 0}, dims = {0, 1, 2, 3};
-  Var y = record("convolution", {x, w},
-                 {{"window_strides", ones},
-                  {"padding_low", zeros},
-                  {"padding_high", zeros},
-                  {"lhs_dilation", ones},
-                  {"rhs_dilation", ones},
-                  {"reversed", std::vector<int64_t>{}, true},
-                  {"input_dims", dims, true},
-                  {"kernel_dims", dims, true},
-                  {"output_dims", dims, true},
-                  {"feature_group_count", l.groups},
-                  {"batch_group_count", int64_t(1)}});
-  b.output(reduce_sum(y * b.input(DType::f32, y.shape()), dims));
-  std::vector<bool> required(3, false);
-  required[wrt] = true;
-  const graph::GraphPtr g = expand(*transform::gradient(*b.g, required, false), Reader::backend);
-  transform::optimize(*g);
-  return count<loops::Contraction>(compiler::compile(*g, {32, 16}).body);
-}
-
-// By the kernel, sums run over the examples and all places: too far for windows to stay in the cache. By the
-// input they are short, and windows are best read where they lie, in groups of features as well.
-TEST(Workloads, DerivativesByKernelsAreContractions) {
-  EXPECT_EQ(contractions({32, 16, 28, 32, 3}, 1), 1);
-  EXPECT_EQ(contractions({32, 16, 28, 8, 3}, 1), 1);
-  EXPECT_EQ(contractions({32, 1, 28, 16, 5}, 1), 1);
-  EXPECT_EQ(contractions({16, 32, 28, 32, 3, 4}, 1), 1);
-  EXPECT_EQ(contractions({16, 32, 28, 32, 3, 32}, 1), 0);  // nothing is used twice
-  EXPECT_EQ(contractions({32, 16, 28, 32, 3}, 0), 0);
-  EXPECT_EQ(contractions({16, 32, 28, 32, 3, 4}, 0), 0);
 }
 
 // A call after a sum, or another sum, spills nothing of it.
@@ -235,34 +134,6 @@ TEST(Workloads, StatesInAnotherShapeAreWrittenInPlace) {
   b.output(r[0]);
   b.output(reshape(r[0] * 2.0, {40}));
   expect_passes_agree(*b.g, numbers_for(*b.g), 1e-12);
-}
-
-// Scores of a batch of heads: what the products make lies as softmax reads it, one row after the other.
-TEST(Workloads, AttentionRunsAlongMemory) {
-  Builder b;
-  Var q = b.input(DType::f32, {2, 3, 48, 40}), k = b.input(DType::f32, {2, 3, 64, 40}),
-      v = b.input(DType::f32, {2, 3, 64, 40});
-  Var scores = dot_general(q, k, {3}, {3}, {0, 1}, {0, 1});
-  const auto along = [&](Var row) { return broadcast_in_dim(row, scores.shape(), {0, 1, 2}); };
-  Var e = exp(scores - along(reduce_max(scores, {3})));
-  b.output(dot_general(e / along(reduce_sum(e, {3})), v, {3}, {2}, {0, 1}, {0, 1}));
-  transform::mirror_values(*b.g);
-  loops::Program p = expect_passes_agree(*b.g, numbers_for(*b.g), 1e-5, {64, 32, true});
-  EXPECT_EQ(count<loops::Contraction>(p.body), 2) << print(p);
-  EXPECT_TRUE(std::regex_search(print(p), std::regex("vector 16[x0-9 ]* reduction"))) << print(p);
-}
-
-// With the batch last, what lies between two products does as well.
-TEST(Workloads, BatchesThatAreLastStayLast) {
-  Builder b;
-  Var x = b.input(DType::f32, {32, 3, 2}), y = b.input(DType::f32, {3, 32, 2}), z = b.input(DType::f32, {32, 32, 2});
-  const auto product = [](Var l, Var r) { return transpose(dot_general(l, r, {1}, {0}, {2}, {2}), {1, 2, 0}); };
-  b.output(product(exp(product(x, y)), z));
-  transform::optimize(*b.g);
-  loops::Program p = expect_passes_agree(*b.g, numbers_for(*b.g), 1e-4, {64, 32, true});
-  EXPECT_EQ(count<loops::Contraction>(p.body), 2) << print(p);
-  EXPECT_EQ(count<For>(p.body), 1) << print(p);
-  EXPECT_EQ(count<Store>(p.body), 1) << print(p);
 }
 
 graph::GraphPtr mlp(int64_t batch, int64_t width) {

@@ -73,6 +73,40 @@ TEST(LoopRecord, OfArraysThatBranchesReadIsOneElement) {
   expect_gradient(f, arguments(n), 2);
 }
 
+// h = tanh(w h + u x[i]) of n numbers, or h = h exp(u x[i])
+GraphPtr recurrence(int64_t n, bool by_state) {
+  return trace({f64({n, n}), f64({n, n}), f64({n, 3})}, [=](Graph& g, const Vars& x) {
+    Vars r = while_loop(
+        g, {integer(g, 0), primitives::literal(g, 0.1, f64({n}))},
+        [](Graph& b, const Vars& s) { return s[0] < integer(b, 3); },
+        [&](Graph& b, const Vars& s) {
+          const auto times = [&](Var m, Var v) { return primitives::dot_general(in(b, m), v, {1}, {0}, {}, {}); };
+          const Var at = primitives::dynamic_slice(in(b, x[2]), {integer(b, 0), s[0]}, {n, 1});
+          const Var driven = times(x[1], reshape(at, {n}));
+          const Var next = by_state ? primitives::record("tanh", {times(x[0], s[1]) + driven}) : s[1] * exp(driven);
+          return Vars{s[0] + integer(b, 1), next};
+        });
+    return Vars{reduce_sum(r[1] * r[1], {0})};
+  });
+}
+
+// Sums of few products are made again from the state and the counter; those of many are recorded as well.
+TEST(LoopRecord, OfSumsOfManyProductsIsTheSum) {
+  for (const bool by_state : {true, false}) {
+    const auto recorded = [&](int64_t n) {
+      return record_of(*transform::gradient(*recurrence(n, by_state), {by_state, true, false}, false));
+    };
+    EXPECT_EQ(recorded(8), std::vector<TensorType>{f64({8})}) << by_state;
+    EXPECT_EQ(recorded(40), (std::vector<TensorType>{f64({40}), f64({40})})) << by_state;
+    for (const int64_t n : {8, 33}) {
+      std::vector<double> w;
+      for (int64_t i = 0; i < n * n; ++i) w.push_back(std::sin(static_cast<double>(i) * 1.7) / static_cast<double>(n));
+      const std::vector<double> x(w.begin(), w.begin() + 3 * n);
+      expect_gradient(recurrence(n, by_state), {tensor({n, n}, w), tensor({n, n}, w), tensor({n, 3}, x)}, 1);
+    }
+  }
+}
+
 // y[j] = w y[j - 1] y[j] for j = 1, ..., `inner`, `outer` times, in an array of n elements.
 GraphPtr sweeps(int64_t outer, int64_t inner, int64_t n, const std::function<Var(Graph&, Var j)>& go_on) {
   return trace({f64_scalar, f64({n})}, [=](Graph& g, const Vars& x) {
