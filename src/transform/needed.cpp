@@ -1,18 +1,15 @@
 #include "transform/needed.h"
 
 #include "transform/cut.h"
+#include "transform/nested_tapes.h"
 
 namespace anvil::transform {
-
-namespace {
 
 ValueList reads(const Call& c) {
   ValueList list = c.inputs;
   for (const GraphPtr& inner : subgraphs(c)) append(list, captures(*inner));
   return list;
 }
-
-}  // namespace
 
 void add_dependent(const std::vector<Call>& calls, Values& set) {
   for (const Call& c : calls) {
@@ -46,8 +43,8 @@ ValueList cheapest(const Graph& body, const ValueList& sources, const Values& la
   const auto node = [&](const ValuePtr& v) {
     if (auto known = nodes.find(v.get()); known != nodes.end()) return known->second;
     constexpr int64_t field = 1, byte = 16;
-    int64_t cost = recorded.count(v.get()) != 0 ? field : 2 * field + byte * size_in_bytes(v);
-    if (v->type.tape) cost = Network::unlimited;
+    const auto bytes = v->type.tape ? expected_bytes(body, v) : size_in_bytes(v);
+    const int64_t cost = recorded.count(v.get()) != 0 ? field : bytes ? 2 * field + byte * *bytes : Network::unlimited;
     values.push_back(v);
     return nodes[v.get()] = network.node(cost);
   };

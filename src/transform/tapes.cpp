@@ -19,6 +19,7 @@
 #include "base/interrupt.h"
 #include "primitives/families/control.h"
 #include "primitives/vocabulary/var.h"
+#include "transform/nested_tapes.h"
 #include "transform/rewrite.h"
 #include "transform/simplify.h"
 #include "transform/trip_count.h"
@@ -229,7 +230,7 @@ bool has_tapes(const Graph& g) {
 
 GraphPtr without_tapes(const Graph& g) {
   if (!has_tapes(g)) return std::make_shared<Graph>(g);
-  GraphPtr plain = Untaper(Untaper::Of::all).run(g);
+  GraphPtr plain = Untaper(Untaper::Of::all).run(*without_nested_tapes(g));
   remove_dead_calls(*plain);  // of a step that runs again for one record the rest is read by nobody
   return plain;
 }
