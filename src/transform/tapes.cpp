@@ -115,7 +115,8 @@ class Untaper {
     for (size_t i = 0; i < read; ++i) there += tapes_.count(c.inputs[i].get());
     const auto known = !scans ? trip_count(c) : there > 0 ? tapes_.at(c.inputs[0].get()).known : std::nullopt;
     const auto layout = new_fields(c);
-    const bool can_be = there == read && (layout.empty() || fits(layout, known));
+    const bool nested = std::any_of(layout.begin(), layout.end(), [](const TensorType& t) { return t.tape; });
+    const bool can_be = there == read && !nested && (layout.empty() || fits(layout, known));
     if (there > 0 && !can_be) missing_ = true;
     return can_be;
   }
