@@ -25,7 +25,7 @@ bool is_linear(const Call& c) {
     if (is_float(c.inputs[i]->type.dtype) && !p.linear.contains(i, c.inputs.size())) return false;
     largest = std::max(largest, elements(c.inputs[i]->type.shape));
   }
-  return !p.linear.empty() && !p.bilinear && !p.selects && subgraphs(c).empty() && c.outputs.size() == 1 &&
+  return !p.bilinear && !p.selects && subgraphs(c).empty() && c.outputs.size() == 1 &&
          elements(c.outputs[0]->type.shape) <= largest;
 }
 
