@@ -24,6 +24,8 @@
 #' the way back reads, and of the values from which that can be computed the smallest: of a vector that is read and
 #' changed element by element the element, not the vector; nothing that is the same at each step; no counters.
 #' Products of large matrices are recorded rather than computed again.
+#' Where a step runs another loop, that may be the records of the other loop. If its number of steps is not known, it
+#' is taken to be about thirty.
 #' The records take memory in proportion to the number of steps.
 #'
 #' With `checkpoint = k` only the state at every `k`-th step is recorded. On the way back the `k` steps after such

@@ -16,11 +16,25 @@ namespace anvil::compiler {
 namespace {
 constexpr int64_t worth_keeping = 16;  // elements
 
+ValuePtr origin(const Graph& g, ValuePtr v);
+
+// The value around a branch that both of its graphs make a result of.
+ValuePtr common_origin(const graph::Call& c, size_t result) {
+  ValuePtr common;
+  for (const auto& g : subgraphs(c)) {
+    const ValuePtr v = origin(*g, g->outputs[result]);
+    if (!v || (common && v != common)) return nullptr;
+    common = v;
+  }
+  return common;
+}
+
 // The operand that a result of a call is made of, with few changes, if any is: what a loop carries from
 // there, or the first one of the same type, but for calls that make every element anew.
 ValuePtr made_of(const graph::Call& c, size_t result) {
   if (primitives::repeats(c))
     return result < primitives::carried(c) ? c.inputs[c.inputs.size() - primitives::carried(c) + result] : nullptr;
+  if (primitives::control_of(c) == primitives::Control::branch) return common_origin(c, result);
   if (primitives::primitive_of(c).acts == primitives::Acts::per_element) return nullptr;
   const auto same = [&](const ValuePtr& v) { return same_type(v->type, c.outputs[result]->type); };
   const auto found = std::find_if(c.inputs.begin(), c.inputs.end(), same);
@@ -40,14 +54,11 @@ ValuePtr origin(const Graph& g, ValuePtr v) {
 // The value whose memory result k of a branch can have.
 ValuePtr Lowerer::changed_in_place(const graph::Call& c, size_t k) const {
   if (elements(c.outputs[k]->type.shape) <= worth_keeping) return nullptr;
-  ValuePtr common;
-  for (const auto& g : subgraphs(c)) {
-    const ValuePtr v = origin(*g, g->outputs[k]);
-    if (!v || (common && v != common)) return nullptr;
-    common = v;
+  const ValuePtr common = common_origin(c, k);
+  if (!common) return nullptr;
+  for (const auto& g : subgraphs(c))
     for (size_t other = 0; other < g->outputs.size(); ++other)  // it would be read when it has changed
-      if (other != k && origin(*g, g->outputs[other]) == v) return nullptr;
-  }
+      if (other != k && origin(*g, g->outputs[other]) == common) return nullptr;
   const auto place = places_.find(common.get());
   const bool free = place != places_.end() && place->second == root(place->second) && dead_after_this_call(common);
   return free ? common : nullptr;
@@ -78,10 +89,13 @@ void Lowerer::lower_if(const graph::Call& c) {
       if (fresh[k] < 0) lend(results[k], g);
     lower_calls(g, fresh);
     copy_outputs(g, results);
+    for (const ValuePtr& v : g.outputs) leave_tape(v);
     close_region();
   }
   block_ = outer;
   emit({std::move(branch)});
+  for (size_t k = 0; k < results.size(); ++k)
+    if (c.outputs[k]->type.tape) regions_.back().tapes.push_back({results[k], c.location});
   for (size_t k = 0; k < results.size(); ++k) {
     if (fresh[k] >= 0) continue;
     owners_[static_cast<size_t>(results[k])] = {regions_.back().id, -1};

@@ -46,6 +46,13 @@ void Lowerer::close_region() {
   regions_.pop_back();
 }
 
+// A tape among what a region gives does not end with it: a record or the region around has it from now on.
+void Lowerer::leave_tape(const ValuePtr& v) {
+  if (!v->type.tape || v->kind == Value::Kind::literal) return;
+  if (std::erase_if(regions_.back().tapes, [b = buffer_of(v)](const auto& tape) { return tape.first == b; }) != 1)
+    throw InternalError("a tape leaves a region that it is not of");
+}
+
 void Lowerer::runtime_call(const char* function, std::vector<BufferId> buffers, std::vector<Expr> numbers) {
   emit({loops::Call{function, std::move(buffers), std::move(numbers)}});
 }
@@ -162,9 +169,14 @@ void Lowerer::make_tapes(const graph::Call& c) {
   for (size_t t = primitives::carried(c); t < c.outputs.size(); ++t) {
     BufferId tape = make_buffer(Buffer::Kind::temporary, c.outputs[t]->type);
     int64_t size = 0;
-    for (const auto& type : primitives::record_layout(c, t))
+    std::vector<Expr> handles;
+    for (const auto& type : primitives::record_layout(c, t)) {
+      if (type.tape) handles.push_back(number(size));
       size += static_cast<int64_t>(bytes_of(type.dtype, type.shape));
-    runtime_call("tape_new", {tape}, {number(size)});
+    }
+    std::vector<Expr> numbers = {number(size), number(static_cast<int64_t>(handles.size()))};
+    numbers.insert(numbers.end(), handles.begin(), handles.end());
+    runtime_call("tape_new", {tape}, std::move(numbers));
     regions_.back().tapes.push_back({tape, c.location});
     place(c.outputs[t], tape);
   }
@@ -177,7 +189,10 @@ void Lowerer::push_records(const graph::Call& c) {
   for (size_t t = made; t < c.outputs.size(); ++t) {
     std::vector<graph::TensorType> layout = primitives::record_layout(c, t);
     std::vector<BufferId> parts = {buffer_of(c.outputs[t])};
-    for (size_t k = 0; k < layout.size(); ++k) parts.push_back(buffer_of(body.outputs[made++]));
+    for (size_t k = 0; k < layout.size(); ++k, ++made) {
+      leave_tape(body.outputs[made]);
+      parts.push_back(buffer_of(body.outputs[made]));
+    }
     runtime_call("tape_push", std::move(parts), record_numbers(layout));
   }
 }

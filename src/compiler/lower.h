@@ -137,6 +137,7 @@ class Lowerer final : public primitives::Lowering {
   void lower_tape_scan(const graph::Call&);
   void leave_loop(const graph::Call&, const std::vector<BufferId>& state);
   void make_tapes(const graph::Call&);
+  void leave_tape(const ValuePtr&);
   void push_records(const graph::Call&);
   std::vector<BufferId> enter_state(const graph::Call&, const std::vector<ValuePtr>& initial,
                                     const std::function<bool(size_t)>& written_anyway);

@@ -15,9 +15,12 @@
 namespace anvil::runtime {
 namespace {
 
-// buffers: handle. numbers: bytes of a record.
+// buffers: handle. numbers: bytes of a record, count of handles in it, where they are.
 int32_t tape_new(Run* run, void* const* buffers, const int64_t* numbers) {
-  return guarded(run, [&] { *static_cast<uint64_t*>(buffers[0]) = run->tapes.add(numbers[0]); });
+  return guarded(run, [&] {
+    const std::vector<int64_t> handles(numbers + 2, numbers + 2 + numbers[1]);
+    *static_cast<uint64_t*>(buffers[0]) = run->tapes.add(numbers[0], handles);
+  });
 }
 
 // buffers: handle, parts. numbers: count of parts, bytes of each.

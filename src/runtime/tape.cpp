@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <cstring>
 #include <utility>
 
 #include "base/error.h"
@@ -11,7 +12,7 @@
 namespace anvil::runtime {
 
 namespace {
-constexpr int64_t first_bytes = 1024;
+constexpr int64_t first_bytes = 192;  // the least that the pool gives, but for its header
 
 std::atomic<int64_t> bytes_now = 0, bytes_most = 0;
 
@@ -25,15 +26,17 @@ void count(int64_t bytes) {
 TapeStatistics tape_statistics() { return {bytes_now, bytes_most}; }
 void reset_tape_statistics() { bytes_most = bytes_now.load(); }
 
-Tape::Tape(int64_t record_bytes)
+Tape::Tape(int64_t record_bytes, std::vector<int64_t> handles)
     : record_bytes_(record_bytes),
-      first_chunk_(std::max<int64_t>(1, first_bytes / std::max<int64_t>(1, record_bytes))) {}
+      first_chunk_(std::max<int64_t>(1, first_bytes / std::max<int64_t>(1, record_bytes))),
+      handles_(std::move(handles)) {}
 
 Tape::~Tape() { count(-capacity() * record_bytes_); }
 Tape::Tape(Tape&& o) noexcept
     : record_bytes_(o.record_bytes_),
       first_chunk_(o.first_chunk_),
       length_(std::exchange(o.length_, 0)),
+      handles_(std::move(o.handles_)),
       chunks_(std::exchange(o.chunks_, {})) {}
 
 int64_t Tape::capacity() const { return first_chunk_ * ((int64_t(1) << chunks_.size()) - 1); }
@@ -63,8 +66,15 @@ const char* Tape::record(int64_t i) const {
   return place(i);
 }
 
-uint64_t Tapes::add(int64_t record_bytes) {
-  tapes_.emplace_back(record_bytes);
+std::vector<uint64_t> Tape::handles() const {
+  std::vector<uint64_t> found;
+  for (int64_t i = 0; i < length_; ++i)
+    for (const int64_t at : handles_) std::memcpy(&found.emplace_back(), place(i) + at, sizeof(uint64_t));
+  return found;
+}
+
+uint64_t Tapes::add(int64_t record_bytes, std::vector<int64_t> handles) {
+  tapes_.emplace_back(std::in_place, record_bytes, std::move(handles));
   return tapes_.size();
 }
 
@@ -76,8 +86,10 @@ Tape& Tapes::at(uint64_t handle) {
 
 // Numbers of tapes that end in the order in which they began are given again.
 void Tapes::free(uint64_t handle) {
-  at(handle);
+  if (handle == 0) return;
+  const std::vector<uint64_t> inner = at(handle).handles();
   tapes_[handle - 1].reset();
+  for (const uint64_t h : inner) free(h);
   while (!tapes_.empty() && !tapes_.back()) tapes_.pop_back();
 }
 

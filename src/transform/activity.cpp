@@ -5,6 +5,7 @@
 
 #include "base/interrupt.h"
 #include "primitives/vocabulary/var.h"
+#include "transform/nested_tapes.h"
 #include "transform/simplify.h"
 
 namespace anvil::transform {
@@ -83,7 +84,7 @@ bool Activity::reaches(const Call& c) const {
 // ---- graphs made ready ----------------------------------------------------------------------
 
 Differentiable differentiable(const Graph& graph, const ValueList& sources, primitives::Reader mode) {
-  const GraphPtr split = std::make_shared<Graph>(graph);
+  const GraphPtr split = without_nested_tapes(graph);
   split_residuals(*split);
   Differentiable d{split, Activity(sources, split->calls)};
   const auto is_active = [&d](const Call& c) { return d.active.reaches(c); };
@@ -92,6 +93,7 @@ Differentiable differentiable(const Graph& graph, const ValueList& sources, prim
     d.active.propagate(d.graph->calls);
   }
   capture_invariants(*d.graph);
+  hoist_linear(*d.graph, d.active);
   return d;
 }
 

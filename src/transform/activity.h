@@ -34,12 +34,16 @@ class Activity {
 };
 
 // A copy of a graph, in which those calls are expanded that a derivative by `sources` flows through and that
-// have no rule for this mode. Loops read what they would carry unchanged where it comes from. Other values are shared.
+// have no rule for this mode. Loops read what they would carry unchanged where it comes from, and what is linear in
+// what does not change is made before them. Other values are shared.
 struct Differentiable {
   GraphPtr graph;
   Activity active;
 };
 Differentiable differentiable(const Graph&, const ValueList& sources, primitives::Reader mode);
+
+// What loops make, in a linear way, of values that are the same at each step is made before them: hoist_linear.cpp.
+void hoist_linear(Graph&, const Activity&);
 
 // The inputs that are marked; Error("gradient") where one is no float.
 ValueList marked_inputs(const Graph&, const std::vector<bool>& wrt);

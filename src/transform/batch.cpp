@@ -6,6 +6,7 @@
 #include "base/interrupt.h"
 #include "primitives/vocabulary/composite.h"
 #include "transform/batcher.h"
+#include "transform/nested_tapes.h"
 
 namespace anvil::transform {
 
@@ -175,7 +176,9 @@ static GraphPtr of_nothing(const Graph& g, ValueList inputs) {
   return to;
 }
 
-GraphPtr batch(const Graph& g, const std::vector<bool>& batched, int64_t size) {
+GraphPtr batch(const Graph& example, const std::vector<bool>& batched, int64_t size) {
+  const GraphPtr alone = without_nested_tapes(example);
+  const Graph& g = *alone;
   auto to = std::make_shared<Graph>();
   Batcher batcher(*to, size);
   for (size_t i = 0; i < g.inputs.size(); ++i) {

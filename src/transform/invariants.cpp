@@ -60,6 +60,8 @@ class Invariants {
   std::vector<ValuePtr> gone_;  // the map knows them by address
 };
 
+}  // namespace
+
 void list_inner_constants(Graph& g) {
   for (Call& call : g.calls)
     for (const GraphPtr& inner : subgraphs(call)) {
@@ -67,8 +69,6 @@ void list_inner_constants(Graph& g) {
       list_constants(*inner);
     }
 }
-
-}  // namespace
 
 void capture_invariants(Graph& g) {
   Invariants invariants;

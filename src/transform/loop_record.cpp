@@ -7,11 +7,12 @@
 //
 // Values that do not change from step to step, counters and the records of operand tapes are
 // there for nothing, and so nearly is what the loop records already. What an inner loop would record on the way
-// back is a value too, where it is of a known size: a tensor, which then takes the place of the tape.
+// back is a value too: a tensor where it is of a known size, else its tape (nested_tapes.h).
 #include <algorithm>
 
 #include "primitives/vocabulary/var.h"
 #include "transform/needed.h"
+#include "transform/nested_tapes.h"
 #include "transform/reverse_loop.h"
 #include "transform/rewrite.h"
 #include "transform/simplify.h"
@@ -44,7 +45,9 @@ Pullback::Step Pullback::smallest_step(const Loop& loop, Backward& b) {
   const auto end_of_carried = b.outputs.begin() + static_cast<std::ptrdiff_t>(loop.carried);
   const Values recorded = addresses({end_of_carried, b.outputs.end()});
   step.needed = cheapest(*b.body, states, later, Nearest::to_use, recorded, counted);
-  for (const ValuePtr& v : step.needed) step.bytes += recorded.count(v.get()) != 0 ? 0 : size_in_bytes(v);
+  for (const ValuePtr& v : step.needed)
+    if (recorded.count(v.get()) == 0)
+      step.bytes += v->type.tape ? expected_bytes(*b.body, v).value_or(0) : size_in_bytes(v);
 
   const Values counts = addresses(counted);
   std::erase_if(step.graph.calls, [&](const Call& c) { return makes_any_of(c, later) || makes_any_of(c, counts); });

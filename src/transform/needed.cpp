@@ -2,16 +2,17 @@
 
 #include "primitives/vocabulary/primitive.h"
 #include "transform/cut.h"
+#include "transform/nested_tapes.h"
 
 namespace anvil::transform {
-
-namespace {
 
 ValueList reads(const Call& c) {
   ValueList list = c.inputs;
   for (const GraphPtr& inner : subgraphs(c)) append(list, captures(*inner));
   return list;
 }
+
+namespace {
 
 constexpr int64_t field = 1, byte = 16;  // what it costs to record
 // Of an element: so many products are summed in the time that it takes to record and read it.
@@ -60,8 +61,8 @@ ValueList cheapest(const Graph& body, const ValueList& sources, const Values& la
   ValueList values;
   const auto node = [&](const ValuePtr& v) {
     if (auto known = nodes.find(v.get()); known != nodes.end()) return known->second;
-    int64_t cost = recorded.count(v.get()) != 0 ? field : 2 * field + byte * size_in_bytes(v);
-    if (v->type.tape) cost = Network::unlimited;
+    const auto bytes = v->type.tape ? expected_bytes(body, v) : size_in_bytes(v);
+    const int64_t cost = recorded.count(v.get()) != 0 ? field : bytes ? 2 * field + byte * *bytes : Network::unlimited;
     values.push_back(v);
     return nodes[v.get()] = network.node(cost);
   };

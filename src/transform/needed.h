@@ -12,6 +12,7 @@ inline bool contains(const ValueList& list, const ValuePtr& v) {
   return std::find(list.begin(), list.end(), v) != list.end();
 }
 Values addresses(const ValueList&);
+ValueList reads(const Call&);              // in inner graphs too
 Values made_by(const std::vector<Call>&);  // in inner graphs too
 // Grows by the results of the calls that read a value of the set, in inner graphs too.
 void add_dependent(const std::vector<Call>&, Values& set);

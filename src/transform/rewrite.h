@@ -42,6 +42,8 @@ inline bool makes_any_of(const Call& c, const Values& values) {
 // Everything that the calls and outputs of a graph read, inner graphs included.
 void collect_reads(const Graph&, Values& read);
 
+void list_inner_constants(Graph&);  // what the inner graphs take from outside, among their constants
+
 // Takes from a loop what it carries although neither a result that is read nor the loop's condition
 // needs it: dead_carries.cpp.
 void drop_dead_carries(Call&, const std::function<bool(const ValuePtr&)>& is_read);

@@ -19,6 +19,7 @@
 #include "base/interrupt.h"
 #include "primitives/families/control.h"
 #include "primitives/vocabulary/var.h"
+#include "transform/nested_tapes.h"
 #include "transform/rewrite.h"
 #include "transform/simplify.h"
 #include "transform/trip_count.h"
@@ -114,7 +115,8 @@ class Untaper {
     for (size_t i = 0; i < read; ++i) there += tapes_.count(c.inputs[i].get());
     const auto known = !scans ? trip_count(c) : there > 0 ? tapes_.at(c.inputs[0].get()).known : std::nullopt;
     const auto layout = new_fields(c);
-    const bool can_be = there == read && (layout.empty() || fits(layout, known));
+    const bool nested = std::any_of(layout.begin(), layout.end(), [](const TensorType& t) { return t.tape; });
+    const bool can_be = there == read && !nested && (layout.empty() || fits(layout, known));
     if (there > 0 && !can_be) missing_ = true;
     return can_be;
   }
@@ -229,7 +231,7 @@ bool has_tapes(const Graph& g) {
 
 GraphPtr without_tapes(const Graph& g) {
   if (!has_tapes(g)) return std::make_shared<Graph>(g);
-  GraphPtr plain = Untaper(Untaper::Of::all).run(g);
+  GraphPtr plain = Untaper(Untaper::Of::all).run(*without_nested_tapes(g));
   remove_dead_calls(*plain);  // of a step that runs again for one record the rest is read by nobody
   return plain;
 }

@@ -91,7 +91,7 @@ Types infer_if(const Types& operands, const Params& params) {
           {"x Output " + std::to_string(i + 1) + " is " + text(a) + " in `true` and " + text(b) + " in `false`.",
            dtype ? "i Convert one of them with `nv_convert()`." : "i Broadcast or reshape one of them."});
     }
-    results.push_back({a.dtype, a.shape, a.ambiguous && b.ambiguous});
+    results.push_back({a.dtype, a.shape, a.ambiguous && b.ambiguous, a.tape});
   }
   return results;
 }

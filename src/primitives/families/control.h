@@ -9,7 +9,9 @@
 //
 // A tape is a list of records that grows while a loop runs; its handle, a scalar
 // value, stands for it. A record has a fixed layout, a list of tensor types: its bytes
-// are the dense bytes of its fields, one after the other. A record may have no fields.
+// are the dense bytes of its fields, one after the other. A record may have no fields. A field may
+// be a tape that the same step has recorded, alone or in a branch whose other side gives a
+// literal for it; it ends with the tape that holds it (transform/nested_tapes.h).
 //
 // `while_record` [cond_graph, body_graph, new_field_counts] (state...) -> (state..., tapes...):
 // `while` whose body gives, after the next state, the fields of one record for each tape,

@@ -192,6 +192,13 @@ void reverse_mul(const Part& p) {
 
 // Those that equal the extreme share its cotangent; when it is NaN, nobody does.
 void reverse_extreme(const Part& p) {
+  if (p.unique) {  // the places that have no update are not looked at
+    const Var y = p.read(p.y), g = p.read(p.g), by_x = p.read(p.x) == y, by_u = p.u == y, none = zeros_like(p.u);
+    const Var share = select(by_x & by_u, g * 0.5, g);
+    if (p.by_x) p.input(p.scattered(p.g, select(by_x, share, none), ""));
+    if (p.by_u) p.update(select(by_u, share, none));
+    return;
+  }
   Var by_x = p.x == p.y, by_u = p.u == p.read(p.y);
   Var ones_of_x = convert(by_x, p.x.dtype()), ones_of_u = convert(by_u, p.x.dtype());
   Var count = maximum(p.scattered(ones_of_x, ones_of_u, "add"), literal(p.x, 1));

@@ -38,20 +38,23 @@ void reverse_slice(ReverseStep& step) {
   const Shape& from = operand(step, 0).shape();
   const Params& params = step.call.params;
   const Ints &start = params.ints("start_indices"), &stride = params.ints("strides");
-  Ints high(from.size()), interior(from.size());
-  bool dense = std::all_of(stride.begin(), stride.end(), [](int64_t s) { return s == 1; });
-  if (auto sum = dense ? sum_so_far(step, 0) : std::nullopt) {
+  // of the box from the first element that is taken to the last one
+  Ints none(from.size(), 0), interior(from.size()), end(from.size()), after(from.size());
+  for (size_t d = 0; d < from.size(); ++d) {
+    const int64_t n = g.shape()[d];
+    interior[d] = stride[d] - 1;
+    end[d] = start[d] + (n == 0 ? 0 : (n - 1) * stride[d] + 1);
+    after[d] = from[d] - end[d];
+  }
+  const Var zero = literal(step.graph, 0, {g.dtype(), {}});
+  if (const auto sum = sum_so_far(step, 0)) {
     std::vector<Var> at;
     for (int64_t s : start) at.push_back(literal(step.graph, s, {DType::i64, {}}));
-    Var part = slice(*sum, start, params.ints("limit_indices"), stride) + g;
+    const Var box = interior == none ? g : pad(g, zero, none, none, interior);
+    const Var part = slice(*sum, start, end, Ints(from.size(), 1)) + box;
     return set(step, 0, dynamic_update_slice(*sum, part, at));
   }
-  for (size_t d = 0; d < from.size(); ++d) {
-    int64_t n = g.shape()[d];
-    interior[d] = stride[d] - 1;
-    high[d] = from[d] - start[d] - (n == 0 ? 0 : (n - 1) * stride[d] + 1);
-  }
-  set(step, 0, pad(g, literal(step.graph, 0, {g.dtype(), {}}), start, high, interior));
+  set(step, 0, pad(g, zero, start, after, interior));
 }
 
 Primitive make_slice() {

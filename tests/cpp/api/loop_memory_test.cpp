@@ -1,6 +1,7 @@
 // What compiled gradients of loops record, in bytes.
 #include <gtest/gtest.h>
 
+#include "primitives/families/control.h"
 #include "runtime/tape.h"
 #include "support/gradient_check.h"
 #include "support/run_compiled.h"
@@ -81,6 +82,44 @@ TEST(LoopMemory, InnerLoopsTakeTheRecordsOfOne) {
     })[1]};
   };
   EXPECT_LE(recorded(program, {spread_values(DType::f64, {100})}), slack * 800 * (40 + 50) + 4096);
+}
+
+// y[j] = sin(w y[j]) for j = 0, 1, ... as long as j^2 <= 20; w is the last of the 1000 elements of y.
+Var part_changed(Graph& to, Var y) {
+  const auto below = [](Graph& c, const Vars& s) { return s[0] * s[0] <= position(c, 20); };
+  return primitives::loop(to, {position(to, 0), {&to, y.value}}, below, [](Graph& c, const Vars& s) {
+    const Var w = primitives::slice(s[1], {999}, {1000}, {1}), at = s[0];
+    const Var next = sin(primitives::dynamic_slice(s[1], {at}, {1}) * w);
+    return Vars{at + position(c, 1), primitives::dynamic_update_slice(s[1], next, {at})};
+  })[1];
+}
+using Step = std::function<Var(Graph&, Var, Var)>;
+Var changed(Graph& b, Var, Var y) { return part_changed(b, y); }
+Var changed_twice(Graph& b, Var, Var y) { return repeat(b, 2, y, changed)[1]; }
+Var changed_in_a_branch(Graph& b, Var i, Var y) {
+  const auto yes = std::make_shared<Graph>(), no = std::make_shared<Graph>();
+  yes->outputs = {part_changed(*yes, y).value};
+  no->outputs = {y.value};
+  for (const auto& inner : {yes, no}) primitives::list_constants(*inner);
+  return {&b, primitives::branch(b, (i < position(b, steps / 2)).value, yes, no)[0]};
+}
+
+// A few short tapes are recorded in the place of a thousand numbers.
+TEST(LoopMemory, LoopsOfUnknownLengthInLoopsTakeTheirOwnRecords) {
+  const std::vector<Tensor> at = {spread_values(DType::f64, {1000})};
+  for (const Step& step : {Step(changed), Step(changed_twice), Step(changed_in_a_branch)}) {
+    const Program program = [&step](Graph& g, const Vars& x) { return Vars{repeat(g, steps, x[0], step)[1]}; };
+    std::vector<Tensor> slopes;
+    EXPECT_LE(recorded(program, at, &slopes), 700 * steps);
+    Graph g = build(program, at);
+    weigh(g, 1);
+    const auto expected = eigen::evaluate(*transform::gradient(g, {true}, false), at)[0];
+    for (int64_t i = 0; i < 1000; ++i)
+      EXPECT_NEAR(element(slopes[0], i).as<double>(), element(expected, i).as<double>(), 1e-12) << i;
+  }
+  // of segments it is the states, and the records of one
+  const Program cut = [](Graph& g, const Vars& x) { return Vars{repeat(g, steps, x[0], changed, 50)[1]}; };
+  EXPECT_LE(recorded(cut, at), slack * 8008 * (steps / 50) + 300 * 50);
 }
 
 }  // namespace

@@ -218,5 +218,21 @@ TEST(Kinks, ScattersShareEqually) {
             (std::vector<Numbers>{{0, .5, 1}, {0, 0, .5}}));
 }
 
+// One index: elements that it does not name are passed on, whatever they are.
+TEST(Kinks, SingleUpdatesShareWithTheirElements) {
+  const auto updated = [](const char* name, double at) {
+    return [=](graph::Graph& g, const Vars& x) {
+      g.constants.push_back(graph::make_constant(tensor(DType::i32, {1, 1}, {at})));
+      return Vars{scatter(x[0], {&g, g.constants.back()}, x[1], {{}, {0}, {}, {}, {0}, 1}, name)};
+    };
+  };
+  EXPECT_EQ(gradients(updated("maximum", 1), {vector({nan, 4, 9}), vector({4})}),
+            (std::vector<Numbers>{{1, .5, 1}, {.5}}));
+  EXPECT_EQ(gradients(updated("minimum", 2), {vector({1, 4, 9}), vector({4})}), (std::vector<Numbers>{{1, 1, 0}, {1}}));
+  EXPECT_EQ(gradients(updated("maximum", 0), {vector({5, 4, 9}), vector({4})}), (std::vector<Numbers>{{1, 1, 1}, {0}}));
+  EXPECT_EQ(gradients(updated("maximum", 0), {vector({nan, 4}), vector({4})}), (std::vector<Numbers>{{0, 1}, {0}}));
+  EXPECT_EQ(gradients(updated("maximum", 7), {vector({0, 4}), vector({0})}), (std::vector<Numbers>{{1, 1}, {0}}));
+}
+
 }  // namespace
 }  // namespace anvil::test

@@ -24,6 +24,22 @@ TEST(Tape, RemembersRecordsOfAnySize) {
   }
 }
 
+TEST(Tape, EndsWithTheTapesInItsRecords) {
+  const int64_t before = tape_statistics().now;
+  Tapes tapes;
+  const uint64_t outer = tapes.add(16, {8});
+  for (const bool none : {false, true, false}) {
+    const uint64_t inner = none ? 0 : tapes.add(4);
+    if (!none) tapes.at(inner).append();
+    std::memcpy(tapes.at(outer).append() + 8, &inner, sizeof(inner));
+  }
+  const uint64_t other = tapes.add(4);
+  tapes.free(outer);
+  for (const uint64_t ended : {outer, outer + 1, outer + 2}) EXPECT_THROW(tapes.at(ended), InternalError);
+  EXPECT_EQ(tapes.at(other).length(), 0);
+  EXPECT_EQ(tape_statistics().now, before);
+}
+
 TEST(Tape, ShortTapesAreSmallAndMemoryComesBack) {
   trim_pool();
   const size_t used = pool_statistics().used;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "transform/tracing.h"
 
 namespace anvil::testing {
@@ -189,6 +191,22 @@ TEST(Gradient, CallsOnTheWayBackKnowWhoMadeThem) {
   });
   auto g = transform::gradient(*f, {true}, false);
   EXPECT_EQ(g->calls.back().location, 7);
+}
+
+// What comes back of a slice is added where the slice is, also with a stride, and not to all of the array.
+TEST(Gradient, OfSlicesIsAddedInTheirBoxes) {
+  auto f = trace({f64({20})}, [](Graph&, const Vars& x) {
+    const Var three = primitives::slice(x[0], {2}, {9}, {3}), one = primitives::slice(x[0], {19}, {20}, {5}),
+              none = primitives::slice(x[0], {4}, {4}, {2});
+    const Var sum = reduce_sum(sin(three), {0}) + reduce_sum(exp(one), {0}) + reduce_sum(none, {0});
+    return Vars{sum + reduce_sum(x[0] * x[0], {0})};
+  });
+  const GraphPtr g = transform::gradient(*f, {true}, false);
+  for (const graph::Call& c : g->calls)
+    EXPECT_TRUE(c.primitive->name != "pad" || elements(c.outputs[0]->type.shape) <= 7);
+  std::vector<double> at;
+  for (int k = 0; k < 20; ++k) at.push_back(std::cos(0.4 * k));
+  expect_gradient(f, {tensor({20}, at)}, 2);
 }
 
 TEST(PullBack, GivesNullForZero) {
