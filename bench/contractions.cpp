@@ -18,10 +18,12 @@
 #include "primitives/vocabulary/var.h"
 #include "runtime/run.h"
 #include "runtime/threads.h"
+#include "support/convolution.h"
 
 namespace {
 
 using namespace anvil;
+using test::Layer;
 using Sizes = std::map<char, int64_t>;
 
 // The dimensions of operands by letters: "bmk" and "bnk" are a batch of products with a transposed operand.
@@ -98,30 +100,14 @@ void row(const char* x, const char* y, const Sizes& sizes) {
 
 // A convolution of examples [batch, features, size, size] with kernels of `window` by `window`: its value, and its
 // derivatives by the input and by the kernel.
-struct Layer {
-  int64_t batch, features, size, results, window, groups = 1, stride = 1;
-};
 void rows(const Layer& l) {
   const auto input = [](graph::Graph& g, Shape shape) {
     g.inputs.push_back(graph::make_value(graph::Value::Kind::input, {DType::f32, std::move(shape), false}));
     return primitives::Var{&g, g.inputs.back()};
   };
   graph::Graph g;
-  const auto x = input(g, {l.batch, l.features, l.size, l.size}),
-             w = input(g, {l.results, l.features / l.groups, l.window, l.window});
-  const std::vector<int64_t> ones = {1, 1}, zeros = {0, 0}, strides = {l.stride, l.stride}, dims = {0, 1, 2, 3};
-  const auto y = primitives::record("convolution", {x, w},
-                                    {{"window_strides", strides},
-                                     {"padding_low", zeros},
-                                     {"padding_high", zeros},
-                                     {"lhs_dilation", ones},
-                                     {"rhs_dilation", ones},
-                                     {"reversed", std::vector<int64_t>{}, true},
-                                     {"input_dims", dims, true},
-                                     {"kernel_dims", dims, true},
-                                     {"output_dims", dims, true},
-                                     {"feature_group_count", l.groups},
-                                     {"batch_group_count", int64_t(1)}});
+  const auto x = input(g, l.input()), w = input(g, l.kernel());
+  const auto y = test::convolved(l, x, w);
   const Shape of_y = y.shape();
   const double work = static_cast<double>(elements(of_y) * elements(w.shape()) / l.results);
   g.outputs = {y.value};

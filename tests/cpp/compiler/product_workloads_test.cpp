@@ -4,6 +4,7 @@
 
 #include "compiler/graphs.h"
 #include "primitives/vocabulary/composite.h"
+#include "support/convolution.h"
 #include "transform/reverse.h"
 #include "transform/simplify.h"
 
@@ -109,28 +110,11 @@ TEST(ProductWorkloads, ContractionsAreForLargeProducts) {
   EXPECT_EQ(contractions({{32, 64, 64}, {32, 64, 64}, {2}, {1}, {0}, {0}}), 1);
 }
 
-struct Layer {
-  int64_t batch, features, size, results, window, groups = 1;
-};
 // Loops left out: those that pad and copy.
 int contractions(const Layer& l, size_t wrt) {
   Builder b;
-  Var x = b.input(DType::f32, {l.batch, l.features, l.size, l.size}),
-      w = b.input(DType::f32, {l.results, l.features / l.groups, l.window, l.window});
-  const std::vector<int64_t> ones = {1, 1}, zeros = {0, 0}, dims = {0, 1, 2, 3};
-  Var y = record("convolution", {x, w},
-                 {{"window_strides", ones},
-                  {"padding_low", zeros},
-                  {"padding_high", zeros},
-                  {"lhs_dilation", ones},
-                  {"rhs_dilation", ones},
-                  {"reversed", std::vector<int64_t>{}, true},
-                  {"input_dims", dims, true},
-                  {"kernel_dims", dims, true},
-                  {"output_dims", dims, true},
-                  {"feature_group_count", l.groups},
-                  {"batch_group_count", int64_t(1)}});
-  b.output(reduce_sum(y * b.input(DType::f32, y.shape()), dims));
+  const Var x = b.input(DType::f32, l.input()), w = b.input(DType::f32, l.kernel()), y = test::convolved(l, x, w);
+  b.output(reduce_sum(y * b.input(DType::f32, y.shape()), {0, 1, 2, 3}));
   std::vector<bool> required(3, false);
   required[wrt] = true;
   const graph::GraphPtr g = expand(*transform::gradient(*b.g, required, false), Reader::backend);
