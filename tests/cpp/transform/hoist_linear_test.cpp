@@ -5,12 +5,10 @@
 #include <cmath>
 
 #include "primitives/families/control.h"
-#include "transform/tracing.h"
+#include "transform/recorded.h"
 
 namespace anvil::testing {
 namespace {
-
-Var element(Var array, Var at) { return reshape(primitives::dynamic_slice(array, {at}, {1}), {}); }
 
 // s = sin(s + v[i]), from s = 0, of a vector v that each step makes of x.
 GraphPtr summed(int64_t n, int64_t steps, const std::function<Var(Graph&, Var x)>& made_of) {
@@ -43,8 +41,7 @@ TEST(HoistLinear, MovesAndSumsLeaveLoops) {
     return half + sum + in(b, half);
   });
   const GraphPtr g = transform::gradient(*f, {true}, false);
-  for (const char* name : {"reverse", "pad", "static_slice"})
-    EXPECT_EQ(calls_in_loops(*g, name), 0) << name;
+  for (const char* name : {"reverse", "pad", "static_slice"}) EXPECT_EQ(calls_in_loops(*g, name), 0) << name;
   expect_gradient(f, {waves(12)}, 2);
 }
 
