@@ -30,7 +30,7 @@ mask <- function(name, spec) {
   asked <- asked_arguments(base)
   verb <- own_function(spec$verb)
   taken <- intersect(names(formals), names(formals(verb)))
-  may_be_missing <- setdiff(required_arguments(base), names(formals)[1L])
+  may_be_missing <- setdiff(optional_arguments(base), names(formals)[1L])
   # R's defaults are for R data; what R may do without, the other function has a default for
   calls <- names(formals)[vapply(formals, is.call, NA)]
   has_default <- setdiff(may_be_missing, required_arguments(verb))
@@ -79,14 +79,21 @@ asked_arguments <- function(f) {
   if (is.primitive(f) || length(with_default) == 0L) {
     return(character())
   }
-  text <- paste(deparse(body(f)), collapse = "\n")
-  says <- function(what) grepl(what, text, fixed = TRUE)
-  if (says("nargs()") || says("match.call(") || says("sys.call(")) {
+  if (looks_at_its_call(f)) {
     return(NA_character_)
   }
   made_inside <- function(x) length(setdiff(all.vars(formals(f)[[x]]), names(formals(f)))) > 0L
-  Filter(function(x) says(sprintf("missing(%s)", x)) || made_inside(x), with_default)
+  Filter(function(x) says(f, sprintf("missing(%s)", x)) || made_inside(x), with_default)
 }
+
+# Arguments without a default that a call may do without.
+optional_arguments <- function(f) {
+  required <- required_arguments(f)
+  if (is.primitive(f) || looks_at_its_call(f)) required else Filter(function(x) says(f, sprintf("missing(%s)", x)), required)
+}
+
+looks_at_its_call <- function(f) says(f, "nargs()") || says(f, "match.call(") || says(f, "sys.call(")
+says <- function(f, what) grepl(what, paste(deparse(body(f)), collapse = "\n"), fixed = TRUE)
 
 # f(x, na.rm = na.rm, ...): positions before `...`, or up to the first argument; then names.
 arguments_of_call <- function(names) {

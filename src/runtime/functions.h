@@ -33,7 +33,7 @@ std::span<const NamedFunction> functions();
 //     along a dimension of n elements with `inner` lines before and `outer` ones after it, by
 //     the first of the operands; see sort.h
 //   top_k                           values, indices, X  n k lines dtype: along the last dimension, of n elements
-//   tape_new                        handle            bytes of one record
+//   tape_new                        handle            bytes of one record, how many handles of tapes it has, where each
 //   tape_push                       handle, parts...  count, then bytes of each part
 //   tape_read                       parts..., handle  record, count, then bytes of each part
 //   tape_length                     length (i64), handle

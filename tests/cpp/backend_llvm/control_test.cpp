@@ -122,7 +122,7 @@ TEST_F(Control, TapesAndProducts) {
                {Store{k, {}, e().binary(Op::add, b.load(k, {}), i64(1))}}};
   b.p.body = {{Store{k, {}, i64(0)}},
               serial(j, 0, 2, {serial(i, 0, 2, {{Store{s, {at(i), at(j)}, b.load(x, {at(i), at(j)})}}})}),
-              {Call{"tape_new", {tape}, {size}}},
+              {Call{"tape_new", {tape}, {size, i64(0)}}},
               {loop},
               {Call{"tape_length", {length, tape}, {}}},
               {Call{"tape_read", {s, tape}, {i64(3), i64(1), size}}},
@@ -136,7 +136,7 @@ TEST_F(Control, TapesAndProducts) {
 
 TEST_F(Control, FailuresOfTheRuntimeArrive) {
   const BufferId y = b.output(DType::f64, {}), tape = b.temporary(DType::ui64, {});
-  b.p.body = {{Call{"tape_new", {tape}, {i64(8)}}}, {Call{"tape_read", {y, tape}, {i64(0), i64(1), i64(8)}}}};
+  b.p.body = {{Call{"tape_new", {tape}, {i64(8), i64(0)}}}, {Call{"tape_read", {y, tape}, {i64(0), i64(1), i64(8)}}}};
   EXPECT_THROW(run_native(b.p, {}), InternalError);
   Program& p = b.p;
   p.body = {{Call{"no_such_function", {y}, {}}}};
