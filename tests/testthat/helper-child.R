@@ -13,7 +13,7 @@ child_script <- function(code, results) {
 }
 
 # limit: of the address space, in kB.
-in_child <- function(code, timeout = 120, environment = character(), limit = NULL) {
+in_child <- function(code, timeout = 300, environment = character(), limit = NULL) {
   results <- tempfile("results", fileext = ".rds")
   log <- tempfile("log")
   script <- child_script(code, results)
