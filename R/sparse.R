@@ -204,7 +204,7 @@ solve.AnvilSparse <- function(a, b, ...) refuse_sparse("solve", "i With a positi
 `[.AnvilSparse` <- function(x, ...) refuse_sparse("[")
 
 #' @export
-`[<-.AnvilSparse` <- `[.AnvilSparse`
+`[<-.AnvilSparse` <- function(x, ..., value) refuse_sparse("[")
 
 #' @export
 Summary.AnvilSparse <- function(..., na.rm = FALSE) refuse_sparse(.Generic)
