@@ -79,21 +79,24 @@ asked_arguments <- function(f) {
   if (is.primitive(f) || length(with_default) == 0L) {
     return(character())
   }
-  if (looks_at_its_call(f)) {
+  text <- body_text(f)
+  if (looks_at_its_call(text)) {
     return(NA_character_)
   }
   made_inside <- function(x) length(setdiff(all.vars(formals(f)[[x]]), names(formals(f)))) > 0L
-  Filter(function(x) says(f, sprintf("missing(%s)", x)) || made_inside(x), with_default)
+  Filter(function(x) asks_for(x, text) || made_inside(x), with_default)
 }
 
 # Arguments without a default that a call may do without.
 optional_arguments <- function(f) {
   required <- required_arguments(f)
-  if (is.primitive(f) || looks_at_its_call(f)) required else Filter(function(x) says(f, sprintf("missing(%s)", x)), required)
+  text <- body_text(f)
+  if (is.primitive(f) || looks_at_its_call(text)) required else Filter(function(x) asks_for(x, text), required)
 }
 
-looks_at_its_call <- function(f) says(f, "nargs()") || says(f, "match.call(") || says(f, "sys.call(")
-says <- function(f, what) grepl(what, paste(deparse(body(f)), collapse = "\n"), fixed = TRUE)
+body_text <- function(f) paste(deparse(body(f)), collapse = "\n")
+looks_at_its_call <- function(text) grepl("nargs\\(\\)|(match|sys)\\.call\\(", text)
+asks_for <- function(argument, text) grepl(sprintf("missing(%s)", argument), text, fixed = TRUE)
 
 # f(x, na.rm = na.rm, ...): positions before `...`, or up to the first argument; then names.
 arguments_of_call <- function(names) {

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <numeric>
 
 #include "base/interrupt.h"
 #include "primitives/families/control.h"
@@ -27,6 +28,11 @@ using primitives::Control;
 constexpr int64_t handle_bytes = 320;     // of a tape without records, its first chunk with it
 constexpr int64_t expected_records = 32;  // of a loop whose number of steps is not known
 
+// Fields of the tapes before this one.
+size_t fields_before(const std::vector<int64_t>& counts, size_t tape) {
+  return static_cast<size_t>(
+      std::accumulate(counts.begin(), counts.begin() + static_cast<std::ptrdiff_t>(tape), int64_t(0)));
+}
 size_t place_of(const ValueList& list, const ValuePtr& v) {
   return static_cast<size_t>(std::find(list.begin(), list.end(), v) - list.begin());
 }
@@ -124,8 +130,7 @@ class Unnester {
     Call& loop = g.calls[at];
     std::vector<int64_t> counts = primitives::new_field_counts(loop);
     const size_t carried = primitives::carried(loop);
-    size_t first = carried;
-    for (size_t t = 0; t < tape; ++t) first += static_cast<size_t>(counts[t]);
+    const size_t first = carried + fields_before(counts, tape);
     const auto body = std::make_shared<Graph>(*loop.params.graph("body_graph"));
     const auto begin = body->outputs.begin() + static_cast<std::ptrdiff_t>(first), end = begin + counts[tape];
     const ValueList before(begin, end);
@@ -159,8 +164,7 @@ class Unnester {
   }
   void change_reader(Call& scan, size_t operand, const Records& r) {
     std::vector<int64_t> counts = scan.params.ints("field_counts");
-    size_t first = 0;
-    for (size_t t = 0; t < operand; ++t) first += static_cast<size_t>(counts[t]);
+    const size_t first = fields_before(counts, operand);
     const auto body = std::make_shared<Graph>(*scan.params.graph("body_graph"));
     const auto begin = body->inputs.begin() + static_cast<std::ptrdiff_t>(first), end = begin + counts[operand];
     graph::Substitution tapes, read;
@@ -173,7 +177,7 @@ class Unnester {
       if (read.count(v.get()) == 0) read[v.get()] = make_value(Value::Kind::input, v->type);
       fields.push_back(read[v.get()]);
     }
-    const ValueList gone(begin, end);
+    const ValueList gone(begin, end);  // `tapes` knows them by address
     body->inputs.insert(body->inputs.erase(begin, end), fields.begin(), fields.end());
     counts[operand] = static_cast<int64_t>(fields.size());
     scan.params.set("field_counts", std::move(counts));
@@ -225,10 +229,10 @@ std::optional<int64_t> expected_bytes(const Graph& of, const ValuePtr& tape) {
   const auto steps = scans ? std::nullopt : trip_count(*c);
   const auto counts = primitives::new_field_counts(*c);
   const Graph& body = *c->params.graph("body_graph");
-  size_t field = primitives::carried(*c);
-  for (size_t t = 0; t < k - primitives::carried(*c); ++t) field += static_cast<size_t>(counts[t]);
+  const size_t carried = primitives::carried(*c), tape_number = k - carried;
+  size_t field = carried + fields_before(counts, tape_number);
   double record = 0;
-  for (int64_t i = 0; i < counts[k - primitives::carried(*c)]; ++i, ++field) {
+  for (int64_t i = 0; i < counts[tape_number]; ++i, ++field) {
     const ValuePtr& v = body.outputs[field];
     record += static_cast<double>(is_tape(v) ? expected_bytes(body, v).value_or(0) : size_in_bytes(v));
   }
