@@ -11,6 +11,7 @@
 #endif
 
 #include "base/memory.h"
+#include "base/timing.h"
 #include "r_common.h"
 #include "r_routines.h"
 #include "runtime/pool.h"
@@ -59,48 +60,58 @@ void* pool_alloc(R_allocator_t*, size_t bytes) {
 }
 void pool_free(R_allocator_t*, void* p) { runtime::give(static_cast<char*>(p) - offset); }
 
-// A collection of all that R has, or of what is young: some fifty times as fast, and as good for results that were
-// dropped since the last one.
-void collect(bool all) {
-  if (all) return R_gc();
-  SEXP call = PROTECT(Rf_lang2(Rf_install("gc"), Rf_ScalarLogical(FALSE)));
-  SET_TAG(CDR(call), Rf_install("full"));
-  Rf_eval(call, R_BaseEnv);
-  UNPROTECT(1);
-}
+// R does not see what results cost: new pages take many times what it takes to fill them. A collection gives old
+// results back to the pool, for less where it looks at young objects only: some fiftieth of the time. The result that
+// is in use survives as an old one, which the next collection of young objects does not see. So several results
+// share one, and what they leave behind is for a collection of all objects, should R's own not come before: of every
+// twenty of the young ones R extends one to the objects that such results are among.
+class Collection {
+ public:
+  Collection(bool of_all, double seconds, double worth) : of_all_(of_all), seconds_(seconds), worth_(worth) {}
 
-struct Collection {
-  double seconds;       // that it takes
-  double patience = 1;  // doubled by those that gave little back, because the results are in use
-  size_t since = 0;     // bytes of results since the last one
+  void add(ptrdiff_t bytes) { since_ = std::max<ptrdiff_t>(since_ + bytes, 0); }
+  // Whether new pages for what came since the last one would take `worth` times as long as it takes.
+  bool due(double seconds_of_byte, ptrdiff_t least) const {
+    return since_ >= least && static_cast<double>(since_) * seconds_of_byte >= worth_ * seconds_ * patience_;
+  }
+  // Gives the bytes that are left of those since the last one; less than none, if older ones went too.
+  ptrdiff_t run() {
+    const size_t used = runtime::pool_statistics().used;
+    const double start = thread_seconds();
+    collect();
+    seconds_ = thread_seconds() - start;
+    const auto freed = static_cast<ptrdiff_t>(used - runtime::pool_statistics().used);
+    const ptrdiff_t came = std::exchange(since_, 0);
+    patience_ = freed >= came / 2 ? 1 : std::min(2 * patience_, 1024.0);
+    return came - freed;
+  }
+
+ private:
+  void collect() const {
+    if (of_all_) return R_gc();
+    SEXP call = PROTECT(Rf_lang2(Rf_install("gc"), Rf_ScalarLogical(FALSE)));
+    SET_TAG(CDR(call), Rf_install("full"));
+    Rf_eval(call, R_BaseEnv);
+    UNPROTECT(1);
+  }
+
+  bool of_all_;
+  double seconds_, worth_;
+  double patience_ = 1;  // doubled by those that gave little back, because the results are in use
+  ptrdiff_t since_ = 0;  // bytes of results since the last one
 };
 
-// R does not see what results cost: new pages take many times what it takes to fill them. A collection gives old
-// results back to the pool. Where programs need new pages again, one is due when so many as there were results since
-// the last one would take as long as it does; one of all objects, if that of the young ones did not help.
+// Where programs need new pages again.
 void collect_when_due(size_t bytes) {
-  using Clock = std::chrono::steady_clock;
-  static Collection young{0.001}, all{0.03};
+  static Collection young(false, 0.001, 8), all(true, 0.03, 4);
   static size_t fresh = 0;
-  young.since += bytes;
-  all.since += bytes;
-  const runtime::PoolStatistics before = runtime::pool_statistics();
-  const bool needs_pages = before.fresh > std::exchange(fresh, before.fresh) || runtime::would_be_fresh(bytes);
-  if (!needs_pages || before.fresh_bytes == 0) return;
-  const double seconds_of_byte = before.fresh_seconds / static_cast<double>(before.fresh_bytes);
-  for (Collection* c : {&young, &all}) {
-    if (static_cast<double>(c->since) * seconds_of_byte < c->seconds * c->patience) continue;
-    const auto start = Clock::now();
-    collect(c == &all);
-    c->seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    const bool enough = before.used - std::min(before.used, runtime::pool_statistics().used) >= c->since / 2;
-    c->patience = enough ? 1 : std::min(2 * c->patience, 1024.0);
-    c->since = 0;
-    if (enough) {
-      all.since = 0;
-      return;
-    }
-  }
+  young.add(static_cast<ptrdiff_t>(bytes));
+  const runtime::PoolStatistics pool = runtime::pool_statistics();
+  const bool needs_pages = pool.fresh > std::exchange(fresh, pool.fresh) || runtime::would_be_fresh(bytes);
+  const auto some = static_cast<ptrdiff_t>(std::min(4 * bytes, pool.limit / 2));
+  if (!needs_pages || !young.due(pool.seconds_of_byte, some)) return;
+  all.add(young.run());
+  if (all.due(pool.seconds_of_byte, 0)) all.run();
 }
 
 }  // namespace

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -15,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/timing.h"
 
 namespace anvil::runtime {
 namespace {
@@ -149,18 +149,18 @@ class Pool {
     }
     if (!memory) out_of_memory(asked);
     touch(memory, asked);
-    statistics_.fresh_bytes += size;
     return memory;
   }
   // A large block is written to anyway. The system finds its pages at the first write; here that can be timed, for
-  // as many as take no moment.
+  // as many as take no moment. The first ones of a process may take many times what later ones do.
   void touch(void* memory, size_t bytes) {
     if (bytes < looked_at) return;
     const size_t some = std::min(bytes, most_touched);
-    const auto start = std::chrono::steady_clock::now();
+    const double start = thread_seconds();
     for (size_t at = 0; at < some; at += page) static_cast<volatile char*>(memory)[at] = 0;
-    const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
-    statistics_.fresh_seconds += time.count() * static_cast<double>(bytes) / static_cast<double>(some);
+    double& price = statistics_.seconds_of_byte;
+    const double seen = (thread_seconds() - start) / static_cast<double>(some);
+    price = price == 0 ? seen : (price + seen) / 2;
   }
 
   PoolStatistics statistics_;

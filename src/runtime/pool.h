@@ -18,8 +18,7 @@ struct PoolStatistics {
   size_t kept = 0;              // bytes in blocks that wait to be taken
   size_t limit = 0;             // of `kept`
   size_t taken = 0, fresh = 0;  // calls of take, and those that asked the system
-  size_t fresh_bytes = 0;       // that came from it
-  double fresh_seconds = 0;     // that the system takes to find their pages, measured on some of them
+  double seconds_of_byte = 0;   // that it takes to find pages for one, of late; 0: not known yet
 };
 PoolStatistics pool_statistics();
 void trim_pool(size_t keep = 0);    // gives blocks back to the system until so many bytes are kept
