@@ -9,7 +9,7 @@
   attached <- as.environment(paste0("package:", pkgname))
   assign(".conflicts.OK", TRUE, envir = attached) # what is masked does what it did: library() need not list it
   assign(".attached", attached, envir = mask_home)
-  masks <- c(verb_masks, shared_masks)
+  masks <- c(verb_masks$masks, shared_masks)
   for (name in names(masks)) assign(name, masks[[name]], envir = attached)
 }
 
@@ -34,19 +34,53 @@ mask <- function(name, spec) {
   # R's defaults are for R data; what R may do without, the other function has a default for
   calls <- names(formals)[vapply(formals, is.call, NA)]
   has_default <- setdiff(may_be_missing, required_arguments(verb))
-  own <- mask_calls(if (is.name(spec$verb)) spec$verb else quote(.verb), taken, intersect(c(asked, calls, has_default), c(taken, NA)))
+  ours <- mask_calls(if (is.name(spec$verb)) spec$verb else quote(.verb), taken, intersect(c(asked, calls, has_default), c(taken, NA)))
   behind <- mask_calls(symbol, names(formals), asked)
+  own <- body_without_others(base)
   unknown <- setdiff(names(formals), c(names(formals(verb)), names(formals)[1L], "...", without_meaning))
   refusals <- lapply(unknown, function(x) bquote(if (!missing(.(as.name(x)))) refuse_argument(.(name), .(x))))
   mask <- function() NULL
   formals(mask) <- formals
-  body(mask) <- bquote(if (.(mask_condition(spec, may_be_missing))) .(as.call(c(quote(`{`), refusals, own))) else {
-    .(symbol) <- .Call(C_anvil_behind, .attached, quote(.(symbol)))
-    .(behind)
-  })
+  ours <- as.call(c(quote(`{`), refusals, ours))
+  body(mask) <- if (is.null(spec$at)) {
+    bquote({
+      .(symbol) <- .External2(C_anvil_behind_data, .attached, quote(.(symbol)), ...)
+      if (is.null(.(symbol))) .(ours) else .(behind)
+    })
+  } else {
+    bquote(if (.(mask_condition(spec$at, spec$is, may_be_missing))) .(ours) else {
+      .(symbol) <- .Call(C_anvil_behind, .attached, quote(.(symbol)), .(!is.null(own)))
+      .(if (is.null(own)) behind else bquote(if (is.null(.(symbol))) .(own) else .(behind)))
+    })
+  }
   environment(mask) <- if (is.name(spec$verb)) mask_home else list2env(list(.verb = verb), parent = mask_home)
   attr(mask, "srcref") <- NULL
   compiler::cmpfun(mask) # which neither the installation nor R's own compiler does for functions in a list
+}
+
+# The body of R's function, if all that it sees are its arguments, base, and routines of stats: its mask does what that
+# says, where nothing stands before R's function. Handing on arguments would take longer than many of these functions.
+body_without_others <- function(f) {
+  if (is.primitive(f)) {
+    return(NULL)
+  }
+  seen <- setdiff(all.names(body(f)), c(names(formals(f)), routines_in(body(f))))
+  of_frames <- c("environment", "match.arg", "match.call", "nargs", "on.exit", "parent.frame", "Recall", "sys.call", "sys.function", "UseMethod")
+  if (all(seen %in% setdiff(ls(baseenv(), all.names = TRUE), c(".Internal", of_frames)))) body(f)
+}
+
+routines_in <- function(body) grep("^C_(?!anvil_)", all.names(body), value = TRUE, perl = TRUE)
+
+make_verb_masks <- function() {
+  verbs <- tensor_verbs()
+  masks <- Map(mask, names(verbs), verbs)
+  list(masks = masks, routines = unique(unlist(lapply(masks, function(mask) routines_in(body(mask))))), r = R.version.string)
+}
+
+# Bodies and routines are those of the R that runs.
+load_masks <- function() {
+  if (!identical(R.version.string, verb_masks$r)) assign("verb_masks", make_verb_masks(), envir = topenv())
+  for (name in verb_masks$routines) assign(name, get(name, asNamespace("stats")), envir = mask_home)
 }
 
 # Of base or stats, whatever is attached.
@@ -105,12 +139,9 @@ arguments_of_call <- function(names) {
   arguments
 }
 
-mask_condition <- function(spec, may_be_missing) {
-  if (is.null(spec$at)) {
-    return(quote(.External2(C_anvil_any_value, ...)))
-  }
-  tests <- lapply(spec$at, function(x) {
-    test <- if (identical(spec$is, "qr")) bquote(is_qr(.(as.name(x)))) else bquote(is.object(.(as.name(x))) && inherits(.(as.name(x)), .(spec$is)))
+mask_condition <- function(at, is, may_be_missing) {
+  tests <- lapply(at, function(x) {
+    test <- if (identical(is, "qr")) bquote(is_qr(.(as.name(x)))) else bquote(is.object(.(as.name(x))) && inherits(.(as.name(x)), .(is)))
     if (x %in% may_be_missing) bquote(!missing(.(as.name(x))) && .(test)) else test
   })
   Reduce(function(a, b) bquote((.(a)) || (.(b))), tests)

@@ -29,7 +29,7 @@ shared_mask <- function(name, ours) {
   mask <- function() NULL
   formals(mask) <- c(formals(own), alist(... = ))
   body(mask) <- bquote({
-    .(symbol) <- if (!missing(.(as.name(arguments[1L]))) && .(ours)) .own else .Call(C_anvil_behind, .attached, quote(.(symbol))) %||% .own
+    .(symbol) <- if (!missing(.(as.name(arguments[1L]))) && .(ours)) .own else .Call(C_anvil_behind, .attached, quote(.(symbol)), FALSE) %||% .own
     .(call_of_given(symbol, arguments))
   })
   environment(mask) <- list2env(list(.own = own), parent = mask_home)

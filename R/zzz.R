@@ -3,6 +3,7 @@
   read_dtypes()
   .Call(C_anvil_watch_collections)
   await_matrix()
+  load_masks()
   if (is_worker()) anvil_threads(1)
   library <- file.path(libname, pkgname, "jit", "anvil_llvm.so")
   .Call(C_anvil_llvm, if (nzchar(.Platform$r_arch)) sub("jit/", paste0("jit/", .Platform$r_arch, "/"), library, fixed = TRUE) else library)
@@ -30,10 +31,7 @@ for (name in c(ls(pattern = "^nvl?_[a-z]"), other_exports)) {
 rm(name)
 
 # After the functions that they call.
-verb_masks <- local({
-  verbs <- tensor_verbs()
-  Map(mask, names(verbs), verbs)
-})
+verb_masks <- make_verb_masks()
 shared_masks <- local({
   names <- shared_names()
   Map(shared_mask, names(names), names)

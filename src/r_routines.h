@@ -24,7 +24,7 @@
   X(anvil_stablehlo, 3) X(anvil_read_stablehlo, 2)                    \
   X(anvil_inspect, 2) X(anvil_stages, 1) X(anvil_single_calls, 1) X(anvil_inner_graphs, 1)    \
   /* verbs */                                                                                 \
-  X(anvil_behind, 2)                                                                          \
+  X(anvil_behind, 3)                                                                          \
   /* primitives */                                                                            \
   X(anvil_primitives, 0) X(anvil_primitive_info, 1) X(anvil_reverse, 5) X(anvil_forward, 5)   \
   X(anvil_register, 3) X(anvil_override, 3) X(anvil_custom, 3) X(anvil_sparse, 1)                                                     \
@@ -39,7 +39,7 @@
 #define ANVIL_EXTERNAL_ROUTINES(X) \
   X(anvil_record, 3)               \
   X(anvil_record_promoted, 5)      \
-  X(anvil_record_call, 2) X(anvil_record_ruled, 5) X(anvil_record_custom, 3) X(anvil_any_value, -1)
+  X(anvil_record_call, 2) X(anvil_record_ruled, 5) X(anvil_record_custom, 3) X(anvil_behind_data, -1)
 
 namespace anvil::r {
 #define ANVIL_ARGUMENTS_0

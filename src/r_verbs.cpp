@@ -1,26 +1,23 @@
 // What R's own functions, as the package has them for tensors (R/masks.R), ask at each call: whether
 // they are meant, and which function is called otherwise. Everybody's calls come here, so they are short.
+#include <cstring>
+
 #include "r_common.h"
 #include "r_routines.h"
 
 namespace anvil::r {
 
-// Whether one of the arguments is a tensor or a box.
-SEXP anvil_any_value(SEXP, SEXP, SEXP args, SEXP) {
-  bool found = false;
-  for (SEXP rest = CDR(args); rest != R_NilValue && !found; rest = CDR(rest))
-    found = Rf_isObject(CAR(rest)) && Rf_inherits(CAR(rest), "AnvilValue");
-  return Rf_ScalarLogical(found);
+// Whether what is attached there are R's functions.
+static bool is_of_r(SEXP frame) {
+  if (frame == R_BaseEnv) return true;
+  SEXP name = Rf_getAttrib(frame, R_NameSymbol);
+  return Rf_isString(name) && Rf_length(name) == 1 && std::strcmp(CHAR(STRING_ELT(name, 0)), "package:stats") == 0;
 }
 
-// The function of this name that is found behind an attached environment. R's errors may leave it at once: nothing here has a
-// destructor.
-SEXP anvil_behind(SEXP attached, SEXP name) {
-  if (TYPEOF(attached) != ENVSXP)
-    return entry([&]() -> SEXP { throw wrong_argument("attached", "an environment", attached); });
-  if (TYPEOF(name) != SYMSXP) return entry([&]() -> SEXP { throw wrong_argument("name", "a name", name); });
+static SEXP behind(SEXP attached, SEXP name, bool unless_own) {
   for (SEXP frame = enclosing(attached); frame != R_EmptyEnv; frame = enclosing(frame)) {
     SEXP found = variable_of(frame, name);
+    if (unless_own && (TYPEOF(found) == PROMSXP || Rf_isFunction(found)) && is_of_r(frame)) return R_NilValue;
     if (TYPEOF(found) == PROMSXP) {  // loaded when it is needed
       PROTECT(found);
       found = Rf_eval(found, frame);
@@ -29,6 +26,25 @@ SEXP anvil_behind(SEXP attached, SEXP name) {
     if (Rf_isFunction(found)) return found;
   }
   return R_NilValue;
+}
+
+// The function of this name that is found behind an attached environment; NULL if it is R's own and `unless_own`.
+// R's errors may leave it at once: nothing here has a destructor.
+SEXP anvil_behind(SEXP attached, SEXP name, SEXP unless_own) {
+  if (TYPEOF(attached) != ENVSXP)
+    return entry([&]() -> SEXP { throw wrong_argument("attached", "an environment", attached); });
+  if (TYPEOF(name) != SYMSXP) return entry([&]() -> SEXP { throw wrong_argument("name", "a name", name); });
+  return behind(attached, name, unless_own != R_NilValue && Rf_asLogical(unless_own) == TRUE);
+}
+
+// The same for the arguments that follow; NULL if one of them is a tensor or a box.
+SEXP anvil_behind_data(SEXP call, SEXP, SEXP args, SEXP) {
+  if (Rf_length(args) < 3)
+    return entry([&]() -> SEXP { throw wrong_argument("...", "an environment and a name", call); });
+  SEXP attached = CADR(args), name = CADDR(args);
+  for (SEXP rest = CDDDR(args); rest != R_NilValue; rest = CDR(rest))
+    if (Rf_isObject(CAR(rest)) && Rf_inherits(CAR(rest), "AnvilValue")) return R_NilValue;
+  return anvil_behind(attached, name, R_NilValue);
 }
 
 }  // namespace anvil::r

@@ -38,7 +38,7 @@ junk_and_calls <- '
 
   # good arguments of every routine
   good <- list(
-    anvil_attach = list(asNamespace("anvil")), anvil_memory = list(FALSE), anvil_watch_collections = list(), anvil_fail_allocation = list(0L), anvil_threads = list(NULL), anvil_behind = list(globalenv(), quote(sum)),
+    anvil_attach = list(asNamespace("anvil")), anvil_memory = list(FALSE), anvil_watch_collections = list(), anvil_fail_allocation = list(0L), anvil_threads = list(NULL), anvil_behind = list(globalenv(), quote(sum), FALSE),
     anvil_tensor = list(c(1, 2), 10L, 2L, FALSE, FALSE), anvil_empty = list(tag), anvil_tag = list(x), anvil_as_array = list(x), anvil_as_raw = list(x, FALSE),
     anvil_from_raw = list(raw(24), tag, FALSE, "AnvilTensor", NULL), anvil_safetensors = list(charToRaw("{}"), 0), anvil_rewrap = list(x, "AnvilBuffer"), anvil_format_data = list(x, 3, 30, 3), anvil_format_elements = list(x, "%5.1f"), anvil_dtype_code = list("f32"), anvil_dtypes = list(), anvil_dtypes = list(),
     anvil_push = list("program"), anvil_pop = list(descriptor), anvil_current = list(), anvil_keeps_record = list(), anvil_input = list(x), anvil_finish = list(descriptor, list(x), list()),

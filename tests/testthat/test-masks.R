@@ -108,3 +108,43 @@ test_that("densities and kin take tensors in any of their places", {
 test_that("library() does not list what still does what it did", {
   expect_identical(in_child("length(capture.output(type = 'message', { detach('package:anvil'); library(anvil) }))"), 0L)
 })
+
+test_that("what R's functions say and do is the same where masks hold their bodies", {
+  held <- Filter(function(name) !is.null(body_without_others(function_of_r(name))), names(tensor_verbs()))
+  expect_true(all(c("pnorm", "dgamma", "qbeta", "dhyper", "%in%") %in% held))
+  expect_false(any(c("rowSums", "order", "sd", "rt", "choose") %in% held))
+  for (name in held) {
+    arguments <- rep(list(0.5), length(required_arguments(function_of_r(name))))
+    for (given in list(arguments, arguments[-1L], lapply(arguments, function(x) "a"))) {
+      said <- lapply(list(masks()[[name]], function_of_r(name)), function(f) {
+        set.seed(1)
+        tryCatch(do.call(f, given), error = conditionMessage, warning = conditionMessage)
+      })
+      expect_identical(said[[1L]], said[[2L]], label = name)
+    }
+  }
+  expect_error(dgamma(1, 1, rate = 1, scale = 2), "not both")
+  expect_identical(dgamma(1, 1, scale = 2), stats::dgamma(1, 1, scale = 2))
+  expect_identical(conditionCall(tryCatch(in_session(quote(pnorm("a")), list()), error = identity)), quote(pnorm("a")))
+})
+
+test_that("functions that are attached before stand before the bodies that masks hold", {
+  found <- in_child(c(
+    "attach(list(pnorm = function(...) 'before'), name = 'before', pos = match('package:anvil', search()) + 1L)",
+    "first <- pnorm(0)",
+    "detach('before')",
+    "list(first, pnorm(0), class(pnorm(nv_tensor(0)))[1] == class(nv_tensor(0))[1])"
+  ))
+  expect_identical(found, list("before", 0.5, TRUE))
+})
+
+test_that("masks are made again for another R than installed them", {
+  found <- in_child(c(
+    "ns <- asNamespace('anvil')",
+    "unlockBinding('verb_masks', ns)",
+    "ns$verb_masks <- list(masks = list(), routines = character(), r = 'another')",
+    "environment(ns$load_masks)$load_masks()",
+    "c(identical(ns$verb_masks$r, R.version.string), length(ns$verb_masks$masks) > 100L)"
+  ))
+  expect_identical(found, c(TRUE, TRUE))
+})
