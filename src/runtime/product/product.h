@@ -8,6 +8,7 @@
 #pragma once
 #include <cstdint>
 #include <span>
+#include <utility>
 
 #include "base/dtype.h"
 #include "runtime/elementary/instruction_sets.h"
@@ -44,15 +45,31 @@ struct View {
 template <class T>
 void multiply(T* c, View<T> a, View<T> b, int64_t m, int64_t n, int64_t k,
               elementary::Isa isa = elementary::detected_isa());
+// C -= A B for matrices of any layout, at least for some elements of C.
+enum class Elements : uint8_t { all, lower, upper };  // with the diagonal
+template <class T>
+void subtract(T* c, int64_t row, int64_t column, View<T> a, View<T> b, int64_t m, int64_t n, int64_t k,
+              Elements of = Elements::all, elementary::Isa isa = elementary::detected_isa());
 
-// The inner kernels of one instruction set: c (rows x columns, leading dimension ldc) = or += a b, where
+// What becomes of C.
+enum class Into : uint8_t { set, add, subtract };
+
+// The inner kernels of one instruction set: c (rows x columns, leading dimension ldc) =, += or -= a b, where
 // a has k columns of `rows`, lda from each other. Of b there are k rows of `columns`, packed, or columns
-// of k where they lie.
+// of k where they lie. At the edges of C tiles are half as high and as wide as multiples of `narrow`: [half or
+// whole][multiple].
+constexpr int most_widths = 3;
+constexpr int64_t most_rows = 32, most_columns = 12;
 template <class T>
 struct Kernel {
-  int64_t rows, columns;
-  void (*packed)(int64_t k, const T* a, int64_t lda, const T* b, T* c, int64_t ldc, bool add);
-  void (*streamed)(int64_t k, const T* a, int64_t lda, const T* const* b, T* c, int64_t ldc, bool add);
+  int64_t rows, columns, narrow;
+  using Packed = void (*)(int64_t k, const T* a, int64_t lda, const T* b, T* c, int64_t ldc, Into);
+  using Streamed = void (*)(int64_t k, const T* a, int64_t lda, const T* const* b, T* c, int64_t ldc, Into);
+  Packed packed[2][most_widths];
+  Streamed streamed[2][most_widths];
+  // X B = C in place of `columns` columns of C, those of x from k on, of which there are `rows` rows: of the upper
+  // triangle B k + columns rows are packed, and the columns of X before are known.
+  void (*solve)(int64_t k, T* x, int64_t ldx, const T* b);
 };
 struct Kernels {
   Kernel<float> f32;
