@@ -134,20 +134,22 @@ class Blocks {
       n_sums_ = std::min(panels(n_.count, kernel_.columns), sum_columns / kernel_.columns) * kernel_.columns;
       m_sums_ = std::min(panels(m_.count, kernel_.rows), sum_rows / kernel_.rows) * kernel_.rows;
     }
-    const bool in_place = !rounds();
-    if (in_place && panels(n_.count, kernel_.columns) <= few_tiles) a_step_ = spacing(a_depth_, a_depth_.count);
+    if (!rounds()) choose_places();
     for (int64_t i = 0; i < m_.count; i += kernel_.rows) {
       rows_together_.push_back(c_rows_.from(i, kernel_.rows).run(0));
-      packs_a_.push_back(a_step_ < 0 || m_.from(i, kernel_.rows).run(0) < kernel_.rows);
+      packs_a_.push_back(a_step_ < 0 || m_.from(i, kernel_.rows).run(0) < size_of_tile(m_.count - i, 1).rows);
     }
-    for (int64_t j = 0; j < n_.count; j += kernel_.columns)
-      between_columns_.push_back(spacing(c_columns_.from(j, kernel_.columns), std::min(kernel_.columns, n_.count - j)));
-    if (in_place && panels(m_.count, kernel_.rows) <= few_tiles) packs_b_ = !find_runs();
+    for (int64_t j = 0; j < n_.count; j += kernel_.columns) {
+      const int64_t columns = std::min(kernel_.columns, n_.count - j);
+      between_columns_.push_back(spacing(c_columns_.from(j, columns), columns));
+      packs_b_.push_back(!streams_b_ &&
+                         (b_step_ < 0 || n_.from(j, columns).run(0) < size_of_tile(1, n_.count - j).columns));
+    }
   }
 
   // For packed blocks, which all of a batch can use.
   runtime::Block memory() const {
-    const int64_t packed = (m_block_ + (packs_b_ ? n_block_ : 0)) * std::min(a_depth_.count, depth_block);
+    const int64_t packed = (m_block_ + n_block_) * std::min(a_depth_.count, depth_block);
     return runtime::Block(size_t(packed + m_sums_ * n_sums_) * sizeof(T) + 64);
   }
 
@@ -194,7 +196,9 @@ class Blocks {
       const int64_t nj = std::min(n_block_, part.j1 - j0);
       for (int64_t p0 = 0; p0 < a_depth_.count; p0 += depth_block) {
         const Places a_depth = a_depth_.from(p0, depth_block), b_depth = b_depth_.from(p0, depth_block);
-        if (packs_b_) storage_.pack(packed_b, b, n_.from(j0, nj), b_depth, kernel_.columns);
+        for (int64_t j = 0; j < nj; j += kernel_.columns)
+          if (packs_b(j0 + j))
+            storage_.pack(packed_b + j * b_depth.count, b, n_.from(j0 + j, kernel_.columns), b_depth, kernel_.columns);
         for (int64_t i0 = part.i0; i0 < part.i1; i0 += m_block_) {
           const int64_t mi = std::min(m_block_, part.i1 - i0);
           for (int64_t i = 0; i < mi; i += kernel_.rows)
@@ -219,18 +223,29 @@ class Blocks {
   void add_tile(const Sums& c, const T* packed_a, const void* a, int64_t i, const T* packed_b, const void* b, int64_t j,
                 int64_t p0, int64_t depth) const {
     const Size size = size_of_tile(m_.count - i, n_.count - j);
-    const bool own = packs_a(i);
-    const T* const x = own ? packed_a : static_cast<const T*>(a) + m_[i] + a_depth_[p0];
-    const int64_t step = own ? kernel_.rows : a_step_;
+    const T* const x = packs_a(i) ? packed_a : static_cast<const T*>(a) + m_[i] + a_depth_[p0];
+    const T* const y = packs_b(j) ? packed_b : static_cast<const T*>(b) + n_[j] + b_depth_[p0];
+    const int64_t lda = packs_a(i) ? kernel_.rows : a_step_, ldb = packs_b(j) ? kernel_.columns : b_step_;
     const Into into = update_.into == Into::set && p0 > 0 ? Into::add : update_.into;
     tile(c, i, j, size, into, [&](T* to, int64_t ld, Into in) {
-      if (packs_b_)
-        kernel_.packed[size.half_or_whole][size.width](depth, x, step, packed_b, to, ld, in);
+      if (!streams_b_)
+        kernel_.together[size.half_or_whole][size.width](depth, x, lda, y, ldb, to, ld, in);
       else
-        stream(size, x, step, static_cast<const T*>(b), n_.from(j, size.columns), p0, depth, to, ld, in);
+        stream(size, x, lda, static_cast<const T*>(b), n_.from(j, size.columns), p0, depth, to, ld, in);
     });
   }
 
+  // What is read where it lies.
+  void choose_places() {
+    const bool few_rows = panels(m_.count, kernel_.rows) <= few_tiles;
+    const bool few_columns = panels(n_.count, kernel_.columns) <= few_tiles;
+    const auto near = [&](const Places& lines) {
+      return lines.count * a_depth_.count * int64_t(sizeof(T)) <= in_second_cache;
+    };
+    if (few_columns || near(m_)) a_step_ = spacing(a_depth_, a_depth_.count);
+    if (few_rows) streams_b_ = find_runs();
+    if (!streams_b_ && (few_rows || near(n_))) b_step_ = spacing(b_depth_, b_depth_.count);
+  }
   // Whether the depth lies together in B, in long runs.
   bool find_runs() {
     runs_.resize(size_t(b_depth_.count), 1);
@@ -244,6 +259,7 @@ class Blocks {
     return b_depth_.count >= least_run * runs;
   }
   bool packs_a(int64_t i) const { return packs_a_[size_t(i / kernel_.rows)]; }
+  bool packs_b(int64_t j) const { return packs_b_[size_t(j / kernel_.columns)]; }
   static int64_t panels(int64_t n, int64_t height) { return (n + height - 1) / height; }
   // Between `count` places, -1 where that is not always the same.
   static int64_t spacing(const Places& at, int64_t count) {
@@ -309,9 +325,9 @@ class Blocks {
   Update update_;
   Places m_, c_rows_, n_, c_columns_, a_depth_, b_depth_;
   int64_t n_block_, m_block_, n_sums_ = 0, m_sums_ = 0;
-  int64_t a_step_ = -1;        // of the depth in A, where that is read as it lies
-  std::vector<bool> packs_a_;  // panels of it that are packed all the same
-  bool packs_b_ = true;
+  int64_t a_step_ = -1, b_step_ = -1;    // of the depth, where that is read as it lies
+  std::vector<bool> packs_a_, packs_b_;  // panels that are packed
+  bool streams_b_ = false;
   std::vector<int64_t> rows_together_;    // how many rows of a tile follow each other in C
   std::vector<int64_t> between_columns_;  // of a tile in C, -1 where that is not always the same
   std::vector<int64_t> runs_;             // how many steps of the depth, from each on, lie together in B
