@@ -13,10 +13,10 @@ namespace anvil::runtime {
 namespace {
 
 constexpr int64_t vectors_at_once = 256;  // right-hand sides of a system
-constexpr int64_t few = 24;               // columns of a factor that is differentiated without products
+constexpr int64_t by_columns = 24;        // columns of a factor that is differentiated without products
 
-// About half of n > few, in whole panels.
-int64_t half(int64_t n) { return (n / 2 + few - 1) / few * few; }
+// About half of n > by_columns, in whole panels.
+int64_t half(int64_t n) { return (n / 2 + by_columns - 1) / by_columns * by_columns; }
 
 // Solves X M' = B of m rows in place, where M is lower and solved from its first row on, or upper, from its last: of
 // some columns, then of the others without what those make of them.
@@ -74,7 +74,7 @@ bool factorise(Place<T> x, int64_t n, int64_t m) {
 // decomposition, 2016).
 template <class T>
 void reverse_factor(Place<const T> l, Place<T> g, int64_t n) {
-  if (n <= few)
+  if (n <= by_columns)
     return reverse_few<T>(
         n, [&](int64_t i, int64_t j) { return l.at(i, j); }, [&](int64_t i, int64_t j) -> T& { return g.at(i, j); });
   const int64_t split = half(n), rest = n - split;
