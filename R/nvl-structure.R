@@ -4,7 +4,7 @@
 #'
 #' Each records one call of the primitive of its name.
 #'
-#' @param operand,update,padding_value,initial_state,lhs,rhs,a,b Tensors.
+#' @param operand,update,padding_value,initial_state,lhs,rhs,a,b,factor,cotangent Tensors.
 #' @param ... Tensors: operands of `nvl_concatenate()`, otherwise one scalar start
 #'   index per dimension.
 #' @param value A number or flag.
@@ -153,6 +153,10 @@ nvl_dot_general <- function(lhs, rhs, contracting_dims, batching_dims = list(int
 #' @rdname nvl_structure
 #' @export
 nvl_chol <- function(operand, lower = FALSE) record("chol", list(operand), list(lower = lower))
+
+#' @rdname nvl_structure
+#' @export
+nvl_chol_reverse <- function(factor, cotangent, lower = FALSE) record("chol_reverse", list(factor, cotangent), list(lower = lower))
 
 #' @rdname nvl_structure
 #' @export

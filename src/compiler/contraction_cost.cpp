@@ -25,25 +25,37 @@ constexpr double store_row = 16, store_alone = 20, store_batch = 28;            
 
 struct Tile {
   int64_t rows, columns;
+  int64_t half, narrow;  // of these are multiples at the edges
 };
 Tile tile_of(const ProductShape& s, const Target& target) {
   const int64_t rows = 2 * target.vector_bytes / s.element_bytes;
-  return {rows, target.vector_bytes >= 64 ? 12 : target.vector_bytes == 32 ? 6 : 4};
+  const int64_t narrow = target.vector_bytes >= 64 ? 4 : 2;
+  return {rows, target.vector_bytes >= 32 ? 3 * narrow : 2 * narrow, rows / 2, narrow};
 }
 double whole(int64_t n, int64_t size) { return static_cast<double>((n + size - 1) / size * size); }
 
 double cost_packed(const ProductShape& s, const Tile& tile) {
   double a = s.batch_of_a_together ? pack_batch : pack_alone, b = s.batch_of_b_together ? pack_batch : pack_alone;
+  const bool one_step = s.depth_loops == 1;  // from each step of the depth to the next
+  const auto in_place = [&](int64_t lines, int64_t tiles_of_other) {
+    return tiles_of_other <= product::few_tiles || lines * s.depth * s.element_bytes <= product::in_second_cache;
+  };
   if (s.rows_of_a_together)
-    a = s.depth_loops == 1 && s.rows >= tile.rows && s.columns <= product::few_tiles * tile.columns ? 0 : pack_together;
+    a = one_step && s.rows >= tile.rows && in_place(s.rows, (s.columns + tile.columns - 1) / tile.columns)
+            ? 0
+            : pack_together;
   else if (s.depth_of_a_together)
     a = pack_across;
-  if (s.b_together)
-    b = s.depth_of_b_together >= product::least_run && s.rows <= product::few_tiles * tile.rows ? 0 : pack_together;
+  if (s.b_together) {
+    const bool streamed = s.rows <= product::few_tiles * tile.rows && s.depth_of_b_together >= product::least_run;
+    const bool as_it_lies = one_step && s.depth_of_b_together == 1 && s.columns >= tile.columns &&
+                            in_place(s.columns, (s.rows + tile.rows - 1) / tile.rows);
+    b = streamed || as_it_lies ? 0 : pack_together;
+  }
   if (s.widened) a = std::max(a, pack_widened), b = std::max(b, pack_widened);
   const double rows = static_cast<double>(s.rows), columns = static_cast<double>(s.columns);
   return static_cast<double>(s.depth) *
-             (whole(s.rows, tile.rows) * whole(s.columns, tile.columns) + a * rows + b * columns) +
+             (whole(s.rows, tile.half) * whole(s.columns, tile.narrow) + a * rows + b * columns) +
          (s.batch_together > 0           ? store_batch
           : s.rows_together >= tile.rows ? store_row
                                          : store_alone) *

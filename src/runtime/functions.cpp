@@ -82,6 +82,8 @@ std::span<const NamedFunction> functions() {
       {"contract", contract},
       {"cholesky_f32", cholesky_f32},
       {"cholesky_f64", cholesky_f64},
+      {"cholesky_reverse_f32", cholesky_reverse_f32},
+      {"cholesky_reverse_f64", cholesky_reverse_f64},
       {"triangular_solve_f32", triangular_solve_f32},
       {"triangular_solve_f64", triangular_solve_f64},
       {"lu_f32", lu_f32},

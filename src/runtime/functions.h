@@ -21,6 +21,7 @@ std::span<const NamedFunction> functions();
 //   cholesky_f32, cholesky_f64      L, A              n lower batch
 //     L L' = A (lower) or L' L = A; only that triangle of A is read, the other one of L is
 //     0; where A is not positive definite L is NaN
+//   cholesky_reverse_f32, _f64      A', L, L'         n lower batch: A' and L' are cotangents, of that triangle
 //   triangular_solve_f32, _f64      X, A, B           n m batch left lower unit_diagonal transpose_a
 //     op(A) X = B (left, B is n x m) or X op(A) = B (B is m x n); A is n x n
 //   lu_f32, lu_f64                  packed, pivots (i32), permutation (i32), A   m n batch

@@ -10,6 +10,8 @@ struct Run;
 int32_t contract(Run*, void* const* buffers, const int64_t* numbers);
 int32_t cholesky_f32(Run*, void* const* buffers, const int64_t* numbers);
 int32_t cholesky_f64(Run*, void* const* buffers, const int64_t* numbers);
+int32_t cholesky_reverse_f64(Run*, void* const* buffers, const int64_t* numbers);
+int32_t cholesky_reverse_f32(Run*, void* const* buffers, const int64_t* numbers);
 int32_t triangular_solve_f32(Run*, void* const* buffers, const int64_t* numbers);
 int32_t triangular_solve_f64(Run*, void* const* buffers, const int64_t* numbers);
 int32_t lu_f32(Run*, void* const* buffers, const int64_t* numbers);

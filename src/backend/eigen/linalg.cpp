@@ -168,6 +168,36 @@ Tensors cholesky(const Call& call, const Tensors& in) {
   return {out};
 }
 
+// With L' g = P, the lower triangle of L^-T S L^-1 for the symmetric S with half of P's: twice what is off the diagonal,
+// as an element of the triangle stands for two.
+Tensors cholesky_reverse(const Call& call, const Tensors& in) {
+  Tensor out = make_result(call);
+  Grouping group = matrices(out.type.shape);
+  Tensor factors = pack(in[0], group), cotangents = pack(in[1], group);
+  const bool lower = call.params.flag("lower");
+  visit_float(out.type.dtype, [&]<class T>() {
+    for (int64_t b = 0; b < group.batch; ++b) {
+      MatrixMap<T> f(factors.as<T>() + b * group.rows * group.columns, group.rows, group.columns);
+      MatrixMap<T> g(cotangents.as<T>() + b * group.rows * group.columns, group.rows, group.columns);
+      const Matrix<T> l = lower ? Matrix<T>(f) : Matrix<T>(f.transpose());
+      Matrix<T> s = l.transpose() * (lower ? Matrix<T>(g) : Matrix<T>(g.transpose()));
+      s = (s.template selfadjointView<Eigen::Lower>() * Matrix<T>::Identity(s.rows(), s.cols())).eval();
+      const auto upper = l.transpose().template triangularView<Eigen::Upper>();
+      upper.solveInPlace(s);
+      s = upper.solve(s.transpose()).eval();
+      Matrix<T> once = s.template triangularView<Eigen::Lower>();
+      once.diagonal() *= T(0.5);
+      if (lower)
+        g = once;
+      else
+        g = once.transpose();
+      worked(group.rows * group.rows * group.rows);
+    }
+  });
+  unpack(cotangents, out, group);
+  return {out};
+}
+
 // Solves m x = b in place of b, some rows after the others: from each what those before it make of
 // it is taken, then its own square solved for.
 template <class T, unsigned triangle>
@@ -223,7 +253,10 @@ Tensors triangular_solve(const Call& call, const Tensors& in) {
 }  // namespace
 
 std::vector<NamedKernel> linalg_kernels() {
-  return {{"dot_general", dot_general}, {"cholesky", cholesky}, {"triangular_solve", triangular_solve}};
+  return {{"dot_general", dot_general},
+          {"cholesky", cholesky},
+          {"cholesky_reverse", cholesky_reverse},
+          {"triangular_solve", triangular_solve}};
 }
 
 }  // namespace anvil::eigen

@@ -10,20 +10,8 @@ namespace {
 
 // ---- Cholesky ---------------------------------------------------------------------------
 
-// With A = L L' and S the symmetric matrix whose lower triangle is half that of L' g, a symmetric
-// A has the cotangent L^-T S L^-1. An upper factor is the transpose of L. As one triangle of A is
-// read, each of its elements stands for two, and the other triangle gets nothing: that is what
-// differences by single elements give, and with a symmetric A the same for whatever made it.
 void reverse_cholesky(ReverseStep& step) {
-  Var factor = result(step), g = cotangent(step);
-  bool lower = step.call.params.flag("lower");
-  Var m = lower ? product(factor, 0, g, 0) : product(factor, 1, g, 1);
-  Var s = select(row_numbers(m) >= column_numbers(m), m, transposed(m)) * 0.5;
-  Var left = triangular_solve(factor, s, true, lower, false, lower);
-  Var both = triangular_solve(factor, left, false, lower, false, !lower);
-  Var row = row_numbers(both), column = column_numbers(both), once = row == column;
-  Var read = lower ? row > column : row < column;
-  set(step, 0, select(once, both, only_where(read, both * 2.0)));
+  set(step, 0, record("cholesky_reverse", {result(step), cotangent(step)}, step.call.params));
 }
 
 // A select of zeros for the triangle that StableHLO leaves open: in our factor they are there.
@@ -62,6 +50,47 @@ Primitive make_cholesky() {
     const TensorType& t = c.inputs[0]->type;
     l.call(compute_type(t.dtype) == DType::f32 ? "cholesky_f32" : "cholesky_f64", {c.outputs[0]}, {c.inputs[0]},
            {t.shape.back(), c.params.flag("lower"), matrices(t.shape)});
+  };
+  return p;
+}
+
+// ---- what comes back through a factor -----------------------------------------------------
+
+// With A = L L' and S the symmetric matrix whose lower triangle is half that of L' g, a symmetric
+// A has the cotangent L^-T S L^-1. An upper factor is the transpose of L. As one triangle of A is
+// read, each of its elements stands for two, and the other triangle gets nothing: that is what
+// differences by single elements give, and with a symmetric A the same for whatever made it.
+std::vector<ValuePtr> expand_cholesky_reverse(graph::Graph& graph, const graph::Call& c) {
+  const Var factor{&graph, c.inputs[0]}, g{&graph, c.inputs[1]};
+  bool lower = c.params.flag("lower");
+  Var m = lower ? product(factor, 0, g, 0) : product(factor, 1, g, 1);
+  Var s = select(row_numbers(m) >= column_numbers(m), m, transposed(m)) * 0.5;
+  Var left = triangular_solve(factor, s, true, lower, false, lower);
+  Var both = triangular_solve(factor, left, false, lower, false, !lower);
+  Var row = row_numbers(both), column = column_numbers(both), once = row == column;
+  Var read = lower ? row > column : row < column;
+  return {select(once, both, only_where(read, both * 2.0)).value};
+}
+
+Primitive make_cholesky_reverse() {
+  Primitive p = make_primitive("linalg", "cholesky_reverse", {"factor", "cotangent"}, {{"lower", Kind::flag}});
+  p.key = "chol_reverse";
+  p.group = Group::floating;
+  p.linear = Operands::only(1);
+  p.infer = [](const Types& t, const Params&) {
+    check_same_dtype("factor", t[0], "cotangent", t[1]);
+    check_square("factor", t[0]);
+    if (t[0].shape != t[1].shape)
+      throw Error("shape", "`factor` and `cotangent` must have the same shape.",
+                  {"x Got shapes " + in_parentheses(t[0].shape) + " and " + in_parentheses(t[1].shape) + "."});
+    return Types{t[1]};
+  };
+  p.batch = batch_leading;
+  p.expand = expand_cholesky_reverse;
+  p.lower = [](Lowering& l, const graph::Call& c) {
+    const TensorType& t = c.inputs[0]->type;
+    l.call(compute_type(t.dtype) == DType::f32 ? "cholesky_reverse_f32" : "cholesky_reverse_f64", {c.outputs[0]},
+           {c.inputs[0], c.inputs[1]}, {t.shape.back(), c.params.flag("lower"), matrices(t.shape)});
   };
   return p;
 }
@@ -154,6 +183,7 @@ Types infer_system(const Types& t, bool left) {
 
 void register_linalg(Registry& r) {
   r.add(make_cholesky());
+  r.add(make_cholesky_reverse());
   r.add(make_triangular_solve());
 }
 

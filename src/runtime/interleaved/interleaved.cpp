@@ -82,6 +82,18 @@ void cholesky(T* l, const T* a, int64_t n, bool lower, int64_t batch, elementary
 }
 
 template <class T>
+void cholesky_reverse(T* out, const T* l, const T* cotangent, int64_t n, bool lower, int64_t batch,
+                      elementary::Isa isa) {
+  const Kernel<T> kernel = elementary::of_type<T>(kernels_of(isa));
+  in_groups(
+      batch, kernel.width, n,
+      [&](char* scratch, int64_t stride, T* to, const T* factor, const T* from) {
+        kernel.cholesky_reverse(to, factor, from, n, lower, stride, scratch);
+      },
+      Elements<T>{out, n * n}, Elements<const T>{l, n * n}, Elements<const T>{cotangent, n * n});
+}
+
+template <class T>
 void solve(const System& s, T* x, const T* a, const T* b, int64_t batch, elementary::Isa isa) {
   const Kernel<T> kernel = elementary::of_type<T>(kernels_of(isa));
   in_groups(
@@ -92,9 +104,10 @@ void solve(const System& s, T* x, const T* a, const T* b, int64_t batch, element
       Elements<T>{x, s.n * s.m}, Elements<const T>{a, s.n * s.n}, Elements<const T>{b, s.n * s.m});
 }
 
-#define ANVIL_INTERLEAVED(T)                                                                      \
-  template void lu(T*, int32_t*, int32_t*, const T*, int64_t, int64_t, int64_t, elementary::Isa); \
-  template void cholesky(T*, const T*, int64_t, bool, int64_t, elementary::Isa);                  \
+#define ANVIL_INTERLEAVED(T)                                                                       \
+  template void lu(T*, int32_t*, int32_t*, const T*, int64_t, int64_t, int64_t, elementary::Isa);  \
+  template void cholesky(T*, const T*, int64_t, bool, int64_t, elementary::Isa);                   \
+  template void cholesky_reverse(T*, const T*, const T*, int64_t, bool, int64_t, elementary::Isa); \
   template void solve(const System&, T*, const T*, const T*, int64_t, elementary::Isa);
 ANVIL_INTERLEAVED(float)
 ANVIL_INTERLEAVED(double)

@@ -26,6 +26,10 @@ void lu(T* packed, int32_t* pivots, int32_t* permutation, const T* a, int64_t m,
 // L, or L' if not `lower`; NaN in the triangle of a matrix that is not positive definite.
 template <class T>
 void cholesky(T* l, const T* a, int64_t n, bool lower, int64_t batch, elementary::Isa isa = elementary::detected_isa());
+// The cotangent of A of the factor's, by the elements of the triangle that is read.
+template <class T>
+void cholesky_reverse(T* out, const T* l, const T* cotangent, int64_t n, bool lower, int64_t batch,
+                      elementary::Isa isa = elementary::detected_isa());
 template <class T>
 void solve(const System& system, T* x, const T* a, const T* b, int64_t batch,
            elementary::Isa isa = elementary::detected_isa());
@@ -37,13 +41,14 @@ struct Kernel {
   void (*lu)(T* packed, int32_t* pivots, int32_t* permutation, const T* a, int64_t m, int64_t n, int64_t batch,
              void* scratch);
   void (*cholesky)(T* l, const T* a, int64_t n, bool lower, int64_t batch, void* scratch);
+  void (*cholesky_reverse)(T* out, const T* l, const T* cotangent, int64_t n, bool lower, int64_t batch, void* scratch);
   void (*solve)(const System& system, T* x, const T* a, const T* b, int64_t batch, void* scratch);
 };
 struct Kernels {
   Kernel<float> f32;
   Kernel<double> f64;
 };
-constexpr int64_t scratch_bytes = 64 * (largest + 1) * largest;
+constexpr int64_t scratch_bytes = 2 * 64 * largest * largest;
 ANVIL_KERNELS_OF_SETS(Kernels)
 
 }  // namespace anvil::interleaved

@@ -4,6 +4,7 @@
 
 #define ANVIL_PRODUCT_ISA avx2
 #define ANVIL_PRODUCT_BYTES 32
+#define ANVIL_PRODUCT_NARROW 2
 #define ANVIL_PRODUCT_COLUMNS 6
 
 #define ANVIL_KERNELS "runtime/product/kernel.inc"

@@ -4,6 +4,7 @@
 
 #define ANVIL_PRODUCT_ISA avx512
 #define ANVIL_PRODUCT_BYTES 64
+#define ANVIL_PRODUCT_NARROW 4
 #define ANVIL_PRODUCT_COLUMNS 12
 
 #define ANVIL_KERNELS "runtime/product/kernel.inc"

@@ -68,6 +68,7 @@ void copy_runs(T* to, int64_t height, const T* from, const Places& depth) {
 template <class T>
 void copy_run(T* to, int64_t height, const T* from, const Places& depth, int64_t n) {
   for (; n >= 16; n -= 16, to += 16, from += 16) copy_runs<16>(to, height, from, depth);
+  for (; n >= 12; n -= 12, to += 12, from += 12) copy_runs<12>(to, height, from, depth);
   for (; n >= 4; n -= 4, to += 4, from += 4) copy_runs<4>(to, height, from, depth);
   for (; n > 0; --n, ++to, ++from) copy_runs<1>(to, height, from, depth);
 }

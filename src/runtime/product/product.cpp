@@ -18,7 +18,6 @@ constexpr int64_t wide = 3072;                    // columns of a block of B, fo
 constexpr double nanoseconds_of_product = 0.004;  // by bytes of a number
 constexpr double nanoseconds_of_part = 20e3;      // at least, where threads share a product
 constexpr int64_t parts_of_thread = 2;
-constexpr int64_t most_rows = 32, most_columns = 12;  // of a tile
 constexpr int64_t sum_rows = 512, sum_columns = 768;  // of sums that are kept until they are rounded
 
 // ---- axes ------------------------------------------------------------------------------------
@@ -108,13 +107,19 @@ struct Offsets {
 
 // ---- blocks ------------------------------------------------------------------------------------
 
+struct Update {
+  Into into = Into::set;
+  Elements of = Elements::all;  // others may change as well, as far as a tile reaches
+};
+
 // C = A B for one of a batch, or for some of its rows and columns.
 template <class T>
 class Blocks {
  public:
-  Blocks(const Offsets& at, const Storage<T>& storage, elementary::Isa isa)
+  Blocks(const Offsets& at, const Storage<T>& storage, const Update& update, elementary::Isa isa)
       : kernel_(elementary::of_type<T>(kernels_of(isa))),
         storage_(storage),
+        update_(update),
         m_(at.rows),
         c_rows_(at.c_rows),
         n_(at.columns),
@@ -129,20 +134,22 @@ class Blocks {
       n_sums_ = std::min(panels(n_.count, kernel_.columns), sum_columns / kernel_.columns) * kernel_.columns;
       m_sums_ = std::min(panels(m_.count, kernel_.rows), sum_rows / kernel_.rows) * kernel_.rows;
     }
-    const bool in_place = !rounds();
-    if (in_place && panels(n_.count, kernel_.columns) <= few_tiles) a_step_ = spacing(a_depth_, a_depth_.count);
+    if (!rounds()) choose_places();
     for (int64_t i = 0; i < m_.count; i += kernel_.rows) {
-      whole_rows_.push_back(c_rows_.from(i, kernel_.rows).run(0) == kernel_.rows);
-      packs_a_.push_back(a_step_ < 0 || m_.from(i, kernel_.rows).run(0) < kernel_.rows);
+      rows_together_.push_back(c_rows_.from(i, kernel_.rows).run(0));
+      packs_a_.push_back(a_step_ < 0 || m_.from(i, kernel_.rows).run(0) < size_of_tile(m_.count - i, 1).rows);
     }
-    for (int64_t j = 0; j < n_.count; j += kernel_.columns)
-      between_columns_.push_back(spacing(c_columns_.from(j, kernel_.columns), kernel_.columns));
-    if (in_place && panels(m_.count, kernel_.rows) <= few_tiles) packs_b_ = !find_runs();
+    for (int64_t j = 0; j < n_.count; j += kernel_.columns) {
+      const int64_t columns = std::min(kernel_.columns, n_.count - j);
+      between_columns_.push_back(spacing(c_columns_.from(j, columns), columns));
+      packs_b_.push_back(!streams_b_ &&
+                         (b_step_ < 0 || n_.from(j, columns).run(0) < size_of_tile(1, n_.count - j).columns));
+    }
   }
 
   // For packed blocks, which all of a batch can use.
   runtime::Block memory() const {
-    const int64_t packed = (m_block_ + (packs_b_ ? n_block_ : 0)) * std::min(a_depth_.count, depth_block);
+    const int64_t packed = (m_block_ + n_block_) * std::min(a_depth_.count, depth_block);
     return runtime::Block(size_t(packed + m_sums_ * n_sums_) * sizeof(T) + 64);
   }
 
@@ -189,7 +196,9 @@ class Blocks {
       const int64_t nj = std::min(n_block_, part.j1 - j0);
       for (int64_t p0 = 0; p0 < a_depth_.count; p0 += depth_block) {
         const Places a_depth = a_depth_.from(p0, depth_block), b_depth = b_depth_.from(p0, depth_block);
-        if (packs_b_) storage_.pack(packed_b, b, n_.from(j0, nj), b_depth, kernel_.columns);
+        for (int64_t j = 0; j < nj; j += kernel_.columns)
+          if (packs_b(j0 + j))
+            storage_.pack(packed_b + j * b_depth.count, b, n_.from(j0 + j, kernel_.columns), b_depth, kernel_.columns);
         for (int64_t i0 = part.i0; i0 < part.i1; i0 += m_block_) {
           const int64_t mi = std::min(m_block_, part.i1 - i0);
           for (int64_t i = 0; i < mi; i += kernel_.rows)
@@ -197,23 +206,46 @@ class Blocks {
               storage_.pack(packed_a + i * a_depth.count, a, m_.from(i0 + i, kernel_.rows), a_depth, kernel_.rows);
           for (int64_t j = 0; j < nj; j += kernel_.columns)
             for (int64_t i = 0; i < mi; i += kernel_.rows)
-              tile(c, i0 + i, j0 + j, p0 > 0, [&](T* to, int64_t ld, bool add) {
-                const bool own = packs_a(i0 + i);
-                const T* const x =
-                    own ? packed_a + i * a_depth.count : static_cast<const T*>(a) + m_[i0 + i] + a_depth[0];
-                const int64_t step = own ? kernel_.rows : a_step_;
-                if (packs_b_)
-                  kernel_.packed(a_depth.count, x, step, packed_b + j * b_depth.count, to, ld, add);
-                else
-                  stream(x, step, static_cast<const T*>(b), n_.from(j0 + j, kernel_.columns), p0, b_depth.count, to, ld,
-                         add);
-              });
+              if (wanted(i0 + i, j0 + j))
+                add_tile(c, packed_a + i * a_depth.count, a, i0 + i, packed_b + j * b_depth.count, b, j0 + j, p0,
+                         a_depth.count);
           worked(mi * nj * a_depth.count / 8);
         }
       }
     }
   }
 
+  // Whether a tile holds any element that is.
+  bool wanted(int64_t i, int64_t j) const {
+    if (update_.of == Elements::lower) return i + kernel_.rows > j;
+    return update_.of == Elements::all || j + kernel_.columns > i;
+  }
+  void add_tile(const Sums& c, const T* packed_a, const void* a, int64_t i, const T* packed_b, const void* b, int64_t j,
+                int64_t p0, int64_t depth) const {
+    const Size size = size_of_tile(m_.count - i, n_.count - j);
+    const T* const x = packs_a(i) ? packed_a : static_cast<const T*>(a) + m_[i] + a_depth_[p0];
+    const T* const y = packs_b(j) ? packed_b : static_cast<const T*>(b) + n_[j] + b_depth_[p0];
+    const int64_t lda = packs_a(i) ? kernel_.rows : a_step_, ldb = packs_b(j) ? kernel_.columns : b_step_;
+    const Into into = update_.into == Into::set && p0 > 0 ? Into::add : update_.into;
+    tile(c, i, j, size, into, [&](T* to, int64_t ld, Into in) {
+      if (!streams_b_)
+        kernel_.together[size.half_or_whole][size.width](depth, x, lda, y, ldb, to, ld, in);
+      else
+        stream(size, x, lda, static_cast<const T*>(b), n_.from(j, size.columns), p0, depth, to, ld, in);
+    });
+  }
+
+  // What is read where it lies.
+  void choose_places() {
+    const bool few_rows = panels(m_.count, kernel_.rows) <= few_tiles;
+    const bool few_columns = panels(n_.count, kernel_.columns) <= few_tiles;
+    const auto near = [&](const Places& lines) {
+      return lines.count * a_depth_.count * int64_t(sizeof(T)) <= in_second_cache;
+    };
+    if (few_columns || near(m_)) a_step_ = spacing(a_depth_, a_depth_.count);
+    if (few_rows) streams_b_ = find_runs();
+    if (!streams_b_ && (few_rows || near(n_))) b_step_ = spacing(b_depth_, b_depth_.count);
+  }
   // Whether the depth lies together in B, in long runs.
   bool find_runs() {
     runs_.resize(size_t(b_depth_.count), 1);
@@ -227,6 +259,7 @@ class Blocks {
     return b_depth_.count >= least_run * runs;
   }
   bool packs_a(int64_t i) const { return packs_a_[size_t(i / kernel_.rows)]; }
+  bool packs_b(int64_t j) const { return packs_b_[size_t(j / kernel_.columns)]; }
   static int64_t panels(int64_t n, int64_t height) { return (n + height - 1) / height; }
   // Between `count` places, -1 where that is not always the same.
   static int64_t spacing(const Places& at, int64_t count) {
@@ -237,43 +270,65 @@ class Blocks {
     return count > 1 ? at[1] - at[0] : 0;
   }
 
-  // kernel(to, leading dimension, add): to C where it has the places of a whole tile, as a matrix of them has.
+  // How many rows and columns the kernel is asked for at an edge, and which kernel that is.
+  struct Size {
+    int64_t rows, columns;
+    size_t half_or_whole, width;
+  };
+  Size size_of_tile(int64_t rows, int64_t columns) const {
+    const bool half = rows <= kernel_.rows / 2;
+    const int64_t widths = panels(std::min(columns, kernel_.columns), kernel_.narrow);
+    return {half ? kernel_.rows / 2 : kernel_.rows, widths * kernel_.narrow, half ? 0u : 1u, size_t(widths - 1)};
+  }
+
+  // kernel(to, leading dimension, into): to C where it has the places of the tile, as a matrix of whole ones has.
   template <class F>
-  void tile(const Sums& sums, int64_t i, int64_t j, bool add, F&& kernel) const {
+  void tile(const Sums& sums, int64_t i, int64_t j, const Size& size, Into into, F&& kernel) const {
     T* const c = sums.data;
-    if (sums.ld > 0) return kernel(c + i - sums.i + sums.ld * (j - sums.j), sums.ld, add);
-    const int64_t ld = between_columns_[size_t(j / kernel_.columns)];
-    if (whole_rows_[size_t(i / kernel_.rows)] && ld >= 0) return kernel(c + c_rows_[i] + c_columns_[j], ld, add);
+    if (sums.ld > 0) return kernel(c + i - sums.i + sums.ld * (j - sums.j), sums.ld, into);
+    const Places rows = c_rows_.from(i, size.rows), columns = c_columns_.from(j, size.columns);
+    const int64_t ld = between_columns_[size_t(j / kernel_.columns)],
+                  together = rows_together_[size_t(i / kernel_.rows)];
+    if (together >= size.rows && columns.count == size.columns && ld >= 0)
+      return kernel(c + rows[0] + columns[0], ld, into);
     alignas(64) T edge[most_rows * most_columns];
-    kernel(edge, kernel_.rows, false);
-    const Places rows = c_rows_.from(i, kernel_.rows), columns = c_columns_.from(j, kernel_.columns);
-    for (int64_t q = 0; q < columns.count; ++q)
-      for (int64_t r = 0; r < rows.count; ++r) {
-        T& to = c[rows[r] + columns[q]];
-        to = (add ? to : T(0)) + edge[r + q * kernel_.rows];
-      }
+    kernel(edge, size.rows, Into::set);
+    for (int64_t q = 0; q < columns.count; ++q) {
+      const T* const from = edge + q * size.rows;
+      T* const to = c + columns[q];
+      if (together >= rows.count)
+        put_in(rows.count, to + rows[0], from, into);
+      else
+        for (int64_t r = 0; r < rows.count; ++r) put_in(1, to + rows[r], from + r, into);
+    }
+  }
+  static void put_in(int64_t n, T* to, const T* from, Into into) {
+    for (int64_t r = 0; r < n; ++r)
+      to[r] = into == Into::set ? from[r] : into == Into::add ? to[r] + from[r] : to[r] - from[r];
   }
 
   // Columns of B where they lie, as far as their depth lies together; a missing one repeats the last.
-  void stream(const T* a, int64_t lda, const T* b, const Places& lines, int64_t first, int64_t depth, T* c, int64_t ld,
-              bool add) const {
+  void stream(const Size& size, const T* a, int64_t lda, const T* b, const Places& lines, int64_t first, int64_t depth,
+              T* c, int64_t ld, Into into) const {
     const T* columns[most_columns];
     for (int64_t p = 0, run = 0; p < depth; p += run) {
       run = std::min(runs_[size_t(first + p)], depth - p);
-      for (int64_t j = 0; j < kernel_.columns; ++j)
+      for (int64_t j = 0; j < size.columns; ++j)
         columns[j] = b + lines[std::min(j, lines.count - 1)] + b_depth_[first + p];
-      kernel_.streamed(run, a + p * lda, lda, columns, c, ld, add || p > 0);
+      kernel_.streamed[size.half_or_whole][size.width](run, a + p * lda, lda, columns, c, ld,
+                                                       into == Into::set && p > 0 ? Into::add : into);
     }
   }
 
   Kernel<T> kernel_;
   Storage<T> storage_;
+  Update update_;
   Places m_, c_rows_, n_, c_columns_, a_depth_, b_depth_;
   int64_t n_block_, m_block_, n_sums_ = 0, m_sums_ = 0;
-  int64_t a_step_ = -1;        // of the depth in A, where that is read as it lies
-  std::vector<bool> packs_a_;  // panels of it that are packed all the same
-  bool packs_b_ = true;
-  std::vector<bool> whole_rows_;          // whether the rows of a tile follow each other in C
+  int64_t a_step_ = -1, b_step_ = -1;    // of the depth, where that is read as it lies
+  std::vector<bool> packs_a_, packs_b_;  // panels that are packed
+  bool streams_b_ = false;
+  std::vector<int64_t> rows_together_;    // how many rows of a tile follow each other in C
   std::vector<int64_t> between_columns_;  // of a tile in C, -1 where that is not always the same
   std::vector<int64_t> runs_;             // how many steps of the depth, from each on, lie together in B
 };
@@ -287,8 +342,8 @@ void zero(S* c, const Places& rows, const Places& columns) {
 // A product of each of a batch, in parts. `bytes`: of an element of the arrays.
 template <class T>
 void contract_stored(void* c, const void* a, const void* b, const Offsets& at, const Storage<T>& storage, int64_t bytes,
-                     elementary::Isa isa) {
-  const Blocks<T> blocks(at, storage, isa);
+                     const Update& update, elementary::Isa isa) {
+  const Blocks<T> blocks(at, storage, update, isa);
   const double nanoseconds = nanoseconds_of_product * double(sizeof(T)) * double(at.rows.count) *
                              double(at.columns.count) * double(at.row_depth.count);
   // the numbers are the same however C is cut
@@ -317,7 +372,7 @@ void contract(DType stored, void* c, const void* a, const void* b, std::span<con
     if (at.row_depth.count == 0)
       for (int64_t k = 0; k < at.of_c.count; ++k) zero(static_cast<S*>(c) + at.of_c[k], at.c_rows, at.c_columns);
     else
-      contract_stored<Compute<S>>(c, a, b, at, storage<S>(), sizeof(S), isa);
+      contract_stored<Compute<S>>(c, a, b, at, storage<S>(), sizeof(S), {}, isa);
   });
 }
 
@@ -327,7 +382,24 @@ void multiply(T* c, View<T> a, View<T> b, int64_t m, int64_t n, int64_t k, eleme
   contract<T>(c, a.data, b.data, axes, isa);
 }
 
+template <class T>
+void subtract(T* c, int64_t row, int64_t column, View<T> a, View<T> b, int64_t m, int64_t n, int64_t k, Elements of,
+              elementary::Isa isa) {
+  if (m == 0 || n == 0 || k == 0) return;
+  const Axis axes[] = {{m, row, a.row, 0}, {n, column, 0, b.column}, {k, 0, a.column, b.row}};
+  const Offsets at(axes);
+  if (at.turned) {
+    std::swap(a, b);
+    of = of == Elements::lower ? Elements::upper : of == Elements::upper ? Elements::lower : of;
+  }
+  contract_stored<T>(c, a.data, b.data, at, storage<T>(), sizeof(T), {Into::subtract, of}, isa);
+}
+
 template void multiply(float*, View<float>, View<float>, int64_t, int64_t, int64_t, elementary::Isa);
 template void multiply(double*, View<double>, View<double>, int64_t, int64_t, int64_t, elementary::Isa);
+template void subtract(float*, int64_t, int64_t, View<float>, View<float>, int64_t, int64_t, int64_t, Elements,
+                       elementary::Isa);
+template void subtract(double*, int64_t, int64_t, View<double>, View<double>, int64_t, int64_t, int64_t, Elements,
+                       elementary::Isa);
 
 }  // namespace anvil::product

@@ -2,12 +2,14 @@
 // A[batch, row, depth] * B[batch, depth, column]. Blocks of A and B are packed so that an inner
 // kernel, which keeps a tile of C in registers, reads both in order (Goto and van de Geijn, Anatomy
 // of high-performance matrix multiplication, 2008); what lies as the kernel wants it is read where it
-// is, if few tiles would use the copy: columns of B whose depth lies together, rows of A that do. Threads
+// is, if few tiles would use the copy or the second cache holds all of it: columns of B that lie together or whose
+// depth does, rows of A that do. Threads
 // share the tiles of C; the order of each sum is fixed, so that the numbers are the same for any number of them.
 // Small floats become floats as they are packed; sums of theirs are complete before they are rounded.
 #pragma once
 #include <cstdint>
 #include <span>
+#include <utility>
 
 #include "base/dtype.h"
 #include "runtime/elementary/instruction_sets.h"
@@ -30,9 +32,9 @@ void contract(S* c, const S* a, const S* b, std::span<const Axis> axes,
   contract(dtype_of<S>(), c, a, b, axes, isa);
 }
 
-// A part of an operand is read where it lies if so few tiles use it, and of B if the depth lies together in
-// runs of so many elements.
-constexpr int64_t few_tiles = 4, least_run = 32;
+// A part of an operand is read where it lies if so few tiles use it, and of B, where its columns do not lie together,
+// if the depth does in runs of so many elements; of A also if the rows and the depth are so many bytes.
+constexpr int64_t few_tiles = 4, least_run = 32, in_second_cache = 256 << 10;
 
 // A matrix in memory: element (i, j) at data[i * row + j * column].
 template <class T>
@@ -44,15 +46,31 @@ struct View {
 template <class T>
 void multiply(T* c, View<T> a, View<T> b, int64_t m, int64_t n, int64_t k,
               elementary::Isa isa = elementary::detected_isa());
+// C -= A B for matrices of any layout, at least for some elements of C.
+enum class Elements : uint8_t { all, lower, upper };  // with the diagonal
+template <class T>
+void subtract(T* c, int64_t row, int64_t column, View<T> a, View<T> b, int64_t m, int64_t n, int64_t k,
+              Elements of = Elements::all, elementary::Isa isa = elementary::detected_isa());
 
-// The inner kernels of one instruction set: c (rows x columns, leading dimension ldc) = or += a b, where
-// a has k columns of `rows`, lda from each other. Of b there are k rows of `columns`, packed, or columns
-// of k where they lie.
+// What becomes of C.
+enum class Into : uint8_t { set, add, subtract };
+
+// The inner kernels of one instruction set: c (rows x columns, leading dimension ldc) =, += or -= a b, where
+// a has k columns of `rows`, lda from each other. Of b there are k rows of `columns`, ldb from each other, or
+// columns of k where they lie. At the edges of C tiles are half as high and as wide as multiples of `narrow`: [half or
+// whole][multiple].
+constexpr int most_widths = 3;
+constexpr int64_t most_rows = 32, most_columns = 12;
 template <class T>
 struct Kernel {
-  int64_t rows, columns;
-  void (*packed)(int64_t k, const T* a, int64_t lda, const T* b, T* c, int64_t ldc, bool add);
-  void (*streamed)(int64_t k, const T* a, int64_t lda, const T* const* b, T* c, int64_t ldc, bool add);
+  int64_t rows, columns, narrow;
+  using Together = void (*)(int64_t k, const T* a, int64_t lda, const T* b, int64_t ldb, T* c, int64_t ldc, Into);
+  using Streamed = void (*)(int64_t k, const T* a, int64_t lda, const T* const* b, T* c, int64_t ldc, Into);
+  Together together[2][most_widths];
+  Streamed streamed[2][most_widths];
+  // X B = C in place of `columns` columns of C, those of x from k on, of which there are `rows` rows: of the upper
+  // triangle B k + columns rows are packed, and the columns of X before are known.
+  void (*solve)(int64_t k, T* x, int64_t ldx, const T* b);
 };
 struct Kernels {
   Kernel<float> f32;

@@ -22,6 +22,12 @@ Program chol_of_square(bool lower) {
     return std::vector<Var>{record("cholesky", {square + 3.0 * eye}, {{"lower", lower}})};
   };
 }
+Program chol_reverse(bool lower) {
+  return [=](graph::Graph&, const std::vector<Var>& x) {
+    const Var factor = record("cholesky", {x[0]}, {{"lower", lower}});
+    return std::vector<Var>{record("cholesky_reverse", {factor, x[1]}, {{"lower", lower}})};
+  };
+}
 Program solve(bool left, bool lower, bool unit, bool transposed) {
   return [=](graph::Graph&, const std::vector<Var>& x) {
     return std::vector<Var>{triangular_solve(x[0], x[1], left, lower, unit, transposed)};
@@ -47,6 +53,15 @@ TEST(Cholesky, Gradients) {
     expect_gradients(chol_of_square(lower), {spread_values(DType::f64, {3, 3})});
     expect_gradients(chol_of_square(lower), {spread_values(DType::f64, {2, 3, 3})});
     expect_gradients(chol_of_square(lower), {spread_values(DType::f64, {1, 1})});
+  }
+}
+
+// The derivative of the derivative is that of its definition.
+TEST(Cholesky, GradientsOfTheWayBack) {
+  for (bool lower : {true, false}) {
+    Tensor a = spread_values(DType::f64, {3, 3}), g = spread_values(DType::f64, {3, 3}, -1, 1, 2);
+    for (int64_t i = 0; i < 3; ++i) set_element(a, i + 3 * i, 4.0 + static_cast<double>(i));
+    expect_gradients(chol_reverse(lower), {a, g});
   }
 }
 
@@ -108,6 +123,7 @@ TEST(Linalg, TheRuntimeAgreesForEveryCountOrderAndDtype) {
         double tolerance = t == DType::f32 ? 1e-5 : 1e-12;
         for (bool flag : {true, false}) {
           expect_loop_rules_agree(build(chol(flag), {square}), {square}, tolerance);
+          expect_loop_rules_agree(build(chol_reverse(flag), {square, square}), {square, square}, tolerance);
           expect_loop_rules_agree(build(solve(true, flag, false, !flag), {square, b}), {square, b}, tolerance);
         }
       }
@@ -116,6 +132,8 @@ TEST(Linalg, TheRuntimeAgreesForEveryCountOrderAndDtype) {
 TEST(Linalg, Errors) {
   Params lower = {{"lower", true}};
   expect_error("chol", {f64({2, 3})}, lower, "shape", "`operand` must be a square matrix.", "x Got shape (2,3).");
+  expect_error("chol_reverse", {f64({2, 2}), f64({3, 3})}, lower, "shape",
+               "`factor` and `cotangent` must have the same shape.", "x Got shapes (2,2) and (3,3).");
   expect_error("chol", {f64({2})}, lower, "shape", "`operand` must have at least 2 dimensions.", "x Got shape (2).");
   expect_error("chol", {i32({2, 2})}, lower, "dtype", "`operand` must have dtype " + name(Group::floating) + ".",
                "x Got <i32>.");

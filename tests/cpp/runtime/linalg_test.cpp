@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "runtime/functions.h"
-#include "runtime/product/product.h"
+#include "runtime/product/triangle.h"
 #include "runtime/run.h"
 #include "runtime/threads.h"
 #include "support/interrupt_at.h"
@@ -117,6 +117,99 @@ TYPED_TEST(Linalg, Contractions) {
         ASSERT_NEAR(c[i], expected[i], this->tolerance) << "contraction " << k << " element " << i;
     }
   }
+}
+
+std::vector<elementary::Isa> instruction_sets() {
+  std::vector<elementary::Isa> list;
+  for (const auto isa : {elementary::Isa::baseline, elementary::Isa::avx2, elementary::Isa::avx512})
+    if (isa <= elementary::detected_isa()) list.push_back(isa);
+  return list;
+}
+
+// Tiles at the edges are half as high and narrower; nothing besides is written, in whatever way operands lie.
+TYPED_TEST(Linalg, EdgesOfEverySize) {
+  for (const auto isa : instruction_sets())
+    for (const int64_t m : {1, 7, 8, 9, 16, 17, 31, 40, 150})
+      for (int64_t n = 1; n <= 14; ++n)
+        for (int flags = 0; flags < 4; ++flags) {
+          const int64_t k = 37;
+          const bool ta = flags & 1, tb = flags & 2;
+          const auto a = this->draw(m * k), b = this->draw(k * n);
+          std::vector<TypeParam> c(size_t(m * n + 1), TypeParam(7));
+          product::multiply<TypeParam>(c.data(), {a.data(), ta ? k : 1, ta ? 1 : m}, {b.data(), tb ? n : 1, tb ? 1 : k},
+                                       m, n, k, isa);
+          ASSERT_EQ(c.back(), 7);
+          for (int64_t i = 0; i < m; ++i)
+            for (int64_t j = 0; j < n; ++j) {
+              double sum = 0;
+              for (int64_t p = 0; p < k; ++p)
+                sum += double(a[size_t(ta ? p + i * k : i + p * m)]) * double(b[size_t(tb ? j + p * n : p + j * k)]);
+              ASSERT_NEAR(c[size_t(i + j * m)], sum, this->tolerance) << m << " " << n << " " << flags;
+            }
+        }
+}
+
+// The triangle of C that is asked for, whether it is stored by columns or by rows, also where the depth is several
+// blocks; what was there is kept.
+TYPED_TEST(Linalg, ProductsAreSubtracted) {
+  for (const auto isa : instruction_sets())
+    for (const bool by_rows : {false, true})
+      for (const auto of : {product::Elements::all, product::Elements::lower, product::Elements::upper})
+        for (const int64_t k : {5, 500}) {
+          const int64_t m = 70, n = 61;
+          const auto a = this->draw(m * k), b = this->draw(k * n), before = this->draw(m * n);
+          auto c = before;
+          const int64_t row = by_rows ? n : 1, column = by_rows ? 1 : m;
+          product::subtract<TypeParam>(c.data(), row, column, {a.data(), 1, m}, {b.data(), 1, k}, m, n, k, of, isa);
+          for (int64_t i = 0; i < m; ++i)
+            for (int64_t j = 0; j < n; ++j) {
+              if (of == product::Elements::lower ? i < j : of == product::Elements::upper && i > j) continue;
+              double sum = before[size_t(i * row + j * column)];
+              for (int64_t p = 0; p < k; ++p) sum -= double(a[size_t(i + p * m)]) * double(b[size_t(p + j * k)]);
+              ASSERT_NEAR(c[size_t(i * row + j * column)], sum, this->tolerance) << i << " " << j;
+            }
+        }
+}
+
+// X L' = B and L L' = A within a square, in any layout and backwards, with every instruction set.
+TYPED_TEST(Linalg, Triangles) {
+  using product::Place;
+  for (const auto isa : instruction_sets())
+    for (const int64_t n : {1, 3, 12, 13, 50, 131})
+      for (const bool by_rows : {false, true})
+        for (const bool backwards : {false, true}) {
+          const int64_t m = 19;
+          auto a = this->definite(n, 1), x = this->draw(m * n);
+          const auto b = x, original = a;
+          const auto square = [&](std::vector<TypeParam>& v) {
+            const Place<TypeParam> p = by_rows ? Place<TypeParam>{v.data(), n, 1} : Place<TypeParam>{v.data(), 1, n};
+            return backwards ? Place<TypeParam>{&p.at(n - 1, n - 1), -p.row, -p.column} : p;
+          };
+          const auto factor = square(a);
+          ASSERT_TRUE(product::factorise_square<TypeParam>(factor, n, isa));
+          auto whole = original;
+          for (int64_t i = 0; i < n; ++i)
+            for (int64_t j = 0; j <= i; ++j) {
+              double sum = 0;
+              for (int64_t p = 0; p <= j; ++p) sum += double(factor.at(i, p)) * double(factor.at(j, p));
+              ASSERT_NEAR(sum, square(whole).at(i, j), this->tolerance);
+              if (i > j) {
+                ASSERT_EQ(factor.at(j, i), square(whole).at(j, i)) << "above the diagonal";
+              }
+            }
+          const Place<TypeParam> unknown = by_rows     ? Place<TypeParam>{x.data(), 1, m}
+                                           : backwards ? Place<TypeParam>{x.data() + n - 1, n, -1}
+                                                       : Place<TypeParam>{x.data(), n, 1};
+          product::solve_rows<TypeParam>(factor.view(), n, false, unknown, m, isa);
+          auto right = b;
+          const Place<TypeParam> known = {right.data() + (unknown.data - x.data()), unknown.row, unknown.column};
+          for (int64_t i = 0; i < m; ++i)
+            for (int64_t j = 0; j < n; ++j) {
+              double sum = 0;
+              for (int64_t p = 0; p <= j; ++p) sum += double(unknown.at(i, p)) * double(factor.at(j, p));
+              ASSERT_NEAR(sum, known.at(i, j), this->tolerance);
+            }
+        }
 }
 
 // Of whole numbers all sums are exact, so that only the last rounding is left; C is made in several parts.
@@ -311,6 +404,44 @@ TYPED_TEST(Linalg, FactorisationsCanBeInterrupted) {
   EXPECT_GE(asked_during("lu", {400, 400, 1}), 2);
   for (const char* name : {"qr", "eigh", "svd"}) EXPECT_GE(asked_during(name, {30, 30, 200}), 2) << name;
   set_threads(0);
+}
+
+// What a change of A makes of a sum of L's elements, by differences.
+TYPED_TEST(Linalg, CholeskyBackwards) {
+  if (!this->f64) return;
+  for (const auto& [n, batch] :
+       {std::pair<int64_t, int64_t>{1, 1}, {24, 1}, {25, 1}, {70, 2}, {260, 1}, {5, 11}, {32, 4}})
+    for (int64_t lower = 0; lower < 2; ++lower) {
+      const auto a = this->definite(n, batch), by = this->draw(n * n * batch), of = this->draw(n * n * batch);
+      auto l = a, g = a;
+      ASSERT_EQ(this->call("cholesky", {l.data(), const_cast<TypeParam*>(a.data())}, {n, lower, batch}), 0);
+      ASSERT_EQ(
+          this->call("cholesky_reverse", {g.data(), l.data(), const_cast<TypeParam*>(of.data())}, {n, lower, batch}),
+          0);
+      const auto moved = [&](double step) {
+        auto there = a, factor = a;
+        for (size_t e = 0; e < a.size(); ++e) there[e] = TypeParam(double(a[e]) + step * double(by[e]));
+        this->call("cholesky", {factor.data(), there.data()}, {n, lower, batch});
+        return factor;
+      };
+      const double h = 1e-6;
+      const auto up = moved(h), down = moved(-h);
+      for (int64_t b = 0; b < batch; ++b) {
+        double expected = 0, found = 0, size = 0;
+        for (int64_t i = 0; i < n; ++i)
+          for (int64_t j = 0; j < n; ++j) {
+            const size_t e = this->at(b, batch, n, i, j);
+            const bool read = lower ? i >= j : i <= j;
+            if (read) expected += double(of[e]) * (double(up[e]) - double(down[e])) / (2 * h);
+            if (!read) {
+              ASSERT_EQ(g[e], 0);
+            }
+            found += double(g[e]) * double(by[e]);
+            size += std::fabs(double(g[e]) * double(by[e]));
+          }
+        ASSERT_NEAR(found, expected, 1e-6 * size + 1e-7) << n << " of " << batch << ", lower " << lower;
+      }
+    }
 }
 
 }  // namespace

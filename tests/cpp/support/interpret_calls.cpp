@@ -12,6 +12,8 @@ namespace {
 int results_of(const std::string& function, const std::vector<int64_t>& numbers) {
   static const std::unordered_map<std::string, int> table = {{"cholesky_f32", 1},
                                                              {"cholesky_f64", 1},
+                                                             {"cholesky_reverse_f32", 1},
+                                                             {"cholesky_reverse_f64", 1},
                                                              {"sort", -2},
                                                              {"top_k", 2},
                                                              {"triangular_solve_f32", 1},

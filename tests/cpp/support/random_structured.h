@@ -124,6 +124,19 @@ inline void RandomProgram::add_structured(Rules& t) {
     p.keep(primitives::record("cholesky", {a}, {{"lower", p.chance(50)}}));
     return true;
   };
+  t["cholesky_reverse"] = [](P& p) {
+    Var x = p.any();
+    if (!is_float(x.dtype()) || x.shape().size() != 2 || x.shape()[0] != x.shape()[1] || x.shape()[0] > 8) return false;
+    const bool lower = p.chance(50);
+    Var row = primitives::iota(*x.graph, 0, DType::i32, x.shape()),
+        column = primitives::iota(*x.graph, 1, DType::i32, x.shape()),
+        other = primitives::record("tanh", {p.like(x)}) * 0.2;
+    Var read = lower ? row > column : row < column;
+    Var factor = primitives::select(row == column, primitives::literal(x, Scalar(1.5)),
+                                    primitives::select(read, other, primitives::literal(x, Scalar(0.0))));
+    p.keep(primitives::record("cholesky_reverse", {factor, x}, {{"lower", lower}}));
+    return true;
+  };
   t["triangular_solve"] = [](P& p) {
     Var x = p.any();
     if (!is_float(x.dtype()) || x.shape().size() != 2 || x.shape()[0] == 0 || x.shape()[0] > 8 || x.shape()[1] == 0)
