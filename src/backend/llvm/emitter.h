@@ -256,6 +256,8 @@ class Emitter {
   int vector_axis_ = -1;
   int barrier_ = 0;  // the innermost scope that may not run: nothing is moved out of it
   uint64_t time_ = 1;
+  int expanded_ = 0;  // instructions of elementary functions
+  double runs_ = 1;   // of what is being written
   bool long_block_ = false;
   int consumer_ = -1;  // the scope that what is asked for shall be placed in, -1: the innermost
   uint64_t made_ = 0;  // loads of long blocks asked for
