@@ -66,6 +66,7 @@ void Emitter::steps(const For& f, Axis axis, int64_t first, int64_t last) {
     axes_.push_back(axis);
   }
   v.changed = ++time_;
+  v.even = first % 2 == 0 && step % 2 == 0 && last % 2 == 0;
   if (count == 1) {
     v.start = i64(first);
     variables_[f.variable] = v;
