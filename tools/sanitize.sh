@@ -2,7 +2,7 @@
 # for the StableHLO reader (libFuzzer) and random programs. Sourced by ./run.
 
 sanitize_build=$out/sanitize
-not_sanitized='conformance|small_functions|baseline|avx2' # what is generated has no checks: once is enough
+not_sanitized='conformance|small_functions|expanded|baseline|avx2' # what is generated has no checks: once is enough
 
 prepare_sanitize() {
   prepare_build

@@ -2,6 +2,7 @@
 // and a vector that is gathered or scattered as many accesses as it has lanes.
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <unordered_set>
 
 #include "compiler/schedule.h"
@@ -11,6 +12,19 @@ namespace anvil::compiler {
 namespace {
 
 bool computes(Expr e) { return e->op != Op::index && !(e->op == Op::convert && e->args[0]->op == Op::index); }
+
+double weight(Expr e) {
+  switch (e->op) {
+    case Op::constant:
+    case Op::local: return 0;
+    case Op::function:
+    case Op::power: return function_weight;
+    case Op::divide:
+    case Op::remainder:
+    case Op::sqrt: return 4;
+    default: return 1;
+  }
+}
 
 void collect(const Block& block, LoopFacts& f, std::unordered_set<LocalId>& made,
              std::unordered_set<LocalId>& updated) {
@@ -66,18 +80,39 @@ void collect_updates(const Block& block, std::unordered_map<LocalId, Op>& ops, b
   }
 }
 
-double weight(Expr e) {
-  switch (e->op) {
-    case Op::constant:
-    case Op::local: return 0;
-    case Op::function:
-    case Op::power: return function_weight;
-    case Op::divide:
-    case Op::remainder:
-    case Op::sqrt: return 4;
-    default: return 1;
+// What operations wait for.
+class Chains {
+ public:
+  explicit Chains(LoopFacts& f) : facts_(f) {}
+  void block(const Block& b) {
+    for (const Stmt& s : b) {
+      double longest = 0;
+      each_expression(s, [&](Expr e) { longest = std::max(longest, chain(e)); });
+      if (auto l = std::get_if<loops::Let>(&s.is)) locals_[l->local] = longest;
+      facts_.chain = std::max(facts_.chain, longest);
+      each_block(s, [&](const Block& inner) { block(inner); });
+    }
+    for (const auto& [bytes, weight] : by_size_)
+      if (facts_.usual == 0 || weight > by_size_[facts_.usual]) facts_.usual = bytes;
   }
-}
+
+ private:
+  double chain(Expr e) {
+    if (e->op == Op::local) return locals_[e->local];
+    auto [it, fresh] = chains_.try_emplace(e, 0);
+    if (!fresh) return it->second;
+    double longest = 0;
+    for (int i = 0; i < e->argument_count(); ++i) longest = std::max(longest, chain(e->args[static_cast<size_t>(i)]));
+    facts_.weight += weight(e);
+    if (e->op != Op::constant && computes(e)) by_size_[static_cast<int>(size_of(e->dtype))] += weight(e);
+    return chains_[e] = longest + weight(e);
+  }
+
+  LoopFacts& facts_;
+  std::unordered_map<Expr, double> chains_;
+  std::unordered_map<LocalId, double> locals_;
+  std::map<int, double> by_size_;  // weight of operations, by the bytes of their results
+};
 
 class Cost {
  public:
@@ -150,6 +185,7 @@ LoopFacts loop_facts(const loops::For& loop) {
   LoopFacts f;
   std::unordered_set<LocalId> made, updated;
   collect(loop.body, f, made, updated);
+  Chains(f).block(loop.body);
   for (LocalId l : updated)
     if (!made.count(l)) f.updated.push_back(l);
   std::sort(f.updated.begin(), f.updated.end());

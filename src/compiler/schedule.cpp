@@ -135,11 +135,22 @@ class Scheduler {
   }
   void choose_copies_of_vector(For& f) {
     int most = most_copies_of_sums(f);
-    if (most == 0) {
+    if (most <= 2) {
       const LoopFacts facts = loop_facts(f);
-      most = facts.function ? 1 : facts.ops <= 6 ? 4 : facts.ops <= 16 ? 2 : 1;
+      if (overlap_chains(f, facts)) return;
+      if (most == 0) most = facts.function ? 1 : facts.ops <= 6 ? 4 : facts.ops <= 16 ? 2 : 1;
     }
     f.copies = fitting_copies(extent(f), f.width, most);
+  }
+  // Where the operations of a step wait for each other longer than the processor looks ahead, its vectors get the
+  // width of two registers: the two halves of every operation come one after the other.
+  bool overlap_chains(For& f, const LoopFacts& facts) const {
+    constexpr double looks_ahead = 40, side_by_side = 3;  // operations; that run at a time without this
+    if (facts.weight < looks_ahead || facts.weight > side_by_side * facts.chain || facts.usual == 0) return false;
+    const int wide = 2 * target_.vector_bytes / facts.usual;
+    if (wide <= f.width || extent(f) < 4 * wide) return false;
+    f.width = wide;
+    return true;
   }
   // As many as leave room in registers for what each loop inside sums at once; 0 where none sums. A call in such a
   // loop spills the sums: two chains hide the way through memory.

@@ -16,6 +16,8 @@ struct LoopFacts {
   int widest = 0;                // bytes of the widest number that is computed with
   bool function = false;         // calls an elementary function
   double ops = 0;                // nodes and stores of the body, each counted once
+  double weight = 0, chain = 0;  // of all operations, and of the longest chain of them: a function is many
+  int usual = 0;                 // bytes of the numbers that most operations compute with
   std::vector<LocalId> updated;  // locals from outside that it updates
 };
 LoopFacts loop_facts(const loops::For&);

@@ -40,7 +40,7 @@ Analysis::Analysis(const Program& program) : program_(program) {
     Facts own;
     collect(s, own);
   }
-  plan(program.body, false, 0);
+  plan(program.body, false, 0, 1);
 }
 
 BufferId Analysis::root(BufferId b) const { return loops::root(program_, b); }
@@ -222,15 +222,19 @@ bool Analysis::independent(const For& f, bool* in_place) const {
   return steps_apart(program_, loops::steps(f, body));
 }
 
-void Analysis::plan(const Block& block, bool lanes, int blocked) {
+void Analysis::plan(const Block& block, bool lanes, int blocked, double runs) {
+  constexpr double runs_of_while = 1000;
   for (const Stmt& s : block) {
-    if (const auto* f = std::get_if<For>(&s.is)) plan(*f, lanes, blocked);
-    if (const auto* w = std::get_if<While>(&s.is)) plan(w->before, lanes, blocked), plan(w->body, lanes, blocked);
-    if (const auto* i = std::get_if<If>(&s.is)) plan(i->yes, lanes, blocked), plan(i->no, lanes, blocked);
+    if (const auto* f = std::get_if<For>(&s.is))
+      plan(*f, lanes, blocked, runs);
+    else
+      loops::each_block(s, [&](const Block& inner) {
+        plan(inner, lanes, blocked, std::holds_alternative<While>(s.is) ? runs * runs_of_while : runs);
+      });
   }
 }
 
-void Analysis::plan(const For& f, bool lanes, int blocked) {
+void Analysis::plan(const For& f, bool lanes, int blocked, double runs) {
   Plan p;
   const Facts& known = facts(&f);
   const int64_t n = f.end - f.begin;
@@ -242,7 +246,8 @@ void Analysis::plan(const For& f, bool lanes, int blocked) {
   if (wanted && (known.control || blocked == most_axes || !independent(f, &p.in_place) || !reductions_fit(f, known)))
     p = {};
   p.blocked = p.step() > 1;
-  plan(f.body, lanes || p.width > 1, blocked + p.blocked);
+  p.runs = runs * double(std::max<int64_t>(1, n / p.step()));
+  plan(f.body, lanes || p.width > 1, blocked + p.blocked, p.runs);
   p.body_work = work(f.body) * p.copies;
   plans_[&f] = p;
 }

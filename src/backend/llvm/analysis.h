@@ -37,6 +37,7 @@ struct Plan {
   bool blocked = false;   // copies (and lanes) are written side by side
   bool in_place = false;  // a step must not be done twice: the memory it reads changes
   double body_work = 0;   // of one step
+  double runs = 1;        // of its body when the program runs, about
   int64_t step() const { return int64_t(width) * copies; }
 };
 
@@ -70,8 +71,8 @@ class Analysis {
   void collect(const loops::Stmt&, Facts&);
   void collect(Expr, Facts&, std::set<Expr>& seen) const;
   void merge(Facts& into, const Facts& from, double times) const;
-  void plan(const loops::Block&, bool lanes, int blocked);
-  void plan(const loops::For&, bool lanes, int blocked);
+  void plan(const loops::Block&, bool lanes, int blocked, double runs);
+  void plan(const loops::For&, bool lanes, int blocked, double runs);
   bool independent(const loops::For&, bool* in_place) const;
   bool reductions_fit(const loops::For&, const Facts&) const;
   double work(const loops::Block&);

@@ -3,11 +3,14 @@
 #include <numeric>
 
 #include "backend/llvm/emitter.h"
+#include "backend/llvm/expand.h"
 #include "base/error.h"
 
 namespace anvil::llvm_backend {
 
 namespace {
+
+constexpr int most_expanded = 1500;  // instructions of expanded functions in one function of LLVM
 
 int count(llvm::Value* x) {
   const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(x->getType());
@@ -32,6 +35,9 @@ Emitter::Value Emitter::function(const std::string& name, DType t, llvm::ArrayRe
   const auto exists = [&](int n) { return machine_.symbols().count(symbol(n)) > 0; };
   if (!exists(1)) throw InternalError("no elementary function " + symbol(1));
   const int n = count(arguments[0]);
+  const Settings& settings = machine_.settings();
+  if (n > 1 && arguments.size() == 1 && settings.fma && runs_ >= settings.expand_from && expanded_ < most_expanded)
+    if (Value y = expand(b_, name, arguments[0], &expanded_)) return y;
   if (n == 1 || exists(n)) {
     llvm::SmallVector<llvm::Type*, 2> types;
     for (Value a : arguments) types.push_back(a->getType());

@@ -45,12 +45,14 @@ class Emitter {
     int level = 0;  // the innermost scope it depends on
     AxisMask axes = 0;
     bool lanes = false;    // it is a vector
+    bool pairs = false;    // whose lanes 2j and 2j + 1 are equal
     uint64_t changed = 0;  // when something it reads changed last
   };
   struct VariableState : Info {
     Value start = nullptr;  // loop: of copy 0, lane 0
     int64_t low = 0, high = 0;
     int axis = -1;
+    bool even = false;                   // a loop whose steps all start at even numbers
     llvm::SmallVector<Value, 1> values;  // parameter, by coordinate
   };
   struct LocalState : Info {
@@ -175,11 +177,14 @@ class Emitter {
   // values.cpp
   Info info(Expr);
   void depends(Info&, const Affine&);
-  Value value(Expr, const Coordinate&);                  // a vector where info says so
-  Value spread(Expr, const Coordinate&, bool as_lanes);  // a vector where asked
+  Value value(Expr, const Coordinate&);              // a vector where info says so
+  Value spread(Expr, const Coordinate&, int lanes);  // a vector where asked
+  Value half(Expr, const Coordinate&, const Info&);  // of a vector of pairs, one of each
+  bool pairwise(Expr);
+  bool half_of_even_index(Expr);
   bool reloads(Expr) const;
   Value reloaded(Expr, int key, const Coordinate&, const Info&, int splat);
-  Value make(Expr, const Coordinate&, const Info&, int level);
+  Value make(Expr, const Coordinate&, const Info&, int level, int lanes);
   Value index_value(const Affine&, DType, const Coordinate&, const Info&);
   std::pair<int64_t, int64_t> range(const Affine&);
   Value remembered(const void* key, int coordinate, const Info&) const;
@@ -187,6 +192,7 @@ class Emitter {
   int home(int level) const { return std::max(level, barrier_); }
   int project(AxisMask, const Coordinate&) const;
   int lanes() const { return vector_axis_ < 0 ? 1 : axes_[size_t(vector_axis_)].width; }
+  int lanes(const Info& in) const { return in.lanes ? lanes() : 1; }
   const Facts& facts(const Scope& s) const { return analysis_.facts(s.statement); }
 
   // memory.cpp
@@ -256,6 +262,8 @@ class Emitter {
   int vector_axis_ = -1;
   int barrier_ = 0;  // the innermost scope that may not run: nothing is moved out of it
   uint64_t time_ = 1;
+  int expanded_ = 0;  // instructions of elementary functions
+  double runs_ = 1;   // of what is being written
   bool long_block_ = false;
   int consumer_ = -1;  // the scope that what is asked for shall be placed in, -1: the innermost
   uint64_t made_ = 0;  // loads of long blocks asked for

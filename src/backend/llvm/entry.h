@@ -13,7 +13,7 @@
 
 namespace anvil::llvm_backend {
 
-constexpr int entry_revision = 5;
+constexpr int entry_revision = 6;
 
 struct Symbol {  // something of anvil.so that generated code may call
   const char* name;
@@ -24,6 +24,7 @@ struct Settings {
   bool fma = true;
   bool verify = false;             // run LLVM's verifier
   double largest_function = 2000;  // instructions, roughly: a larger program is cut
+  double expand_from = 4096;       // runs of a loop's body that make up for the time to compile elementary functions
   std::string build;               // of the package: objects of another one are not used
 };
 enum class Status : int { done, failed, out_of_memory, interrupted };

@@ -105,7 +105,8 @@ class Library {
     const char* verify = std::getenv("ANVIL_VERIFY");
     settings.verify = verify && std::string(verify) == "1";
     if (const char* size = std::getenv("ANVIL_FUNCTION_SIZE"))
-      settings.largest_function = std::atof(size);  // for tests
+      settings.largest_function = std::atof(size);                                                    // for tests
+    if (const char* runs = std::getenv("ANVIL_EXPAND_FROM")) settings.expand_from = std::atof(runs);  // for tests
     std::vector<std::string> names;
     const std::vector<Symbol> known = symbols(names);
     if (table->start(settings, known.data(), known.size(), to_string(reason_)) == Status::done) table_ = table;

@@ -4,6 +4,7 @@
 // one starts earlier, `end - step`, and does some elements again; otherwise (sums, memory
 // changed in place) one more step at the end leaves out the lanes that are done.
 #include <algorithm>
+#include <utility>
 
 #include "backend/llvm/emitter.h"
 #include "base/error.h"
@@ -56,6 +57,7 @@ void Emitter::steps(const For& f, Axis axis, int64_t first, int64_t last) {
   v.low = f.begin;
   v.high = f.end - 1;
   const int outer_vector = vector_axis_;
+  const double outer_runs = std::exchange(runs_, plan.runs);
   if (plan.blocked) {
     v.axis = int(axes_.size());
     v.axes = AxisMask(1) << v.axis;
@@ -64,6 +66,7 @@ void Emitter::steps(const For& f, Axis axis, int64_t first, int64_t last) {
     axes_.push_back(axis);
   }
   v.changed = ++time_;
+  v.even = first % 2 == 0 && step % 2 == 0 && last % 2 == 0;
   if (count == 1) {
     v.start = i64(first);
     variables_[f.variable] = v;
@@ -77,7 +80,7 @@ void Emitter::steps(const For& f, Axis axis, int64_t first, int64_t last) {
     pop_scope();
   }
   if (plan.blocked) axes_.pop_back();
-  vector_axis_ = outer_vector;
+  vector_axis_ = outer_vector, runs_ = outer_runs;
 }
 
 // How often blocked sums are added up and the user is asked.

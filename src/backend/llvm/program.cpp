@@ -168,7 +168,7 @@ void Emitter::begin_function(const std::string& name, const std::vector<std::str
   bases_.clear(), variables_.clear(), locals_.clear(), buffer_changed_.clear(), infos_.clear();
   scopes_.clear(), axes_.clear(), flushes_.clear();
   vector_axis_ = -1, barrier_ = 0, time_ = 1;
-  long_block_ = false, consumer_ = -1;
+  long_block_ = false, consumer_ = -1, expanded_ = 0, runs_ = 1;
   recent_.clear();
   budget_ = call_buffers_ = call_numbers_ = nullptr;
 

@@ -103,7 +103,7 @@ void Emitter::emit(const loops::Store& s) {
   for (const Affine& a : s.place) depends(in, a);
   each_coordinate(in.axes, [&](const Coordinate& c) {
     const bool keep = in.lanes && axes_[size_t(vector_axis_)].keep;
-    store(s.buffer, s.value->dtype, s.place, c, spread(s.value, c, in.lanes), keep ? done_lanes(c) : 0);
+    store(s.buffer, s.value->dtype, s.place, c, spread(s.value, c, lanes(in)), keep ? done_lanes(c) : 0);
   });
   touch(s.buffer);
 }
@@ -131,7 +131,7 @@ void Emitter::emit(const loops::Declare& s) {
   const DType t = s.value->dtype;
   l.values = per_coordinate(l.axes, [&](const Coordinate& c) {
     Value place = shared ? shared : slot(ops_.type(t, l.lanes ? lanes() : 1), program_.locals[size_t(s.local)].name);
-    b_.CreateStore(spread(s.value, c, l.lanes), place);
+    b_.CreateStore(spread(s.value, c, lanes(l)), place);
     return place;
   });
   l.changed = ++time_;
@@ -144,7 +144,7 @@ void Emitter::emit(const loops::Update& s) {
   const bool fused = s.op == Op::local && l.partial;  // x = fma(a, b, x)
   each_coordinate(l.axes, [&](const Coordinate& c) {
     Value place = l.values[size_t(project(l.axes, c))];
-    const auto operand = [&](Expr e) { return spread(e, c, l.lanes); };
+    const auto operand = [&](Expr e) { return spread(e, c, lanes(l)); };
     llvm::Type* type = ops_.type(t, l.lanes ? lanes() : 1);
     Value result;
     if (fused) {

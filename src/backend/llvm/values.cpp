@@ -1,4 +1,7 @@
 // Expressions: where each is placed, and its instructions.
+//
+// Of a vector that depends on i >> 1 alone, as the blocks of random bits do, two neighbours are equal wherever
+// steps start at even numbers: it is computed with half as many lanes, and doubled where others need it.
 #include <algorithm>
 #include <utility>
 
@@ -14,6 +17,13 @@ namespace {
 
 // Where splats of a value are remembered: loops differ in their number of lanes.
 int splat_key(int coordinate, int lanes) { return coordinate + (lanes << 20); }
+
+template <class F>
+llvm::SmallVector<int, 64> every(int lanes, F&& from) {
+  llvm::SmallVector<int, 64> list;
+  for (int l = 0; l < lanes; ++l) list.push_back(from(l));
+  return list;
+}
 
 }  // namespace
 
@@ -58,7 +68,27 @@ Emitter::Info Emitter::info(Expr e) {
     in.lanes |= a.lanes;
     in.changed = std::max(in.changed, a.changed);
   }
+  in.pairs = in.lanes && pairwise(e);
   return infos_[e] = in;
+}
+
+// (i + 2j + ...) >> 1, i the vector loop
+bool Emitter::half_of_even_index(Expr e) {
+  if (e->op != Op::shift_right_logical || e->args[0]->op != Op::index || e->args[1]->op != Op::constant ||
+      e->args[1]->constant.as<int64_t>() != 1 || lanes() < 4)
+    return false;
+  const Affine& a = e->args[0]->place[0];
+  return a.constant % 2 == 0 && std::all_of(a.terms.begin(), a.terms.end(), [this](const Term& t) {
+           const VariableState& v = variable_state(t.variable);
+           return v.lanes ? v.axis == vector_axis_ && v.even && t.factor == 1 : t.factor % 2 == 0;
+         });
+}
+
+bool Emitter::pairwise(Expr e) {
+  if (half_of_even_index(e)) return true;
+  for (int i = 0; i < e->argument_count(); ++i)
+    if (const Info a = info(e->args[size_t(i)]); a.lanes && !a.pairs) return false;
+  return e->argument_count() > 0;
 }
 
 int Emitter::project(AxisMask axes, const Coordinate& c) const {
@@ -94,7 +124,19 @@ Emitter::Value Emitter::value(Expr e, const Coordinate& c) {
   if (Value v = remembered(e, key, in)) return v;
   const int level = home(in.level);
   if (load_together(e, c, in, level)) return remembered(e, key, in);
-  return remember(e, key, level, make(e, c, in, level));
+  if (!in.pairs) return remember(e, key, level, make(e, c, in, level, lanes(in)));
+  Value once = half(e, c, in);
+  const At at(*this, level);
+  return remember(e, key, level, b_.CreateShuffleVector(once, every(lanes(), [](int l) { return l / 2; })));
+}
+
+Emitter::Value Emitter::half(Expr e, const Coordinate& c, const Info& in) {
+  const int key = splat_key(project(in.axes, c), lanes() / 2), level = home(in.level);
+  if (Value v = remembered(e, key, in)) return v;
+  if (!half_of_even_index(e)) return remember(e, key, level, make(e, c, in, level, lanes() / 2));
+  Value whole = make(e, c, in, level, lanes());
+  const At at(*this, level);
+  return remember(e, key, level, b_.CreateShuffleVector(whole, every(lanes() / 2, [](int l) { return 2 * l; })));
 }
 
 // In a long block a load is repeated after a while, unless it is for a place in front of the
@@ -107,34 +149,34 @@ Emitter::Value Emitter::reloaded(Expr e, int key, const Coordinate& c, const Inf
   ++made_;
   Recent& recent = recent_[{e, key}];
   if (!recent.value || recent.block != b_.GetInsertBlock() || recent.time < in.changed || made_ - recent.made > young) {
-    Value v = make(e, c, in, int(scopes_.size()) - 1);
+    Value v = make(e, c, in, int(scopes_.size()) - 1, lanes(in));
     recent = {splat > 1 ? ops_.splat(v, splat) : v, b_.GetInsertBlock(), time_, made_};
   }
   return recent.value;
 }
 
-Emitter::Value Emitter::spread(Expr e, const Coordinate& c, bool as_lanes) {
-  if (!as_lanes) return value(e, c);
-  if (e->op == Op::constant) return ops_.constant(e->constant, e->dtype, lanes());
+Emitter::Value Emitter::spread(Expr e, const Coordinate& c, int n) {
+  if (n == 1) return value(e, c);
+  if (e->op == Op::constant) return ops_.constant(e->constant, e->dtype, n);
   const Info in = info(e);
-  if (in.lanes) return value(e, c);
-  const int key = splat_key(project(in.axes, c), lanes());
-  if (reloads(e)) return reloaded(e, key, c, in, lanes());
+  if (in.lanes) return n < lanes() ? half(e, c, in) : value(e, c);
+  const int key = splat_key(project(in.axes, c), n);
+  if (reloads(e)) return reloaded(e, key, c, in, n);
   if (Value v = remembered(e, key, in)) return v;
   const int level = home(in.level);
   const int outer = std::exchange(consumer_, level);
   Value scalar = value(e, c);
   consumer_ = outer;
   const At at(*this, level);
-  return remember(e, key, level, ops_.splat(scalar, lanes()));
+  return remember(e, key, level, ops_.splat(scalar, n));
 }
 
-Emitter::Value Emitter::make(Expr e, const Coordinate& c, const Info& in, int level) {
+Emitter::Value Emitter::make(Expr e, const Coordinate& c, const Info& in, int level, int width) {
   std::array<Value, 3> a = {};
   const int n = e->argument_count();
   const bool shortcut = e->op == Op::convert && e->args[0]->op == Op::index;
   const int outer = std::exchange(consumer_, level);
-  for (int i = 0; i < n && !shortcut; ++i) a[size_t(i)] = spread(e->args[size_t(i)], c, in.lanes);
+  for (int i = 0; i < n && !shortcut; ++i) a[size_t(i)] = spread(e->args[size_t(i)], c, width);
   consumer_ = outer;
   const DType t = n > 0 ? e->args[0]->dtype : e->dtype;
   const At at(*this, level);
@@ -143,7 +185,7 @@ Emitter::Value Emitter::make(Expr e, const Coordinate& c, const Info& in, int le
     case Op::index: return index_value(e->place[0], e->dtype, c, in);
     case Op::local: {
       const LocalState& l = local_state(e->local);
-      return b_.CreateLoad(ops_.type(e->dtype, in.lanes ? lanes() : 1), l.values[size_t(project(in.axes, c))],
+      return b_.CreateLoad(ops_.type(e->dtype, width), l.values[size_t(project(in.axes, c))],
                            program_.locals[size_t(e->local)].name);
     }
     case Op::convert:

@@ -123,6 +123,29 @@ TEST(Operations, IndexAsNumber) {
     }
 }
 
+// What depends on i >> 1 alone is computed once for two neighbours, where steps start at even numbers.
+TEST(Operations, NeighboursShareWhatDependsOnHalfTheIndex) {
+  for (const int64_t begin : {0, 1, 2})
+    for (const int64_t end : {40, 41, 50, 63})
+      for (const int64_t shift : {0, 1, 4})
+        for (const int width : {2, 4, 16}) {
+          ProgramBuilder b;
+          const BufferId x = b.input(DType::i64, {1}), y = b.output(DType::i64, {end - begin, 3});
+          const Variable i = b.index("i"), j = b.index("j");
+          const Expr place = b.e().index(at(i) + at(j) * 6 + shift);
+          const auto with = [&](Op op, Expr a, int64_t k) { return b.e().binary(op, a, b.number(k, DType::i64)); };
+          const Expr half = with(Op::shift_right_logical, place, 1);
+          const Expr block = b.e().binary(Op::bit_xor, with(Op::mul, half, 77), b.load(x, {Affine{}}));
+          const Expr odd = with(Op::ne, with(Op::bit_and, place, 1), 0);
+          const Expr value = b.e().select(odd, b.e().unary(Op::popcnt, block), with(Op::add, block, 5));
+          b.p.body = {serial(j, 0, 3, {vector(i, begin, end, width, 2, {{Store{y, {at(i) + -begin, at(j)}, value}}})})};
+          expect_as_interpreted(b.p, {random_tensor(DType::i64, {1}, 1)});
+          const bool halves = width == 16 && begin % 2 == 0 && end % 2 == 0 && shift % 2 == 0;
+          const std::string text = llvm_backend::text(b.p, llvm_backend::Text::llvm);
+          EXPECT_TRUE(!halves || text.find("ctpop.v16i64") == std::string::npos) << text;
+        }
+}
+
 // In a loop of one step the index is a vector of different constants.
 TEST(Operations, DivisionByAnIndex) {
   for (const Op op : {Op::divide, Op::remainder}) {

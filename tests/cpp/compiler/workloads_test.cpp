@@ -109,6 +109,24 @@ TEST(Workloads, SumsOneAfterTheOtherHaveAllRegisters) {
   EXPECT_EQ(std::get<For>(p.body[0].is).copies, 4) << print(p);
 }
 
+// Of steps whose operations wait for each other two are interleaved, as one of vectors of twice the width.
+TEST(Workloads, LongChainsOverlap) {
+  const auto width = [](int chains, int64_t n) {
+    Builder b;
+    Var x = b.input(DType::f32, {n});
+    std::vector<Var> ends(static_cast<size_t>(chains), x);
+    for (int k = 0; k < 24; ++k)
+      ends[static_cast<size_t>(k % chains)] = ends[static_cast<size_t>(k % chains)] * x + 0.5 * k;
+    Var sum = ends[0];
+    for (size_t k = 1; k < ends.size(); ++k) sum = sum + ends[k];
+    b.output(sum);
+    return std::get<For>(compiler::compile(*b.g, {32, 16, false, 1e12}).body.at(0).is).width;
+  };
+  EXPECT_EQ(width(1, 4096), 16);
+  EXPECT_EQ(width(8, 4096), 8);  // they run side by side
+  EXPECT_EQ(width(1, 32), 8);    // the last step would repeat much
+}
+
 TEST(Workloads, WhatLeavesInAnotherShapeIsWrittenThere) {
   Builder b;
   Var x = b.input(DType::f32, {8, 6, 4}), y = b.input(DType::f32, {24, 10});

@@ -1,0 +1,155 @@
+// The vocabulary of the formulas (runtime/elementary/lanes.h) for values of generated code.
+#include "backend/llvm/expand.h"
+
+#include <utility>
+
+#define ANVIL_ELEMENTARY_ISA expanded
+#include "runtime/elementary/error_function.h"
+#include "runtime/elementary/exponential.h"
+#include "runtime/elementary/hyperbolic.h"
+#include "runtime/elementary/logarithm.h"
+#include "runtime/elementary/power.h"
+
+namespace anvil::elementary::expanded {
+namespace {
+
+// Where the formula that is being expanded goes.
+struct Place {
+  llvm::IRBuilder<>& builder;
+  llvm::Type* floats;  // vectors
+  llvm::Type* integers;
+  int written = 0;
+};
+thread_local Place* place = nullptr;
+
+llvm::IRBuilder<>& b() {
+  ++place->written;
+  return place->builder;
+}
+
+struct Mask {
+  llvm::Value* v;
+  friend Mask operator&(Mask x, Mask y) { return {b().CreateAnd(x.v, y.v)}; }
+  friend Mask operator|(Mask x, Mask y) { return {b().CreateOr(x.v, y.v)}; }
+  friend Mask operator!(Mask x) { return {b().CreateNot(x.v)}; }
+};
+
+template <class I>
+struct Bits {
+  llvm::Value* v;
+  explicit Bits(llvm::Value* x) : v(x) {}
+  explicit Bits(I i) : v(llvm::ConstantInt::get(place->integers, i)) {}
+  template <class C>
+  requires std::is_integral_v<C>
+  explicit Bits(C c) : Bits(I(c)) {}
+  friend Bits operator+(Bits x, Bits y) { return Bits(b().CreateAdd(x.v, y.v)); }
+  friend Bits operator-(Bits x, Bits y) { return Bits(b().CreateSub(x.v, y.v)); }
+  friend Bits operator&(Bits x, Bits y) { return Bits(b().CreateAnd(x.v, y.v)); }
+  friend Bits operator|(Bits x, Bits y) { return Bits(b().CreateOr(x.v, y.v)); }
+  friend Bits operator^(Bits x, Bits y) { return Bits(b().CreateXor(x.v, y.v)); }
+  friend Bits operator<<(Bits x, int n) { return Bits(b().CreateShl(x.v, Bits(I(n)).v)); }
+  friend Bits operator>>(Bits x, int n) { return Bits(b().CreateLShr(x.v, Bits(I(n)).v)); }
+};
+
+template <class T>
+struct Number {
+  llvm::Value* v = nullptr;
+  Number() = default;
+  explicit Number(llvm::Value* x) : v(x) {}
+  template <class C>
+  requires std::is_arithmetic_v<C>
+  explicit Number(C c) : v(llvm::ConstantFP::get(place->floats, llvm::APFloat(T(c)))) {}
+  friend Number operator+(Number x, Number y) { return Number(b().CreateFAdd(x.v, y.v)); }
+  friend Number operator-(Number x, Number y) { return Number(b().CreateFSub(x.v, y.v)); }
+  friend Number operator*(Number x, Number y) { return Number(b().CreateFMul(x.v, y.v)); }
+  friend Number operator/(Number x, Number y) { return Number(b().CreateFDiv(x.v, y.v)); }
+  friend Number operator-(Number x) { return Number(b().CreateFNeg(x.v)); }
+  friend Mask operator<(Number x, Number y) { return {b().CreateFCmpOLT(x.v, y.v)}; }
+  friend Mask operator<=(Number x, Number y) { return {b().CreateFCmpOLE(x.v, y.v)}; }
+  friend Mask operator==(Number x, Number y) { return {b().CreateFCmpOEQ(x.v, y.v)}; }
+  friend Mask operator!=(Number x, Number y) { return {b().CreateFCmpUNE(x.v, y.v)}; }
+};
+
+}  // namespace
+
+template <>
+struct lane<Number<float>> {
+  using number = float;
+  using bits = Bits<uint32_t>;
+  using mask = Mask;
+};
+template <>
+struct lane<Number<double>> {
+  using number = double;
+  using bits = Bits<uint64_t>;
+  using mask = Mask;
+};
+
+namespace {
+
+template <class T, class... More>
+Number<T> intrinsic(llvm::Intrinsic::ID id, Number<T> x, More... more) {
+  return Number<T>(b().CreateIntrinsic(id, {x.v->getType()}, {x.v, more.v...}));
+}
+template <class T>
+Number<T> fma(Number<T> x, Number<T> y, Number<T> z) {
+  return intrinsic(llvm::Intrinsic::fma, x, y, z);
+}
+template <class T>
+Number<T> sqrt(Number<T> x) {
+  return intrinsic(llvm::Intrinsic::sqrt, x);
+}
+template <class T>
+Number<T> trunc(Number<T> x) {
+  return intrinsic(llvm::Intrinsic::trunc, x);
+}
+template <class T>
+Number<T> abs(Number<T> x) {
+  return intrinsic(llvm::Intrinsic::fabs, x);
+}
+template <class T>
+bits<Number<T>> as_bits(Number<T> x) {
+  return bits<Number<T>>(place->builder.CreateBitCast(x.v, place->integers));
+}
+Number<float> as_number(Bits<uint32_t> x) { return Number<float>(place->builder.CreateBitCast(x.v, place->floats)); }
+Number<double> as_number(Bits<uint64_t> x) { return Number<double>(place->builder.CreateBitCast(x.v, place->floats)); }
+template <class T>
+T select(Mask m, T x, T y) {
+  return T(b().CreateSelect(m.v, x.v, y.v));
+}
+
+template <class V>
+V call(const std::string& name, V x, bool* found) {
+  *found = true;
+  if (name == "exp") return exp(x);
+  if (name == "expm1") return expm1(x);
+  if (name == "log") return log(x);
+  if (name == "log1p") return log1p(x);
+  if (name == "tanh") return tanh(x);
+  if (name == "logistic") return logistic(x);
+  if (name == "erf") return erf(x);
+  if (name == "rsqrt") return rsqrt(x);
+  *found = false;
+  return x;
+}
+
+}  // namespace
+}  // namespace anvil::elementary::expanded
+#undef ANVIL_ELEMENTARY_ISA
+
+namespace anvil::llvm_backend {
+
+llvm::Value* expand(llvm::IRBuilder<>& builder, const std::string& function, llvm::Value* x, int* written) {
+  using namespace elementary::expanded;
+  llvm::Type* type = x->getType();
+  Place here{builder, type, llvm::VectorType::getInteger(llvm::cast<llvm::VectorType>(type))};
+  Place* outer = std::exchange(place, &here);
+  bool found = false;
+  llvm::Value* y = type->getScalarType()->isFloatTy() ? call(function, Number<float>(x), &found).v
+                                                      : call(function, Number<double>(x), &found).v;
+  place = outer;
+  *written += here.written;
+  return found ? y : nullptr;
+}
+
+}  // namespace anvil::llvm_backend
