@@ -26,9 +26,8 @@ using loops::For;
 
 constexpr size_t most_pieces = 12;     // of one nest
 constexpr size_t most_nodes = 400;     // of expressions in all pieces of one nest
+constexpr int64_t least_part = 8;      // of all elements: one in so many may lie in short runs
 constexpr size_t most_statements = 8;  // that are cut like one that they read
-
-using Cuts = std::unordered_map<Variable, std::set<int64_t>>;  // where loops are cut, by their variables
 
 class Cutter {
  public:
@@ -163,19 +162,23 @@ class Cutter {
     return cuts;
   }
 
-  // How many pieces a nest becomes; 0 where runs of memory are too short for that.
-  size_t count(const StoreNest& n, const Cuts& cuts) const {
-    size_t count = 1;
-    int64_t run = 1;
-    for (const Affine& a : n.store->place) {
-      if (a.terms.empty()) continue;
-      const For* loop = n.loop_of(a);
-      const auto found = cuts.find(loop->variable);
-      const size_t ranges = found == cuts.end() ? 1 : found->second.size() + 1;
-      if (count == 1) run *= loop->end / static_cast<int64_t>(ranges);
-      count *= ranges;
+  // How many elements a part of a nest stores, and how many of these lie beside each other.
+  struct Extent {
+    int64_t all = 1, run = 1;
+  };
+  Extent extent(const StoreNest& n, const Ranges& ranges) const {
+    Extent e;
+    const Shape& shape = program_.buffers[static_cast<size_t>(n.store->buffer)].shape;
+    bool full = true;
+    for (size_t d = 0; d < shape.size(); ++d) {
+      const Affine& a = n.store->place[d];
+      const auto range = a.terms.empty() ? std::pair<int64_t, int64_t>{0, 1} : ranges.at(a.terms[0].variable);
+      const int64_t length = range.second - range.first;
+      e.all *= length;
+      if (full) e.run *= length;
+      full = full && length == shape[d];
     }
-    return count == 1 || run >= least_run_ ? count : 0;
+    return e;
   }
   static size_t nodes(const StoreNest& n) {
     size_t all = 0;
@@ -194,20 +197,28 @@ class Cutter {
     return reads_own ? std::nullopt : n;
   }
 
-  // How the nests in a statement's place are cut so that each reads one piece.
-  std::optional<std::vector<Cuts>> cuts_in(size_t slot, BufferId b, const std::vector<Piece>& pieces) const {
-    std::vector<Cuts> list;
+  // How the nests in a statement's place are cut so that each reads one piece: into few parts, most of it long in memory.
+  std::optional<std::vector<std::vector<Ranges>>> cuts_in(size_t slot, BufferId b,
+                                                          const std::vector<Piece>& pieces) const {
+    std::vector<std::vector<Ranges>> list;
     size_t all = 0, all_nodes = 0;
+    int64_t size = 0, in_short_runs = 0;
     for (const Stmt& s : slots_[slot]) {
       const std::optional<StoreNest> n = free_nest(s);
       if (!n || !followed(n->store->buffer)) return std::nullopt;
       const std::optional<Cuts> cuts = cuts_for(*n, loads_of(*n, b), pieces);
-      const size_t made = cuts ? count(*n, *cuts) : 0;
-      all += made;
-      all_nodes += made * nodes(*n);
-      if (made == 0 || all > most_pieces || all_nodes > most_nodes) return std::nullopt;
-      list.push_back(*cuts);
+      if (!cuts) return std::nullopt;
+      list.push_back(grid(*n, *cuts, most_pieces));
+      all += list.back().size();
+      all_nodes += list.back().size() * nodes(*n);
+      if (list.back().empty() || all > most_pieces || all_nodes > most_nodes) return std::nullopt;
+      for (const Ranges& r : list.back()) {
+        const Extent e = extent(*n, r);
+        size += e.all;
+        if (e.run < least_run_) in_short_runs += e.all;
+      }
     }
+    if (in_short_runs * least_part > size) return std::nullopt;
     return list;
   }
   // Whether no element is computed more often than it was.
@@ -240,9 +251,9 @@ class Cutter {
     const Facts f = facts_.at(b);
     const std::vector<Piece> made = pieces(b, f);
     if (made.empty()) return;
-    std::vector<std::vector<Cuts>> cuts;
+    std::vector<std::vector<std::vector<Ranges>>> cuts;
     for (size_t k : f.readers) {
-      std::optional<std::vector<Cuts>> here = cuts_in(k, b, made);
+      auto here = cuts_in(k, b, made);
       if (!here) return;
       cuts.push_back(std::move(*here));
       for (const Piece& p : made)
@@ -253,7 +264,8 @@ class Cutter {
     auto next = cuts.begin();
     for (size_t slot : f.readers) {
       const Block whole = std::exchange(slots_[slot], {});
-      for (size_t k = 0; k < whole.size(); ++k) cut(whole[k], (*next)[k], slots_[slot]);
+      for (size_t k = 0; k < whole.size(); ++k)
+        for (const Ranges& r : (*next)[k]) slots_[slot].push_back(part(program_, whole[k], r));
       ++next;
       for (Stmt& s : slots_[slot]) take_pieces(s, b, made);
       for (const Piece& p : made)
@@ -263,22 +275,6 @@ class Cutter {
       cut_.insert(slot);
     }
     for (size_t k : f.writers) slots_[k].clear();
-  }
-  void cut(const Stmt& whole, const Cuts& cuts, Block& out) {
-    Ranges ranges;
-    cut_from(whole, *store_nest(whole), 0, cuts, ranges, out);
-  }
-  // From loop number k on, within the ranges of those before it.
-  void cut_from(const Stmt& whole, const StoreNest& n, size_t k, const Cuts& cuts, Ranges& ranges, Block& out) {
-    if (k == n.loops.size()) return out.push_back(part(program_, whole, ranges));
-    const For& f = *n.loops[k];
-    std::vector<int64_t> starts = {0};
-    if (const auto found = cuts.find(f.variable); found != cuts.end())
-      starts.insert(starts.end(), found->second.begin(), found->second.end());
-    for (size_t r = 0; r < starts.size(); ++r) {
-      ranges[f.variable] = {starts[r], r + 1 < starts.size() ? starts[r + 1] : f.end};
-      cut_from(whole, n, k + 1, cuts, ranges, out);
-    }
   }
   // The loads of the buffer become what the piece that they lie in holds.
   void take_pieces(Stmt& s, BufferId b, const std::vector<Piece>& pieces) {
@@ -380,7 +376,7 @@ class Cutter {
   }
 
   Program& program_;
-  int64_t least_run_;  // elements beside each other in memory, in each piece on average
+  int64_t least_run_;  // elements beside each other in memory
   Block nowhere_;
   std::vector<const Block*> homes_;  // of each buffer: the block that has all its accesses
   std::unordered_set<BufferId> viewed_;

@@ -38,6 +38,24 @@ std::vector<Expr> loads_of(const StoreNest& n, BufferId b) {
   return list;
 }
 
+std::vector<Ranges> grid(const StoreNest& n, const Cuts& cuts, size_t most) {
+  std::vector<Ranges> list(1);
+  for (const For* f : n.loops) {
+    std::vector<int64_t> starts = {0};
+    if (const auto found = cuts.find(f->variable); found != cuts.end())
+      starts.insert(starts.end(), found->second.begin(), found->second.end());
+    if (list.size() * starts.size() > most) return {};
+    std::vector<Ranges> next;
+    for (const Ranges& r : list)
+      for (size_t k = 0; k < starts.size(); ++k) {
+        next.push_back(r);
+        next.back()[f->variable] = {starts[k], k + 1 < starts.size() ? starts[k + 1] : f->end};
+      }
+    list = std::move(next);
+  }
+  return list;
+}
+
 Stmt part(Program& p, const Stmt& nest, const Ranges& ranges) {
   const StoreNest n = store_nest(nest).value();
   VariableMap map;

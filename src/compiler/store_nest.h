@@ -1,6 +1,7 @@
 // Nests that store one expression, which passes cut and move into each other.
 #pragma once
 #include <optional>
+#include <set>
 
 #include "compiler/traverse.h"
 #include "loops/origins.h"
@@ -19,6 +20,8 @@ std::vector<Expr> loads_of(const StoreNest&, BufferId);
 // The steps of a nest from begin to end of each of its loops, by their variables; a loop of one step is none.
 using Ranges = std::unordered_map<Variable, std::pair<int64_t, int64_t>>;
 Stmt part(Program&, const Stmt& nest, const Ranges&);
+using Cuts = std::unordered_map<Variable, std::set<int64_t>>;          // the steps in front of which loops are cut
+std::vector<Ranges> grid(const StoreNest&, const Cuts&, size_t most);  // of all parts; none where they are more
 
 // Elements low[d] .. low[d] + extent[d] in each dimension, of which `value` is the one at low + variables.
 struct Piece {

@@ -54,7 +54,8 @@ TEST(Pieces, ReadersOfTheResultAreCutAlike) {
       });
   b.output(r[0]);
   b.output(r[1]);
-  EXPECT_EQ(temporaries(*b.g), 6u) << text_after_pieces(*b.g);  // the states and the counter, and the next ones
+  EXPECT_EQ(temporaries(*b.g), 7u) << text_after_pieces(
+      *b.g);  // the states, the next ones, and the counter with its condition
   expect_valid(*b.g);
 }
 
@@ -103,7 +104,7 @@ TEST(Pieces, OfAStateThatChangesStayAsTheyWere) {
   Builder b;
   Var x = b.input(DType::f64, {150, 3}), zero = b.scalar(0, DType::i32);
   auto r = while_loop(
-      *b.g, {x * 2.0, x, zero}, [](std::vector<Var>& s) { return s[2] < 3.0; },
+      *b.g, {x * 2.0, x, zero}, [](std::vector<Var>& s) { return s[2] < 2.0; },
       [&](std::vector<Var>& s) {
         Var before = rolled(s[0], 1, 0);
         Var from = literal(*s[0].graph, 1, {DType::i32, {}});
