@@ -38,7 +38,7 @@ class Collapser {
     for (size_t d = 0; d < place.size(); ++d) {
       int64_t fi = loops::factor(place[d], inner.variable), fo = loops::factor(place[d], outer.variable);
       if (fi == 0 && fo == 0) continue;
-      if (fi == 1 && !has_fast && place[d] == loops::variable(inner.variable) && shape[d] == inner.end)
+      if (!has_fast && place[d] == loops::variable(inner.variable) && shape[d] == inner.end)
         p.fast = d, has_fast = true;
       else if (fi == 0 && fo == 1 && !has_slow)
         p.slow = d, has_slow = true;

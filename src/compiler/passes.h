@@ -9,6 +9,7 @@ namespace anvil::compiler {
 
 loops::Program lower(const graph::Graph&);               // graph to loops, one nest for each value
 void unroll_small(loops::Program&);                      // tiny tensors in loops become scalars
+bool unroll_inside(loops::Program&);                     // part of shrinking: what is tiny in loops, too
 void inline_producers(loops::Program&);                  // elementwise producers move into their consumers
 void find_contractions(loops::Program&, const Target&);  // large sums of products run over packed blocks
 void store_contractions(loops::Program&);                // part of it: they write where copies would bring results
