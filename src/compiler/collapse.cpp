@@ -1,5 +1,5 @@
-// Adjacent loops that walk through memory as one do become one. The buffers get views in
-// which the two dimensions are one as well:
+// Adjacent loops that walk through memory as one do become one, also where other loops shift the slower of the two.
+// The buffers get views in which the two dimensions are one as well:
 //
 //   for j in 0..20 {                       for i in 0..1000 {
 //     for i in 0..50 {                       out1'[i] = x1'[i] + 1
@@ -38,10 +38,9 @@ class Collapser {
     for (size_t d = 0; d < place.size(); ++d) {
       int64_t fi = loops::factor(place[d], inner.variable), fo = loops::factor(place[d], outer.variable);
       if (fi == 0 && fo == 0) continue;
-      if (place[d].terms.size() != 1) return {false, false, 0, 0};
-      if (fi == 1 && !has_fast && place[d].constant == 0 && shape[d] == inner.end)
+      if (!has_fast && place[d] == loops::variable(inner.variable) && shape[d] == inner.end)
         p.fast = d, has_fast = true;
-      else if (fo == 1 && !has_slow)
+      else if (fi == 0 && fo == 1 && !has_slow)
         p.slow = d, has_slow = true;
       else
         return {false, false, 0, 0};
@@ -96,10 +95,11 @@ class Collapser {
     if (!p.used) return {b, place};
     Shape to;
     Index at;
+    const Affine shift = place[p.slow] + loops::variable(outer.variable) * -1;
     for (size_t d = 0; d < place.size(); ++d) {
       if (d > p.fast && d <= p.slow) continue;
       to.push_back(d == p.fast ? old[p.fast] * old[p.slow] : old[d]);
-      at.push_back(d == p.fast ? place[d] + place[p.slow].constant * old[p.fast] : place[d]);
+      at.push_back(d == p.fast ? place[d] + shift * old[p.fast] : place[d]);
     }
     return {view(b, to), at};
   }

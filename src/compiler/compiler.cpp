@@ -11,6 +11,7 @@ const std::vector<Pass>& passes() {
       {"unroll", [](loops::Program& p, const Target&) { unroll_small(p); }},
       {"inline", [](loops::Program& p, const Target&) { inline_producers(p); }},
       {"contraction", [](loops::Program& p, const Target& target) { find_contractions(p, target); }},
+      {"pieces", [](loops::Program& p, const Target& target) { cut_at_pieces(p, target); }},
       {"layout", [](loops::Program& p, const Target&) { choose_layouts(p); }},
       {"merge", [](loops::Program& p, const Target&) { merge_nests(p); }},
       {"shrink", [](loops::Program& p, const Target&) { shrink_buffers(p); }},

@@ -6,7 +6,8 @@
 //
 // It moves when all its uses are one read in one statement that happens at most once per
 // element, or when it is light (a few additions, no function), or, whatever the number of
-// reads, when it only moves data (slices, broadcasts, transposes, constants). What is read more
+// reads, when it only moves data (slices, broadcasts, transposes, constants). Nests that branch are no vectors: what is
+// more than light is computed before them. What is read more
 // than once as a smaller dtype is converted where it is made, so that the larger is never stored.
 #include <algorithm>
 
@@ -38,8 +39,9 @@ struct Facts {
   std::vector<Variable> variables;  // of its dimensions, -1 where the size is 1
 };
 struct Statement {
-  int parent;  // the statement whose block contains it, -1 for the program
-  int end;     // position after everything inside
+  int parent;             // the statement whose block contains it, -1 for the program
+  int end;                // position after everything inside
+  bool branches = false;  // a nest with a branch
 };
 
 class Inliner {
@@ -74,6 +76,7 @@ class Inliner {
   }
   void collect_nest(const Stmt& s, int id, double visits) {
     collect_own(s, id, visits);
+    if (std::holds_alternative<loops::If>(s.is)) statements_[static_cast<size_t>(id)].branches = true;
     if (auto f = std::get_if<loops::For>(&s.is)) visits *= static_cast<double>(f->end - f->begin);
     each_block(s, [&](const Block& b) {
       for (const Stmt& inner : b) collect_nest(inner, id, visits);
@@ -195,7 +198,7 @@ class Inliner {
       bool beside = statements_[static_cast<size_t>(u.statement)].parent == statements_[static_cast<size_t>(id)].parent;
       bool one = u.statement == first.statement && u.load == first.load;
       if (!moves_data && (!beside || u.visits > size || !(one || light))) return false;
-      if (!light && !moves_data && f.uses.size() > 1 && !one) return false;
+      if (!light && !moves_data && (!one || statements_[static_cast<size_t>(u.statement)].branches)) return false;
       if (!unchanged(store.value, id, u)) return false;
     }
     f.moved = true;

@@ -15,7 +15,7 @@
 // The nests of a block are taken one after the other and put into the tree made so far: at
 // each level the last loop with the same steps takes the new one's body when the two share
 // a buffer of several numbers, no statement between them depends on either, and steps of the two that meet in
-// memory are the same (loops/dependence.h).
+// memory are the same (loops/dependence.h). A loop that branches keeps others from being vectors: it stays alone.
 #include <algorithm>
 #include <memory>
 
@@ -41,6 +41,10 @@ struct Node {
   int product = 0;       // 1 for the sum of a product, 2 for the loop around it, ...; 0: none inside
   bool reduces = false;  // updates a local made outside
   bool carried = false;  // and reads it as well: a scan
+  bool branches() const {
+    return std::any_of(children.begin(), children.end(),
+                       [](const auto& c) { return std::holds_alternative<loops::If>(c->stmt.is); });
+  }
   int64_t extent() const {
     auto& f = std::get<loops::For>(stmt.is);
     return f.end - f.begin;
@@ -151,7 +155,7 @@ class Merger {
   bool legal(const Node& a, const Node& b) const { return may_fuse(program_, steps(a), steps(b)); }
   bool worthwhile(const Node& a, const Node& b) const {
     if (a.statements + b.statements > most_statements || a.nodes + b.nodes > most_nodes) return false;
-    if (a.carried || b.carried) return false;
+    if (a.carried || b.carried || a.branches() != b.branches()) return false;
     bool tiny = a.extent() <= small_extent && b.extent() <= small_extent;
     if (!tiny && (a.product == 3 || b.product == 3) && !around_product(a, b)) return false;
     const auto &x = a.touched.memory(), &y = b.touched.memory();

@@ -9,12 +9,14 @@ namespace anvil::compiler {
 
 loops::Program lower(const graph::Graph&);               // graph to loops, one nest for each value
 void unroll_small(loops::Program&);                      // tiny tensors in loops become scalars
+bool unroll_inside(loops::Program&);                     // part of shrinking: what is tiny in loops, too
 void inline_producers(loops::Program&);                  // elementwise producers move into their consumers
 void find_contractions(loops::Program&, const Target&);  // large sums of products run over packed blocks
 void store_contractions(loops::Program&);                // part of it: they write where copies would bring results
 void lay_out_contractions(loops::Program&);              // part of it: their results lie as they are read
 void move_batches(loops::Program&);                      // part of it: products of a batch lie one after the other
 void lay_out_records(loops::Program&);                   // part of the next one: what loops record lies step by step
+void cut_at_pieces(loops::Program&, const Target&);      // what is made in pieces moves into its readers
 void choose_layouts(loops::Program&);                    // temporaries lie in memory as they are read
 void merge_nests(loops::Program&);                       // nests with equal loops become one
 void shrink_buffers(loops::Program&);                 // temporaries lose the dimensions of shared loops, down to locals

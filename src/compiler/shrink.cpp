@@ -318,6 +318,7 @@ class Forwarder {
 
 void shrink_buffers(Program& p) {
   Shrinker(p).run();
+  if (unroll_inside(p)) Shrinker(p).run();
   Forwarder(p).run();
   remove_dead_stores(p);
 }

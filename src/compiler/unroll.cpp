@@ -6,6 +6,9 @@
 //       t2[i] = t1[i] * 0.5                  t2_2[] = t1_2[] * 0.5
 //     }                                      ...
 //     ...
+//
+// The same once more for what has become small inside of loops, when temporaries have lost the loops' dimensions:
+// there, short loops are written out beside whatever they read.
 #include <algorithm>
 #include <map>
 
@@ -17,11 +20,14 @@ namespace {
 
 constexpr int64_t most_elements = 16;         // of a tensor
 constexpr int64_t most_steps = 64;            // of a nest
+constexpr int64_t most_inner_steps = 3;       // of a loop inside of another one: too few for a vector
 constexpr double most_unrolled_nodes = 4000;  // of everything that is written out
+
+enum class Where : uint8_t { nests, inside };
 
 class Unroller {
  public:
-  explicit Unroller(Program& p) : program_(p), buffers_(p.buffers.size()) {
+  Unroller(Program& p, Where where) : program_(p), where_(where), buffers_(p.buffers.size()) {
     for (size_t b = 0; b < p.buffers.size(); ++b) {
       const loops::Buffer& buffer = p.buffers[b];
       Facts& f = buffers_[b];
@@ -31,18 +37,19 @@ class Unroller {
     }
   }
 
-  void run() {
+  bool run() {  // whether anything was written out
     collect(program_.body, false);
     for (Facts& f : buffers_) f.small = f.small && f.in_loop;
-    if (std::none_of(buffers_.begin(), buffers_.end(), [](const Facts& f) { return f.small; })) return;
+    if (std::none_of(buffers_.begin(), buffers_.end(), [](const Facts& f) { return f.small; })) return false;
     // A nest that is too long, or works on other temporaries as well, keeps all its buffers.
     while (settle()) {
     }
     double nodes = 0;
     for (const Nest& n : nests_)
       if (wanted(n)) nodes += n.nodes;
-    if (nodes > most_unrolled_nodes) return;
+    if (nodes == 0 || nodes > most_unrolled_nodes) return false;
     rewrite_block(program_.body);
+    return true;
   }
 
  private:
@@ -59,26 +66,40 @@ class Unroller {
 
   void collect(const Block& block, bool in_loop) {
     for (const Stmt& s : block) {
-      bool loop = in_loop || std::holds_alternative<loops::While>(s.is);
-      if (!std::holds_alternative<loops::For>(s.is)) {
+      bool loop = in_loop || std::holds_alternative<loops::While>(s.is) || std::holds_alternative<loops::For>(s.is);
+      if (!is_nest(s)) {
         each_access(s, [&](BufferId b, const Index* place, AccessKind) { access(b, place, in_loop); });
         each_block(s, [&](const Block& inner) { collect(inner, loop); });
         continue;
       }
       Nest n{&s, true, 0, {}};
-      n.possible = steps(s, 1, n.nodes) <= most_steps;
+      n.possible = steps(s, 1, n.nodes) <= most_steps_here();
+      std::unordered_set<Variable> own;
+      loops_of(s, own);
       each_access_inside(s, [&](BufferId b, const Index* place, AccessKind) {
         n.buffers.push_back(b);
         buffers_[static_cast<size_t>(b)].in_loop = buffers_[static_cast<size_t>(b)].in_loop || in_loop;
         for (const Affine& a : *place)
           for (const loops::Term& t : a.terms)
-            if (program_.variables[static_cast<size_t>(t.variable)].parameter)
-              buffers_[static_cast<size_t>(b)].small = false;
+            if (!own.count(t.variable)) buffers_[static_cast<size_t>(b)].small = false;
       });
       std::sort(n.buffers.begin(), n.buffers.end());
       n.buffers.erase(std::unique(n.buffers.begin(), n.buffers.end()), n.buffers.end());
       nests_.push_back(std::move(n));
     }
+  }
+  static void loops_of(const Stmt& s, std::unordered_set<Variable>& variables) {
+    if (auto f = std::get_if<loops::For>(&s.is)) variables.insert(f->variable);
+    each_block(s, [&](const Block& b) {
+      for (const Stmt& inner : b) loops_of(inner, variables);
+    });
+  }
+  double most_steps_here() const { return static_cast<double>(where_ == Where::nests ? most_steps : most_inner_steps); }
+  // What is written out as a whole or not at all.
+  bool is_nest(const Stmt& s) {
+    double nodes = 0;
+    return std::holds_alternative<loops::For>(s.is) &&
+           (where_ == Where::nests || steps(s, 1, nodes) <= most_steps_here());
   }
   void access(BufferId b, const Index* place, bool in_loop) {
     Facts& f = buffers_[static_cast<size_t>(b)];
@@ -112,7 +133,8 @@ class Unroller {
     bool changed = false;
     for (const Nest& n : nests_) {
       bool all_small = std::all_of(n.buffers.begin(), n.buffers.end(), [this](BufferId b) {
-        return program_.buffers[static_cast<size_t>(b)].kind != loops::Buffer::Kind::temporary ||
+        return where_ == Where::inside ||
+               program_.buffers[static_cast<size_t>(b)].kind != loops::Buffer::Kind::temporary ||
                program_.buffers[static_cast<size_t>(b)].shape.empty() || buffers_[static_cast<size_t>(b)].small;
       });
       if (n.possible && all_small) continue;
@@ -145,7 +167,7 @@ class Unroller {
   void rewrite_block(Block& block) {
     Block result;
     for (Stmt& s : block) {
-      if (std::holds_alternative<loops::For>(s.is)) {
+      if (is_nest(s)) {
         const Nest& n = nests_[next_++];
         if (!wanted(n)) {
           result.push_back(std::move(s));
@@ -208,6 +230,7 @@ class Unroller {
   }
 
   Program& program_;
+  Where where_;
   std::vector<Facts> buffers_;
   std::vector<Nest> nests_;
   size_t next_ = 0;
@@ -216,6 +239,7 @@ class Unroller {
 
 }  // namespace
 
-void unroll_small(Program& p) { Unroller(p).run(); }
+void unroll_small(Program& p) { Unroller(p, Where::nests).run(); }
+bool unroll_inside(Program& p) { return Unroller(p, Where::inside).run(); }
 
 }  // namespace anvil::compiler

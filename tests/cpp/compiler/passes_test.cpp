@@ -24,8 +24,8 @@ TEST(Stages, NameEveryPass) {
   b.output(b.input(DType::f32, {3}) + 1.0);
   std::vector<std::string> names;
   for (const compiler::Stage& s : compiler::stages(*b.g, {64, 32})) names.push_back(s.name);
-  EXPECT_EQ(names, (std::vector<std::string>{"lower", "unroll", "inline", "contraction", "layout", "merge", "shrink",
-                                             "collapse", "schedule", "parallel", "buffers"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"lower", "unroll", "inline", "contraction", "pieces", "layout", "merge",
+                                             "shrink", "collapse", "schedule", "parallel", "buffers"}));
 }
 
 TEST(Lower, OneNestForEachValue) {
@@ -46,6 +46,22 @@ TEST(Lower, OneNestForEachValue) {
             "    }\n"
             "    out1[i] = a1\n"
             "  }\n");
+}
+
+// Three states of many systems: the loop over systems is a vector, and what a step makes of them are numbers.
+TEST(Unroll, FewStatesOfManySystems) {
+  Builder b;
+  Var x = b.input(DType::f64, {3, 50});
+  const auto state = [&](Var z, int64_t k) { return slice(z, {k, 0}, {k + 1, 50}, {1, 1}); };
+  const auto slope = [&](Var z) {
+    return concatenate({state(z, 1) - state(z, 0), state(z, 0) * state(z, 2), exp(state(z, 2) * state(z, 1))}, 0);
+  };
+  Var first = slope(x), second = slope(x + 0.5 * first);
+  b.output(x + first + 2.0 * second);
+  const std::string text = after(*b.g, "schedule");
+  EXPECT_EQ(text.find("temporary"), std::string::npos) << text;
+  EXPECT_NE(text.find("for j in 0..50 vector 8"), std::string::npos) << text;
+  for (const compiler::Target& target : targets) expect_passes_agree(*b.g, numbers_for(*b.g), 1e-12, target);
 }
 
 TEST(Inline, FunctionsAreComputedOnce) {

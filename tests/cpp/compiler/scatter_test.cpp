@@ -125,6 +125,17 @@ TEST(Scatter, KeepsItsIndices) {
   expect_passes_agree(*b.g, {indices({4}, {2, 3, 1, 4})}, 0);
 }
 
+// Where updates go is computed for many of them at once, before the loop that branches.
+TEST(Scatter, PlacesAreVectors) {
+  Builder b;
+  Var x = b.input(DType::f64, {500}), u = b.input(DType::f64, {500});
+  Var place = convert(record("floor", {x * x * 3.0 + x * 7.0 + 9.0}), DType::i32);
+  Var zero = broadcast_in_dim(b.scalar(0, DType::f64), {16}, {});
+  b.output(scatter(zero, place, u, {{}, {0}, {}, {}, {0}, 1}, "add"));
+  const loops::Program p = expect_passes_agree(*b.g, numbers_for(*b.g), 1e-12);
+  EXPECT_NE(print(p).find("for i in 0..500 vector"), std::string::npos) << print(p);
+}
+
 std::string nest_of(const graph::Graph& g) { return loops::print(compiler::lower(g)); }
 
 TEST(Gather, BindsAnIndexOutsideOfTheLoopsOfAWindow) {
