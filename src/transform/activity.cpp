@@ -94,6 +94,10 @@ Differentiable differentiable(const Graph& graph, const ValueList& sources, prim
   }
   capture_invariants(*d.graph);
   hoist_linear(*d.graph, d.active);
+  if (mode == primitives::Reader::reverse && read_early(*d.graph, d.active)) {
+    d.active.propagate(d.graph->calls);
+    hoist_linear(*d.graph, d.active);
+  }
   return d;
 }
 

@@ -44,6 +44,9 @@ Differentiable differentiable(const Graph&, const ValueList& sources, primitives
 
 // What loops make, in a linear way, of values that are the same at each step is made before them: hoist_linear.cpp.
 void hoist_linear(Graph&, const Activity&);
+// What loops read of the result of calls per element becomes such calls on what they read: early_reads.cpp. Gives
+// whether there was any.
+bool read_early(Graph&, const Activity&);
 
 // The inputs that are marked; Error("gradient") where one is no float.
 ValueList marked_inputs(const Graph&, const std::vector<bool>& wrt);

@@ -255,6 +255,7 @@ void register_gather(Registry& r) {
   scatter.expand = expand_scatter;
   scatter.reverses = reverses_scatter;
   scatter.reverse = reverse_scatter;
+  scatter.augment = augment_scatter;
   scatter.forward = forward_scatter;
   scatter.batch = batch_scatter;
   scatter.lower = lower_scatter;

@@ -107,6 +107,7 @@ Var places_of_updates(graph::Graph&, const graph::Call& scatter);
 struct Targets {
   Targets(graph::Graph&, const graph::Call& scatter);
   Var products_of_others(Var update) const;
+  Var sums(Var update) const;  // of those of the same place
   Var as_they_come(Var by_place) const;  // a vector of those elements as an update
   Shape shape;                           // of an update
   Var inside;                            // like an update: whether it changes a place at all
@@ -122,6 +123,7 @@ void reverse_gather(ReverseStep&);
 // By the region's combination; other regions are differentiated through the expansion, update by update.
 bool reverses_scatter(const graph::Call&);
 void reverse_scatter(ReverseStep&);
+std::vector<ValuePtr> augment_scatter(graph::Graph&, const graph::Call&);
 bool forward_scatter(ForwardStep&);  // where it is linear; elsewhere false
 std::vector<ValuePtr> expand_scatter(graph::Graph&, const graph::Call&);
 

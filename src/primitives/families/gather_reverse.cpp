@@ -121,6 +121,16 @@ bool has_single_updates(const Call& c) {
          elements(take(update, other_axes(update.size(), c.params.ints("update_window_dims")))) == 1;
 }
 
+// So few updates that looking for those of the same place takes less than a look at every place.
+bool is_small(const Call& c) { return 32 * elements(c.inputs.back()->type.shape) < elements(c.inputs[0]->type.shape); }
+
+// What the rule for result k reads of the input at the places of the updates.
+bool reads_what_was_there(const Call& c, size_t k, size_t n) {
+  const std::string how = combination(*c.params.graph("update_computation"), k, n);
+  const bool extreme = how == "maximum" || how == "minimum";
+  return is_float(c.inputs[k]->type.dtype) && (how == "mul" || (extreme && (has_single_updates(c) || is_small(c))));
+}
+
 // One result of a scatter with its operands.
 struct Part {
   ReverseStep& step;
@@ -147,6 +157,12 @@ struct Part {
   Var scattered(Var onto, Var update, const char* combiner) const {
     return scatter(onto, indices, update, dims, combiner, unique);
   }
+  // At the places of the updates, before these.
+  Var what_was_there() const {
+    size_t number = 0;
+    for (size_t i = 0; i < k; ++i) number += reads_what_was_there(step.call, i, n) ? 1 : 0;
+    return residual(step, number);
+  }
   void input(Var d) const { set(step, k, d); }
   void update(Var d) const { set(step, n + 1 + k, d); }
 };
@@ -159,12 +175,12 @@ void reverse_add(const Part& p, bool subtracts) {
 // Of several updates of one place the last one stays.
 Var stay(const Part& p) {
   Graph& graph = p.step.graph;
-  const int64_t count = elements(p.u.shape());
-  if (32 * count < elements(p.x.shape())) {
+  if (is_small(p.step.call)) {
     const Targets targets(graph, p.step.call);
     return targets.as_they_come(targets.ends);
   }
   // it finds its own number there
+  const int64_t count = elements(p.u.shape());
   const Var number = reshape(iota(graph, 0, DType::i64, {count}, 1), p.u.shape());
   const Var last = p.scattered(literal(graph, 0, {DType::i64, p.x.shape()}), number, "");
   return p.read(last) == number;
@@ -179,7 +195,7 @@ void reverse_replace(const Part& p) {
 // y = x * u1 * u2 ...: for each update the product of the others.
 void reverse_mul(const Part& p) {
   if (p.by_u) {
-    const Var g = p.read(p.g) * p.read(p.x);
+    const Var g = p.read(p.g) * p.what_was_there();
     if (p.unique || elements(p.x.shape()) == 0) {
       p.update(g);
     } else {
@@ -192,14 +208,19 @@ void reverse_mul(const Part& p) {
 
 // Those that equal the extreme share its cotangent; when it is NaN, nobody does.
 void reverse_extreme(const Part& p) {
-  if (p.unique) {  // the places that have no update are not looked at
-    const Var y = p.read(p.y), g = p.read(p.g), by_x = p.read(p.x) == y, by_u = p.u == y, none = zeros_like(p.u);
-    const Var share = select(by_x & by_u, g * 0.5, g);
+  if (p.unique || is_small(p.step.call)) {  // the places that have no update are not looked at
+    const Var y = p.read(p.y), by_x = p.what_was_there() == y, by_u = p.u == y, none = zeros_like(p.u);
+    Var count = convert(by_u, p.u.dtype());
+    if (!p.unique) count = Targets(p.step.graph, p.step.call).sums(count);
+    const Var share = p.read(p.g) / maximum(count + convert(by_x, p.u.dtype()), literal(p.u, 1));
     if (p.by_x) p.input(p.scattered(p.g, select(by_x, share, none), ""));
     if (p.by_u) p.update(select(by_u, share, none));
     return;
   }
-  Var by_x = p.x == p.y, by_u = p.u == p.read(p.y);
+  const DType flag = DType::boolean;
+  const Var stays = p.scattered(literal(p.step.graph, true, {flag, p.x.shape()}),
+                                literal(p.step.graph, false, {flag, p.u.shape()}), "");
+  Var by_x = (p.x == p.y) | stays, by_u = p.u == p.read(p.y);
   Var ones_of_x = convert(by_x, p.x.dtype()), ones_of_u = convert(by_u, p.x.dtype());
   Var count = maximum(p.scattered(ones_of_x, ones_of_u, "add"), literal(p.x, 1));
   Var share = p.g / count;
@@ -255,6 +276,17 @@ void reverse_gather(ReverseStep& step) {
   }
   Var indices = clamped(operand(step, 1), d, low, high);
   set(step, 0, scatter(sum_so_far(step, 0).value_or(zeros_like(x)), indices, g, d, "add"));
+}
+
+// What is there before an update is read before the scatter, which then happens in place.
+std::vector<ValuePtr> augment_scatter(Graph& to, const Call& c) {
+  const size_t n = inputs_of_scatter(c.inputs.size());
+  std::vector<ValuePtr> residuals;
+  for (size_t k = 0; k < n; ++k)
+    if (reads_what_was_there(c, k, n)) residuals.push_back(UpdateReader(to, c)({&to, c.inputs[k]}).value);
+  std::vector<ValuePtr> made = record(to, primitive_of(c), c.inputs, c.params);
+  made.insert(made.end(), residuals.begin(), residuals.end());
+  return made;
 }
 
 void reverse_scatter(ReverseStep& step) {

@@ -62,6 +62,13 @@ Var Targets::products_of_others(Var update) const {
   return as_they_come(before * after);
 }
 
+Var Targets::sums(Var update) const {
+  const Var u = elements_at(row_major(update), order), last_first = reverse(u, {0});
+  const Var through = combined_runs("add", begins, u, 0);
+  const Var from_end = reverse(combined_runs("add", reverse(ends, {0}), last_first, 0), {0});
+  return as_they_come(through + from_end - u);
+}
+
 std::vector<ValuePtr> expand_scatter(Graph& to, const Call& c) {
   const size_t n = inputs_of_scatter(c.inputs.size());
   const Shape& shape = c.inputs[0]->type.shape;

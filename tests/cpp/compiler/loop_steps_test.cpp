@@ -75,6 +75,27 @@ TEST(LoopSteps, OfLoopsInLoops) {
         })[0];
   });
 }
+TEST(LoopSteps, OfReadsOfCallsPerElement) {
+  expect_few_steps([](Var x, Var y, Var i) {
+    const Var by = broadcast_in_dim(reshape(element_of(y, i), {}), x.shape(), {});
+    return with_element_of(y, i, element_of(exp(sin(x) * by) + x * y, i));
+  });
+}
+
+// y[i] joined with an element of x, or y at three places of which two are one with three elements.
+TEST(LoopSteps, OfScatters) {
+  const IndexDims by_element{{}, {0}, {}, {}, {0}, 1};
+  for (const char* how : {"", "add", "mul", "maximum", "minimum"}) {
+    SCOPED_TRACE(how);
+    expect_few_steps([&](Var x, Var y, Var i) {
+      return scatter(y, reshape(i, {1}), sin(element_of(x, i)), by_element, how, false);
+    });
+    expect_few_steps([&](Var x, Var y, Var i) {
+      const Var one = reshape(i, {1}), all = concatenate({one, one + 1.0, one}, 0);
+      return scatter(y, all, sin(dynamic_slice(x, {i}, {3})), by_element, how, false);
+    });
+  }
+}
 
 }  // namespace
 }  // namespace anvil::test

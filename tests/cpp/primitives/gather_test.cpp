@@ -158,6 +158,17 @@ TEST(Scatter, Gradients) {
   expect_gradients(squares(scattered({{}, {1}, {0}, {0}, {1}, 1}, "add")), {m, ints({3}, {1, 0, 1}), w});
 }
 
+// Of a large tensor only the places of few updates are looked at.
+TEST(Scatter, GradientsOfFewUpdates) {
+  const Tensor x = spread_values(DType::f64, {170}, 0.4, 1.6), u = spread_values(DType::f64, {5}, 0.4, 1.6, 3);
+  for (const char* combiner : {"", "mul", "maximum", "minimum"}) {
+    SCOPED_TRACE(combiner);
+    expect_gradients(squares(scattered(elements_of_vector, combiner)), {x, ints({5}, {1, 3, 1, 800, 1}), u}, 1);
+    expect_gradients(squares(scattered(windows_of_vector, combiner)),
+                     {x, ints({2}, {-1, 1}), spread_values(DType::f64, {2, 2}, 0.4, 1.6, 5)}, 1);
+  }
+}
+
 TEST(Scatter, GradientOfProductsWithZeros) {
   auto product = scattered(elements_of_vector, "mul");
   Tensor x = doubles({3}, {2, 3, 4}), at = ints({5}, {0, 0, 1, 1, 1}), u = doubles({5}, {0, 5, 0, 0, 7});

@@ -218,6 +218,26 @@ TEST(Kinks, ScattersShareEqually) {
             (std::vector<Numbers>{{0, .5, 1}, {0, 0, .5}}));
 }
 
+// Whether they are few, so that no other places are looked at, or not.
+TEST(Kinks, UpdatesShareEquallyAndLeaveOthersAlone) {
+  for (const size_t n : {5, 200}) {
+    SCOPED_TRACE(n);
+    const auto scattered = [](const char* name) {
+      return [=](graph::Graph& g, const Vars& x) {
+        g.constants.push_back(graph::make_constant(tensor(DType::i32, {5, 1}, {0, 0, 1, 2, -1})));
+        return Vars{scatter(x[0], {&g, g.constants.back()}, x[1], {{}, {0}, {}, {}, {0}, 1}, name)};
+      };
+    };
+    Numbers x(n, nan), by_x(n, 1);
+    x[0] = 4, x[1] = 5, by_x[0] = 1. / 3, by_x[2] = 0;
+    EXPECT_EQ(gradients(scattered("maximum"), {vector(x), vector({4, 4, 3, 1, 0})}),
+              (std::vector<Numbers>{by_x, {1. / 3, 1. / 3, 0, 0, 0}}));
+    x[0] = 9, by_x[0] = 0, by_x[1] = .5;
+    EXPECT_EQ(gradients(scattered("minimum"), {vector(x), vector({4, 7, 5, 1, 0})}),
+              (std::vector<Numbers>{by_x, {1, 0, .5, 0, 0}}));
+  }
+}
+
 // One index: elements that it does not name are passed on, whatever they are.
 TEST(Kinks, SingleUpdatesShareWithTheirElements) {
   const auto updated = [](const char* name, double at) {
