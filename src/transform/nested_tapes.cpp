@@ -16,6 +16,7 @@
 #include "base/interrupt.h"
 #include "primitives/families/control.h"
 #include "transform/needed.h"
+#include "transform/segments.h"
 #include "transform/simplify.h"
 #include "transform/trip_count.h"
 
@@ -24,9 +25,6 @@ namespace anvil::transform {
 namespace {
 
 using primitives::Control;
-
-constexpr int64_t handle_bytes = 320;     // of a tape without records, its first chunk with it
-constexpr int64_t expected_records = 32;  // of a loop whose number of steps is not known
 
 // Fields of the tapes before this one.
 size_t fields_before(const std::vector<int64_t>& counts, size_t tape) {
@@ -222,11 +220,10 @@ std::optional<int64_t> expected_bytes(const Graph& of, const ValuePtr& tape) {
     const Graph& g = branch_with_tape(*c, k);
     return expected_bytes(g, g.outputs[k]);
   }
-  const graph::Param* segment = c->params.find("segment");
-  if (segment != nullptr && std::get<int64_t>(segment->value) == 0) return std::nullopt;
   const bool scans = primitives::control_of(*c) == Control::scan;
   if (scans && !expected_bytes(of, c->inputs[0])) return std::nullopt;
-  const auto steps = scans ? std::nullopt : trip_count(*c);
+  const auto steps = kept_records(*c);
+  if (!steps) return std::nullopt;
   const auto counts = primitives::new_field_counts(*c);
   const Graph& body = *c->params.graph("body_graph");
   const size_t carried = primitives::carried(*c), tape_number = k - carried;
@@ -237,8 +234,7 @@ std::optional<int64_t> expected_bytes(const Graph& of, const ValuePtr& tape) {
     record += static_cast<double>(is_tape(v) ? expected_bytes(body, v).value_or(0) : size_in_bytes(v));
   }
   constexpr double most = 1e12;  // far from where costs overflow
-  return handle_bytes +
-         static_cast<int64_t>(std::min(most, record * static_cast<double>(steps.value_or(expected_records))));
+  return handle_bytes + static_cast<int64_t>(std::min(most, record * static_cast<double>(*steps)));
 }
 
 GraphPtr without_nested_tapes(const Graph& g) {

@@ -8,6 +8,8 @@
 
 namespace anvil::transform {
 
+inline constexpr int64_t handle_bytes = 320;  // of a tape without records, its first chunk with it
+
 // How many bytes a tape takes, as far as that can be told before the graph runs; null where the graph does not make it
 // or where it shall not outlive its step.
 std::optional<int64_t> expected_bytes(const Graph&, const ValuePtr& tape);

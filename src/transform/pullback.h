@@ -1,6 +1,7 @@
 // One backward walk: the cotangents found so far, and the rules of control flow. reverse.cpp has the walk, reverse_branch.cpp and
 // reverse_loop.cpp the rules of control flow. Cotangents that are zero are never made: they are null.
 #pragma once
+#include <array>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -55,7 +56,7 @@ class Pullback {
   };
   Backward backward_body(const Loop&, const std::vector<bool>& carries) const;
   void reverse_in_segments(const Call&, int64_t length);
-  void reverse_split(const Call&, int64_t length);
+  void reverse_split(const Call&, const std::array<Call, 2>& parts);
   static Step forward_step(const Loop&, Backward&);
   static Step smallest_step(const Loop&, Backward&);
   std::vector<Record> record(const Loop&, Backward&, Step);
@@ -74,6 +75,7 @@ class Pullback {
   // The places in `to` of control flow and of calls that can be augmented, by their first result.
   std::unordered_map<const Value*, size_t> places_;
   std::unordered_map<size_t, std::vector<Call>> augmented_;  // what comes to stand in these places
+  std::unordered_set<const Value*> begun_;                   // by the first steps of loops that were split
   // In the body of a loop: what is not the same at each step, but for counters.
   std::unordered_set<const Value*> moving_;
 };

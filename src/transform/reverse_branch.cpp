@@ -31,7 +31,9 @@ Pullback::Again Pullback::recomputed(const Call& call, const Graph& inner, const
     if (ValuePtr g = cotangent(call.outputs[i])) pullback.seed(outputs[i], g);
   pullback.run();
   for (const ValuePtr& v : targets) back->outputs.push_back(pullback.cotangent(v));
-  return {back, outputs, made_by(calls)};
+  Values remade = made_by(calls);
+  remade.merge(pullback.begun_);
+  return {back, outputs, remade};
 }
 
 void Pullback::reverse_checkpoint(const Call& call) {

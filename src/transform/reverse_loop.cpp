@@ -105,6 +105,7 @@ Pullback::Backward Pullback::backward_body(const Loop& loop, const std::vector<b
     }
   }
   inner.run();
+  b.remade.merge(inner.begun_);
 
   for (const ValuePtr& v : b.states) b.reached.push_back(inner.cotangent(v) != nullptr);
   for (auto& c : b.carries) {
@@ -138,8 +139,8 @@ void Pullback::reverse_in_segments(const Call& call, int64_t length) {
 }
 
 // A loop whose number of steps is not known: its first steps are recorded, and there may be no others.
-void Pullback::reverse_split(const Call& call, int64_t length) {
-  const auto [first, rest] = split(call, length);
+void Pullback::reverse_split(const Call& call, const std::array<Call, 2>& parts) {
+  const auto& [first, rest] = parts;
   const size_t place = places_.at(call.outputs[0].get());
   to_.calls[place] = first;
   to_.calls.insert(to_.calls.begin() + static_cast<std::ptrdiff_t>(place) + 1, rest);
@@ -149,6 +150,7 @@ void Pullback::reverse_split(const Call& call, int64_t length) {
   augmented_ = std::move(augmented);
   places_[first.outputs[0].get()] = place;
   places_[rest.outputs[0].get()] = place + 1;
+  for (const ValuePtr& v : first.outputs) begun_.insert(v.get());
   active_.propagate(std::vector<Call>{first, rest});
   reverse_loop(rest);
   reverse_loop(first);
@@ -179,9 +181,11 @@ void Pullback::reverse_loop(const Call& call) {
   Step step = forward_step(loop, b);
   if (can_be_cut) {
     const int64_t bytes = step.bytes;
-    const bool outermost = moving_.empty() && places_.count(call.outputs[0].get()) != 0;
+    const bool outermost = moving_.empty(), is_there = places_.count(call.outputs[0].get()) != 0;
     if (const int64_t length = segment_length(call, bytes)) return reverse_in_segments(call, length);
-    if (const int64_t length = recorded_steps(call, bytes); length > 0 && outermost) return reverse_split(call, length);
+    const int64_t length = outermost ? recorded_steps(call, bytes) : steps_like_state(call, bytes);
+    const Rest rest = outermost ? Rest::in_segments : Rest::in_one;
+    if (length > 0 && is_there) return reverse_split(call, split(call, length, rest));
   }
   const std::vector<Record> records = record(loop, b, std::move(step));
   Graph& body = *b.body;

@@ -14,6 +14,7 @@
 
 #include "primitives/families/control.h"
 #include "primitives/vocabulary/var.h"
+#include "transform/nested_tapes.h"
 #include "transform/rewrite.h"
 #include "transform/trip_count.h"
 
@@ -25,10 +26,10 @@ using primitives::vars;
 
 namespace {
 
-// Makes of `loop` one that is not cut any more.
-void is_whole(Call& loop) {
+// Makes of `loop` one that is not cut any more; `kept` as kept_records() gives it.
+void is_whole(Call& loop, std::optional<int64_t> kept = std::nullopt) {
   std::erase_if(loop.params.items, [](const graph::Param& p) { return p.name == "segment"; });
-  loop.params.items.push_back({"segment", int64_t(0)});
+  loop.params.items.push_back({"segment", kept ? -1 - *kept : int64_t(0)});
 }
 
 // At most the first `length` steps from `state`, recorded in `g` with one more carried value, the number of steps;
@@ -66,15 +67,37 @@ Call in_segments(const Call& loop, int64_t length) {
   return result;
 }
 
-std::array<Call, 2> split(const Call& loop, int64_t length) {
+std::array<Call, 2> split(const Call& loop, int64_t length, Rest rest) {
   Graph first;
-  Call rest = loop;
-  rest.inputs = primitives::values(first_steps(first, loop, vars(first, loop.inputs), length));
-  return {first.calls.at(0), in_segments(rest, length)};
+  Call others = loop;
+  others.inputs = primitives::values(first_steps(first, loop, vars(first, loop.inputs), length));
+  if (rest == Rest::in_segments) return {first.calls.at(0), in_segments(others, length)};
+  constexpr int64_t all = int64_t(1) << 53;
+  others = in_segments(others, all);
+  is_whole(first.calls.at(0), length);
+  is_whole(others, 0);
+  return {first.calls.at(0), others};
 }
 
 int64_t stated_length(const Call& loop) {
-  return loop.params.find("segment") == nullptr ? -1 : loop.params.integer("segment");
+  return loop.params.find("segment") == nullptr ? -1 : std::max<int64_t>(0, loop.params.integer("segment"));
+}
+
+std::optional<int64_t> kept_records(const Call& loop) {
+  constexpr int64_t expected = 32;
+  const int64_t segment = loop.params.find("segment") == nullptr ? INT64_MIN : loop.params.integer("segment");
+  if (segment == 0) return std::nullopt;
+  const bool scans = primitives::control_of(loop) == primitives::Control::scan;
+  if (const auto steps = scans ? std::nullopt : trip_count(loop)) return steps;
+  return segment < 0 ? std::min(expected, -1 - std::max(segment, -1 - expected)) : expected;
+}
+
+int64_t steps_like_state(const Call& loop, int64_t record_bytes) {
+  if (loop.params.find("segment") != nullptr || trip_count(loop) || record_bytes == 0) return 0;
+  int64_t state = 0;
+  for (const ValuePtr& v : loop.inputs) state += size_in_bytes(v);
+  const int64_t tape = handle_bytes + *kept_records(loop) * record_bytes;
+  return state > tape ? state / record_bytes : 0;
 }
 
 int64_t segment_length(const Call& loop, int64_t record_bytes) {

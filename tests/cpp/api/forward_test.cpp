@@ -151,6 +151,19 @@ TEST(RandomForward, Loops) {
   });
 }
 
+// Loops in loops that are split since their states are large, and make more steps than are recorded.
+TEST(RandomForward, LongLoops) {
+  constexpr int64_t length = 120, times = 25;
+  each_seed(30, [](uint64_t seed) {
+    const std::vector<Tensor> at = {spread_values(DType::f64, {}, -0.8, 0.8, 1),
+                                    spread_values(DType::f64, {length}, -1, 1, 2),
+                                    spread_values(DType::f64, {length}, -1, 1, 3)};
+    const Graph g =
+        build([seed](Graph& to, const std::vector<Var>& x) { return RandomLoops(seed, length, times)(to, x); }, at);
+    expect_modes_agree(g, at);
+  });
+}
+
 INSTANTIATE_TEST_SUITE_P(Forward, Floats, testing::Values(DType::f16, DType::bf16, DType::f32, DType::f64),
                          [](const auto& test) { return std::string(name(test.param)); });
 

@@ -122,5 +122,29 @@ TEST(LoopMemory, LoopsOfUnknownLengthInLoopsTakeTheirOwnRecords) {
   EXPECT_LE(recorded(cut, at), slack * 8008 * (steps / 50) + 300 * 50);
 }
 
+// y[j mod 1000] = sin(w y[j mod 1000]), far more often than there are elements, which nobody knows as the condition is
+// written: steps whose records take as much as the state are recorded, and then the state once more.
+TEST(LoopMemory, LongLoopsOfUnknownLengthInLoopsTakeNoMoreThanTheStates) {
+  constexpr int64_t outer = 10, inner = 5'000, state = 8'000;
+  const auto program = [](bool known) {
+    const Step often = [known](Graph& b, Var, Var y) {
+      const auto below = [known](Graph& c, const Vars& s) {
+        return known ? s[0] < position(c, inner) : s[0] * s[0] < position(c, inner * inner);
+      };
+      return primitives::loop(b, {position(b, 0), {&b, y.value}}, below, [](Graph& c, const Vars& s) {
+        const Var at = primitives::record("remainder", {s[0], position(c, 1000)});
+        const Var next = sin(primitives::dynamic_slice(s[1], {at}, {1}) * 1.1);
+        return Vars{s[0] + position(c, 1), primitives::dynamic_update_slice(s[1], next, {at})};
+      })[1];
+    };
+    return Program([often](Graph& g, const Vars& x) { return Vars{repeat(g, outer, x[0], often)[1]}; });
+  };
+  const std::vector<Tensor> at = {spread_values(DType::f64, {1000})};
+  std::vector<Tensor> slopes, expected;
+  EXPECT_LE(recorded(program(false), at, &slopes), slack * (outer * (2 * state + 1000) + 16 * inner));
+  recorded(program(true), at, &expected);
+  for (int64_t i = 0; i < 1000; ++i) EXPECT_EQ(element(slopes[0], i), element(expected[0], i)) << i;
+}
+
 }  // namespace
 }  // namespace anvil::test

@@ -20,6 +20,9 @@ class RandomLoops {
   // `uneven`: how many steps a loop makes depends on what it computes.
   explicit RandomLoops(uint64_t seed, bool uneven = false)
       : length(seed % 3 == 0 ? 20 : 5), uneven_(uneven), random_(seed) {}
+  // Uneven ones of so many times the steps, of larger arrays.
+  RandomLoops(uint64_t seed, int64_t elements, int64_t times)
+      : length(elements), uneven_(true), times_(times), random_(seed) {}
 
   // Of a scalar and two arrays, all f64: some more.
   Vars operator()(Graph& g, const Vars& x) {
@@ -43,10 +46,12 @@ class RandomLoops {
 
   Var element(Graph& g, const Scope& s) {
     const Var a = any(g, s.arrays), i = any(g, s.places);
-    if (chance(30)) {
+    const int64_t how = below(100);
+    if (how < 30) {
       const Var at = reshape(i, {1});
       return reshape(primitives::gather(a, at, {1}, {{0}, {}, {}, {}, {0}, 0}), {});
     }
+    if (how < 50) return reshape(primitives::dynamic_slice(sin(a) * a, {i}, {1}), {});
     return reshape(primitives::dynamic_slice(a, {i}, {1}), {});
   }
   Var scalar(Graph& g, const Scope& s, int depth) {
@@ -74,7 +79,8 @@ class RandomLoops {
       case 0: return array * 0.9 + broadcast_in_dim(sin(x), {length}, {});
       case 1: {
         const Var index = reshape(at, {1, 1}), update = reshape(x, {1});
-        return primitives::scatter(array, index, update, {{}, {0}, {}, {}, {0}, 1}, chance(50) ? "add" : "");
+        const char* joined[] = {"add", "add", "add", "", "", "mul", "maximum"};
+        return primitives::scatter(array, index, update, {{}, {0}, {}, {}, {0}, 1}, joined[below(100) * 7 / 100]);
       }
       case 2: return primitives::dynamic_update_slice(array, broadcast_in_dim(x * 0.5, {2}, {}), {at});
       default: return primitives::dynamic_update_slice(array, reshape(x, {1}), {at});
@@ -101,7 +107,8 @@ class RandomLoops {
     const Vars start = {reduced(x), array, integer(g, below(2)), integer(g, 4 - below(2)), any(g, outer.scalars)};
     const auto go_on = [this](Graph& test, const Vars& now) {
       const Var more = now[2] < integer(test, below(5));
-      if (uneven_) return (now[2] < integer(test, 2 + below(3))) & (now[0] < 0.1 * static_cast<double>(below(8)));
+      if (uneven_)
+        return (now[2] < integer(test, times_ * (2 + below(3)))) & (now[0] < 0.1 * static_cast<double>(below(8)));
       return chance(30) ? more & (now[0] < 0.9) : more;
     };
     const Vars results = primitives::loop(g, start, go_on, [&](Graph& body, const Vars& s) {
@@ -128,6 +135,7 @@ class RandomLoops {
   static Var reduced(Var x) { return sin(x); }
 
   const bool uneven_;
+  const int64_t times_ = 1;
   std::mt19937_64 random_;
 };
 
