@@ -25,12 +25,10 @@ constexpr double store_row = 16, store_alone = 20, store_batch = 28;            
 
 struct Tile {
   int64_t rows, columns;
-  int64_t half, narrow;  // of these are multiples at the edges
 };
 Tile tile_of(const ProductShape& s, const Target& target) {
   const int64_t rows = 2 * target.vector_bytes / s.element_bytes;
-  const int64_t narrow = target.vector_bytes >= 64 ? 4 : 2;
-  return {rows, target.vector_bytes >= 32 ? 3 * narrow : 2 * narrow, rows / 2, narrow};
+  return {rows, target.vector_bytes >= 64 ? 12 : target.vector_bytes == 32 ? 6 : 4};
 }
 double whole(int64_t n, int64_t size) { return static_cast<double>((n + size - 1) / size * size); }
 
@@ -55,7 +53,7 @@ double cost_packed(const ProductShape& s, const Tile& tile) {
   if (s.widened) a = std::max(a, pack_widened), b = std::max(b, pack_widened);
   const double rows = static_cast<double>(s.rows), columns = static_cast<double>(s.columns);
   return static_cast<double>(s.depth) *
-             (whole(s.rows, tile.half) * whole(s.columns, tile.narrow) + a * rows + b * columns) +
+             (whole(s.rows, tile.rows) * whole(s.columns, tile.columns) + a * rows + b * columns) +
          (s.batch_together > 0           ? store_batch
           : s.rows_together >= tile.rows ? store_row
                                          : store_alone) *
