@@ -30,8 +30,6 @@ llvm::IRBuilder<>& b() {
 struct Mask {
   llvm::Value* v;
   friend Mask operator&(Mask x, Mask y) { return {b().CreateAnd(x.v, y.v)}; }
-  friend Mask operator|(Mask x, Mask y) { return {b().CreateOr(x.v, y.v)}; }
-  friend Mask operator!(Mask x) { return {b().CreateNot(x.v)}; }
 };
 
 template <class I>
