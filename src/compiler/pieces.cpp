@@ -24,14 +24,14 @@ namespace {
 
 using loops::For;
 
-constexpr size_t most_pieces = 12;     // of one nest
-constexpr size_t most_nodes = 400;     // of expressions in all pieces of one nest
-constexpr int64_t least_part = 8;      // of all elements: one in so many may lie in short runs
-constexpr size_t most_statements = 8;  // that are cut like one that they read
+constexpr size_t most_pieces = 12;         // of one nest
+constexpr size_t most_piece_nodes = 400;   // of expressions in all pieces of one nest
+constexpr int64_t least_part = 8;          // of all elements: one in so many may lie in short runs
+constexpr size_t most_cut_statements = 8;  // that are cut like one that they read
 
-class Cutter {
+class PieceCutter {
  public:
-  Cutter(Program& p, const Target& target)
+  PieceCutter(Program& p, const Target& target)
       : program_(p), least_run_(target.vector_bytes), homes_(p.buffers.size(), nullptr) {
     for (const loops::Buffer& b : p.buffers)
       if (b.alias >= 0) viewed_.insert(b.alias);
@@ -211,7 +211,7 @@ class Cutter {
       list.push_back(grid(*n, *cuts, most_pieces));
       all += list.back().size();
       all_nodes += list.back().size() * nodes(*n);
-      if (list.back().empty() || all > most_pieces || all_nodes > most_nodes) return std::nullopt;
+      if (list.back().empty() || all > most_pieces || all_nodes > most_piece_nodes) return std::nullopt;
       for (const Ranges& r : list.back()) {
         const Extent e = extent(*n, r);
         size += e.all;
@@ -239,7 +239,7 @@ class Cutter {
   // Whether all nests that read a buffer can be cut as it is: else they would not become one with the nest that makes it.
   bool followed(BufferId b) const {
     const std::set<size_t>& list = facts_.at(root(program_, b)).readers;
-    return list.size() <= most_statements && std::all_of(list.begin(), list.end(), [&](size_t k) {
+    return list.size() <= most_cut_statements && std::all_of(list.begin(), list.end(), [&](size_t k) {
              return std::all_of(slots_[k].begin(), slots_[k].end(), [&](const Stmt& s) {
                return !std::holds_alternative<For>(s.is) || free_nest(s).has_value();
              });
@@ -308,7 +308,7 @@ class Cutter {
         if (k <= slot || slots_[k].size() != 1 || !may_move(slots_[k][0], slot, k)) continue;
         const StoreNest n = *store_nest(slots_[k][0]);
         const std::vector<Ranges> ranges = ranges_behind(n, groups, made);
-        if (ranges.empty() || nodes(n) * groups.size() > most_nodes) continue;
+        if (ranges.empty() || nodes(n) * groups.size() > most_piece_nodes) continue;
         for (size_t g = 0; g < groups.size(); ++g) groups[g].push_back(part(program_, slots_[k][0], ranges[g]));
         made.push_back(n.store->buffer);
         slots_[k].clear();
@@ -389,6 +389,6 @@ class Cutter {
 
 }  // namespace
 
-void cut_at_pieces(Program& p, const Target& target) { Cutter(p, target).block(p.body); }
+void cut_at_pieces(Program& p, const Target& target) { PieceCutter(p, target).block(p.body); }
 
 }  // namespace anvil::compiler
