@@ -172,8 +172,9 @@ class PieceCutter {
     bool full = true;
     for (size_t d = 0; d < shape.size(); ++d) {
       const Affine& a = n.store->place[d];
-      const auto range = a.terms.empty() ? std::pair<int64_t, int64_t>{0, 1} : ranges.at(a.terms[0].variable);
-      const int64_t length = range.second - range.first;
+      const auto range = a.terms.empty() ? ranges.end() : ranges.find(a.terms[0].variable);
+      const int64_t length =
+          range == ranges.end() ? 1 : range->second.second - range->second.first;  // of one step around
       e.all *= length;
       if (full) e.run *= length;
       full = full && length == shape[d];

@@ -1,6 +1,7 @@
 // The vocabulary of the formulas (runtime/elementary/lanes.h) for values of generated code.
 #include "backend/llvm/expand.h"
 
+#include <optional>
 #include <utility>
 
 #define ANVIL_ELEMENTARY_ISA expanded
@@ -116,20 +117,22 @@ T select(Mask m, T x, T y) {
   return T(b().CreateSelect(m.v, x.v, y.v));
 }
 
+// The formulas that are short.
+#define ANVIL_FORMULA(function) \
+  if (name == #function) return function(x);
 template <class V>
-V call(const std::string& name, V x, bool* found) {
-  *found = true;
-  if (name == "exp") return exp(x);
-  if (name == "expm1") return expm1(x);
-  if (name == "log") return log(x);
-  if (name == "log1p") return log1p(x);
-  if (name == "tanh") return tanh(x);
-  if (name == "logistic") return logistic(x);
-  if (name == "erf") return erf(x);
-  if (name == "rsqrt") return rsqrt(x);
-  *found = false;
-  return x;
+std::optional<V> call(const std::string& name, V x) {
+  ANVIL_FORMULA(exp)
+  ANVIL_FORMULA(expm1)
+  ANVIL_FORMULA(log)
+  ANVIL_FORMULA(log1p)
+  ANVIL_FORMULA(tanh)
+  ANVIL_FORMULA(logistic)
+  ANVIL_FORMULA(erf)
+  ANVIL_FORMULA(rsqrt)
+  return std::nullopt;
 }
+#undef ANVIL_FORMULA
 
 }  // namespace
 }  // namespace anvil::elementary::expanded
@@ -142,12 +145,11 @@ llvm::Value* expand(llvm::IRBuilder<>& builder, const std::string& function, llv
   llvm::Type* type = x->getType();
   Place here{builder, type, llvm::VectorType::getInteger(llvm::cast<llvm::VectorType>(type))};
   Place* outer = std::exchange(place, &here);
-  bool found = false;
-  llvm::Value* y = type->getScalarType()->isFloatTy() ? call(function, Number<float>(x), &found).v
-                                                      : call(function, Number<double>(x), &found).v;
+  llvm::Value* y = type->getScalarType()->isFloatTy() ? call(function, Number<float>(x)).value_or(Number<float>()).v
+                                                      : call(function, Number<double>(x)).value_or(Number<double>()).v;
   place = outer;
   *written += here.written;
-  return found ? y : nullptr;
+  return y;
 }
 
 }  // namespace anvil::llvm_backend
