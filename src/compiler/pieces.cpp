@@ -24,14 +24,14 @@ namespace {
 
 using loops::For;
 
-constexpr size_t most_pieces = 12;         // of one nest
-constexpr size_t most_piece_nodes = 400;   // of expressions in all pieces of one nest
-constexpr int64_t least_part = 8;          // of all elements: one in so many may lie in short runs
-constexpr size_t most_cut_statements = 8;  // that are cut like one that they read
+constexpr size_t most_parts = 12;            // of one nest
+constexpr size_t most_nodes_of_parts = 400;  // of expressions in all pieces of one nest
+constexpr int64_t one_in_short_runs = 8;     // of all elements: one in so many may lie in short runs
+constexpr size_t most_followers = 8;         // that are cut like one that they read
 
-class PieceCutter {
+class PieceMover {
  public:
-  PieceCutter(Program& p, const Target& target)
+  PieceMover(Program& p, const Target& target)
       : program_(p), least_run_(target.vector_bytes), homes_(p.buffers.size(), nullptr) {
     for (const loops::Buffer& b : p.buffers)
       if (b.alias >= 0) viewed_.insert(b.alias);
@@ -115,7 +115,7 @@ class PieceCutter {
     for (size_t k : f.writers)
       for (const Stmt& s : slots_[k]) {
         const std::optional<Piece> p = piece_of(s);
-        if (!p || list.size() == most_pieces) return {};
+        if (!p || list.size() == most_parts) return {};
         for (const Piece& other : list)
           if (meet(*p, other)) return {};
         list.push_back(*p);
@@ -172,9 +172,8 @@ class PieceCutter {
     bool full = true;
     for (size_t d = 0; d < shape.size(); ++d) {
       const Affine& a = n.store->place[d];
-      const auto range = a.terms.empty() ? ranges.end() : ranges.find(a.terms[0].variable);
-      const int64_t length =
-          range == ranges.end() ? 1 : range->second.second - range->second.first;  // of one step around
+      const auto range = a.terms.empty() ? ranges.end() : ranges.find(a.terms[0].variable);  // none of a parameter
+      const int64_t length = range == ranges.end() ? 1 : range->second.second - range->second.first;
       e.all *= length;
       if (full) e.run *= length;
       full = full && length == shape[d];
@@ -209,17 +208,17 @@ class PieceCutter {
       if (!n || !followed(n->store->buffer)) return std::nullopt;
       const std::optional<Cuts> cuts = cuts_for(*n, loads_of(*n, b), pieces);
       if (!cuts) return std::nullopt;
-      list.push_back(grid(*n, *cuts, most_pieces));
+      list.push_back(grid(*n, *cuts, most_parts));
       all += list.back().size();
       all_nodes += list.back().size() * nodes(*n);
-      if (list.back().empty() || all > most_pieces || all_nodes > most_piece_nodes) return std::nullopt;
+      if (list.back().empty() || all > most_parts || all_nodes > most_nodes_of_parts) return std::nullopt;
       for (const Ranges& r : list.back()) {
         const Extent e = extent(*n, r);
         size += e.all;
         if (e.run < least_run_) in_short_runs += e.all;
       }
     }
-    if (in_short_runs * least_part > size) return std::nullopt;
+    if (in_short_runs * one_in_short_runs > size) return std::nullopt;
     return list;
   }
   // Whether no element is computed more often than it was.
@@ -240,7 +239,7 @@ class PieceCutter {
   // Whether all nests that read a buffer can be cut as it is: else they would not become one with the nest that makes it.
   bool followed(BufferId b) const {
     const std::set<size_t>& list = facts_.at(root(program_, b)).readers;
-    return list.size() <= most_cut_statements && std::all_of(list.begin(), list.end(), [&](size_t k) {
+    return list.size() <= most_followers && std::all_of(list.begin(), list.end(), [&](size_t k) {
              return std::all_of(slots_[k].begin(), slots_[k].end(), [&](const Stmt& s) {
                return !std::holds_alternative<For>(s.is) || free_nest(s).has_value();
              });
@@ -309,7 +308,7 @@ class PieceCutter {
         if (k <= slot || slots_[k].size() != 1 || !may_move(slots_[k][0], slot, k)) continue;
         const StoreNest n = *store_nest(slots_[k][0]);
         const std::vector<Ranges> ranges = ranges_behind(n, groups, made);
-        if (ranges.empty() || nodes(n) * groups.size() > most_piece_nodes) continue;
+        if (ranges.empty() || nodes(n) * groups.size() > most_nodes_of_parts) continue;
         for (size_t g = 0; g < groups.size(); ++g) groups[g].push_back(part(program_, slots_[k][0], ranges[g]));
         made.push_back(n.store->buffer);
         slots_[k].clear();
@@ -340,7 +339,9 @@ class PieceCutter {
           if (root(program_, made[m]) != root(program_, e->buffer)) continue;
           same = same && made[m] == e->buffer && step_by_step(n, *e);
           if (!same) return;
-          const Ranges here = ranges_of(*e, *piece_of(g[m]));
+          const std::optional<Piece> piece = piece_of(g[m]);
+          if (!piece) return void(same = false);
+          const Ranges here = ranges_of(*e, *piece);
           same = !ranges || *ranges == here;
           ranges = here;
         }
@@ -390,6 +391,6 @@ class PieceCutter {
 
 }  // namespace
 
-void cut_at_pieces(Program& p, const Target& target) { PieceCutter(p, target).block(p.body); }
+void cut_at_pieces(Program& p, const Target& target) { PieceMover(p, target).block(p.body); }
 
 }  // namespace anvil::compiler

@@ -116,5 +116,21 @@ TEST(Pieces, OfAStateThatChangesStayAsTheyWere) {
   expect_valid(*b.g);
 }
 
+// The place of the reader is known only when the program runs.
+TEST(Pieces, OfWhatALoopRecords) {
+  Builder b;
+  Var x = b.input(DType::f64, {150}), zero = b.scalar(0, DType::i32);
+  auto r = while_loop(
+      *b.g, {x, b.input(DType::f64, {150, 4}) * 2.0, zero}, [](std::vector<Var>& s) { return s[2] < 3.0; },
+      [](std::vector<Var>& s) {
+        Var from = literal(*s[0].graph, 0, {DType::i32, {}}), next = rolled(s[0], 1, 0) * 0.5;
+        return std::vector<Var>{next, dynamic_update_slice(s[1], reshape(rolled(next, 3, 0), {150, 1}), {from, s[2]}),
+                                s[2] + 1.0};
+      });
+  b.output(r[0]);
+  b.output(r[1]);
+  expect_valid(*b.g);
+}
+
 }  // namespace
 }  // namespace anvil::test
