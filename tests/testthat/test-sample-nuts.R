@@ -50,7 +50,7 @@ test_that("twenty correlated normal variables have their covariances, by a dense
   density <- function(x, precision) -0.5 * sum(x * nv_squeeze(precision %*% x))
   found <- nv_nuts(density, nv_aten("f64", 20L), precision = solve(sigma), metric = "dense", seed = 3)
   table <- summary(found)
-  expect_equal(table$sd, scale, tolerance = 0.03)
+  expect_equal(table$sd, scale, tolerance = 0.08) # four standard errors: 0.019 over fifteen seeds
   expect_lt(max(abs(table$mean) / scale * sqrt(table$ess_bulk)), 4)
   expect_lt(max(abs(stats::cor(as.data.frame(found)[-(1:2)]) - stats::cov2cor(sigma))), 0.08)
   expect_gt(min(table$ess_bulk), 6000)
