@@ -1,4 +1,5 @@
-// Adjacent loops that walk through memory as one do become one, also where other loops shift the slower of the two.
+// Adjacent loops that walk through memory as one do become one, also where other loops shift the slower of the two
+// and the faster one does not fill vectors.
 // The buffers get views in which the two dimensions are one as well:
 //
 //   for j in 0..20 {                       for i in 0..1000 {
@@ -16,7 +17,7 @@ namespace {
 
 class Collapser {
  public:
-  explicit Collapser(Program& p) : program_(p) {}
+  Collapser(Program& p, const Target& target) : program_(p), target_(target) {}
 
   void block(Block& b) {
     for (Stmt& s : b) {
@@ -60,7 +61,12 @@ class Collapser {
       return false;
     bool ok = true;
     each_access(s, [&](BufferId b, const Index* place, AccessKind) {
-      ok = ok && place && pair(shape(b), *place, outer, inner).fits;
+      if (!ok || place == nullptr) return void(ok = false);
+      const Pair p = pair(shape(b), *place, outer, inner);
+      const auto& buffer = program_.buffers[static_cast<size_t>(b)];
+      const bool shifted = p.used && (*place)[p.slow].terms.size() > 1;
+      const int64_t bytes = inner.end * static_cast<int64_t>(size_of(buffer.dtype));
+      ok = p.fits && !(shifted && bytes % target_.vector_bytes == 0);
     });
     each_expression(s, [&](Expr e) {
       each_node(e, [&](Expr x) {
@@ -132,12 +138,13 @@ class Collapser {
   }
 
   Program& program_;
+  const Target& target_;
   std::map<std::pair<BufferId, Shape>, BufferId> views_;
   std::map<BufferId, int> count_;
 };
 
 }  // namespace
 
-void collapse_loops(Program& p) { Collapser(p).block(p.body); }
+void collapse_loops(Program& p, const Target& target) { Collapser(p, target).block(p.body); }
 
 }  // namespace anvil::compiler

@@ -57,7 +57,7 @@ TEST(Folds, ConvolutionKeepsABlockOfFeaturesInRegisters) {
   auto vector = std::find_if(path.begin(), path.end(), [](const For* f) { return f->kind == For::Kind::vector; });
   ASSERT_NE(vector, path.end());
   ASSERT_NE(vector, path.begin());
-  EXPECT_EQ((*vector)->end, 32 * 4);  // the batch and the rows lie together
+  EXPECT_EQ((*vector)->end, 32);  // the batch lies together
   EXPECT_EQ(vector[-1]->kind, For::Kind::unroll);
   EXPECT_EQ(vector[-1]->end, 8);  // features of the result share what is loaded of the batch
 }
