@@ -14,7 +14,11 @@ static bool is_of_r(SEXP frame) {
   return Rf_isString(name) && Rf_length(name) == 1 && std::strcmp(CHAR(STRING_ELT(name, 0)), "package:stats") == 0;
 }
 
+// R's errors may leave it at once: nothing here has a destructor.
 static SEXP behind(SEXP attached, SEXP name, bool unless_own) {
+  if (TYPEOF(attached) != ENVSXP)
+    return entry([&]() -> SEXP { throw wrong_argument("attached", "an environment", attached); });
+  if (TYPEOF(name) != SYMSXP) return entry([&]() -> SEXP { throw wrong_argument("name", "a name", name); });
   for (SEXP frame = enclosing(attached); frame != R_EmptyEnv; frame = enclosing(frame)) {
     SEXP found = variable_of(frame, name);
     if (unless_own && (TYPEOF(found) == PROMSXP || Rf_isFunction(found)) && is_of_r(frame)) return R_NilValue;
@@ -29,22 +33,17 @@ static SEXP behind(SEXP attached, SEXP name, bool unless_own) {
 }
 
 // The function of this name that is found behind an attached environment; NULL if it is R's own and `unless_own`.
-// R's errors may leave it at once: nothing here has a destructor.
 SEXP anvil_behind(SEXP attached, SEXP name, SEXP unless_own) {
-  if (TYPEOF(attached) != ENVSXP)
-    return entry([&]() -> SEXP { throw wrong_argument("attached", "an environment", attached); });
-  if (TYPEOF(name) != SYMSXP) return entry([&]() -> SEXP { throw wrong_argument("name", "a name", name); });
-  return behind(attached, name, unless_own != R_NilValue && Rf_asLogical(unless_own) == TRUE);
+  return behind(attached, name, Rf_asLogical(unless_own) == TRUE);
 }
 
 // The same for the arguments that follow; NULL if one of them is a tensor or a box.
 SEXP anvil_behind_data(SEXP call, SEXP, SEXP args, SEXP) {
   if (Rf_length(args) < 3)
     return entry([&]() -> SEXP { throw wrong_argument("...", "an environment and a name", call); });
-  SEXP attached = CADR(args), name = CADDR(args);
   for (SEXP rest = CDDDR(args); rest != R_NilValue; rest = CDR(rest))
     if (Rf_isObject(CAR(rest)) && Rf_inherits(CAR(rest), "AnvilValue")) return R_NilValue;
-  return anvil_behind(attached, name, R_NilValue);
+  return behind(CADR(args), CADDR(args), false);
 }
 
 }  // namespace anvil::r

@@ -83,7 +83,13 @@ void collect_updates(const Block& block, std::unordered_map<LocalId, Op>& ops, b
 // What operations wait for.
 class Chains {
  public:
-  explicit Chains(LoopFacts& f) : facts_(f) {}
+  Chains(LoopFacts& f, const Block& body) : facts_(f) {
+    block(body);
+    for (const auto& [bytes, weight] : by_size_)
+      if (facts_.usual == 0 || weight > by_size_[facts_.usual]) facts_.usual = bytes;
+  }
+
+ private:
   void block(const Block& b) {
     for (const Stmt& s : b) {
       double longest = 0;
@@ -92,11 +98,7 @@ class Chains {
       facts_.chain = std::max(facts_.chain, longest);
       each_block(s, [&](const Block& inner) { block(inner); });
     }
-    for (const auto& [bytes, weight] : by_size_)
-      if (facts_.usual == 0 || weight > by_size_[facts_.usual]) facts_.usual = bytes;
   }
-
- private:
   double chain(Expr e) {
     if (e->op == Op::local) return locals_[e->local];
     auto [it, fresh] = chains_.try_emplace(e, 0);
@@ -185,7 +187,7 @@ LoopFacts loop_facts(const loops::For& loop) {
   LoopFacts f;
   std::unordered_set<LocalId> made, updated;
   collect(loop.body, f, made, updated);
-  Chains(f).block(loop.body);
+  Chains(f, loop.body);
   for (LocalId l : updated)
     if (!made.count(l)) f.updated.push_back(l);
   std::sort(f.updated.begin(), f.updated.end());
