@@ -5,7 +5,7 @@ build_packages="r-base-core r-base-dev r-cran-rcpp r-cran-cli r-cran-rlang g++ m
   libeigen3-dev llvm-dev libblas-dev liblapack-dev"
 demo_packages="$build_packages r-cran-mass"
 test_packages="$build_packages r-cran-mass r-cran-testthat r-cran-knitr r-cran-rmarkdown r-cran-withr
-  r-cran-bit64 r-cran-matrix r-cran-lme4 r-cran-posterior r-cran-purrr r-cran-repr pandoc cmake ninja-build clang libgtest-dev devscripts tidy qpdf python3 python3-numpy python3-scipy"
+  r-cran-bit64 r-cran-matrix r-cran-survival r-cran-lme4 r-cran-posterior r-cran-purrr r-cran-repr pandoc cmake ninja-build clang libgtest-dev devscripts tidy qpdf python3 python3-numpy python3-scipy"
 optional_test_packages="llvm-14-dev llvm-19-dev libclang-rt-dev"
 
 installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
