@@ -168,36 +168,6 @@ Tensors cholesky(const Call& call, const Tensors& in) {
   return {out};
 }
 
-// With L' g = P, the lower triangle of L^-T S L^-1 for the symmetric S with half of P's: twice what is off the diagonal,
-// as an element of the triangle stands for two.
-Tensors cholesky_reverse(const Call& call, const Tensors& in) {
-  Tensor out = make_result(call);
-  Grouping group = matrices(out.type.shape);
-  Tensor factors = pack(in[0], group), cotangents = pack(in[1], group);
-  const bool lower = call.params.flag("lower");
-  visit_float(out.type.dtype, [&]<class T>() {
-    for (int64_t b = 0; b < group.batch; ++b) {
-      MatrixMap<T> f(factors.as<T>() + b * group.rows * group.columns, group.rows, group.columns);
-      MatrixMap<T> g(cotangents.as<T>() + b * group.rows * group.columns, group.rows, group.columns);
-      const Matrix<T> l = lower ? Matrix<T>(f) : Matrix<T>(f.transpose());
-      Matrix<T> s = l.transpose() * (lower ? Matrix<T>(g) : Matrix<T>(g.transpose()));
-      s = (s.template selfadjointView<Eigen::Lower>() * Matrix<T>::Identity(s.rows(), s.cols())).eval();
-      const auto upper = l.transpose().template triangularView<Eigen::Upper>();
-      upper.solveInPlace(s);
-      s = upper.solve(s.transpose()).eval();
-      Matrix<T> once = s.template triangularView<Eigen::Lower>();
-      once.diagonal() *= T(0.5);
-      if (lower)
-        g = once;
-      else
-        g = once.transpose();
-      worked(group.rows * group.rows * group.rows);
-    }
-  });
-  unpack(cotangents, out, group);
-  return {out};
-}
-
 // Solves m x = b in place of b, some rows after the others: from each what those before it make of
 // it is taken, then its own square solved for.
 template <class T, unsigned triangle>
@@ -223,6 +193,37 @@ void solve(const Matrix<T>& m, Eigen::Ref<Matrix<T>> b, bool lower, bool unit) {
   else
     unit ? solve<T, Eigen::UnitUpper>(m, b) : solve<T, Eigen::Upper>(m, b);
 }
+// With L' g = P, the lower triangle of L^-T S L^-1 for the symmetric S with half of P's: twice what is off the diagonal,
+// as an element of the triangle stands for two.
+Tensors cholesky_reverse(const Call& call, const Tensors& in) {
+  Tensor out = make_result(call);
+  Grouping group = matrices(out.type.shape);
+  Tensor factors = pack(in[0], group), cotangents = pack(in[1], group);
+  const bool lower = call.params.flag("lower");
+  const int64_t n = group.rows;
+  visit_float(out.type.dtype, [&]<class T>() {
+    for (int64_t i = 0; i < group.batch; ++i) {
+      MatrixMap<T> factor(factors.as<T>() + i * n * n, n, n), cotangent(cotangents.as<T>() + i * n * n, n, n);
+      const Matrix<T> upper = lower ? Matrix<T>(factor.transpose()) : Matrix<T>(factor);
+      const Matrix<T> g = lower ? Matrix<T>(cotangent) : Matrix<T>(cotangent.transpose());
+      Matrix<T> s(n, n);
+      product(upper.data(), g.data(), s.data(), n, n, n);
+      for (int64_t c = 0; c < n; ++c)
+        for (int64_t r = 0; r < c; ++r) s(r, c) = s(c, r);
+      for (int side = 0; side < 2; ++side) {
+        solve<T>(upper, s, false, false);
+        s = Matrix<T>(s.transpose());
+      }
+      for (int64_t c = 0; c < n; ++c)
+        for (int64_t r = 0; r < n; ++r)
+          (lower ? cotangent(r, c) : cotangent(c, r)) = r < c ? T(0) : r == c ? T(0.5) * s(r, c) : s(r, c);
+      worked(n * n);
+    }
+  });
+  unpack(cotangents, out, group);
+  return {out};
+}
+
 Tensors triangular_solve(const Call& call, const Tensors& in) {
   Tensor out = make_result(call);
   Grouping ga = matrices(in[0].type.shape), gb = matrices(out.type.shape);
