@@ -418,7 +418,7 @@ TYPED_TEST(Linalg, CholeskyBackwards) {
       ASSERT_EQ(
           this->call("cholesky_reverse", {g.data(), l.data(), const_cast<TypeParam*>(of.data())}, {n, lower, batch}),
           0);
-      const auto moved = [&](double step) {
+      const auto moved = [&, n = n, batch = batch](double step) {
         auto there = a, factor = a;
         for (size_t e = 0; e < a.size(); ++e) there[e] = TypeParam(double(a[e]) + step * double(by[e]));
         this->call("cholesky", {factor.data(), there.data()}, {n, lower, batch});
