@@ -78,9 +78,10 @@ TensorType type_of(SEXP tag);                                         // Error("
 SEXP tag_of(const TensorType&);                                       // may jump
 SEXP wrap_tensor(SEXP data, SEXP tag, SEXP cls, bool debug = false);  // may jump
 SEXP allocate_data(const TensorType&);  // an R vector for its elements; in a guarded body; may throw
-void* writable(SEXP data);              // the elements of such a vector
-SEXP tensor_tag(SEXP tensor);           // of a tensor or debug box; Error("argument") when it is not valid
-SEXP tensor_data(SEXP tensor);          // checked against its type; Error("donated") when the data are gone
+SEXP allocate_list_of_data(const std::vector<TensorType>&);  // the same for several
+void* writable(SEXP data);                                   // the elements of such a vector
+SEXP tensor_tag(SEXP tensor);   // of a tensor or debug box; Error("argument") when it is not valid
+SEXP tensor_data(SEXP tensor);  // checked against its type; Error("donated") when the data are gone
 void* data_of(SEXP tensor);
 Tensor borrow(SEXP tensor);                           // valid while the R object lives
 Tensor hold(SEXP tensor);                             // keeps it alive

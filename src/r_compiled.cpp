@@ -142,13 +142,7 @@ static SEXP results_of(const Compiled& c, const std::vector<SEXP>& tensors, SEXP
 }
 
 SEXP run(const Compiled& c, const std::vector<SEXP>& tensors, SEXP cls, runtime::Profile* profile) {
-  Shield<SEXP> data(guarded([&] {
-    SEXP list = PROTECT(Rf_allocVector(VECSXP, static_cast<R_xlen_t>(c.computed.size())));
-    for (size_t i = 0; i < c.computed.size(); ++i)
-      SET_VECTOR_ELT(list, static_cast<R_xlen_t>(i), allocate_data(c.computed[i]));
-    UNPROTECT(1);
-    return list;
-  }));
+  Shield<SEXP> data(guarded([&] { return allocate_list_of_data(c.computed); }));
   auto memory = [&](size_t i) { return writable(VECTOR_ELT(data, static_cast<R_xlen_t>(i))); };
   if (c.interpreted) {
     std::vector<Tensor> inputs;

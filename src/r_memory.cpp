@@ -103,7 +103,7 @@ class Collection {
 
 // Where programs need new pages again.
 void collect_when_due(size_t bytes) {
-  static Collection young(false, 0.001, 8), all(true, 0.03, 4);
+  static Collection young(false, 0.001, 8), all(true, 0.03, 2);
   static size_t fresh = 0;
   young.add(static_cast<ptrdiff_t>(bytes));
   const runtime::PoolStatistics pool = runtime::pool_statistics();
@@ -114,17 +114,33 @@ void collect_when_due(size_t bytes) {
   if (all.due(pool.seconds_of_byte, 0)) all.run();
 }
 
-}  // namespace
-
-SEXP allocate_data(const TensorType& type) {
+SEXP allocate_at_once(const TensorType& type) {
   const size_t bytes = bytes_of(type.dtype, type.shape);
   const SEXPTYPE kind = type.dtype == DType::f64 ? REALSXP : type.dtype == DType::i32 ? INTSXP : RAWSXP;
   const auto length = static_cast<R_xlen_t>(kind == RAWSXP ? bytes : bytes / size_of(type.dtype));
   if (bytes < large) return Rf_allocVector(kind, length);
-  collect_when_due(bytes);
   take_ahead(bytes + header + offset);
   R_allocator_t allocator{pool_alloc, pool_free, nullptr, nullptr};
   return Rf_allocVector3(kind, length, &allocator);
+}
+
+}  // namespace
+
+SEXP allocate_data(const TensorType& type) {
+  const size_t bytes = bytes_of(type.dtype, type.shape);
+  if (bytes >= large) collect_when_due(bytes);
+  return allocate_at_once(type);
+}
+
+// The list comes after the collection: if it had survived one, its elements would survive the next.
+SEXP allocate_list_of_data(const std::vector<TensorType>& types) {
+  size_t bytes = 0;
+  for (const TensorType& type : types) bytes += bytes_of(type.dtype, type.shape);
+  if (bytes >= large) collect_when_due(bytes);
+  SEXP list = PROTECT(Rf_allocVector(VECSXP, static_cast<R_xlen_t>(types.size())));
+  for (size_t i = 0; i < types.size(); ++i) SET_VECTOR_ELT(list, static_cast<R_xlen_t>(i), allocate_at_once(types[i]));
+  UNPROTECT(1);
+  return list;
 }
 
 // --- collections ------------------------------------------------------------------------
