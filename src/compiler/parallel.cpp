@@ -22,6 +22,7 @@
 #include <utility>
 
 #include "base/interrupt.h"
+#include "compiler/copy.h"
 #include "compiler/passes.h"
 #include "compiler/schedule.h"
 #include "loops/dependence.h"
@@ -34,62 +35,6 @@ using loops::For;
 
 constexpr int64_t most_tasks = 64;
 constexpr int64_t few_steps = 8;  // of a loop: another one is cut where it has more
-
-// A copy of a nest with variables, locals and some buffers of its own.
-class NestCopy {
- public:
-  NestCopy(Program& p, const std::vector<BufferId>& own) : program_(p) {
-    for (BufferId b : own) buffers_[b] = another(program_.buffers, b);
-  }
-  For operator()(For f) {
-    renew(f);
-    Rewriter rewriter(program_.exprs, [this](Expr e) -> Expr {
-      loops::ExprPool& pool = program_.exprs;
-      if (e->op == Op::load) return pool.load(known(buffers_, e->buffer), e->dtype, substitute(variables_, e->place));
-      if (e->op == Op::index) return pool.index(substitute(variables_, e->place[0]));
-      return pool.local(known(locals_, e->local), e->dtype);
-    });
-    for (Stmt& s : f.body) rewrite(s, rewriter, variables_);
-    return f;
-  }
-
- private:
-  using Ids = std::unordered_map<int, int>;
-  template <class List>
-  static int another(List& list, int id) {
-    auto copy = list[static_cast<size_t>(id)];
-    list.push_back(std::move(copy));
-    return static_cast<int>(list.size()) - 1;
-  }
-  static int known(const Ids& ids, int id) {
-    auto it = ids.find(id);
-    return it == ids.end() ? id : it->second;
-  }
-  void renew(Variable& v) {
-    const Variable old = std::exchange(v, another(program_.variables, v));
-    variables_[old] = loops::variable(v);
-  }
-  void renew(For& f) {
-    renew(f.variable);
-    renew(f.body);
-  }
-  void renew(Block& block) {
-    for (Stmt& s : block) {
-      const auto made = [this](LocalId& l) { l = locals_[l] = another(program_.locals, l); };
-      if (auto inner = std::get_if<For>(&s.is)) renew(*inner);
-      if (auto branch = std::get_if<loops::If>(&s.is)) renew(branch->yes), renew(branch->no);
-      if (auto bind = std::get_if<loops::Bind>(&s.is)) renew(bind->parameter);
-      if (auto let = std::get_if<loops::Let>(&s.is)) made(let->local);
-      if (auto declare = std::get_if<loops::Declare>(&s.is)) made(declare->local);
-      if (auto update = std::get_if<loops::Update>(&s.is)) update->local = known(locals_, update->local);
-      if (auto store = std::get_if<loops::Store>(&s.is)) store->buffer = known(buffers_, store->buffer);
-    }
-  }
-
-  Program& program_;
-  Ids locals_, buffers_;
-  VariableMap variables_;
-};
 
 // The temporaries that each step of a loop may have for itself.
 class OwnBuffers {
@@ -243,7 +188,7 @@ class Cutter {
     const std::vector<BufferId> own = own_.of(f);
     std::optional<For> tail;
     if (rest > 0) {
-      tail = NestCopy(program_, own)(f);
+      tail = Copy(program_, own)(f);
       tail->begin = tail->end - rest;
       narrow(*tail);
     }

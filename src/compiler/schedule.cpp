@@ -25,6 +25,7 @@
 #include <limits>
 
 #include "base/interrupt.h"
+#include "compiler/copy.h"
 #include "compiler/passes.h"
 
 namespace anvil::compiler {
@@ -34,6 +35,7 @@ using loops::For;
 
 constexpr int most_unrolled_steps = 8, most_unrolled_ops = 24;  // in a vector loop: steps, and operations of each
 constexpr int tiny_steps = 4, tiny_ops = 24;                    // anywhere: steps, and operations of all
+constexpr int branching_steps = 8, branching_ops = 24;          // with branches: steps, and operations of each
 
 double ceil_div(int64_t n, int64_t d) { return static_cast<double>((n + d - 1) / d); }
 
@@ -285,25 +287,49 @@ class Scheduler {
         result.push_back(std::move(s));
         continue;
       }
-      For loop = std::move(*f);
-      for (int64_t i = loop.begin; i < loop.end; ++i) {
-        VariableMap map = {{loop.variable, Affine{i, {}}}};
-        auto rewriter = variable_rewriter(program_.exprs, map);
-        for (const Stmt& inner : loop.body) {
-          result.push_back(inner);
-          rewrite(result.back(), rewriter, map);
-        }
-      }
+      write_out(std::move(*f), result);
     }
     b = std::move(result);
   }
+  void write_out(For loop, Block& out) {
+    const int64_t n = loop.end - loop.begin, steps = std::min<int64_t>(n, branching_steps), rounds = n / steps;
+    const auto step = [&](const Affine& at, Block& to) {
+      for (Stmt& s : Copy(program_)(loop, at)) to.push_back(std::move(s));
+    };
+    if (rounds > 1) {
+      For round = loop;
+      round.begin = 0, round.end = rounds;
+      round.body.clear();
+      for (int64_t k = 0; k < steps; ++k) step(Affine{loop.begin + k, {{round.variable, steps}}}, round.body);
+      out.push_back({std::move(round)});
+    }
+    for (int64_t i = loop.begin + (rounds > 1 ? rounds * steps : 0); i < loop.end; ++i) step(Affine{i, {}}, out);
+  }
   static bool short_loop(const For& f, bool in_vector) {
-    if (f.kind != For::Kind::serial || extent(f) > most_unrolled_steps) return false;
-    for (const Stmt& s : f.body)
-      if (!std::holds_alternative<loops::Store>(s.is) && !std::holds_alternative<loops::Update>(s.is)) return false;
-    double ops = loop_facts(f).ops;
+    if (f.kind != For::Kind::serial) return false;
+    bool branches = false;
+    if (!straight(f.body, branches)) return false;
+    const double ops = loop_facts(f).ops;
+    if (branches) return ops <= branching_ops;
+    if (extent(f) > most_unrolled_steps) return false;
     return (in_vector && ops <= most_unrolled_ops) ||
            (extent(f) <= tiny_steps && ops * static_cast<double>(extent(f)) <= tiny_ops);
+  }
+  // Nothing but stores and updates, also in branches.
+  static bool straight(const Block& b, bool& branches) {
+    return std::all_of(b.begin(), b.end(), [&](const Stmt& s) {
+      if (auto branch = std::get_if<loops::If>(&s.is)) {
+        branches = true;
+        return inside_branch(branch->yes) && inside_branch(branch->no);
+      }
+      return std::holds_alternative<loops::Store>(s.is) || std::holds_alternative<loops::Update>(s.is);
+    });
+  }
+  static bool inside_branch(const Block& b) {
+    return std::all_of(b.begin(), b.end(), [&](const Stmt& s) {
+      return std::holds_alternative<loops::Store>(s.is) || std::holds_alternative<loops::Let>(s.is) ||
+             std::holds_alternative<loops::Bind>(s.is);
+    });
   }
 
   // ---- the finished form ----

@@ -1,0 +1,78 @@
+// Copies of loops and of their steps, with variables, locals and some buffers of their own: no two statements of a
+// program make the same one.
+#pragma once
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "compiler/traverse.h"
+
+namespace anvil::compiler {
+
+class Copy {
+ public:
+  explicit Copy(Program& p, const std::vector<BufferId>& own = {}) : program_(p) {
+    for (BufferId b : own) buffers_[b] = another(program_.buffers, b);
+  }
+  loops::For operator()(loops::For f) {
+    renew(f);
+    rewrite(f.body);
+    return f;
+  }
+  // One step of a loop.
+  Block operator()(const loops::For& f, const Affine& at) {
+    variables_[f.variable] = at;
+    Block body = f.body;
+    renew(body);
+    rewrite(body);
+    return body;
+  }
+
+ private:
+  using Ids = std::unordered_map<int, int>;
+  template <class List>
+  static int another(List& list, int id) {
+    auto copy = list[static_cast<size_t>(id)];
+    list.push_back(std::move(copy));
+    return static_cast<int>(list.size()) - 1;
+  }
+  static int known(const Ids& ids, int id) {
+    auto it = ids.find(id);
+    return it == ids.end() ? id : it->second;
+  }
+  void renew(Variable& v) {
+    const Variable old = std::exchange(v, another(program_.variables, v));
+    variables_[old] = loops::variable(v);
+  }
+  void rewrite(Block& block) {
+    Rewriter rewriter(program_.exprs, [this](Expr e) -> Expr {
+      loops::ExprPool& pool = program_.exprs;
+      if (e->op == Op::load) return pool.load(known(buffers_, e->buffer), e->dtype, substitute(variables_, e->place));
+      if (e->op == Op::index) return pool.index(substitute(variables_, e->place[0]));
+      return pool.local(known(locals_, e->local), e->dtype);
+    });
+    for (Stmt& s : block) compiler::rewrite(s, rewriter, variables_);
+  }
+  void renew(loops::For& f) {
+    renew(f.variable);
+    renew(f.body);
+  }
+  void renew(Block& block) {
+    for (Stmt& s : block) {
+      const auto made = [this](LocalId& l) { l = locals_[l] = another(program_.locals, l); };
+      if (auto inner = std::get_if<loops::For>(&s.is)) renew(*inner);
+      if (auto branch = std::get_if<loops::If>(&s.is)) renew(branch->yes), renew(branch->no);
+      if (auto bind = std::get_if<loops::Bind>(&s.is)) renew(bind->parameter);
+      if (auto let = std::get_if<loops::Let>(&s.is)) made(let->local);
+      if (auto declare = std::get_if<loops::Declare>(&s.is)) made(declare->local);
+      if (auto update = std::get_if<loops::Update>(&s.is)) update->local = known(locals_, update->local);
+      if (auto store = std::get_if<loops::Store>(&s.is)) store->buffer = known(buffers_, store->buffer);
+    }
+  }
+
+  Program& program_;
+  Ids locals_, buffers_;
+  VariableMap variables_;
+};
+
+}  // namespace anvil::compiler
