@@ -147,5 +147,23 @@ TEST(Gather, BindsAnIndexOutsideOfTheLoopsOfAWindow) {
   EXPECT_LT(text.find("$p"), text.find("for i"));
 }
 
+// Each update has a branch: eight of them stand in the loop's body, the rest behind it.
+TEST(Scatter, WritesOutEightUpdates) {
+  for (const auto& [updates, branches] : {std::pair(5, 5), std::pair(16, 8), std::pair(21, 8 + 5)}) {
+    Builder b;
+    Var x = b.input(DType::f64, {1000}), at = b.input(DType::i32, {updates}), u = b.input(DType::f64, {updates});
+    b.output(scatter(x, at, u, {{}, {0}, {}, {}, {0}, 1}, "add"));
+    std::vector<int64_t> places(static_cast<size_t>(updates));
+    for (size_t k = 0; k < places.size(); ++k)
+      places[k] = static_cast<int64_t>(k * k * 7 % 1003);  // some beyond the end
+    const std::vector<Tensor> inputs = {numbers(DType::f64, {1000}), indices({updates}, places),
+                                        numbers(DType::f64, {updates})};
+    const std::string text = print(expect_passes_agree(*b.g, inputs, 0));
+    int found = 0;
+    for (size_t i = text.find("if "); i != std::string::npos; i = text.find("if ", i + 1)) ++found;
+    EXPECT_EQ(found, branches) << text;
+  }
+}
+
 }  // namespace
 }  // namespace anvil::test
