@@ -9,9 +9,9 @@
 
 namespace anvil::compiler {
 
-class Copy {
+class LoopCopy {
  public:
-  explicit Copy(Program& p, const std::vector<BufferId>& own = {}) : program_(p) {
+  explicit LoopCopy(Program& p, const std::vector<BufferId>& own = {}) : program_(p) {
     for (BufferId b : own) buffers_[b] = another(program_.buffers, b);
   }
   loops::For operator()(loops::For f) {

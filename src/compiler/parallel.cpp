@@ -188,7 +188,7 @@ class Cutter {
     const std::vector<BufferId> own = own_.of(f);
     std::optional<For> tail;
     if (rest > 0) {
-      tail = Copy(program_, own)(f);
+      tail = LoopCopy(program_, own)(f);
       tail->begin = tail->end - rest;
       narrow(*tail);
     }

@@ -16,7 +16,8 @@
 //       for p in 0..64 {                       for p in 0..64 reduction {
 //         a1 += x1[i, p] * x2[p, j]              a1 := fma(x1[i, p], x2[p, j], a1)
 //
-// For nests that read across memory: across.cpp.
+// Short loops are written out, and eight steps at a time of those whose steps branch (scatters), so that a step takes
+// what its branch does and no jumps between. For nests that read across memory: across.cpp.
 #include "compiler/schedule.h"
 
 #include <algorithm>
@@ -294,7 +295,7 @@ class Scheduler {
   void write_out(For loop, Block& out) {
     const int64_t n = loop.end - loop.begin, steps = std::min<int64_t>(n, branching_steps), rounds = n / steps;
     const auto step = [&](const Affine& at, Block& to) {
-      for (Stmt& s : Copy(program_)(loop, at)) to.push_back(std::move(s));
+      for (Stmt& s : LoopCopy(program_)(loop, at)) to.push_back(std::move(s));
     };
     if (rounds > 1) {
       For round = loop;
