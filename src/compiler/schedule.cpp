@@ -293,18 +293,19 @@ class Scheduler {
     b = std::move(result);
   }
   void write_out(For loop, Block& out) {
-    const int64_t n = loop.end - loop.begin, steps = std::min<int64_t>(n, branching_steps), rounds = n / steps;
+    const int64_t rounds = (loop.end - loop.begin) / branching_steps, whole = rounds > 1 ? rounds * branching_steps : 0;
     const auto step = [&](const Affine& at, Block& to) {
       for (Stmt& s : LoopCopy(program_)(loop, at)) to.push_back(std::move(s));
     };
-    if (rounds > 1) {
+    if (whole > 0) {
       For round = loop;
       round.begin = 0, round.end = rounds;
       round.body.clear();
-      for (int64_t k = 0; k < steps; ++k) step(Affine{loop.begin + k, {{round.variable, steps}}}, round.body);
+      for (int64_t k = 0; k < branching_steps; ++k)
+        step(Affine{loop.begin + k, {{round.variable, branching_steps}}}, round.body);
       out.push_back({std::move(round)});
     }
-    for (int64_t i = loop.begin + (rounds > 1 ? rounds * steps : 0); i < loop.end; ++i) step(Affine{i, {}}, out);
+    for (int64_t i = loop.begin + whole; i < loop.end; ++i) step(Affine{i, {}}, out);
   }
   static bool short_loop(const For& f, bool in_vector) {
     if (f.kind != For::Kind::serial) return false;

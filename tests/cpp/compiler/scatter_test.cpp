@@ -149,7 +149,7 @@ TEST(Gather, BindsAnIndexOutsideOfTheLoopsOfAWindow) {
 
 // Each update has a branch: eight of them stand in the loop's body, the rest behind it.
 TEST(Scatter, WritesOutEightUpdates) {
-  for (const auto& [updates, branches] : {std::pair(5, 5), std::pair(16, 8), std::pair(21, 8 + 5)}) {
+  for (const auto& [updates, branches] : {std::pair(0, 0), std::pair(5, 5), std::pair(16, 8), std::pair(21, 8 + 5)}) {
     Builder b;
     Var x = b.input(DType::f64, {1000}), at = b.input(DType::i32, {updates}), u = b.input(DType::f64, {updates});
     b.output(scatter(x, at, u, {{}, {0}, {}, {}, {0}, 1}, "add"));
