@@ -133,6 +133,8 @@ class Cost {
     int64_t by = step(program_, b, place, lane_);
     if (by == 0) return store ? 1 : 0.5;
     if (by == 1) return 1;
+    if (!store && by != -1 && std::abs(by) < std::min<int64_t>(width_, 5))
+      return 1.5 * static_cast<double>(std::abs(by));
     // lines this far apart share few sets of the cache, and are gone before the next step writes to them again
     const int64_t bytes = by * static_cast<int64_t>(size_of(program_.buffers[static_cast<size_t>(b)].dtype));
     const double crowded = store && bytes % 1024 == 0 ? 4 : 1;

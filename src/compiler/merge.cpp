@@ -15,7 +15,9 @@
 // The nests of a block are taken one after the other and put into the tree made so far: at
 // each level the last loop with the same steps takes the new one's body when the two share
 // a buffer of several numbers, no statement between them depends on either, and steps of the two that meet in
-// memory are the same (loops/dependence.h). A loop that branches keeps others from being vectors: it stays alone.
+// memory are the same (loops/dependence.h). A loop that took one looks for a partner again: with a buffer that only
+// the new one reads it may belong to a loop further forward (zeros, and what is written over them). A loop that
+// branches keeps others from being vectors: it stays alone.
 #include <algorithm>
 #include <memory>
 
@@ -185,19 +187,30 @@ class Merger {
 
   // ---- the tree ----
   void insert(Nodes& list, NodePtr n) {
-    size_t first = list.size() > furthest ? list.size() - furthest : 0, place = list.size();
+    const size_t end = list.size();
+    insert(list, end, std::move(n));
+  }
+  // Before the node `end`, into a loop before that, or further forward.
+  void insert(Nodes& list, size_t end, NodePtr n) {
+    const size_t first = end > furthest ? end - furthest : 0;
+    size_t place = end;
     for (; place > first; --place) {
       Node& x = *list[place - 1];
-      if (n->is_loop && x.is_loop && same_steps(x, *n) && worthwhile(x, *n) && legal(x, *n))
-        return join(x, std::move(n));
+      if (n->is_loop && x.is_loop && same_steps(x, *n) && worthwhile(x, *n) && legal(x, *n)) {
+        join(x, std::move(n));
+        NodePtr joined = std::move(list[place - 1]);  // shares more with what is before it now
+        list.erase(at(list, place - 1));
+        return insert(list, place - 1, std::move(joined));
+      }
       if (conflict(x.touched, n->touched)) break;
     }
     // What makes one number goes as far forward as it can, out of the way.
     const auto store = std::get_if<loops::Store>(&n->stmt.is);
     const bool early = std::holds_alternative<loops::Declare>(n->stmt.is) ||
                        std::holds_alternative<loops::Bind>(n->stmt.is) || (store && is_number(store->buffer));
-    list.insert(early ? list.begin() + static_cast<std::ptrdiff_t>(place) : list.end(), std::move(n));
+    list.insert(at(list, early ? place : end), std::move(n));
   }
+  static Nodes::iterator at(Nodes& list, size_t place) { return list.begin() + static_cast<std::ptrdiff_t>(place); }
   void join(Node& x, NodePtr n) {
     Variable v = std::get<loops::For>(x.stmt.is).variable, w = std::get<loops::For>(n->stmt.is).variable;
     if (v != w) rename(*n, w, v);

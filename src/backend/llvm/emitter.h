@@ -205,6 +205,12 @@ class Emitter {
   Value load(BufferId, DType, const loops::Index&, const Coordinate&, const Info&);
   void store(BufferId, DType, const loops::Index&, const Coordinate&, Value, int done);
 
+  // strided.cpp
+  bool is_near(std::optional<int64_t> stride) const;
+  Value load_near(DType, int64_t stride, llvm::function_ref<Value(int64_t)> pointer_at, const llvm::Twine& name);
+  bool stores_near(std::optional<int64_t> stride, DType) const;
+  void store_near(Value, DType, int64_t stride, int done, llvm::function_ref<Value(int64_t)> pointer_at);
+
   // transposed.cpp
   int contiguous_axis(const Affine& offset);
   bool load_together(Expr, const Coordinate&, const Info&, int level);

@@ -140,6 +140,9 @@ Emitter::Value Emitter::load(BufferId b, DType t, const loops::Index& place, con
     for (int l = n; l-- > 0;) backwards.push_back(l);
     return number(b_.CreateShuffleVector(raw, backwards));
   }
+  if (is_near(stride))
+    return number(load_near(
+        t, *stride, [&](int64_t elements) { return pointer(b, offset, c, elements); }, name));
   Value raw = llvm::UndefValue::get(ops_.memory_type(t, n));
   for (int l = 0; l < n; ++l) {
     Value p = stride ? pointer(b, offset, c, *stride * l) : lane_pointer(b, offset, c, l);
@@ -163,6 +166,10 @@ void Emitter::store(BufferId b, DType t, const loops::Index& place, const Coordi
     Value p = pointer(b, offset, c, 0);
     if (done > 0) x = b_.CreateSelect(not_done(done), x, b_.CreateAlignedLoad(x->getType(), p, align));
     b_.CreateAlignedStore(x, p, align);
+    return;
+  }
+  if (stores_near(stride, t)) {
+    store_near(x, t, *stride, done, [&](int64_t elements) { return pointer(b, offset, c, elements); });
     return;
   }
   for (int l = done; l < lanes(); ++l)
