@@ -13,6 +13,12 @@ class LoopCopy {
  public:
   explicit LoopCopy(Program& p, const std::vector<BufferId>& own = {}) : program_(p) {
     for (BufferId b : own) buffers_[b] = another(program_.buffers, b);
+    for (size_t b = 0, n = program_.buffers.size(); b < n; ++b)
+      if (auto it = buffers_.find(program_.buffers[b].alias); it != buffers_.end()) {
+        const BufferId view = another(program_.buffers, static_cast<BufferId>(b));
+        program_.buffers[static_cast<size_t>(view)].alias = it->second;
+        buffers_[static_cast<BufferId>(b)] = view;
+      }
   }
   loops::For operator()(loops::For f) {
     renew(f);

@@ -188,19 +188,21 @@ class Merger {
   // ---- the tree ----
   void insert(Nodes& list, NodePtr n) {
     const size_t end = list.size();
-    insert(list, end, std::move(n));
+    insert(list, end, std::move(n), false);
   }
   // Before the node `end`, into a loop before that, or further forward.
-  void insert(Nodes& list, size_t end, NodePtr n) {
+  void insert(Nodes& list, size_t end, NodePtr n, bool again) {
     const size_t first = end > furthest ? end - furthest : 0;
     size_t place = end;
     for (; place > first; --place) {
       Node& x = *list[place - 1];
-      if (n->is_loop && x.is_loop && same_steps(x, *n) && worthwhile(x, *n) && legal(x, *n)) {
+      const bool free = !again || x.product < 3;  // the loops of a product of matrices change places later
+      if (n->is_loop && x.is_loop && free && same_steps(x, *n) && worthwhile(x, *n) && legal(x, *n)) {
         join(x, std::move(n));
+        if (x.product >= 3) return;
         NodePtr joined = std::move(list[place - 1]);  // shares more with what is before it now
         list.erase(at(list, place - 1));
-        return insert(list, place - 1, std::move(joined));
+        return insert(list, place - 1, std::move(joined), true);
       }
       if (conflict(x.touched, n->touched)) break;
     }

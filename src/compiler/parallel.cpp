@@ -13,7 +13,7 @@
 //                                             }
 //                                             for k in 0..50 { a1 += t1[k] }
 //
-// A temporary that every step writes before it reads it is the task's own. How a nest is cut depends on
+// Temporaries that no step reads from another one are the task's own (own.h). How a nest is cut depends on
 // the program alone, so that results have the same bits for any number of threads.
 #include <algorithm>
 #include <cmath>
@@ -23,6 +23,7 @@
 
 #include "base/interrupt.h"
 #include "compiler/copy.h"
+#include "compiler/own.h"
 #include "compiler/passes.h"
 #include "compiler/schedule.h"
 #include "loops/dependence.h"
@@ -35,82 +36,6 @@ using loops::For;
 
 constexpr int64_t most_tasks = 64;
 constexpr int64_t few_steps = 8;  // of a loop: another one is cut where it has more
-
-// The temporaries that each step of a loop may have for itself.
-class OwnBuffers {
- public:
-  explicit OwnBuffers(const Program& p) : program_(p), uses_(count(p.body)) {
-    for (const loops::Buffer& b : p.buffers)
-      if (b.alias >= 0) uses_[b.alias].whole = true;
-  }
-  std::vector<BufferId> of(const For& f) const {
-    std::vector<BufferId> own;
-    for (const auto& [b, inside] : count(f.body)) {
-      const auto all = uses_.find(b);
-      if (all != uses_.end() && inside.count == all->second.count && !all->second.whole &&
-          program_.buffers[static_cast<size_t>(b)].kind == loops::Buffer::Kind::temporary && written_first(f.body, b))
-        own.push_back(b);
-    }
-    return own;
-  }
-
- private:
-  struct Uses {
-    int count = 0;
-    bool whole = false;
-  };
-  static std::map<BufferId, Uses> count(const Block& block) {
-    std::map<BufferId, Uses> uses;
-    for (const Stmt& s : block)
-      each_access_inside(s, [&](BufferId b, const Index*, AccessKind kind) {
-        Uses& u = uses[b];
-        ++u.count;
-        u.whole = u.whole || kind == AccessKind::whole;
-      });
-    return uses;
-  }
-  // Whether a block writes every element before anything reads one.
-  bool written_first(const Block& block, BufferId b) const {
-    for (const Stmt& s : block) {
-      bool reads = false, writes = false;
-      each_access_inside(s, [&](BufferId x, const Index*, AccessKind kind) {
-        if (x == b) (kind == AccessKind::read ? reads : writes) = true;
-      });
-      if (!reads && !writes) continue;
-      auto f = std::get_if<For>(&s.is);
-      if (reads) return f && written_first(f->body, b);
-      std::vector<const For*> around;
-      return fills(s, b, around);
-    }
-    return false;
-  }
-  bool fills(const Stmt& s, BufferId b, std::vector<const For*>& around) const {
-    if (auto f = std::get_if<For>(&s.is)) {
-      around.push_back(f);
-      const bool all = std::any_of(f->body.begin(), f->body.end(), [&](const Stmt& x) { return fills(x, b, around); });
-      around.pop_back();
-      return all;
-    }
-    auto store = std::get_if<loops::Store>(&s.is);
-    if (!store || store->buffer != b) return false;
-    const Shape& shape = program_.buffers[static_cast<size_t>(b)].shape;
-    std::unordered_set<Variable> used;
-    for (size_t d = 0; d < shape.size(); ++d) {
-      const Affine& a = store->place[d];
-      if (shape[d] == 1 && a.terms.empty()) continue;
-      if (a.constant != 0 || a.terms.size() != 1 || a.terms[0].factor != 1 || !used.insert(a.terms[0].variable).second)
-        return false;
-      const bool whole = std::any_of(around.begin(), around.end(), [&](const For* f) {
-        return f->variable == a.terms[0].variable && f->begin == 0 && f->end == shape[d];
-      });
-      if (!whole) return false;
-    }
-    return true;
-  }
-
-  const Program& program_;
-  std::map<BufferId, Uses> uses_;
-};
 
 class Cutter {
  public:

@@ -46,7 +46,7 @@ struct For {
   int width = 1;                   // vector: lanes
   int copies = 1;                  // vector, unroll: how many are in flight at once (register blocking)
   bool reduction = false;          // the body updates a local declared outside
-  std::vector<BufferId> own = {};  // parallel: temporaries that every step writes before it reads
+  std::vector<BufferId> own = {};  // parallel: temporaries of which no step reads what another wrote
   Block body;
 };
 struct Store {

@@ -66,6 +66,18 @@ TEST(Inline, CopiesOfAStateStayAsTheyWere) {
     expect_valid(*b.g, numbers_for(*b.g));
   }
 }
+// Zeros between the elements share nothing with the nest that makes these until the elements are written: then all
+// of a column is one step of a loop, in which temporaries have one dimension.
+TEST(Fusion, ANestThatTookAnotherLooksForAPartnerAgain) {
+  Builder b;
+  Var x = b.input(DType::f64, {9, 40}), zero = b.scalar(0, DType::f64);
+  Var t = slice(x, {0, 0}, {9, 40}, {2, 1}) + slice(x, {0, 0}, {9, 40}, {2, 1}) * 0.5;
+  Var spread = pad(t, zero, {0, 0}, {0, 0}, {1, 0}),
+      odd = pad(slice(t, {1, 0}, {5, 40}, {1, 1}), zero, {1, 0}, {1, 0}, {1, 0});
+  b.output(spread * odd + x);
+  const loops::Program p = expect_passes_agree(*b.g, numbers_for(*b.g), 1e-12);
+  EXPECT_EQ(p.body.size(), 1u) << print(p);
+}
 TEST(Fusion, ProductsOfOneOperandWithItself) {
   for (int64_t n : {4, 17}) {
     Builder b;

@@ -69,6 +69,19 @@ TEST(Tasks, TemporariesOfAStepAreTheTasksOwn) {
   EXPECT_EQ(tasks[0]->own.size(), 1u) << print(p);
 }
 
+// One that every row writes in pieces, and one that it sees in two shapes.
+TEST(Tasks, TemporariesOfPiecesAreTheTasksOwn) {
+  Builder b;
+  Var x = b.input(DType::f64, {6, 5, 40}), zero = b.scalar(0, DType::f64);
+  Var wide = pad(exp(x), zero, {1, 1, 0}, {1, 1, 0}, {1, 0, 0});
+  Var turned = record("reverse", {wide}, {{"dims", std::vector<int64_t>{0, 1}, true}});
+  b.output(wide * turned + wide);
+  const loops::Program p = expect_passes_agree(*b.g, numbers_for(*b.g), 1e-12, small_tasks);
+  const auto tasks = tasks_of(p.body);
+  ASSERT_EQ(tasks.size(), 1u) << print(p);
+  EXPECT_GE(tasks[0]->own.size(), 1u) << print(p);
+}
+
 // What a step leaves to the next one is no task's own.
 TEST(Tasks, StepsThatDependOnEachOtherAreNotCut) {
   Builder b;

@@ -1,0 +1,114 @@
+#include "compiler/own.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+namespace anvil::compiler {
+
+using loops::For;
+
+constexpr int64_t most_bytes = int64_t(1) << 20;
+
+OwnBuffers::OwnBuffers(const Program& p) : program_(p), uses_(count(p.body)) {}
+
+std::vector<BufferId> OwnBuffers::of(const For& f) const {
+  std::vector<BufferId> own;
+  int64_t bytes = 0;
+  for (const auto& [b, inside] : count(f.body)) {
+    const auto all = uses_.find(b);
+    const loops::Buffer& buffer = program_.buffers[static_cast<size_t>(b)];
+    if (all == uses_.end() || inside.count != all->second.count || all->second.whole ||
+        buffer.kind != loops::Buffer::Kind::temporary || !(written_first(f.body, b) || same_in_each_step(f, b)))
+      continue;
+    bytes += elements(buffer.shape) * static_cast<int64_t>(size_of(buffer.dtype));
+    own.push_back(b);
+  }
+  return bytes <= most_bytes ? own : std::vector<BufferId>();
+}
+
+std::map<BufferId, OwnBuffers::Uses> OwnBuffers::count(const Block& block) const {
+  std::map<BufferId, Uses> uses;
+  for (const Stmt& s : block)
+    each_access_inside(s, [&](BufferId b, const Index*, AccessKind kind) {
+      Uses& u = uses[root(program_, b)];
+      ++u.count;
+      u.whole = u.whole || kind == AccessKind::whole;
+    });
+  return uses;
+}
+
+bool OwnBuffers::same_in_each_step(const For& f, BufferId b) const {
+  Touched t;
+  for (const Stmt& s : f.body) {
+    Touched now;
+    touch(s, b, f.variable, false, now);
+    t.steady_stores = t.steady_stores && now.steady_stores;
+    // within one statement the order is not looked at
+    t.stores_after_those = t.stores_after_those || (now.stores_after_those && (t.loose_reads || now.loose_reads));
+    t.loose_reads = t.loose_reads || now.loose_reads;
+  }
+  return t.steady_stores && !t.stores_after_those;
+}
+
+void OwnBuffers::touch(const Stmt& s, BufferId b, Variable step, bool conditional, Touched& t) const {
+  each_access(s, [&](BufferId x, const Index* place, AccessKind kind) {
+    if (root(program_, x) != b) return;
+    const auto moves = [&](const Affine& a) {
+      return std::any_of(a.terms.begin(), a.terms.end(), [&](const loops::Term& term) {
+        return term.variable == step || program_.variables[static_cast<size_t>(term.variable)].parameter;
+      });
+    };
+    const bool steady = !conditional && std::none_of(place->begin(), place->end(), moves);
+    if (kind == AccessKind::write) {
+      t.steady_stores = t.steady_stores && steady;
+      t.stores_after_those = true;
+    } else {
+      t.loose_reads = t.loose_reads || !steady;
+    }
+  });
+  const bool inside = conditional || !std::holds_alternative<For>(s.is);
+  each_block(s, [&](const Block& block) {
+    for (const Stmt& inner : block) touch(inner, b, step, inside, t);
+  });
+}
+
+// Whether a block writes every element before anything reads one.
+bool OwnBuffers::written_first(const Block& block, BufferId b) const {
+  for (const Stmt& s : block) {
+    bool reads = false, writes = false;
+    each_access_inside(s, [&](BufferId x, const Index*, AccessKind kind) {
+      if (root(program_, x) == b) (kind == AccessKind::read ? reads : writes) = true;
+    });
+    if (!reads && !writes) continue;
+    auto f = std::get_if<For>(&s.is);
+    if (reads) return f && written_first(f->body, b);
+    std::vector<const For*> around;
+    return fills(s, b, around);
+  }
+  return false;
+}
+bool OwnBuffers::fills(const Stmt& s, BufferId b, std::vector<const For*>& around) const {
+  if (auto f = std::get_if<For>(&s.is)) {
+    around.push_back(f);
+    const bool all = std::any_of(f->body.begin(), f->body.end(), [&](const Stmt& x) { return fills(x, b, around); });
+    around.pop_back();
+    return all;
+  }
+  auto store = std::get_if<loops::Store>(&s.is);
+  if (!store || root(program_, store->buffer) != b) return false;
+  const Shape& shape = program_.buffers[static_cast<size_t>(store->buffer)].shape;
+  std::unordered_set<Variable> used;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    const Affine& a = store->place[d];
+    if (shape[d] == 1 && a.terms.empty()) continue;
+    if (a.constant != 0 || a.terms.size() != 1 || a.terms[0].factor != 1 || !used.insert(a.terms[0].variable).second)
+      return false;
+    const bool whole = std::any_of(around.begin(), around.end(), [&](const For* f) {
+      return f->variable == a.terms[0].variable && f->begin == 0 && f->end == shape[d];
+    });
+    if (!whole) return false;
+  }
+  return true;
+}
+
+}  // namespace anvil::compiler
