@@ -16,8 +16,7 @@
 //       for p in 0..64 {                       for p in 0..64 reduction {
 //         a1 += x1[i, p] * x2[p, j]              a1 := fma(x1[i, p], x2[p, j], a1)
 //
-// Short loops are written out, and eight steps at a time of those whose steps branch (scatters), so that a step takes
-// what its branch does and no jumps between. For nests that read across memory: across.cpp.
+// For short loops: short_loops.cpp. For nests that read across memory: across.cpp.
 #include "compiler/schedule.h"
 
 #include <algorithm>
@@ -26,17 +25,12 @@
 #include <limits>
 
 #include "base/interrupt.h"
-#include "compiler/copy.h"
 #include "compiler/passes.h"
 
 namespace anvil::compiler {
 namespace {
 
 using loops::For;
-
-constexpr int most_unrolled_steps = 8, most_unrolled_ops = 24;  // in a vector loop: steps, and operations of each
-constexpr int tiny_steps = 4, tiny_ops = 24;                    // anywhere: steps, and operations of all
-constexpr int branching_steps = 8, branching_ops = 24;          // with branches: steps, and operations of each
 
 double ceil_div(int64_t n, int64_t d) { return static_cast<double>((n + d - 1) / d); }
 
@@ -46,7 +40,7 @@ class Scheduler {
 
   void run() {
     block(program_.body);
-    unroll_short(program_.body, false);
+    write_out_short_loops(program_);
     mark(program_.body);
     number_variables(program_.body);
   }
@@ -271,67 +265,6 @@ class Scheduler {
     for (size_t k = 0; k < inside; ++k)
       if (double c = cost(*loops[k]); c < least) best = k, least = c;
     move_loop(loops, best, inside);
-  }
-
-  // ---- short serial loops are written out ----
-  void unroll_short(Block& b, bool in_vector) {
-    Block result;
-    for (Stmt& s : b) {
-      auto f = std::get_if<For>(&s.is);
-      if (f == nullptr) {
-        each_block(s, [&](Block& inner) { unroll_short(inner, in_vector); });
-        result.push_back(std::move(s));
-        continue;
-      }
-      unroll_short(f->body, in_vector || f->kind == For::Kind::vector);
-      if (!short_loop(*f, in_vector)) {
-        result.push_back(std::move(s));
-        continue;
-      }
-      write_out(std::move(*f), result);
-    }
-    b = std::move(result);
-  }
-  void write_out(For loop, Block& out) {
-    const int64_t rounds = (loop.end - loop.begin) / branching_steps, whole = rounds > 1 ? rounds * branching_steps : 0;
-    const auto step = [&](const Affine& at, Block& to) {
-      for (Stmt& s : LoopCopy(program_)(loop, at)) to.push_back(std::move(s));
-    };
-    if (whole > 0) {
-      For round = loop;
-      round.begin = 0, round.end = rounds;
-      round.body.clear();
-      for (int64_t k = 0; k < branching_steps; ++k)
-        step(Affine{loop.begin + k, {{round.variable, branching_steps}}}, round.body);
-      out.push_back({std::move(round)});
-    }
-    for (int64_t i = loop.begin + whole; i < loop.end; ++i) step(Affine{i, {}}, out);
-  }
-  static bool short_loop(const For& f, bool in_vector) {
-    if (f.kind != For::Kind::serial) return false;
-    bool branches = false;
-    if (!straight(f.body, branches)) return false;
-    const double ops = loop_facts(f).ops;
-    if (branches) return ops <= branching_ops;
-    if (extent(f) > most_unrolled_steps) return false;
-    return (in_vector && ops <= most_unrolled_ops) ||
-           (extent(f) <= tiny_steps && ops * static_cast<double>(extent(f)) <= tiny_ops);
-  }
-  // Nothing but stores and updates, also in branches.
-  static bool straight(const Block& b, bool& branches) {
-    return std::all_of(b.begin(), b.end(), [&](const Stmt& s) {
-      if (auto branch = std::get_if<loops::If>(&s.is)) {
-        branches = true;
-        return inside_branch(branch->yes) && inside_branch(branch->no);
-      }
-      return std::holds_alternative<loops::Store>(s.is) || std::holds_alternative<loops::Update>(s.is);
-    });
-  }
-  static bool inside_branch(const Block& b) {
-    return std::all_of(b.begin(), b.end(), [&](const Stmt& s) {
-      return std::holds_alternative<loops::Store>(s.is) || std::holds_alternative<loops::Let>(s.is) ||
-             std::holds_alternative<loops::Bind>(s.is);
-    });
   }
 
   // ---- the finished form ----

@@ -33,6 +33,7 @@ double nest_cost(const Program&, const loops::For&);
 void move_loop(const std::vector<loops::For*>&, size_t k, size_t to);
 // Schedules such loops, the last of them a vector loop, where that reads across memory: across.cpp.
 bool walk_along_lines(Program&, const std::vector<loops::For*>&);
+void write_out_short_loops(Program&);  // short_loops.cpp
 
 constexpr double function_weight = 14;  // of an elementary function, in additions
 
