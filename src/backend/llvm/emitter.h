@@ -203,6 +203,7 @@ class Emitter {
   Value lane_pointer(BufferId, const Affine&, const Coordinate&, int lane);
   std::optional<int64_t> lane_stride(const Affine&);  // nothing: parameters differ by lane
   Value load(BufferId, DType, const loops::Index&, const Coordinate&, const Info&);
+  Value load_near(BufferId, DType, const Affine& offset, const Coordinate&, int64_t stride);
   void store(BufferId, DType, const loops::Index&, const Coordinate&, Value, int done);
 
   // transposed.cpp

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "backend/llvm/emitter.h"
+#include "loops/lanes.h"
 
 namespace anvil::llvm_backend {
 
@@ -140,12 +141,33 @@ Emitter::Value Emitter::load(BufferId b, DType t, const loops::Index& place, con
     for (int l = n; l-- > 0;) backwards.push_back(l);
     return number(b_.CreateShuffleVector(raw, backwards));
   }
+  if (stride && loops::lie_near(*stride, n, t)) return number(load_near(b, t, offset, c, *stride));
   Value raw = llvm::UndefValue::get(ops_.memory_type(t, n));
   for (int l = 0; l < n; ++l) {
     Value p = stride ? pointer(b, offset, c, *stride * l) : lane_pointer(b, offset, c, l);
     raw = b_.CreateInsertElement(raw, b_.CreateAlignedLoad(ops_.memory_type(t), p, align, name), uint64_t(l));
   }
   return number(raw);
+}
+
+// Lanes a few elements apart: of each vector between the first lane and the last one, those that lie in it. The last
+// vector ends with the last lane, so that nothing else is touched.
+Emitter::Value Emitter::load_near(BufferId b, DType t, const Affine& offset, const Coordinate& c, int64_t stride) {
+  const int64_t n = lanes(), apart = std::abs(stride), elements = (n - 1) * apart + 1;
+  Value all = nullptr;
+  for (int64_t begin = 0; begin < elements; begin += n) {
+    const int64_t from = std::min(begin, elements - n), lowest = stride < 0 ? stride * (n - 1) : 0;
+    Value part = b_.CreateAlignedLoad(ops_.memory_type(t, int(n)), pointer(b, offset, c, lowest + from),
+                                      llvm::Align(size_of(t)), program_.buffers[size_t(b)].name);
+    llvm::SmallVector<int, 64> picked;
+    for (int64_t l = 0; l < n; ++l) {
+      const int64_t place = apart * (stride < 0 ? n - 1 - l : l);
+      const bool here = begin <= place && place < begin + n;
+      picked.push_back(int(!all ? (here ? place : -1) : here ? n + place - from : l));
+    }
+    all = all ? b_.CreateShuffleVector(all, part, picked) : b_.CreateShuffleVector(part, picked);
+  }
+  return all;
 }
 
 // The first `done` lanes of memory stay as they are.

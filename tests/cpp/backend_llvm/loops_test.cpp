@@ -64,6 +64,23 @@ TEST(Loops, StridesBackwardsAndTransposed) {
   }
 }
 
+// Lanes that lie a few elements apart are picked from the vectors between the first and the last one.
+TEST(Loops, LanesAFewElementsApart) {
+  const int64_t n = 67;
+  for (const DType t : {DType::f32, DType::i32, DType::f64, DType::ui8})
+    for (const int lanes : {2, 4, 8, 16, 32})
+      for (const int64_t apart : {-5, -4, -3, -2, 2, 3, 4, 5}) {
+        SCOPED_TRACE(std::string(name(t)) + " " + std::to_string(lanes) + " lanes, apart " + std::to_string(apart));
+        ProgramBuilder b;
+        const int64_t elements = (n - 1) * std::abs(apart) + 1;
+        const BufferId x = b.input(t, {elements}), y = b.output(t, {n});
+        const Variable i = b.index();
+        b.p.body.push_back(vector(i, 0, n, lanes, 2,
+                                  {{Store{y, {at(i)}, b.load(x, {at(i) * apart + (apart < 0 ? elements - 1 : 0)})}}}));
+        expect_as_interpreted(b.p, {random_tensor(t, {elements}, 4)});
+      }
+}
+
 // What one step leaves, the next one reads: only one after the other is right.
 TEST(Loops, DependentStepsStaySerial) {
   const int64_t n = 30;
