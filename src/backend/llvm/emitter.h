@@ -110,6 +110,7 @@ class Emitter {
     std::vector<BufferId> pointers;
     std::vector<LocalId> locals;
     std::vector<std::pair<Variable, std::pair<int64_t, int64_t>>> variables;  // and their ranges
+    const loops::For* model = nullptr;  // of equal tasks, the one whose function they share
     llvm::Function* function = nullptr;
     size_t values() const { return 2 + pointers.size() + locals.size() + variables.size(); }
   };
