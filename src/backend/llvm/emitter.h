@@ -216,6 +216,7 @@ class Emitter {
   Value power(DType, Value, Value);
   Value join(llvm::SmallVector<Value, 16>);
   void call_runtime(const std::string& function, const std::vector<BufferId>&, llvm::ArrayRef<Value> numbers);
+  Value call_numbers(llvm::ArrayRef<Value>);
   llvm::FunctionCallee callee(const std::string& name, llvm::Type* result, llvm::ArrayRef<llvm::Type*>, bool pure);
   void poll();
   void count_down(double work);
