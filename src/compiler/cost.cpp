@@ -7,6 +7,7 @@
 
 #include "compiler/schedule.h"
 #include "loops/dependence.h"
+#include "loops/lanes.h"
 
 namespace anvil::compiler {
 namespace {
@@ -124,17 +125,23 @@ class Cost {
     for (const Stmt& s : b) sum += statement(s);
     return sum;
   }
+  double apart() const { return apart_; }
 
  private:
-  double access(BufferId b, const Index& place, bool store) const {
+  double access(BufferId b, const Index& place, bool store) {
+    const double cost = access_cost(b, place, store);
+    apart_ += std::max(0.0, cost - 1);
+    return cost;
+  }
+  double access_cost(BufferId b, const Index& place, bool store) const {
     if (width_ == 1) return 1;
     for (const Affine& a : place)
       if (by_lane(a)) return width_ * (store ? 1.6 : 1.2);
     int64_t by = step(program_, b, place, lane_);
     if (by == 0) return store ? 1 : 0.5;
     if (by == 1) return 1;
-    if (!store && by != -1 && std::abs(by) < std::min<int64_t>(width_, 5))
-      return 1.5 * static_cast<double>(std::abs(by));
+    if (!store && loops::lie_near(by, width_, program_.buffers[static_cast<size_t>(b)].dtype))
+      return 2.0 * static_cast<double>(std::abs(by)) - 1;
     // lines this far apart share few sets of the cache, and are gone before the next step writes to them again
     const int64_t bytes = by * static_cast<int64_t>(size_of(program_.buffers[static_cast<size_t>(b)].dtype));
     const double crowded = store && bytes % 1024 == 0 ? 4 : 1;
@@ -181,6 +188,7 @@ class Cost {
   std::unordered_set<LocalId> lanes_;
   std::unordered_set<Variable> parameters_;
   std::unordered_map<Expr, bool> varies_;
+  double apart_ = 0;
 };
 
 }  // namespace
@@ -224,6 +232,12 @@ double nest_cost(const Program& p, const loops::For& f) {
     inside += inner ? nest_cost(p, *inner) : block_cost(p, {s}, -1, 1);
   }
   return steps * (0.5 + inside);
+}
+
+double accesses_apart(const Program& p, const Block& block, Variable lane, int width) {
+  Cost cost(p, lane, width);
+  cost.block(block);
+  return cost.apart();
 }
 
 double block_cost(const Program& p, const Block& b, Variable lane, int width) { return Cost(p, lane, width).block(b); }

@@ -40,5 +40,7 @@ constexpr double function_weight = 14;  // of an elementary function, in additio
 // The cost of one run of a block. In a vector loop over `lane` with `width` lanes, what
 // depends on the lane is counted once for all lanes where memory is contiguous.
 double block_cost(const Program&, const Block&, Variable lane, int width);
+// What of it is due to vectors that do not lie side by side in memory: lanes are accessed one by one.
+double accesses_apart(const Program&, const Block&, Variable lane, int width);
 
 }  // namespace anvil::compiler

@@ -261,6 +261,14 @@ double Analysis::straight_size(const loops::Block& block) const {
   return sum;
 }
 
+double Analysis::size(const For& f) const {
+  const Plan& p = plan(&f);
+  const bool twice = (f.end - f.begin) % p.step() != 0 && (p.in_place || !facts(&f).updated.empty());
+  double body = 0;
+  for (const Stmt& s : f.body) body += size(s);
+  return 4 + body * p.copies * (twice ? 2 : 1);
+}
+
 double Analysis::size(const Stmt& s) const {
   const auto block = [this](const Block& body) {
     double sum = 0;
@@ -277,12 +285,7 @@ double Analysis::size(const Stmt& s) const {
     return double(seen.size());
   };
   return std::visit(Overloaded{
-                        [&](const For& f) {
-                          const Plan& p = plan(&f);
-                          const bool twice =
-                              (f.end - f.begin) % p.step() != 0 && (p.in_place || !facts(&f).updated.empty());
-                          return 4 + block(f.body) * p.copies * (twice ? 2 : 1);
-                        },
+                        [&](const For& f) { return size(f); },
                         [&](const While& w) { return 4 + block(w.before) + block(w.body) + nodes(w.condition); },
                         [&](const If& i) { return 4 + block(i.yes) + block(i.no) + nodes(i.condition); },
                         [&](const Call& c) { return 4 + 2.0 * double(c.buffers.size() + c.numbers.size()); },

@@ -141,10 +141,31 @@ void Emitter::call_runtime(const std::string& function, const std::vector<Buffer
   int level = 0;
   for (size_t i = 0; i < buffers.size(); ++i)
     b_.CreateStore(base(buffers[i], &level), advance(call_buffers_, i64(int64_t(8 * i))));
-  for (size_t i = 0; i < numbers.size(); ++i) b_.CreateStore(numbers[i], advance(call_numbers_, i64(int64_t(8 * i))));
   stop_unless_zero(b_.CreateCall(callee(symbol, b_.getInt32Ty(), {ptr_, ptr_, ptr_}, false),
-                                 {here_.run, call_buffers_, call_numbers_}));
+                                 {here_.run, call_buffers_, call_numbers(numbers)}));
   for (BufferId b : buffers) touch(b);
+}
+
+// Numbers that are known lie in the object, and the others are written into a copy: the stores of many constants, which
+// LLVM tries to join, take long to compile.
+Emitter::Value Emitter::call_numbers(llvm::ArrayRef<Value> numbers) {
+  llvm::SmallVector<uint64_t, 32> known;
+  bool complete = true;
+  for (Value x : numbers) {
+    const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(x);
+    known.push_back(constant ? constant->getZExtValue() : 0);
+    complete = complete && constant;
+  }
+  llvm::Constant* values = llvm::ConstantDataArray::get(context_, known);
+  auto* table = new llvm::GlobalVariable(module_, values->getType(), true, llvm::GlobalValue::PrivateLinkage, values);
+  table->setUnnamedAddr(llvm::GlobalValue::UnnamedAddr::Global);
+  if (complete) return table;
+  const llvm::Align align(8);
+  b_.CreateMemCpy(call_numbers_, align, table, align, 8 * numbers.size());
+  for (size_t i = 0; i < numbers.size(); ++i)
+    if (!llvm::isa<llvm::ConstantInt>(numbers[i]))
+      b_.CreateStore(numbers[i], advance(call_numbers_, i64(int64_t(8 * i))));
+  return call_numbers_;
 }
 
 // Asks the runtime whether the user wants to stop.

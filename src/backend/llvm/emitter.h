@@ -110,6 +110,7 @@ class Emitter {
     std::vector<BufferId> pointers;
     std::vector<LocalId> locals;
     std::vector<std::pair<Variable, std::pair<int64_t, int64_t>>> variables;  // and their ranges
+    const loops::For* model = nullptr;  // of equal tasks, the one whose function they share
     llvm::Function* function = nullptr;
     size_t values() const { return 2 + pointers.size() + locals.size() + variables.size(); }
   };
@@ -206,7 +207,6 @@ class Emitter {
   void store(BufferId, DType, const loops::Index&, const Coordinate&, Value, int done);
 
   // strided.cpp
-  bool is_near(std::optional<int64_t> stride) const;
   Value load_near(DType, int64_t stride, llvm::function_ref<Value(int64_t)> pointer_at, const llvm::Twine& name);
   bool stores_near(std::optional<int64_t> stride, DType) const;
   void store_near(Value, DType, int64_t stride, int done, llvm::function_ref<Value(int64_t)> pointer_at);
@@ -220,6 +220,7 @@ class Emitter {
   Value power(DType, Value, Value);
   Value join(llvm::SmallVector<Value, 16>);
   void call_runtime(const std::string& function, const std::vector<BufferId>&, llvm::ArrayRef<Value> numbers);
+  Value call_numbers(llvm::ArrayRef<Value>);
   llvm::FunctionCallee callee(const std::string& name, llvm::Type* result, llvm::ArrayRef<llvm::Type*>, bool pure);
   void poll();
   void count_down(double work);

@@ -25,6 +25,7 @@
 #include <llvm/Pass.h>
 #include <llvm/Support/CachePruning.h>
 #include <llvm/Support/CodeGen.h>
+#include <llvm/Support/CommandLine.h>
 #include <llvm/Support/ErrorHandling.h>
 #include <llvm/Support/FileSystem.h>
 #include <llvm/Support/FormattedStream.h>

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "backend/llvm/emitter.h"
+#include "loops/lanes.h"
 
 namespace anvil::llvm_backend {
 
@@ -140,7 +141,7 @@ Emitter::Value Emitter::load(BufferId b, DType t, const loops::Index& place, con
     for (int l = n; l-- > 0;) backwards.push_back(l);
     return number(b_.CreateShuffleVector(raw, backwards));
   }
-  if (is_near(stride))
+  if (stride && loops::lie_near(*stride, n, t))
     return number(load_near(
         t, *stride, [&](int64_t elements) { return pointer(b, offset, c, elements); }, name));
   Value raw = llvm::UndefValue::get(ops_.memory_type(t, n));

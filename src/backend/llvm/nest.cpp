@@ -1,6 +1,7 @@
 #include "backend/llvm/nest.h"
 
 #include <bit>
+#include <map>
 #include <unordered_map>
 
 namespace anvil::llvm_backend {
@@ -36,10 +37,10 @@ class Description {
     const auto known = buffers_.find(b);
     if (known != buffers_.end()) return known->second;
     const BufferId r = analysis_.root(b);
-    if (buffers_.try_emplace(r, int64_t(buffers_.size())).second) nest_.buffers.push_back(r);
-    const int64_t number = buffers_.try_emplace(b, int64_t(buffers_.size())).first->second;
     const loops::Buffer& x = program_.buffers[size_t(b)];
-    put({buffers_[r], int64_t(x.dtype), int64_t(x.shape.size())});
+    if (buffers_.try_emplace(r, int64_t(buffers_.size())).second && !x.own) nest_.buffers.push_back(r);
+    const int64_t number = buffers_.try_emplace(b, int64_t(buffers_.size())).first->second;
+    put({buffers_[r], x.own ? x.offset : -1, int64_t(x.dtype), int64_t(x.shape.size())});
     nest_.signature.insert(nest_.signature.end(), x.shape.begin(), x.shape.end());
     return number;
   }
@@ -109,6 +110,19 @@ class Description {
 
 std::optional<Nest> describe(const Program& p, const Analysis& a, const loops::For& f) {
   return Description(p, a).run(f);
+}
+
+std::vector<std::vector<NestOfBuffers>> equal_nests(const Program& p, const Analysis& a,
+                                                    const std::vector<const loops::For*>& nests) {
+  std::vector<std::vector<NestOfBuffers>> lists;
+  std::map<std::vector<int64_t>, size_t> list_of;
+  for (const loops::For* f : nests)
+    if (auto nest = describe(p, a, *f)) {
+      const size_t k = list_of.try_emplace(std::move(nest->signature), lists.size()).first->second;
+      if (k == lists.size()) lists.emplace_back();
+      lists[k].push_back({f, std::move(nest->buffers)});
+    }
+  return lists;
 }
 
 }  // namespace anvil::llvm_backend

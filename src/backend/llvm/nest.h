@@ -13,10 +13,18 @@ namespace anvil::llvm_backend {
 
 struct Nest {
   std::vector<int64_t> signature;  // equal for equal nests
-  std::vector<BufferId> buffers;   // no aliases, in order of first mention
+  std::vector<BufferId> buffers;   // no aliases, none of a task's own, in order of first mention
 };
 // Nothing for a nest that is more than a function of its buffers: it uses locals or variables
 // from outside, calls, or exchanges buffers.
 std::optional<Nest> describe(const Program&, const Analysis&, const loops::For&);
+
+struct NestOfBuffers {
+  const loops::For* loop;
+  std::vector<BufferId> buffers;
+};
+// Nests of each list differ in their buffers only. What describe() gives nothing for is in none of them.
+std::vector<std::vector<NestOfBuffers>> equal_nests(const Program&, const Analysis&,
+                                                    const std::vector<const loops::For*>&);
 
 }  // namespace anvil::llvm_backend

@@ -1,6 +1,4 @@
-// Equal nests of a large program as one function, see nest.h.
-#include <map>
-
+// Equal nests as one function, see nest.h.
 #include "backend/llvm/emitter.h"
 #include "backend/llvm/nest.h"
 
@@ -9,7 +7,9 @@ namespace anvil::llvm_backend {
 namespace {
 
 constexpr double smallest_nest = 12;  // instructions, roughly: a call costs a few
-constexpr size_t fewest_equal = 3, most_buffers = 24;
+constexpr size_t most_buffers = 24;
+// What functions for equal nests must save, in instructions: in a large program, and in others.
+constexpr double least_saved = 24, least_saved_of_small = 100;
 
 }  // namespace
 
@@ -30,17 +30,13 @@ void Emitter::find_nests(const loops::Block& block, std::vector<const loops::For
 void Emitter::plan_nests() {
   double total = 0;
   for (const loops::Stmt& s : program_.body) total += analysis_.size(s);
-  if (total <= machine_.settings().largest_function) return;
+  const double least = total > machine_.settings().largest_function ? least_saved : least_saved_of_small;
   std::vector<const loops::For*> found;
   find_nests(program_.body, found);
-  std::map<std::vector<int64_t>, std::vector<std::pair<const loops::For*, std::vector<BufferId>>>> groups;
-  for (const loops::For* f : found)
-    if (auto nest = describe(program_, analysis_, *f); nest && nest->buffers.size() <= most_buffers)
-      groups[std::move(nest->signature)].push_back({f, std::move(nest->buffers)});
-  for (auto& [_, group] : groups) {
-    if (group.size() < fewest_equal) continue;
-    const loops::For* model = group[0].first;
-    for (auto& [f, buffers] : group) nests_[f] = {model, std::move(buffers)};
+  for (auto& nests : equal_nests(program_, analysis_, found)) {
+    const loops::For* model = nests[0].loop;
+    if (nests[0].buffers.size() > most_buffers || analysis_.size(*model) * double(nests.size() - 1) < least) continue;
+    for (auto& [f, buffers] : nests) nests_[f] = {model, std::move(buffers)};
   }
 }
 

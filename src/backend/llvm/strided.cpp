@@ -8,22 +8,18 @@
 // vectors and leave the rest by a mask, where the processor stores so at once (AVX-512; others take as long as for
 // single lanes, or longer).
 #include "backend/llvm/emitter.h"
+#include "loops/lanes.h"
 
 namespace anvil::llvm_backend {
 
 namespace {
 
-constexpr int64_t most_apart = 4;
 constexpr int masked_vector_bytes = 64;
 
 // Where lane l lies, counted from the lowest one.
 int64_t lane_place(int l, int lanes, int64_t stride) { return stride > 0 ? l * stride : (l + 1 - lanes) * stride; }
 
 }  // namespace
-
-bool Emitter::is_near(std::optional<int64_t> stride) const {
-  return stride && std::abs(*stride) > 1 && std::abs(*stride) <= std::min<int64_t>(most_apart, lanes() - 1);
-}
 
 Emitter::Value Emitter::load_near(DType t, int64_t stride, llvm::function_ref<Value(int64_t)> pointer_at,
                                   const llvm::Twine& name) {
@@ -49,7 +45,7 @@ Emitter::Value Emitter::load_near(DType t, int64_t stride, llvm::function_ref<Va
 }
 
 bool Emitter::stores_near(std::optional<int64_t> stride, DType t) const {
-  return is_near(stride) && size_of(t) >= 4 && machine_.settings().vector_bytes >= masked_vector_bytes;
+  return stride && loops::lie_near(*stride, lanes(), t) && machine_.settings().vector_bytes >= masked_vector_bytes;
 }
 
 void Emitter::store_near(Value x, DType t, int64_t stride, int done, llvm::function_ref<Value(int64_t)> pointer_at) {

@@ -4,7 +4,10 @@
 //   for k in 0..50 parallel {            context = {buffers, arena, a1}
 //     for i in 0..100 {             ->   anvil_parallel(run, task1, context, 50, ...)
 //       out1[100*k + i] = a1             task1(context, run, step, own): for i in 0..100 { ... }
+//
+// Equal bodies (nest.h) are one function, which finds all their buffers there.
 #include "backend/llvm/emitter.h"
+#include "backend/llvm/nest.h"
 
 namespace anvil::llvm_backend {
 
@@ -14,6 +17,9 @@ using loops::Op;
 void Emitter::plan_tasks() {
   Ranges around;
   find_tasks(program_.body, around);
+  for (auto& tasks : equal_nests(program_, analysis_, parallel_))
+    if (tasks.size() > 1)
+      for (auto& [f, buffers] : tasks) tasks_.at(f).model = tasks[0].loop, tasks_.at(f).pointers = std::move(buffers);
 }
 
 void Emitter::find_tasks(const loops::Block& block, Ranges& around) {
@@ -72,6 +78,10 @@ void Emitter::write_tasks() {
   for (size_t n = 0; n < parallel_.size(); ++n) {
     const For* f = parallel_[n];
     TaskInput& input = tasks_.at(f);
+    if (input.model && input.model != f) {
+      input.function = tasks_.at(input.model).function;
+      continue;
+    }
     begin_function("task" + std::to_string(n + 1), {"context", "run", "step", "own"});
     in_nest_ = true;
     {

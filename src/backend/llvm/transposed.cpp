@@ -17,8 +17,17 @@ bool is_power_of_two(int n) { return n > 0 && (n & (n - 1)) == 0; }
 
 using Rows = llvm::SmallVector<llvm::Value*, 16>;
 
+// The same, of which LLVM does not see what it was made of: for better shuffles it searches through all rounds at once,
+// in a time that grows by the power of their number. Of numbers that fill a register, others stay as they are.
+llvm::Value* opaque(llvm::IRBuilder<>& b, llvm::Value* x, int register_bytes) {
+  const uint64_t bits = x->getType()->getPrimitiveSizeInBits();
+  return bits < 128 || bits > 8 * uint64_t(register_bytes) || !x->getType()->isFPOrFPVectorTy()
+             ? x
+             : b.CreateIntrinsic(llvm::Intrinsic::arithmetic_fence, {x->getType()}, {x});
+}
+
 // Rows of m numbers each become m vectors, one for each place in a row.
-Rows transposed(llvm::IRBuilder<>& b, Rows rows, int m) {
+Rows transposed(llvm::IRBuilder<>& b, Rows rows, int m, int register_bytes) {
   const int w = int(rows.size());
   const auto picked = [&](llvm::Value* x, llvm::Value* y, int first, int count, auto&& place) {
     llvm::SmallVector<int, 64> mask;
@@ -30,6 +39,8 @@ Rows transposed(llvm::IRBuilder<>& b, Rows rows, int m) {
     const size_t half = rows.size() / 2;
     const auto interleaved = [length](int k) { return k / 2 + (k % 2) * length; };
     const bool longer = length < w;
+    if (round > 1)
+      for (llvm::Value*& row : rows) row = opaque(b, row, register_bytes);
     Rows next;
     for (size_t i = 0; i < half; ++i)
       for (int first = 0; first < 2 * length; first += longer ? 2 * length : length)
@@ -77,13 +88,16 @@ bool Emitter::load_together(Expr e, const Coordinate& c, const Info& in, int lev
   const At at(*this, level);
   Coordinate copy = c;
   copy[size_t(axis)] = 0;
+  llvm::Type* const type = ops_.memory_type(e->dtype, w);
+  const auto bytes = size_of(e->dtype);
+  const DType moved = bytes == 4 ? DType::f32 : bytes == 8 ? DType::f64 : e->dtype;  // what opaque() can do
   Rows rows;
   for (int l = 0; l < w; ++l)
-    rows.push_back(b_.CreateAlignedLoad(ops_.memory_type(e->dtype, m), pointer(e->buffer, offset, copy, *stride * l),
-                                        llvm::Align(size_of(e->dtype))));
-  rows = transposed(b_, std::move(rows), m);
+    rows.push_back(b_.CreateAlignedLoad(ops_.memory_type(moved, m), pointer(e->buffer, offset, copy, *stride * l),
+                                        llvm::Align(bytes)));
+  rows = transposed(b_, std::move(rows), m, machine_.settings().vector_bytes);
   for (int& k = copy[size_t(axis)]; k < m; ++k) {
-    Value x = rows[size_t(k)];
+    Value x = b_.CreateBitCast(rows[size_t(k)], type);
     if (is_bool(e->dtype)) x = b_.CreateICmpNE(x, llvm::Constant::getNullValue(x->getType()));
     remember(e, project(in.axes, copy), level, x);
   }

@@ -1,5 +1,5 @@
 // Programs that are large enough to be written in parts: functions for runs of statements,
-// one function for equal nests, loads repeated in long blocks. The results stay.
+// one function for equal nests and for equal tasks, loads repeated in long blocks. The results stay.
 #include <ctime>
 #include <random>
 
@@ -32,6 +32,24 @@ TEST(Large, EqualNestsOfDifferentBuffers) {
       llvm_backend::text(compiler::compile(*optimized(*b.g), llvm_backend::target()), llvm_backend::Text::llvm);
   EXPECT_NE(text.find("define internal i32 @nest1("), std::string::npos);
   EXPECT_EQ(text.find("@nest9("), std::string::npos) << "few are different";
+}
+
+// Each task has memory of its own for the numerators; the last tasks are others.
+TEST(Large, EqualTasksOfDifferentBuffers) {
+  Builder b;
+  const Shape shape = {256, 512};
+  const auto shares = [&](Var x) {
+    Var y = exp(x - broadcast_in_dim(reduce_max(x, {0}), shape, {1}));
+    return y / broadcast_in_dim(reduce_sum(y, {0}), shape, {1});
+  };
+  for (int k = 0; k < 3; ++k) b.output(shares(b.input(DType::f32, shape)));
+  b.output(shares(b.input(DType::f32, shape) * 0.5));
+  expect_same(*b.g);
+  std::string text =
+      llvm_backend::text(compiler::compile(*optimized(*b.g), llvm_backend::target()), llvm_backend::Text::llvm);
+  EXPECT_NE(text.find("define internal i32 @task1("), std::string::npos);
+  EXPECT_EQ(text.find("define internal i32 @task2("), std::string::npos);
+  EXPECT_NE(text.find("define internal i32 @task4("), std::string::npos);
 }
 
 TEST(Large, EqualNestsInALoopThatExchangesItsState) {

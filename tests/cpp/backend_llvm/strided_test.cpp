@@ -52,7 +52,7 @@ TEST(Strided, EveryDtype) {
 }
 
 TEST(Strided, LanesAndTails) {
-  for (int width : {2, 4, 8, 16})
+  for (int width : {2, 4, 8, 16, 32})
     for (int64_t steps : {width, width + 1, 3 * width - 1, 9 * width})
       for (int64_t stride : {2, 3, 4, 5, -4})
         for (bool stores : {false, true}) {
