@@ -274,26 +274,33 @@ struct Sort {
 
 bool fits_32_bits(int64_t n) { return n <= std::numeric_limits<uint32_t>::max(); }
 
-// The k largest of a line, the first of equal ones first, and their positions. Few are kept while
-// the line goes by, of many the whole line is sorted.
+// The k largest of a line, the first of equal ones first, and their positions. While the line goes by, some more than
+// k are kept of those that can still be among them; where k is many the whole line is sorted.
 template <class T, class Entry>
 void select_largest(T* values, int32_t* indices, const T* in, int64_t n, int64_t k, int64_t lines) {
-  constexpr int64_t few = 1 << 17;
-  const int64_t room = k <= few ? std::min(n, k + few) : 2 * n;
+  constexpr int64_t many = 1 << 17, spare = 512;
+  const int64_t room = k > many ? 2 * n : std::min(n, 2 * k + spare);
   for_each_line(n, lines, 1, static_cast<size_t>(room) * sizeof(Entry), [&](Line line, char* scratch) {
     auto* a = reinterpret_cast<Entry*>(scratch);
-    int64_t held = 0;
-    const auto hold = [&](int64_t i) {
-      a[held++] = Entry::of(Rank<T>(~total_rank(in[line.first + i * line.stride])), static_cast<uint64_t>(i));
+    const auto entry = [&](int64_t i) {
+      return Entry::of(Rank<T>(~total_rank(in[line.first + i * line.stride])), static_cast<uint64_t>(i));
     };
     const Entry* best = a;
-    if (k > few) {
-      for_each_place(n, hold);
+    if (k > many) {
+      for_each_place(n, [&](int64_t i) { a[i] = entry(i); });
       best = sort_entries(a, a + n, n, sizeof(T));
     } else if (k > 0) {
+      int64_t held = 0;
+      bool full = false;  // k that are at least as good as a[k - 1] are known
       for_each_place(n, [&](int64_t i) {
-        if (held == room) std::nth_element(a, a + k, a + held), held = k;
-        hold(i);
+        const Entry x = entry(i);
+        if (full && !(x < a[k - 1])) return;
+        if (held == room) {
+          std::nth_element(a, a + (k - 1), a + held);
+          held = k, full = true;
+          if (!(x < a[k - 1])) return;
+        }
+        a[held++] = x;
       });
       if (k < held) std::nth_element(a, a + k, a + held);
       std::sort(a, a + k);

@@ -133,7 +133,8 @@ bool factorise(Eigen::Ref<Matrix<T>> a) {
       a.block(i, j, h, w).noalias() -= a.block(i, 0, h, j) * a.block(j, 0, w, j).transpose();
       worked(h * w * j / 4);
     }
-    if (Eigen::LLT<Eigen::Ref<Matrix<T>>, Eigen::Lower>(square).info() != Eigen::Success) return false;
+    const bool positive = Eigen::LLT<Eigen::Ref<Matrix<T>>, Eigen::Lower>(square).info() == Eigen::Success;
+    if (!positive || !(square.diagonal().array() > T(0)).all()) return false;  // NaN passes the first test
     square.transpose().template triangularView<Eigen::Upper>().template solveInPlace<Eigen::OnTheRight>(rest);
     worked(below * w * w / 4);
   }

@@ -236,6 +236,7 @@ TEST(Evaluate, Factorises) {
          {"cholesky", {{{2, 2}, {4, 2, 99, 5}}}, {{"lower", true}}, {2, 2}, {2, 1, 0, 2}},
          {"cholesky", {{{2, 2}, {4, 99, 2, 5}}}, {{"lower", false}}, {2, 2}, {2, 0, 1, 2}},
          {"cholesky", {{{2, 2}, {1, 2, 2, 1}}}, {{"lower", true}}, {2, 2}, {nan, nan, 0, nan}},
+         {"cholesky", {{{2, 2}, {25, 1, 1, nan}}}, {{"lower", true}}, {2, 2}, {nan, nan, 0, nan}},
          {"cholesky", {{{0, 0}, {}}}, {{"lower", true}}, {0, 0}, {}},
          {"cholesky", {{{2, 1, 1}, {4, 9}}}, {{"lower", true}}, {2, 1, 1}, {2, 3}},
          // leading batch: matrices [[4, 2], [2, 5]] and [[9, 3], [3, 2]]

@@ -326,16 +326,15 @@ TYPED_TEST(Linalg, CholeskyFactors) {
 }
 
 TYPED_TEST(Linalg, MatricesThatAreNotPositiveDefinite) {
-  for (const int batch : {1, 20})
-    for (const int n : {4, 50}) {
-      auto a = this->definite(n, batch), l = a;
-      const int bad = batch / 2;
-      a[this->at(bad, batch, n, 2, 2)] = -1;
-      ASSERT_EQ(this->call("cholesky", {l.data(), a.data()}, {n, 1, batch}), 0);
-      for (int b = 0; b < batch; ++b)
-        for (int i = 0; i < n; ++i)
-          for (int j = 0; j <= i; ++j) ASSERT_EQ(std::isnan(l[this->at(b, batch, n, i, j)]), b == bad) << i << " " << j;
-    }
+  for (const auto& [batch, n, pivot] : {std::tuple{1, 4, -1.0}, {1, 50, NAN}, {20, 4, NAN}, {20, 50, -1.0}}) {
+    auto a = this->definite(n, batch), l = a;
+    const int bad = batch / 2;
+    a[this->at(bad, batch, n, 2, 2)] = static_cast<TypeParam>(pivot);
+    ASSERT_EQ(this->call("cholesky", {l.data(), a.data()}, {n, 1, batch}), 0);
+    for (int b = 0; b < batch; ++b)
+      for (int i = 0; i < n; ++i)
+        for (int j = 0; j <= i; ++j) ASSERT_EQ(std::isnan(l[this->at(b, batch, n, i, j)]), b == bad) << i << " " << j;
+  }
 }
 
 TYPED_TEST(Linalg, TriangularSystems) {
