@@ -20,6 +20,7 @@ things that are no errors of the text are told apart and counted:
   denormal     XLA's code for CPUs takes denormal numbers for zero: its results are those that we have
                when we do the same;
   unstable     XLA's own result moves as much when the inputs move by some units in the last place;
+  blocks       XLA inverts whole blocks of a triangular system: where something in it is infinite or NaN, more is NaN;
   unsupported  XLA's code generator for CPUs says that it has no code for an operator (mulhi), or the
                program calls a factorisation of ours (anvil.lu, ...), for which XLA has no operator;
   alone        the independent evaluator gives our results. Known: XLA takes only one update of a
@@ -28,7 +29,6 @@ things that are no errors of the text are told apart and counted:
                reduction over no dimensions, or over one of one element, leaves out what it starts from; a
                dynamic_update_slice by a part of the tensor itself reads what it has just written; a quotient or
                remainder of known numbers by 0 ends XLA's process, and so does a running maximum of what top_k gives.
-A triangular system with NaN in it is NaN in more places there, since whole blocks are inverted.
 Each other difference is printed. Last line: N passed, M failed.
 """
 import concurrent.futures
@@ -46,7 +46,7 @@ SPECIAL = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-i
 EPSILON = {"f32": 2.0**-23, "f64": 2.0**-52}
 WIDENS = re.compile(r"stablehlo\.convert.*f32>\) -> \(?tensor<[0-9x]*f64>")
 OURS = "custom_call @anvil."
-KINDS = ("same", "denormal", "unstable", "unsupported", "alone", "failed")
+KINDS = ("same", "denormal", "unstable", "blocks", "unsupported", "alone", "failed")
 SECONDS = 120  # for one program
 
 
@@ -151,6 +151,12 @@ def unstable(xla, text, case, outputs):
     return True
 
 
+def by_blocks(text, case, outputs):
+    """Whether XLA solves triangular systems, and wherever it differs has NaN."""
+    return "triangular_solve" in text and all(
+        x != x for o, e in zip(outputs, case["outputs"]) for _, x, _ in differences(o, e))
+
+
 def is_flushed(case, outputs):
     """Whether these are our results with denormal numbers taken for zero."""
     flushed = case.get("flushed")
@@ -178,6 +184,8 @@ def verdict(xla, text, case):
             seen = f"result {k}, {o['dtype']}{o['shape']}: {len(found)} differ, element {i} is {x!r} for our {y!r}"
             if is_flushed(case, outputs):
                 return "denormal", seen
+            if by_blocks(text, case, outputs):
+                return "blocks", seen
             return ("unstable" if unstable(xla, text, case, outputs) else "failed"), seen
     return "same", ""
 
