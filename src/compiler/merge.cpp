@@ -16,8 +16,8 @@
 // each level the last loop with the same steps takes the new one's body when the two share
 // a buffer of several numbers, no statement between them depends on either, and steps of the two that meet in
 // memory are the same (loops/dependence.h). A loop that took one looks for a partner again: with a buffer that only
-// the new one reads it may belong to a loop further forward (zeros, and what is written over them). A loop that
-// branches keeps others from being vectors: it stays alone.
+// the new one reads it may belong to a loop further forward (zeros, and what is written over them). Where a statement
+// between them is in the way, a loop before that follows it if it can. A loop that branches keeps others from being vectors: it stays alone.
 #include <algorithm>
 #include <memory>
 
@@ -196,21 +196,41 @@ class Merger {
     size_t place = end;
     for (; place > first; --place) {
       Node& x = *list[place - 1];
-      const bool free = !again || x.product < 3;  // the loops of a product of matrices change places later
-      if (n->is_loop && x.is_loop && free && same_steps(x, *n) && worthwhile(x, *n) && legal(x, *n)) {
+      if ((!again || changes_no_places(x)) && fits(x, *n)) {
         join(x, std::move(n));
-        if (x.product >= 3) return;
-        NodePtr joined = std::move(list[place - 1]);  // shares more with what is before it now
-        list.erase(at(list, place - 1));
+        if (!changes_no_places(x)) return;
+        NodePtr joined = take(list, place - 1);  // shares more with what is before it now
         return insert(list, place - 1, std::move(joined), true);
       }
       if (conflict(x.touched, n->touched)) break;
     }
+    for (size_t k = place; k-- > first;)
+      if (changes_no_places(*list[k]) && changes_no_places(*n) && fits(*list[k], *n) && may_follow(list, k, end)) {
+        NodePtr before = take(list, k);
+        join(*before, std::move(n));
+        return insert(list, end - 1, std::move(before), true);
+      }
     // What makes one number goes as far forward as it can, out of the way.
     const auto store = std::get_if<loops::Store>(&n->stmt.is);
     const bool early = std::holds_alternative<loops::Declare>(n->stmt.is) ||
                        std::holds_alternative<loops::Bind>(n->stmt.is) || (store && is_number(store->buffer));
     list.insert(at(list, early ? place : end), std::move(n));
+  }
+  // The loops of a product of matrices change places later.
+  static bool changes_no_places(const Node& n) { return n.product < 3; }
+  bool fits(const Node& x, const Node& n) const {
+    return x.is_loop && n.is_loop && same_steps(x, n) && worthwhile(x, n) && legal(x, n);
+  }
+  // Whether node k needs to be before none of those behind it.
+  static bool may_follow(const Nodes& list, size_t k, size_t end) {
+    for (size_t i = k + 1; i < end; ++i)
+      if (conflict(list[k]->touched, list[i]->touched)) return false;
+    return true;
+  }
+  static NodePtr take(Nodes& list, size_t place) {
+    NodePtr n = std::move(list[place]);
+    list.erase(at(list, place));
+    return n;
   }
   static Nodes::iterator at(Nodes& list, size_t place) { return list.begin() + static_cast<std::ptrdiff_t>(place); }
   void join(Node& x, NodePtr n) {

@@ -1,0 +1,97 @@
+// The axes of a contraction by what they are, and where their steps lie in memory:
+//   c[i + 4 j] = sum over p of a[i + 4 p] b[p + 9 j]      rows i, columns j, depth p
+#pragma once
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include "runtime/pool.h"
+#include "runtime/product/pack.h"
+#include "runtime/product/product.h"
+
+namespace anvil::product {
+
+using Axes = std::vector<Axis>;
+
+// The offsets of all steps of some axes in one array, those of the first axis fastest.
+class Tables {
+ public:
+  explicit Tables(int64_t size)
+      : memory_(size_t(size) * sizeof(int64_t)), next_(reinterpret_cast<int64_t*>(memory_.data())) {}
+  Places add(const Axes& axes, int64_t Axis::*step) {
+    if (axes.size() < 2) return {nullptr, axes.empty() ? 1 : axes[0].extent, 0, axes.empty() ? 0 : axes[0].*step};
+    int64_t *const at = next_, n = 1;
+    *at = 0;
+    for (const Axis& x : axes) {
+      for (int64_t i = n; i < n * x.extent; ++i) at[i] = at[i - n] + x.*step;
+      n *= x.extent;
+    }
+    next_ += n;
+    return {at, n};
+  }
+
+ private:
+  runtime::Block memory_;
+  int64_t* next_;
+};
+inline int64_t count(const Axes& axes) {
+  int64_t n = 1;
+  for (const Axis& x : axes) n *= x.extent;
+  return n;
+}
+
+// The axes by what they are, in the order of memory: of C, the depth of A. What continues another one in all
+// three is one with it.
+struct Roles {
+  Axes rows, columns, depth, batch;
+  explicit Roles(std::span<const Axis> axes) {
+    for (const Axis& x : axes) {
+      if (x.extent == 1) continue;
+      Axes& list = x.c == 0 ? depth : (x.a == 0) == (x.b == 0) ? batch : x.b == 0 ? rows : columns;
+      const auto step = &list == &depth ? &Axis::a : &Axis::c;
+      list.insert(std::find_if(list.begin(), list.end(), [&](const Axis& y) { return x.*step < y.*step; }), x);
+    }
+    for (Axes* list : {&rows, &columns, &depth, &batch}) join(*list);
+  }
+  // The kernel's tiles are columns of rows that follow each other in memory.
+  bool turned() const { return !columns.empty() && columns[0].c == 1; }
+
+ private:
+  static void join(Axes& list) {
+    size_t last = 0;
+    for (size_t k = 1; k < list.size(); ++k) {
+      Axis& x = list[last];
+      const Axis& y = list[k];
+      if (y.c == x.c * x.extent && y.a == x.a * x.extent && y.b == x.b * x.extent)
+        x.extent *= y.extent;
+      else
+        list[++last] = y;
+    }
+    if (!list.empty()) list.resize(last + 1);
+  }
+};
+
+// Where everything stands. The sides have changed places where that puts the rows of C together.
+struct Offsets {
+  explicit Offsets(std::span<const Axis> axes) : Offsets(Roles(axes)) {}
+  bool turned;
+  Tables tables;
+  Places rows, c_rows, columns, c_columns, row_depth, column_depth;  // in the operand that has them, and in C
+  Places of_c, of_rows, of_columns;                                  // each of the batch
+
+ private:
+  explicit Offsets(const Roles& r)
+      : turned(r.turned()),
+        tables(2 * (count(r.rows) + count(r.columns) + count(r.depth)) + 3 * count(r.batch) + 9),
+        rows(tables.add(turned ? r.columns : r.rows, turned ? &Axis::b : &Axis::a)),
+        c_rows(tables.add(turned ? r.columns : r.rows, &Axis::c)),
+        columns(tables.add(turned ? r.rows : r.columns, turned ? &Axis::a : &Axis::b)),
+        c_columns(tables.add(turned ? r.rows : r.columns, &Axis::c)),
+        row_depth(tables.add(r.depth, turned ? &Axis::b : &Axis::a)),
+        column_depth(tables.add(r.depth, turned ? &Axis::a : &Axis::b)),
+        of_c(tables.add(r.batch, &Axis::c)),
+        of_rows(tables.add(r.batch, turned ? &Axis::b : &Axis::a)),
+        of_columns(tables.add(r.batch, turned ? &Axis::a : &Axis::b)) {}
+};
+
+}  // namespace anvil::product
