@@ -13,8 +13,9 @@
   for (name in names(masks)) assign(name, masks[[name]], envir = attached)
 }
 
-# What masks see besides the package: what is attached, `.attached`; before that, nothing that stands before the session.
-mask_home <- new.env(parent = topenv())
+# What masks see: base, as near as R's own functions do, and of the package what `load_masks()` puts here; what is attached
+# is `.attached`, before that nothing that stands before the session.
+mask_home <- new.env(parent = .BaseNamespaceEnv)
 mask_home$.attached <- new.env(parent = globalenv())
 
 # verb: the function of tensors, or the name of one of the package's, with those of the formals that it takes. at: which arguments may be tensors;
@@ -42,15 +43,16 @@ mask <- function(name, spec) {
   mask <- function() NULL
   formals(mask) <- formals
   ours <- as.call(c(quote(`{`), refusals, ours))
+  otherwise <- if (is.null(own)) behind else bquote(if (is.logical(.(symbol))) .(own) else .(behind))
   body(mask) <- if (is.null(spec$at)) {
     bquote({
-      .(symbol) <- .External2(C_anvil_behind_data, .attached, quote(.(symbol)), ...)
-      if (is.null(.(symbol))) .(ours) else .(behind)
+      .(symbol) <- .External2(C_anvil_behind_data, .attached, quote(.(symbol)), .(!is.null(own)), ...)
+      if (is.null(.(symbol))) .(ours) else .(otherwise)
     })
   } else {
     bquote(if (.(mask_condition(spec$at, spec$is, may_be_missing))) .(ours) else {
       .(symbol) <- .Call(C_anvil_behind, .attached, quote(.(symbol)), .(!is.null(own)))
-      .(if (is.null(own)) behind else bquote(if (is.null(.(symbol))) .(own) else .(behind)))
+      .(otherwise)
     })
   }
   environment(mask) <- if (is.name(spec$verb)) mask_home else list2env(list(.verb = verb), parent = mask_home)
@@ -58,15 +60,20 @@ mask <- function(name, spec) {
   compiler::cmpfun(mask) # which neither the installation nor R's own compiler does for functions in a list
 }
 
-# The body of R's function, if all that it sees are its arguments, base, and routines of stats: its mask does what that
-# says, where nothing stands before R's function. Handing on arguments would take longer than many of these functions.
+# The body of R's function, if all that it sees are its arguments, variables of its own, base, and routines of stats: its
+# mask does what that says, where nothing stands before R's function. Handing on arguments would take longer than many of
+# these functions.
 body_without_others <- function(f) {
   if (is.primitive(f)) {
     return(NULL)
   }
-  seen <- setdiff(all.names(body(f)), c(names(formals(f)), routines_in(body(f))))
-  of_frames <- c("environment", "match.arg", "match.call", "nargs", "on.exit", "parent.frame", "Recall", "sys.call", "sys.function", "UseMethod")
-  if (all(seen %in% setdiff(ls(baseenv(), all.names = TRUE), c(".Internal", of_frames)))) body(f)
+  # Seen anywhere: what is named with its package, and what is internal.
+  body <- str2lang(gsub("([[:alnum:].]+::|(?<=\\.Internal\\())[[:alnum:]._]+", "identity", body_text(f), perl = TRUE))
+  own <- Filter(function(name) !exists(name, environment(f), inherits = FALSE), all.vars(body))
+  seen <- setdiff(all.names(body), c(names(formals(f)), own, routines_in(body)))
+  of_frames <- c("environment", "match.call", "nargs", "on.exit", "parent.frame", "Recall", "sys.call", "sys.function", "UseMethod")
+  base <- ls(baseenv(), all.names = TRUE)
+  if (all(seen %in% setdiff(c(base, sub("<-$", "", base)), of_frames))) body(f)
 }
 
 routines_in <- function(body) grep("^C_(?!anvil_)", all.names(body), value = TRUE, perl = TRUE)
@@ -74,13 +81,22 @@ routines_in <- function(body) grep("^C_(?!anvil_)", all.names(body), value = TRU
 make_verb_masks <- function() {
   verbs <- tensor_verbs()
   masks <- Map(mask, names(verbs), verbs)
-  list(masks = masks, routines = unique(unlist(lapply(masks, function(mask) routines_in(body(mask))))), r = R.version.string)
+  list(
+    masks = masks,
+    verbs = vapply(Filter(is.name, lapply(verbs, `[[`, "verb")), as.character, ""),
+    routines = unique(unlist(lapply(masks, function(mask) routines_in(body(mask))))),
+    r = R.version.string
+  )
 }
 
 # Bodies and routines are those of the R that runs.
 load_masks <- function() {
   if (!identical(R.version.string, verb_masks$r)) assign("verb_masks", make_verb_masks(), envir = topenv())
+  home <- topenv()
+  helpers <- c("C_anvil_behind", "C_anvil_behind_data", "as_given", "is_qr", "refuse_argument")
   for (name in verb_masks$routines) assign(name, get(name, asNamespace("stats")), envir = mask_home)
+  for (name in helpers) assign(name, get(name, home), envir = mask_home)
+  for (name in verb_masks$verbs) eval(bquote(delayedAssign(.(name), .(as.name(name)), home, mask_home)))
 }
 
 # Of base or stats, whatever is attached.

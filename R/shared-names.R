@@ -29,10 +29,10 @@ shared_mask <- function(name, ours) {
   mask <- function() NULL
   formals(mask) <- c(formals(own), alist(... = ))
   body(mask) <- bquote({
-    .(symbol) <- if (!missing(.(as.name(arguments[1L]))) && .(ours)) .own else .Call(C_anvil_behind, .attached, quote(.(symbol)), FALSE) %||% .own
+    .(symbol) <- if (!missing(.(as.name(arguments[1L]))) && .(ours)) .own else .Call(C_anvil_behind, mask_home$.attached, quote(.(symbol)), FALSE) %||% .own
     .(call_of_given(symbol, arguments))
   })
-  environment(mask) <- list2env(list(.own = own), parent = mask_home)
+  environment(mask) <- list2env(list(.own = own), parent = topenv())
   attr(mask, "srcref") <- NULL
   mask
 }

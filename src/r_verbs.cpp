@@ -14,14 +14,15 @@ static bool is_of_r(SEXP frame) {
   return Rf_isString(name) && Rf_length(name) == 1 && std::strcmp(CHAR(STRING_ELT(name, 0)), "package:stats") == 0;
 }
 
+// The function of this name that is found behind an attached environment; TRUE if it is R's own and `unless_own`.
 // R's errors may leave it at once: nothing here has a destructor.
-static SEXP behind(SEXP attached, SEXP name, bool unless_own) {
+SEXP anvil_behind(SEXP attached, SEXP name, SEXP unless_own) {
   if (TYPEOF(attached) != ENVSXP)
     return entry([&]() -> SEXP { throw wrong_argument("attached", "an environment", attached); });
   if (TYPEOF(name) != SYMSXP) return entry([&]() -> SEXP { throw wrong_argument("name", "a name", name); });
   for (SEXP frame = enclosing(attached); frame != R_EmptyEnv; frame = enclosing(frame)) {
     SEXP found = variable_of(frame, name);
-    if (unless_own && (TYPEOF(found) == PROMSXP || Rf_isFunction(found)) && is_of_r(frame)) return R_NilValue;
+    if ((TYPEOF(found) == PROMSXP || Rf_isFunction(found)) && Rf_asLogical(unless_own) == TRUE && is_of_r(frame)) return unless_own;
     if (TYPEOF(found) == PROMSXP) {  // loaded when it is needed
       PROTECT(found);
       found = Rf_eval(found, frame);
@@ -32,18 +33,13 @@ static SEXP behind(SEXP attached, SEXP name, bool unless_own) {
   return R_NilValue;
 }
 
-// The function of this name that is found behind an attached environment; NULL if it is R's own and `unless_own`.
-SEXP anvil_behind(SEXP attached, SEXP name, SEXP unless_own) {
-  return behind(attached, name, Rf_asLogical(unless_own) == TRUE);
-}
-
 // The same for the arguments that follow; NULL if one of them is a tensor or a box.
 SEXP anvil_behind_data(SEXP call, SEXP, SEXP args, SEXP) {
-  if (Rf_length(args) < 3)
-    return entry([&]() -> SEXP { throw wrong_argument("...", "an environment and a name", call); });
-  for (SEXP rest = CDDDR(args); rest != R_NilValue; rest = CDR(rest))
+  if (Rf_length(args) < 4)
+    return entry([&]() -> SEXP { throw wrong_argument("...", "an environment, a name and a flag", call); });
+  for (SEXP rest = CDR(CDDDR(args)); rest != R_NilValue; rest = CDR(rest))
     if (Rf_isObject(CAR(rest)) && Rf_inherits(CAR(rest), "AnvilValue")) return R_NilValue;
-  return behind(CADR(args), CADDR(args), false);
+  return anvil_behind(CADR(args), CADDR(args), CADDDR(args));
 }
 
 }  // namespace anvil::r

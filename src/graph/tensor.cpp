@@ -1,7 +1,9 @@
 #include "graph/tensor.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
+#include <type_traits>
 
 #include "base/interrupt.h"
 #include "base/memory.h"
@@ -46,13 +48,37 @@ Tensor converted(const Tensor& t, DType to) {
   convert_to(result, t);
   return result;
 }
+
+namespace {
+
+// Holds every number of a class of dtypes.
+template <class T>
+using Wide = std::conditional_t<is_real_number<T>, double, std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>;
+
+template <class W>
+void store(const Tensor& to, int64_t first, const W* x, int64_t n) {
+  visit(to.type.dtype, [&]<class To>() { std::transform(x, x + n, to.as<To>() + first, convert_number<To, W>); });
+}
+
+}  // namespace
+
+// By way of wide numbers, some at a time: no code for each pair of dtypes.
 void convert_to(const Tensor& to, const Tensor& from) {
+  const int64_t n = elements(from.type.shape);
+  if (to.type.dtype == from.type.dtype) {
+    std::copy_n(static_cast<const char*>(from.data.get()), bytes_of(from.type.dtype, from.type.shape),
+                static_cast<char*>(to.data.get()));
+    return;
+  }
   visit(from.type.dtype, [&]<class From>() {
-    visit(to.type.dtype, [&]<class To>() {
-      in_pieces(elements(from.type.shape), 1, [&](int64_t first, int64_t end) {
-        std::transform(from.as<From>() + first, from.as<From>() + end, to.as<To>() + first, convert_number<To, From>);
-      });
-    });
+    constexpr int64_t some = 256;
+    Wide<From> wide[some];
+    for (int64_t first = 0; first < n; first += some) {
+      const int64_t count = std::min(some, n - first);
+      std::copy_n(from.as<From>() + first, count, wide);
+      store(to, first, wide, count);
+      worked(count);
+    }
   });
 }
 

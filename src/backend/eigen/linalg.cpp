@@ -1,6 +1,6 @@
 // Products, factorisations and triangular systems. Operands are packed to stacks of plain
 // matrices (rows, columns, batch) by strided copies, then Eigen works on each matrix.
-#include <Eigen/Cholesky>
+#include <Eigen/Core>
 
 #include "backend/eigen/kernels.h"
 #include "backend/eigen/odometer.h"
@@ -119,6 +119,21 @@ Grouping matrices(const Shape& shape) {
 
 constexpr int64_t most_columns = 128;  // that are worked on at once
 
+// One kind of triangle is solved with, and squares are factorised by columns: each kind that Eigen has is as large as all
+// else here.
+template <class T>
+bool factorise_square(Eigen::Ref<Matrix<T>> a) {
+  for (int64_t k = 0; k < a.rows(); ++k) {
+    auto column = a.col(k).tail(a.rows() - k);
+    column.noalias() -= a.bottomLeftCorner(a.rows() - k, k) * a.row(k).head(k).transpose();
+    if (!(column(0) > T(0))) return false;  // nor NaN
+    const T root = std::sqrt(column(0));
+    column /= root;
+    column(0) = root;
+  }
+  return true;
+}
+
 // L L' = A in the lower triangle of `a`, some columns after the others: from each what the columns
 // before it make of it is taken, then its own square is factorised, then what is below solved for.
 template <class T>
@@ -133,9 +148,10 @@ bool factorise(Eigen::Ref<Matrix<T>> a) {
       a.block(i, j, h, w).noalias() -= a.block(i, 0, h, j) * a.block(j, 0, w, j).transpose();
       worked(h * w * j / 4);
     }
-    const bool positive = Eigen::LLT<Eigen::Ref<Matrix<T>>, Eigen::Lower>(square).info() == Eigen::Success;
-    if (!positive || !(square.diagonal().array() > T(0)).all()) return false;  // NaN passes the first test
-    square.transpose().template triangularView<Eigen::Upper>().template solveInPlace<Eigen::OnTheRight>(rest);
+    if (!factorise_square<T>(square)) return false;
+    Matrix<T> across = rest.transpose();
+    square.template triangularView<Eigen::Lower>().solveInPlace(across);
+    rest = across.transpose();
     worked(below * w * w / 4);
   }
   return true;
@@ -169,30 +185,29 @@ Tensors cholesky(const Call& call, const Tensors& in) {
   return {out};
 }
 
-// Solves m x = b in place of b, some rows after the others: from each what those before it make of
+// Solves m x = b in place of b for a lower triangle, some rows after the others: from each what those before it make of
 // it is taken, then its own square solved for.
-template <class T, unsigned triangle>
-void solve(const Matrix<T>& m, Eigen::Ref<Matrix<T>> b) {
+template <class T>
+void solve_lower(const Matrix<T>& m, Eigen::Ref<Matrix<T>> b) {
   const int64_t n = m.rows();
-  const bool forward = (triangle & Eigen::Lower) != 0;
   for (int64_t done = 0; done < n; done += most_columns) {
-    const int64_t w = std::min(most_columns, n - done), first = forward ? done : n - done - w;
-    const int64_t known = forward ? 0 : first + w;
+    const int64_t w = std::min(most_columns, n - done);
     for (int64_t j = 0; j < b.cols(); j += most_columns) {
       auto columns = b.middleCols(j, std::min(most_columns, b.cols() - j));
-      auto rows = columns.middleRows(first, w);
-      rows.noalias() -= m.block(first, known, w, done) * columns.middleRows(known, done);
-      m.block(first, first, w, w).template triangularView<triangle>().solveInPlace(rows);
+      auto rows = columns.middleRows(done, w);
+      rows.noalias() -= m.block(done, 0, w, done) * columns.topRows(done);
+      m.block(done, done, w, w).template triangularView<Eigen::Lower>().solveInPlace(rows);
       worked(w * (done + w) * columns.cols() / 4);
     }
   }
 }
+// An upper triangle is a lower one from its end.
 template <class T>
-void solve(const Matrix<T>& m, Eigen::Ref<Matrix<T>> b, bool lower, bool unit) {
-  if (lower)
-    unit ? solve<T, Eigen::UnitLower>(m, b) : solve<T, Eigen::Lower>(m, b);
-  else
-    unit ? solve<T, Eigen::UnitUpper>(m, b) : solve<T, Eigen::Upper>(m, b);
+void solve(const Matrix<T>& m, Matrix<T>& b, bool lower) {
+  if (lower) return solve_lower<T>(m, b);
+  b = Matrix<T>(b.colwise().reverse());
+  solve_lower<T>(m.reverse(), b);
+  b = Matrix<T>(b.colwise().reverse());
 }
 // With L' g = P, the lower triangle of L^-T S L^-1 for the symmetric S with half of P's: twice what is off the diagonal,
 // as an element of the triangle stands for two.
@@ -212,7 +227,7 @@ Tensors cholesky_reverse(const Call& call, const Tensors& in) {
       for (int64_t c = 0; c < n; ++c)
         for (int64_t r = 0; r < c; ++r) s(r, c) = s(c, r);
       for (int side = 0; side < 2; ++side) {
-        solve<T>(upper, s, false, false);
+        solve<T>(upper, s, false);
         s = Matrix<T>(s.transpose());
       }
       for (int64_t c = 0; c < n; ++c)
@@ -240,7 +255,8 @@ Tensors triangular_solve(const Call& call, const Tensors& in) {
       bool flipped = transposed == left;
       Matrix<T> m = flipped ? Matrix<T>(matrix.transpose()) : Matrix<T>(matrix);
       Matrix<T> x = left ? Matrix<T>(rhs) : Matrix<T>(rhs.transpose());
-      solve<T>(m, x, lower != flipped, unit);
+      if (unit) m.diagonal().setOnes();
+      solve<T>(m, x, lower != flipped);
       if (left)
         rhs = x;
       else

@@ -32,9 +32,9 @@ T fold(const T* x, int64_t n, T initial, Op op) {
   return y;
 }
 
-// result(elements, count) for each group of elements that one place of the output stands for.
-template <class T, class F>
-Tensors reduce(const Call& call, const Tensors& in, F result) {
+// result(group, out, place) for each group of elements that one place of the output stands for.
+Tensors reduce(const Call& call, const Tensors& in,
+               const std::function<void(const Tensor&, const Tensor&, int64_t)>& result) {
   if (call.params.ints("dims").empty()) return {in[0]};
   Tensor out = make_result(call);
   const Shape& shape = in[0].type.shape;
@@ -47,14 +47,12 @@ Tensors reduce(const Call& call, const Tensors& in, F result) {
     (reduced[d] ? group : kept).push_back(shape[d]);
     (reduced[d] ? inner : outer).strides.push_back(steps[d]);
   }
-  const T* data = in[0].as<T>();
-  T* target = out.as<T>();
-  const Tensor memory = graph::allocate({in[0].type.dtype, group});
-  T* gathered = memory.as<T>();
+  const Tensor gathered = graph::allocate({in[0].type.dtype, group});
+  const View dense = whole(gathered);
   walk(kept, outer, {0, strides(kept)}, [&](int64_t from, int64_t to) {
-    int64_t n = 0;
-    walk(group, inner, inner, [&](int64_t i, int64_t) { gathered[n++] = data[from + i]; });
-    target[to] = result(static_cast<const T*>(gathered), n);
+    inner.offset = from;
+    copy_box(group, in[0], inner, gathered, dense);
+    result(gathered, out, to);
   });
   return {out};
 }
@@ -108,11 +106,14 @@ Tensors cumsum(const Call& call, const Tensors& in) {
 
 Tensors reduce_by_monoid(const Call& call, const Tensors& in) {
   const primitives::Monoid& m = *primitives::primitive_of(call).monoid;
-  const DType t = in[0].type.dtype;
-  return visit_computed(t, [&]<class T>() {
-    if (m.op == loops::Op::add) return reduce<T>(call, in, sum<T>);
-    const T first = m.start(t).template as<T>();
-    return reduce<T>(call, in, [&](const T* x, int64_t n) { return fold(x, n, first, operation<T>(m.op)); });
+  return reduce(call, in, [&](const Tensor& group, const Tensor& out, int64_t place) {
+    const DType t = group.type.dtype;
+    const int64_t n = elements(group.type.shape);
+    visit_computed(t, [&]<class T>() {
+      const T* x = group.as<T>();
+      out.as<T>()[place] =
+          m.op == loops::Op::add ? sum(x, n) : fold(x, n, m.start(t).template as<T>(), operation<T>(m.op));
+    });
   });
 }
 

@@ -15,17 +15,15 @@ Tensors fill(const Call& call, const Tensors&) {
 }
 
 Tensors iota(const Call& call, const Tensors&) {
-  Tensor out = make_result(call);
-  const Shape& shape = out.type.shape;
+  const graph::TensorType& type = call.outputs[0]->type;
+  Tensor out = graph::allocate({DType::i64, type.shape});
   size_t dim = static_cast<size_t>(call.params.integer("dim"));
   int64_t start = call.params.integer("start");
-  View along{0, std::vector<int64_t>(shape.size(), 0)};
+  View along{0, std::vector<int64_t>(type.shape.size(), 0)};
   along.strides[dim] = 1;
-  visit(out.type.dtype, [&]<class T>() {
-    T* data = out.as<T>();
-    walk(shape, along, whole(out), [&](int64_t i, int64_t o) { data[o] = static_cast<T>(start + i); });
-  });
-  return {out};
+  int64_t* data = out.as<int64_t>();
+  walk(type.shape, along, whole(out), [&](int64_t i, int64_t o) { data[o] = start + i; });
+  return {graph::converted(out, type.dtype)};
 }
 
 Tensors reshape(const Call& call, const Tensors& in) { return {{call.outputs[0]->type, in[0].data}}; }

@@ -1,6 +1,7 @@
 // Sorting: the positions of each line in order by comparing elements, then the elements.
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <numeric>
 
 #include "backend/eigen/kernels.h"
@@ -43,6 +44,27 @@ struct Lines {
   std::vector<int64_t> first;
 };
 
+using Order = std::vector<int64_t>;
+
+// The places of a line as they follow each other.
+void put_in_order(Order& order, const std::function<bool(int64_t, int64_t)>& precedes) {
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int64_t i, int64_t j) {
+    worked(20);
+    return precedes(i, j);
+  });
+}
+
+// The first `n` of them.
+void take(const Tensor& to, const Tensor& from, const Lines& lines, int64_t first, const Order& order, int64_t n) {
+  visit(from.type.dtype, [&]<class T>() {
+    in_pieces(n, 10, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i)
+        to.as<T>()[first + i * lines.step] = from.as<T>()[first + order[static_cast<size_t>(i)] * lines.step];
+    });
+  });
+}
+
 Tensors sort(const Call& call, const Tensors& in) {
   const graph::Params& params = call.params;
   bool descending = params.flag("descending");
@@ -50,11 +72,9 @@ Tensors sort(const Call& call, const Tensors& in) {
   const Tensors out = make_results(call);
   if (elements(in[0].type.shape) == 0) return out;
   Lines lines(in[0].type.shape, static_cast<size_t>(params.integer("dim")));
-  std::vector<int64_t> order(static_cast<size_t>(lines.n));
+  Order order(static_cast<size_t>(lines.n));
   for (int64_t first : lines.first) {
-    std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(), [&](int64_t i, int64_t j) {
-      worked(20);
+    put_in_order(order, [&](int64_t i, int64_t j) {
       for (size_t k = 0; k < keys; ++k) {
         int way = visit(in[k].type.dtype, [&]<class T>() {
           T a = in[k].as<T>()[first + i * lines.step], b = in[k].as<T>()[first + j * lines.step];
@@ -64,13 +84,7 @@ Tensors sort(const Call& call, const Tensors& in) {
       }
       return false;
     });
-    for (size_t k = 0; k < in.size(); ++k)
-      visit(in[k].type.dtype, [&]<class T>() {
-        in_pieces(lines.n, 10, [&](int64_t begin, int64_t end) {
-          for (int64_t i = begin; i < end; ++i)
-            out[k].as<T>()[first + i * lines.step] = in[k].as<T>()[first + order[static_cast<size_t>(i)] * lines.step];
-        });
-      });
+    for (size_t k = 0; k < in.size(); ++k) take(out[k], in[k], lines, first, order, lines.n);
   }
   return out;
 }
@@ -80,22 +94,19 @@ Tensors top_k(const Call& call, const Tensors& in) {
   const Shape& shape = in[0].type.shape;
   if (elements(shape) == 0) return {values, indices};
   Lines lines(shape, shape.size() - 1);
-  std::vector<int64_t> order(static_cast<size_t>(lines.n));
-  visit(in[0].type.dtype, [&]<class T>() {
-    for (int64_t first : lines.first) {
-      const T* x = in[0].as<T>() + first;
-      std::iota(order.begin(), order.end(), 0);
-      std::stable_sort(order.begin(), order.end(), [&](int64_t i, int64_t j) {
-        worked(20);
+  Order order(static_cast<size_t>(lines.n));
+  const int64_t k = call.params.integer("k");
+  for (int64_t first : lines.first) {
+    put_in_order(order, [&](int64_t i, int64_t j) {
+      return visit(in[0].type.dtype, [&]<class T>() {
+        const T* x = in[0].as<T>() + first;
         return totally_below(x[j * lines.step], x[i * lines.step]);
       });
-      for (int64_t i = 0; i < call.params.integer("k"); ++i) {
-        int64_t at = order[static_cast<size_t>(i)];
-        values.as<T>()[first + i * lines.step] = x[at * lines.step];
-        indices.as<int32_t>()[first + i * lines.step] = static_cast<int32_t>(at);
-      }
-    }
-  });
+    });
+    take(values, in[0], lines, first, order, k);
+    for (int64_t i = 0; i < k; ++i)
+      indices.as<int32_t>()[first + i * lines.step] = static_cast<int32_t>(order[static_cast<size_t>(i)]);
+  }
   return {values, indices};
 }
 

@@ -135,15 +135,22 @@ class DenseReader {
 
   template <class T>
   T number() {
+    const std::string_view s = word();
+    T x{};
+    if (!number(s, x)) fail_number(s);
+    return x;
+  }
+  std::string_view word() {
     peek();
-    size_t start = place_;
+    const size_t start = place_;
     place_ = number_end(text_, place_);
-    std::string_view s = text_.substr(start, place_ - start);
+    const std::string_view s = text_.substr(start, place_ - start);
     if (s.empty()) fail("expected a number of " + graph::hlo_text(type_));
     if (s.size() > longest_word) fail_at(start, "this number has too many digits");
-    T x{};
-    if (!number(s, x)) fail_at(start, "`" + std::string(s.substr(0, 40)) + "` is no " + kind());
-    return x;
+    return s;
+  }
+  [[noreturn]] void fail_number(std::string_view s) {
+    fail_at(static_cast<size_t>(s.data() - text_.data()), "`" + std::string(s.substr(0, 40)) + "` is no " + kind());
   }
   std::string kind() const {
     return is_bool(type_.dtype)
