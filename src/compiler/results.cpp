@@ -69,7 +69,7 @@ class ResultPlaces {
   // A temporary like the result of statement i which the program reads for the last time there or just before, at the
   // result's place; -1: there is none.
   BufferId read_there(const Block& block, size_t i, const Index& place, int k) {
-    constexpr int64_t worthwhile = 4096;  // bytes: smaller ones may be in registers
+    constexpr int64_t worthwhile = 65536;  // bytes: smaller ones stay in the cache, or in registers
     std::unordered_map<BufferId, int> reads;
     for (size_t j = 0; j <= i; ++j)
       each_access(block[j], [&](BufferId b, const Index* at, AccessKind kind) {

@@ -193,11 +193,11 @@ TEST(Merge, KeepsTheOrderOfDependences) {
 TEST(Results, WhatTheLastReaderReplacesLiesThere) {
   for (const bool elsewhere : {false, true}) {  // what is read at other places, too, must stay
     Builder b;
-    Var x = b.input(DType::f32, {64, 64}), y = exp(x);
-    Var shares = y / broadcast_in_dim(reduce_sum(y, {1}), {64, 64}, {0});
+    Var x = b.input(DType::f32, {128, 128}), y = exp(x);
+    Var shares = y / broadcast_in_dim(reduce_sum(y, {1}), {128, 128}, {0});
     b.output(elsewhere ? shares + reverse(y, {0}) : shares);
     const std::string text = after(*b.g, "results");
-    EXPECT_EQ(text.find("f32[64, 64] temporary") != std::string::npos, elsewhere) << text;
+    EXPECT_EQ(text.find("f32[128, 128] temporary") != std::string::npos, elsewhere) << text;
     expect_passes_agree(*b.g, numbers_for(*b.g), 1e-4);
   }
 }
