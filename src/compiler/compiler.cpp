@@ -15,6 +15,7 @@ const std::vector<Pass>& passes() {
       {"layout", [](loops::Program& p, const Target&) { choose_layouts(p); }},
       {"merge", [](loops::Program& p, const Target&) { merge_nests(p); }},
       {"shrink", [](loops::Program& p, const Target&) { shrink_buffers(p); }},
+      {"results", [](loops::Program& p, const Target&) { place_results(p); }},
       {"collapse", [](loops::Program& p, const Target& target) { collapse_loops(p, target); }},
       {"schedule", [](loops::Program& p, const Target& target) { schedule(p, target); }},
       {"parallel", [](loops::Program& p, const Target& target) { cut_into_tasks(p, target); }},

@@ -20,6 +20,7 @@ void cut_at_pieces(loops::Program&, const Target&);      // what is made in piec
 void choose_layouts(loops::Program&);                    // temporaries lie in memory as they are read
 void merge_nests(loops::Program&);                       // nests with equal loops become one
 void shrink_buffers(loops::Program&);                 // temporaries lose the dimensions of shared loops, down to locals
+void place_results(loops::Program&);                  // temporaries lie where a result will be
 void collapse_loops(loops::Program&, const Target&);  // adjacent loops over contiguous memory become one
 void schedule(loops::Program&, const Target&);        // which loop is a vector, how many steps are in flight
 void cut_into_tasks(loops::Program&, const Target&);  // large nests become tasks that threads share

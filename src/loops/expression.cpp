@@ -155,6 +155,7 @@ Expr ExprPool::bitcast(Expr a, DType dtype) { return a->dtype == dtype ? a : nod
 Expr ExprPool::select(Expr condition, Expr yes, Expr no) {
   if (yes == no) return yes;
   if (condition->op == Op::constant) return condition->constant.as<bool>() ? yes : no;
+  if (is_bool(yes->dtype) && is_constant(yes, 1) && is_constant(no, 0)) return condition;
   return node(make(Op::select, yes->dtype, condition, yes, no));
 }
 Expr ExprPool::fma(Expr a, Expr b, Expr c) { return node(make(Op::fma, a->dtype, a, b, c)); }

@@ -25,7 +25,7 @@ TEST(Stages, NameEveryPass) {
   std::vector<std::string> names;
   for (const compiler::Stage& s : compiler::stages(*b.g, {64, 32})) names.push_back(s.name);
   EXPECT_EQ(names, (std::vector<std::string>{"lower", "unroll", "inline", "contraction", "pieces", "layout", "merge",
-                                             "shrink", "collapse", "schedule", "parallel", "buffers"}));
+                                             "shrink", "results", "collapse", "schedule", "parallel", "buffers"}));
 }
 
 TEST(Lower, OneNestForEachValue) {
@@ -188,6 +188,18 @@ TEST(Merge, KeepsTheOrderOfDependences) {
   b.output(e);
   b.output(e * record("reverse", {e}, {{"dims", std::vector<int64_t>{0}, true}}));
   EXPECT_EQ(count<For>(expect_passes_agree(*b.g, numbers_for(*b.g)).body), 2);
+}
+
+TEST(Results, WhatTheLastReaderReplacesLiesThere) {
+  for (const bool elsewhere : {false, true}) {  // what is read at other places, too, must stay
+    Builder b;
+    Var x = b.input(DType::f32, {128, 128}), y = exp(x);
+    Var shares = y / broadcast_in_dim(reduce_sum(y, {1}), {128, 128}, {0});
+    b.output(elsewhere ? shares + reverse(y, {0}) : shares);
+    const std::string text = after(*b.g, "results");
+    EXPECT_EQ(text.find("f32[128, 128] temporary") != std::string::npos, elsewhere) << text;
+    expect_passes_agree(*b.g, numbers_for(*b.g), 1e-4);
+  }
 }
 
 TEST(Layout, ATransposedResultIsMadeTransposed) {
