@@ -22,7 +22,8 @@ SEXP anvil_behind(SEXP attached, SEXP name, SEXP unless_own) {
   if (TYPEOF(name) != SYMSXP) return entry([&]() -> SEXP { throw wrong_argument("name", "a name", name); });
   for (SEXP frame = enclosing(attached); frame != R_EmptyEnv; frame = enclosing(frame)) {
     SEXP found = variable_of(frame, name);
-    if ((TYPEOF(found) == PROMSXP || Rf_isFunction(found)) && Rf_asLogical(unless_own) == TRUE && is_of_r(frame)) return unless_own;
+    if ((TYPEOF(found) == PROMSXP || Rf_isFunction(found)) && Rf_asLogical(unless_own) == TRUE && is_of_r(frame))
+      return unless_own;
     if (TYPEOF(found) == PROMSXP) {  // loaded when it is needed
       PROTECT(found);
       found = Rf_eval(found, frame);

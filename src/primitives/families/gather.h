@@ -107,11 +107,11 @@ Var places_of_updates(graph::Graph&, const graph::Call& scatter);
 struct Targets {
   Targets(graph::Graph&, const graph::Call& scatter);
   Var products_of_others(Var update) const;
-  Var sums(Var update) const;  // of those of the same place
+  Var sums(Var update) const;            // of those of the same place
   Var as_they_come(Var by_place) const;  // a vector of those elements as an update
   Shape shape;                           // of an update
   Var inside;                            // like an update: whether it changes a place at all
-  Var order, begins, ends;               // vectors: number of the update; whether it is the first, the last of its place
+  Var order, begins, ends;  // vectors: number of the update; whether it is the first, the last of its place
 };
 
 void batch_gather(BatchStep&);

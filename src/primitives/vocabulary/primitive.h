@@ -103,8 +103,8 @@ struct Primitive : graph::Operation {
   // The result is operand 0 but for a box that operand 1 fills, from the positions on that the others give, or
   // from where it fits.
   bool updates = false;
-  std::vector<size_t> index_results;    // and the results that are
-  std::optional<loops::Op> op;          // per element, the one operation on numbers that it is
+  std::vector<size_t> index_results;  // and the results that are
+  std::optional<loops::Op> op;        // per element, the one operation on numbers that it is
   // x where operand k is this number: `identities` holds (k, number), x is the other operand.
   std::vector<std::pair<size_t, Scalar>> identities;
   const Monoid* monoid = nullptr;  // of a reduction

@@ -199,7 +199,8 @@ TEST(Interpreter, CallsReadTheirOperands) {
     };
     const Stmt first = fill(i, j, b.load(x, {at(i), at(j)})),
                second = fill(k, l, b.e().unary(Op::negate, b.load(x, {at(k), at(l)}))),
-               call = {Call{"triangular_solve_f64", {y, w, t},
+               call = {Call{"triangular_solve_f64",
+                            {y, w, t},
                             {number(2), number(2), number(1), number(1), number(1), number(0), number(form == 2)}}};
     b.p.body = form == 1 ? Block{first, second, call} : Block{first, call, second};
     return terms(b.p);
