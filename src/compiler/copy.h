@@ -22,7 +22,6 @@ class LoopCopy {
   }
   loops::For operator()(loops::For f) {
     renew(f);
-    rewrite(f.body);
     return f;
   }
   // One step of a loop.
@@ -30,7 +29,6 @@ class LoopCopy {
     variables_[f.variable] = at;
     Block body = f.body;
     renew(body);
-    rewrite(body);
     return body;
   }
 
@@ -50,30 +48,36 @@ class LoopCopy {
     const Variable old = std::exchange(v, another(program_.variables, v));
     variables_[old] = loops::variable(v);
   }
-  void rewrite(Block& block) {
-    Rewriter rewriter(program_.exprs, [this](Expr e) -> Expr {
-      loops::ExprPool& pool = program_.exprs;
-      if (e->op == Op::load) return pool.load(known(buffers_, e->buffer), e->dtype, substitute(variables_, e->place));
-      if (e->op == Op::index) return pool.index(substitute(variables_, e->place[0]));
-      return pool.local(known(locals_, e->local), e->dtype);
-    });
-    for (Stmt& s : block) compiler::rewrite(s, rewriter, variables_);
-  }
   void renew(loops::For& f) {
     renew(f.variable);
     renew(f.body);
   }
+  // In the order of the program: loops and branches beside each other may have variables and locals in common.
   void renew(Block& block) {
+    const auto made = [this](LocalId& l) { l = locals_[l] = another(program_.locals, l); };
     for (Stmt& s : block) {
-      const auto made = [this](LocalId& l) { l = locals_[l] = another(program_.locals, l); };
-      if (auto inner = std::get_if<loops::For>(&s.is)) renew(*inner);
-      if (auto branch = std::get_if<loops::If>(&s.is)) renew(branch->yes), renew(branch->no);
+      if (auto inner = std::get_if<loops::For>(&s.is)) {
+        renew(*inner);
+        continue;
+      }
+      Rewriter rewriter(program_.exprs, [this](Expr e) { return replaced(e); });
+      each_expression(s, [&](Expr& e) { e = rewriter(e); });
+      each_block(s, [&](Block& inner) { renew(inner); });
       if (auto bind = std::get_if<loops::Bind>(&s.is)) renew(bind->parameter);
       if (auto let = std::get_if<loops::Let>(&s.is)) made(let->local);
       if (auto declare = std::get_if<loops::Declare>(&s.is)) made(declare->local);
       if (auto update = std::get_if<loops::Update>(&s.is)) update->local = known(locals_, update->local);
-      if (auto store = std::get_if<loops::Store>(&s.is)) store->buffer = known(buffers_, store->buffer);
+      if (auto store = std::get_if<loops::Store>(&s.is)) {
+        store->buffer = known(buffers_, store->buffer);
+        store->place = substitute(variables_, store->place);
+      }
     }
+  }
+  Expr replaced(Expr e) {
+    loops::ExprPool& pool = program_.exprs;
+    if (e->op == Op::load) return pool.load(known(buffers_, e->buffer), e->dtype, substitute(variables_, e->place));
+    if (e->op == Op::index) return pool.index(substitute(variables_, e->place[0]));
+    return pool.local(known(locals_, e->local), e->dtype);
   }
 
   Program& program_;

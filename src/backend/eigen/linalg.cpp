@@ -149,6 +149,7 @@ bool factorise(Eigen::Ref<Matrix<T>> a) {
       worked(h * w * j / 4);
     }
     if (!factorise_square<T>(square)) return false;
+    if (below == 0) break;
     Matrix<T> across = rest.transpose();
     square.template triangularView<Eigen::Lower>().solveInPlace(across);
     rest = across.transpose();
