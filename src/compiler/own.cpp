@@ -7,7 +7,7 @@ namespace anvil::compiler {
 
 using loops::For;
 
-constexpr int64_t most_bytes = int64_t(1) << 20;
+constexpr int64_t most_bytes = int64_t(16) << 20;  // of each thread
 
 OwnBuffers::OwnBuffers(const Program& p) : program_(p), uses_(count(p.body)) {}
 

@@ -19,7 +19,7 @@ namespace anvil::compiler {
 class OwnBuffers {
  public:
   explicit OwnBuffers(const Program&);
-  // No aliases of others; none where a task would have more than a core's cache for itself.
+  // No aliases of others; none where that would be much memory for each thread.
   std::vector<BufferId> of(const loops::For&) const;
 
  private:
