@@ -17,7 +17,8 @@
 // a buffer of several numbers, no statement between them depends on either, and steps of the two that meet in
 // memory are the same (loops/dependence.h). A loop that took one looks for a partner again: with a buffer that only
 // the new one reads it may belong to a loop further forward (zeros, and what is written over them). Where a statement
-// between them is in the way, a loop before that follows it if it can. A loop that branches keeps others from being vectors: it stays alone.
+// between them is in the way, a loop before that follows it if it can. A loop that branches keeps others from being
+// vectors: it stays alone.
 #include <algorithm>
 #include <memory>
 

@@ -38,16 +38,14 @@ std::map<BufferId, OwnBuffers::Uses> OwnBuffers::count(const Block& block) const
 }
 
 bool OwnBuffers::same_in_each_step(const For& f, BufferId b) const {
-  Touched t;
+  bool loose = false;
   for (const Stmt& s : f.body) {
-    Touched now;
-    touch(s, b, f.variable, false, now);
-    t.steady_stores = t.steady_stores && now.steady_stores;
-    // within one statement the order is not looked at
-    t.stores_after_those = t.stores_after_those || (now.stores_after_those && (t.loose_reads || now.loose_reads));
-    t.loose_reads = t.loose_reads || now.loose_reads;
+    Touched t;
+    touch(s, b, f.variable, false, t);
+    loose = loose || t.reads_others;
+    if (t.stores_others || (t.stores && loose)) return false;  // within one statement the order is not looked at
   }
-  return t.steady_stores && !t.stores_after_those;
+  return true;
 }
 
 void OwnBuffers::touch(const Stmt& s, BufferId b, Variable step, bool conditional, Touched& t) const {
@@ -60,10 +58,10 @@ void OwnBuffers::touch(const Stmt& s, BufferId b, Variable step, bool conditiona
     };
     const bool steady = !conditional && std::none_of(place->begin(), place->end(), moves);
     if (kind == AccessKind::write) {
-      t.steady_stores = t.steady_stores && steady;
-      t.stores_after_those = true;
+      t.stores = true;
+      t.stores_others = t.stores_others || !steady;
     } else {
-      t.loose_reads = t.loose_reads || !steady;
+      t.reads_others = t.reads_others || !steady;
     }
   });
   const bool inside = conditional || !std::holds_alternative<For>(s.is);

@@ -27,10 +27,8 @@ class OwnBuffers {
     int count = 0;
     bool whole = false;
   };
-  struct Touched {              // by the steps of a loop
-    bool steady_stores = true;  // to the same elements in each
-    bool loose_reads = false;   // of others, so far
-    bool stores_after_those = false;
+  struct Touched {  // by a statement of a loop; others than in the steps before
+    bool stores = false, stores_others = false, reads_others = false;
   };
   std::map<BufferId, Uses> count(const Block&) const;
   bool same_in_each_step(const loops::For&, BufferId) const;

@@ -134,8 +134,8 @@ class Scheduler {
     int most = most_copies_of_sums(f);
     if (most <= 2) {
       const LoopFacts facts = loop_facts(f);
-      const double ops = facts.ops + accesses_apart(program_, f.body, f.variable, f.width);
       if (overlap_chains(f, facts)) return;
+      const double ops = facts.ops + accesses_apart(program_, f.body, f.variable, f.width);
       if (most == 0) most = facts.function ? 1 : ops <= 6 ? 4 : ops <= 16 ? 2 : 1;
     }
     f.copies = fitting_copies(extent(f), f.width, most);

@@ -39,14 +39,14 @@ bool is_short(const For& f, bool in_vector) {
   if (!is_straight(f.body, branches)) return false;
   const double ops = loop_facts(f).ops;
   if (branches) return ops <= branching_ops;
-  const int64_t steps = f.end - f.begin;
+  const int64_t steps = extent(f);
   if (steps > most_steps_in_a_vector) return false;
   return (in_vector && ops <= most_ops_in_a_vector) ||
          (steps <= tiny_steps && ops * static_cast<double>(steps) <= tiny_ops);
 }
 
 void write_out(Program& p, const For& loop, Block& out) {
-  const int64_t rounds = (loop.end - loop.begin) / branching_steps, whole = rounds > 1 ? rounds * branching_steps : 0;
+  const int64_t rounds = extent(loop) / branching_steps, whole = rounds > 1 ? rounds * branching_steps : 0;
   const auto step = [&](const Affine& at, Block& to) {
     for (Stmt& s : LoopCopy(p)(loop, at)) to.push_back(std::move(s));
   };

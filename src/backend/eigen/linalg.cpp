@@ -119,8 +119,8 @@ Grouping matrices(const Shape& shape) {
 
 constexpr int64_t most_columns = 128;  // that are worked on at once
 
-// One kind of triangle is solved with, and squares are factorised by columns: each kind that Eigen has is as large as all
-// else here.
+// One kind of triangle is solved with, and squares are factorised by columns: each kind that Eigen has is as large as
+// all else here.
 template <class T>
 bool factorise_square(Eigen::Ref<Matrix<T>> a) {
   for (int64_t k = 0; k < a.rows(); ++k) {
@@ -186,8 +186,8 @@ Tensors cholesky(const Call& call, const Tensors& in) {
   return {out};
 }
 
-// Solves m x = b in place of b for a lower triangle, some rows after the others: from each what those before it make of
-// it is taken, then its own square solved for.
+// Solves m x = b in place of b for a lower triangle, some rows after the others: from each what those before it make
+// of it is taken, then its own square solved for.
 template <class T>
 void solve_lower(const Matrix<T>& m, Eigen::Ref<Matrix<T>> b) {
   const int64_t n = m.rows();

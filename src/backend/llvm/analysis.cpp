@@ -264,17 +264,14 @@ double Analysis::straight_size(const loops::Block& block) const {
 double Analysis::size(const For& f) const {
   const Plan& p = plan(&f);
   const bool twice = (f.end - f.begin) % p.step() != 0 && (p.in_place || !facts(&f).updated.empty());
-  double body = 0;
-  for (const Stmt& s : f.body) body += size(s);
-  return 4 + body * p.copies * (twice ? 2 : 1);
+  return 4 + size(f.body) * p.copies * (twice ? 2 : 1);
 }
-
+double Analysis::size(const Block& block) const {
+  double sum = 0;
+  for (const Stmt& s : block) sum += size(s);
+  return sum;
+}
 double Analysis::size(const Stmt& s) const {
-  const auto block = [this](const Block& body) {
-    double sum = 0;
-    for (const Stmt& inner : body) sum += size(inner);
-    return sum;
-  };
   const auto nodes = [](Expr e) {
     std::set<Expr> seen;
     const auto walk = [&seen](const auto& self, Expr x) -> void {
@@ -286,8 +283,8 @@ double Analysis::size(const Stmt& s) const {
   };
   return std::visit(Overloaded{
                         [&](const For& f) { return size(f); },
-                        [&](const While& w) { return 4 + block(w.before) + block(w.body) + nodes(w.condition); },
-                        [&](const If& i) { return 4 + block(i.yes) + block(i.no) + nodes(i.condition); },
+                        [&](const While& w) { return 4 + size(w.before) + size(w.body) + nodes(w.condition); },
+                        [&](const If& i) { return 4 + size(i.yes) + size(i.no) + nodes(i.condition); },
                         [&](const Call& c) { return 4 + 2.0 * double(c.buffers.size() + c.numbers.size()); },
                         [&](const Swap&) { return 4.0; },
                         [&](const loops::Contraction& c) { return 10 + 2.0 * double(contraction_numbers(c)); },

@@ -61,8 +61,9 @@ class Analysis {
   const Facts& facts(const void* statement) const;  // address of the For, While or If
   Facts facts_of(const loops::Stmt&);
   const Plan& plan(const loops::For*) const;
+  double size(const loops::Stmt&) const;  // about how many instructions are written
   double size(const loops::For&) const;
-  double size(const loops::Stmt&) const;            // about how many instructions are written
+  double size(const loops::Block&) const;
   double straight_size(const loops::Block&) const;  // of its statements without blocks of their own
   // Updates in this loop of locals made outside it that it does not read otherwise.
   std::vector<UpdatePath> updates(const loops::For&) const;

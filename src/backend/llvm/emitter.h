@@ -207,9 +207,9 @@ class Emitter {
   void store(BufferId, DType, const loops::Index&, const Coordinate&, Value, int done);
 
   // strided.cpp
-  Value load_near(DType, int64_t stride, llvm::function_ref<Value(int64_t)> pointer_at, const llvm::Twine& name);
+  Value load_near(BufferId, DType, const Affine& offset, const Coordinate&, int64_t stride);
   bool stores_near(std::optional<int64_t> stride, DType) const;
-  void store_near(Value, DType, int64_t stride, int done, llvm::function_ref<Value(int64_t)> pointer_at);
+  void store_near(BufferId, DType, const Affine& offset, const Coordinate&, int64_t stride, Value, int done);
 
   // transposed.cpp
   int contiguous_axis(const Affine& offset);

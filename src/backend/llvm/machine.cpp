@@ -85,8 +85,8 @@ class LinkedCode final : public Code {
 
 // Leaves out the scheduling of machine instructions: it gains nothing for our loops, which come
 // ordered, and its time grows faster than a function does. Asks in between whether the user
-// wants to stop. Exceptions must not pass through LLVM: the functions that are still to come lose their bodies, which takes no
-// time, and who runs the passes looks.
+// wants to stop. Exceptions must not pass through LLVM: the functions that are still to come lose
+// their bodies, which takes no time, and who runs the passes looks.
 class Gate final : public PassGate {
  public:
   explicit Gate(llvm::Module& module) : module_(module) {}

@@ -141,9 +141,7 @@ Emitter::Value Emitter::load(BufferId b, DType t, const loops::Index& place, con
     for (int l = n; l-- > 0;) backwards.push_back(l);
     return number(b_.CreateShuffleVector(raw, backwards));
   }
-  if (stride && loops::lie_near(*stride, n, t))
-    return number(load_near(
-        t, *stride, [&](int64_t elements) { return pointer(b, offset, c, elements); }, name));
+  if (stride && loops::lie_near(*stride, n, t)) return number(load_near(b, t, offset, c, *stride));
   Value raw = llvm::UndefValue::get(ops_.memory_type(t, n));
   for (int l = 0; l < n; ++l) {
     Value p = stride ? pointer(b, offset, c, *stride * l) : lane_pointer(b, offset, c, l);
@@ -170,7 +168,7 @@ void Emitter::store(BufferId b, DType t, const loops::Index& place, const Coordi
     return;
   }
   if (stores_near(stride, t)) {
-    store_near(x, t, *stride, done, [&](int64_t elements) { return pointer(b, offset, c, elements); });
+    store_near(b, t, offset, c, *stride, x, done);
     return;
   }
   for (int l = done; l < lanes(); ++l)

@@ -28,9 +28,8 @@ void Emitter::find_nests(const loops::Block& block, std::vector<const loops::For
 }
 
 void Emitter::plan_nests() {
-  double total = 0;
-  for (const loops::Stmt& s : program_.body) total += analysis_.size(s);
-  const double least = total > machine_.settings().largest_function ? least_saved : least_saved_of_small;
+  const double least =
+      analysis_.size(program_.body) > machine_.settings().largest_function ? least_saved : least_saved_of_small;
   std::vector<const loops::For*> found;
   find_nests(program_.body, found);
   for (auto& nests : equal_nests(program_, analysis_, found)) {

@@ -25,7 +25,7 @@ double Emitter::cut(const loops::Stmt& s) {
   if (!w && !i) return written_size(s);
   double size = analysis_.size(s);
   loops::each_block(s, [&](const loops::Block& b) {
-    for (const loops::Stmt& inner : b) size -= analysis_.size(inner);
+    size -= analysis_.size(b);
     size += w && &b == &w->before ? written_size(b) : cut(b);  // the condition reads what `before` makes
   });
   return size;

@@ -21,15 +21,15 @@ int64_t lane_place(int l, int lanes, int64_t stride) { return stride > 0 ? l * s
 
 }  // namespace
 
-Emitter::Value Emitter::load_near(DType t, int64_t stride, llvm::function_ref<Value(int64_t)> pointer_at,
-                                  const llvm::Twine& name) {
+Emitter::Value Emitter::load_near(BufferId b, DType t, const Affine& offset, const Coordinate& c, int64_t stride) {
   const int n = lanes();
   const int64_t apart = std::abs(stride), span = (n - 1) * apart + 1, low = std::min<int64_t>(0, (n - 1) * stride);
   Value picked = nullptr;
   llvm::SmallVector<int, 64> from(size_t(n), -1);  // the places of lanes in `picked`
   for (int64_t k = 0; k < apart; ++k) {
     const int64_t begin = std::min(k * n, span - n);
-    Value next = b_.CreateAlignedLoad(ops_.memory_type(t, n), pointer_at(low + begin), llvm::Align(size_of(t)), name);
+    Value next = b_.CreateAlignedLoad(ops_.memory_type(t, n), pointer(b, offset, c, low + begin),
+                                      llvm::Align(size_of(t)), program_.buffers[size_t(b)].name);
     for (int l = 0; l < n; ++l)
       if (const int64_t q = lane_place(l, n, stride); from[size_t(l)] < 0 && q >= begin && q < begin + n)
         from[size_t(l)] = int(q - begin) + (k > 0 ? n : 0);
@@ -48,7 +48,8 @@ bool Emitter::stores_near(std::optional<int64_t> stride, DType t) const {
   return stride && loops::lie_near(*stride, lanes(), t) && machine_.settings().vector_bytes >= masked_vector_bytes;
 }
 
-void Emitter::store_near(Value x, DType t, int64_t stride, int done, llvm::function_ref<Value(int64_t)> pointer_at) {
+void Emitter::store_near(BufferId b, DType t, const Affine& offset, const Coordinate& c, int64_t stride, Value x,
+                         int done) {
   const int n = lanes();
   const int64_t low = std::min<int64_t>(0, (n - 1) * stride);
   for (int64_t k = 0; k < std::abs(stride); ++k) {
@@ -57,7 +58,7 @@ void Emitter::store_near(Value x, DType t, int64_t stride, int done, llvm::funct
       if (const int64_t q = lane_place(l, n, stride) - k * n; q >= 0 && q < n) from[size_t(q)] = l;
     llvm::SmallVector<llvm::Constant*, 64> mask;
     for (int l : from) mask.push_back(b_.getInt1(l >= 0));
-    b_.CreateMaskedStore(b_.CreateShuffleVector(x, from), pointer_at(low + k * n), llvm::Align(size_of(t)),
+    b_.CreateMaskedStore(b_.CreateShuffleVector(x, from), pointer(b, offset, c, low + k * n), llvm::Align(size_of(t)),
                          llvm::ConstantVector::get(mask));
   }
 }
