@@ -60,9 +60,9 @@ mask <- function(name, spec) {
   compiler::cmpfun(mask) # which neither the installation nor R's own compiler does for functions in a list
 }
 
-# The body of R's function, if all that it sees are its arguments, variables of its own, base, and routines of stats: its
-# mask does what that says, where nothing stands before R's function. Handing on arguments would take longer than many of
-# these functions.
+# The body of R's function, if all that it sees are its arguments, variables of its own, base, and what of stats the masks'
+# home has: its mask does what that says, where nothing stands before R's function. Handing on arguments would take longer
+# than many of these functions. The call and the caller of the mask are those that R's function would have.
 body_without_others <- function(f) {
   if (is.primitive(f)) {
     return(NULL)
@@ -70,21 +70,26 @@ body_without_others <- function(f) {
   # Seen anywhere: what is named with its package, and what is internal.
   body <- str2lang(gsub("([[:alnum:].]+::|(?<=\\.Internal\\())[[:alnum:]._]+", "identity", body_text(f), perl = TRUE))
   own <- Filter(function(name) !exists(name, environment(f), inherits = FALSE), all.vars(body))
-  seen <- setdiff(all.names(body), c(names(formals(f)), own, routines_in(body)))
-  of_frames <- c("environment", "match.call", "nargs", "on.exit", "parent.frame", "Recall", "sys.call", "sys.function", "UseMethod")
+  seen <- setdiff(all.names(body), c(names(formals(f)), own, seen_of_stats(f)))
+  of_function <- c("environment", "Recall", "sys.function", "UseMethod")
   base <- ls(baseenv(), all.names = TRUE)
-  if (all(seen %in% setdiff(c(base, sub("<-$", "", base)), of_frames))) body(f)
+  if (all(seen %in% setdiff(c(base, sub("<-$", "", base)), of_function))) body(f)
 }
 
-routines_in <- function(body) grep("^C_(?!anvil_)", all.names(body), value = TRUE, perl = TRUE)
+# What the body of a function of stats sees of its package: routines, and other functions.
+seen_of_stats <- function(f) {
+  stats <- asNamespace("stats")
+  if (identical(environment(f), stats)) Filter(function(name) exists(name, stats, inherits = FALSE), all.names(body(f), unique = TRUE))
+}
 
 make_verb_masks <- function() {
   verbs <- tensor_verbs()
   masks <- Map(mask, names(verbs), verbs)
+  held <- Filter(function(name) !is.null(body_without_others(function_of_r(name))), names(verbs))
   list(
     masks = masks,
     verbs = vapply(Filter(is.name, lapply(verbs, `[[`, "verb")), as.character, ""),
-    routines = unique(unlist(lapply(masks, function(mask) routines_in(body(mask))))),
+    stats = unique(unlist(lapply(held, function(name) seen_of_stats(function_of_r(name))))),
     r = R.version.string
   )
 }
@@ -94,7 +99,7 @@ load_masks <- function() {
   if (!identical(R.version.string, verb_masks$r)) assign("verb_masks", make_verb_masks(), envir = topenv())
   home <- topenv()
   helpers <- c("C_anvil_behind", "C_anvil_behind_data", "as_given", "is_qr", "refuse_argument")
-  for (name in verb_masks$routines) assign(name, get(name, asNamespace("stats")), envir = mask_home)
+  for (name in verb_masks$stats) assign(name, get(name, asNamespace("stats")), envir = mask_home)
   for (name in helpers) assign(name, get(name, home), envir = mask_home)
   for (name in verb_masks$verbs) eval(bquote(delayedAssign(.(name), .(as.name(name)), home, mask_home)))
 }
@@ -157,7 +162,7 @@ arguments_of_call <- function(names) {
 
 mask_condition <- function(at, is, may_be_missing) {
   tests <- lapply(at, function(x) {
-    test <- if (identical(is, "qr")) bquote(is_qr(.(as.name(x)))) else bquote(is.object(.(as.name(x))) && inherits(.(as.name(x)), .(is)))
+    test <- if (identical(is, "qr")) bquote(!is.object(.(as.name(x))) && is_qr(.(as.name(x)))) else bquote(is.object(.(as.name(x))) && inherits(.(as.name(x)), .(is)))
     if (x %in% may_be_missing) bquote(!missing(.(as.name(x))) && .(test)) else test
   })
   Reduce(function(a, b) bquote((.(a)) || (.(b))), tests)
