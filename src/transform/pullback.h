@@ -2,6 +2,7 @@
 // reverse_loop.cpp the rules of control flow. Cotangents that are zero are never made: they are null.
 #pragma once
 #include <array>
+#include <functional>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -35,19 +36,31 @@ class Pullback {
   void put_augmented();
   void keep_zeros(const primitives::ReverseStep&, ValueList& results);
   Selected::Weights weights_of(const primitives::ReverseStep&, size_t operand);
+  primitives::Var any_taken(const ValueList& cotangents, DType, Graph& to);
   void reverse_checkpoint(const Call&);
   void reverse_if(const Call&);
-  // Another graph that computes the outputs of one of `call` again and then the sums of the cotangents of
-  // `targets`: the sum so far, itself, where nothing comes back, null where there is none.
+  // What comes back to a call with inner graphs: the cotangents of its results, and the sums so far of `targets`.
+  struct Flow {
+    ValueList targets, sums, cotangents;
+  };
+  Flow flow_into(const Call&, ValueList targets) const;
+  // Another graph that computes the outputs of an inner one again and then the sums of the cotangents of the
+  // targets: the sum so far, itself, where nothing comes back, null where there is none. Or, as weights, which of
+  // their elements were taken (selected.h).
   struct Again {
     GraphPtr back;
-    ValueList results;                             // those of the call
-    std::unordered_set<const Value*> remade = {};  // all that the forward graph makes
+    ValueList results;                        // those of the call
+    std::unordered_set<const Value*> remade;  // all that the forward graph makes
+    std::vector<bool> selected;               // of which sums there may be elements that were not taken
   };
-  Again recomputed(const Call&, const Graph& inner, const ValueList& targets) const;
+  Again recomputed(const Graph& inner, const Flow&, bool weights) const;
+  std::vector<GraphPtr> weights_through(const std::vector<GraphPtr>& inner, const Flow&) const;
+  void keep_zeros(const ValuePtr& sum, const std::function<ValueList(Graph&)>& weights, const Flow&,
+                  const ValuePtr& target);
   void keep_of_branches(const Call&, std::vector<Again>&);
   void reverse_loop(const Call&);
   ValueList active_captures(const Graph& inner) const;
+  void keep_zeros_of_loop(const Loop&, const ValuePtr& back, const ValuePtr& goes_on);
   struct Backward;  // the body of the loop that carries cotangents back
   struct Step;      // what that body needs of a step forwards
   struct Record {   // a tape of what that body reads, and which of its inputs the fields are

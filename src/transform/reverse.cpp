@@ -2,6 +2,7 @@
 #include "transform/reverse.h"
 
 #include <functional>
+#include <numeric>
 
 #include "base/interrupt.h"
 #include "primitives/vocabulary/var.h"
@@ -87,25 +88,47 @@ void Pullback::step(const Call& call) {
 }
 
 // What comes back to an operand of what came back to the results: where the one was not taken, neither was the
-// other.
+// other. An element of a product is taken whatever it is multiplied with.
 Selected::Weights Pullback::weights_of(const primitives::ReverseStep& step, size_t operand) {
-  return [this, &call = step.call, operand, cotangents = step.cotangents, residuals = step.residuals](Graph& to) {
+  Call call = step.call;
+  if (primitive_of(call).acts == primitives::Acts::contracts) {
+    ValuePtr& other = call.inputs[1 - operand];
+    other = graph::make_literal(1, {other->type.dtype, other->type.shape});
+  }
+  return [this, call, operand, cotangents = step.cotangents, sum = step.sums[operand],
+          residuals = step.residuals](Graph& to) {
     const size_t n = call.inputs.size();
     std::vector<bool> required(n);
     required[operand] = true;
     primitives::ReverseStep again{to, call, {}, required, ValueList(n), ValueList(n), std::vector<bool>(n), residuals};
+    if (sum) again.sums[operand] = selected_.taken(sum, to);
     for (const ValuePtr& g : cotangents) again.cotangents.push_back(g ? selected_.taken(g, to) : nullptr);
     primitive_of(call).reverse(again);
     return again.results[operand];
   };
 }
 
+// Whether any element of any of them was taken, as a number; of none, it was.
+Var Pullback::any_taken(const ValueList& cotangents, DType dtype, Graph& to) {
+  if (cotangents.empty()) return primitives::literal(to, 1, {dtype, {}});
+  Var any = primitives::literal(to, 0, {dtype, {}});
+  for (const ValuePtr& g : cotangents) {
+    if (!g) continue;
+    std::vector<int64_t> dims(g->type.shape.size());
+    std::iota(dims.begin(), dims.end(), 0);
+    any = maximum(any, convert(reduce_max(Var{&to, selected_.taken(g, to)}, dims), dtype));
+  }
+  return any;
+}
+
 // A branch that was not taken may be infinite, or not a number, and so may be its derivative: selected.h.
-// Its zeros stay through calls per element and where elements are moved or summed up, since nothing cancels there.
+// Its zeros stay through calls per element and where elements are moved, summed up or multiplied, since nothing cancels
+// there; through others, where there is nothing but zeros.
 void Pullback::keep_zeros(const primitives::ReverseStep& step, ValueList& results) {
   const auto& p = primitive_of(step.call);
-  const bool follows = step.cotangents.size() == 1 && selected_.contains(step.cotangents[0]);
-  if (!p.selects && (!follows || !never_cancels(p))) return;
+  const bool selects = p.selects || p.updates || (p.selects_if && p.selects_if(step.call));
+  const bool follows = selected_.contain(step.cotangents);
+  if (!selects && !follows) return;
   const auto same_place = [&](const ValuePtr& v) {
     return p.acts == primitives::Acts::per_element && v->type.shape == step.cotangents[0]->type.shape;
   };
@@ -113,12 +136,22 @@ void Pullback::keep_zeros(const primitives::ReverseStep& step, ValueList& result
   for (size_t i = 0; i < results.size(); ++i)
     linear = linear && (p.linear.contains(i, results.size()) || !is_float(step.call.inputs[i]->type.dtype));
   for (size_t i = 0; i < results.size(); ++i) {
-    if (!results[i] || step.taken[i]) continue;
-    if (!p.selects && same_place(results[i])) {
+    if (!results[i] || (p.updates && i == 1 && !follows)) continue;  // all of an update is taken
+    ValueList from = step.cotangents;
+    if (step.taken[i]) {
+      if (!selected_.contains(step.sums[i]) || !(selects || never_cancels(p))) continue;
+      from.push_back(step.sums[i]);
+    }
+    if (!selects && same_place(results[i])) {
       if (!linear) results[i] = selected_.kept(results[i], step.cotangents[0], to_);
       selected_.insert(results[i], step.cotangents[0]);
-    } else if (p.selects || linear) {
-      selected_.insert(results[i], weights_of(step, i), step.cotangents, to_);
+    } else if (selects || (linear && never_cancels(p)) || p.rearranges || p.acts == primitives::Acts::contracts) {
+      selected_.insert(results[i], weights_of(step, i), from, to_);
+    } else {
+      const auto all_or_nothing = [this, cotangents = step.cotangents, type = step.call.inputs[i]->type](Graph& to) {
+        return broadcast_in_dim(any_taken(cotangents, type.dtype, to), type.shape, {}).value;
+      };
+      selected_.insert(results[i], all_or_nothing, step.cotangents, to_);
     }
   }
 }

@@ -18,41 +18,77 @@ ValueList Pullback::active_captures(const Graph& inner) const {
   return found;
 }
 
-Pullback::Again Pullback::recomputed(const Call& call, const Graph& inner, const ValueList& targets) const {
+Pullback::Flow Pullback::flow_into(const Call& call, ValueList targets) const {
+  Flow flow{std::move(targets), {}, {}};
+  for (const ValuePtr& v : flow.targets) flow.sums.push_back(cotangent(v));
+  for (const ValuePtr& v : call.outputs) flow.cotangents.push_back(cotangent(v));
+  return flow;
+}
+
+Pullback::Again Pullback::recomputed(const Graph& inner, const Flow& flow, bool weights) const {
   auto back = std::make_shared<Graph>();
   const ValueList outputs = inline_calls(inner, {}, *back);
   const std::vector<Call> calls = back->calls;
-  Pullback pullback(calls, targets, *back);
+  Pullback pullback(calls, flow.targets, *back);
   pullback.moving_ = moving_;
   add_dependent(calls, pullback.moving_);
-  for (const ValuePtr& v : targets)
-    if (ValuePtr sum = cotangent(v)) pullback.seed(v, sum);
-  for (size_t i = 0; i < outputs.size(); ++i)
-    if (ValuePtr g = cotangent(call.outputs[i])) pullback.seed(outputs[i], g);
+  const auto seed = [&](const ValuePtr& v, const ValuePtr& g) {
+    if (!g) return;
+    pullback.selected_.insert(g, selected_);
+    pullback.seed(v, g);
+  };
+  for (size_t i = 0; i < flow.targets.size(); ++i) seed(flow.targets[i], flow.sums[i]);
+  for (size_t i = 0; i < outputs.size(); ++i) seed(outputs[i], flow.cotangents[i]);
   pullback.run();
-  for (const ValuePtr& v : targets) back->outputs.push_back(pullback.cotangent(v));
-  Values remade = made_by(calls);
-  remade.merge(pullback.begun_);
-  return {back, outputs, remade};
+  Again again{back, outputs, made_by(calls), {}};
+  for (const ValuePtr& v : flow.targets) {
+    const ValuePtr sum = pullback.cotangent(v);
+    again.selected.push_back(!sum || pullback.selected_.contains(sum));
+    const TensorType type{v->type.dtype, v->type.shape};
+    const auto taken = [&] { return sum ? pullback.selected_.taken(sum, *back) : graph::make_literal(0, type); };
+    back->outputs.push_back(weights ? taken() : sum);
+  }
+  again.remade.merge(pullback.begun_);
+  return again;
+}
+
+// The same graphs once more, with what was taken in the place of cotangents.
+std::vector<GraphPtr> Pullback::weights_through(const std::vector<GraphPtr>& inner, const Flow& flow) const {
+  std::vector<GraphPtr> found;
+  for (const GraphPtr& g : inner) {
+    const Again again = recomputed(*g, flow, true);
+    remove_dead_calls(*again.back, again.remade);
+    list_constants(*again.back);
+    found.push_back(again.back);
+  }
+  return found;
 }
 
 void Pullback::reverse_checkpoint(const Call& call) {
-  const Graph& body = *call.params.graph("body_graph");
-  const ValueList targets = active_captures(body);
-  const Again again = recomputed(call, body, targets);
+  const GraphPtr body = call.params.graph("body_graph");
+  Flow flow = flow_into(call, active_captures(*body));
+  const Again again = recomputed(*body, flow, false);
   const GraphPtr back = again.back;
+  std::vector<bool> selected;
   ValueList found, sums;
-  for (size_t i = 0; i < targets.size(); ++i) {
-    if (back->outputs[i] == cotangent(targets[i])) continue;
-    found.push_back(targets[i]);
+  for (size_t i = 0; i < flow.targets.size(); ++i) {
+    if (back->outputs[i] == flow.sums[i]) continue;
+    found.push_back(flow.targets[i]);
     sums.push_back(back->outputs[i]);
+    selected.push_back(again.selected[i]);
   }
   if (found.empty()) return;
   back->outputs = std::move(sums);
   remove_dead_calls(*back, again.remade);
   list_constants(*back);
   const auto results = primitives::checkpoint(to_, back);
-  for (size_t i = 0; i < found.size(); ++i) replace(found[i], results[i]);
+  const auto weights = [this, body, flow](Graph& to) {
+    return primitives::checkpoint(to, weights_through({body}, flow)[0]);
+  };
+  for (size_t i = 0; i < found.size(); ++i) {
+    replace(found[i], results[i]);
+    if (selected[i]) keep_zeros(results[i], weights, flow, found[i]);
+  }
 }
 
 // In a loop, what changes from step to step and is smaller than what a branch reads leaves the forward branch
@@ -103,26 +139,29 @@ void Pullback::keep_of_branches(const Call& call, std::vector<Again>& branches) 
 }
 
 void Pullback::reverse_if(const Call& call) {
-  std::vector<Again> backward;
+  const std::vector<GraphPtr> branches = subgraphs(call);
   ValueList targets;
-  for (const auto& branch : subgraphs(call))
+  for (const auto& branch : branches)
     for (const ValuePtr& v : active_captures(*branch))
       if (!contains(targets, v)) targets.push_back(v);
-  std::vector<bool> reached(targets.size(), false);
-  for (const auto& branch : subgraphs(call)) {
-    backward.push_back(recomputed(call, *branch, targets));
-    for (size_t i = 0; i < targets.size(); ++i)
-      reached[i] = reached[i] || backward.back().back->outputs[i] != cotangent(targets[i]);
+  const Flow flow = flow_into(call, targets);
+  std::vector<Again> backward;
+  std::vector<bool> reached(targets.size(), false), selected(targets.size(), false);
+  for (const auto& branch : branches) {
+    backward.push_back(recomputed(*branch, flow, false));
+    for (size_t i = 0; i < targets.size(); ++i) {
+      reached[i] = reached[i] || backward.back().back->outputs[i] != flow.sums[i];
+      selected[i] = selected[i] || backward.back().selected[i];
+    }
   }
-  ValueList found;
+  std::vector<size_t> found;
   for (size_t i = 0; i < targets.size(); ++i)
-    if (reached[i]) found.push_back(targets[i]);
+    if (reached[i]) found.push_back(i);
   if (found.empty()) return;
   for (const Again& b : backward) {
     ValueList& sums = b.back->outputs;
     ValueList outputs;
-    for (size_t i = 0; i < targets.size(); ++i)
-      if (reached[i]) outputs.push_back(sums[i] ? sums[i] : graph::make_literal(0, targets[i]->type));
+    for (size_t i : found) outputs.push_back(sums[i] ? sums[i] : graph::make_literal(0, targets[i]->type));
     sums = std::move(outputs);
   }
   keep_of_branches(call, backward);
@@ -131,7 +170,25 @@ void Pullback::reverse_if(const Call& call) {
     list_constants(*b.back);
   }
   auto results = primitives::branch(to_, call.inputs[0], backward[0].back, backward[1].back);
-  for (size_t i = 0; i < found.size(); ++i) replace(found[i], results[i]);
+  const auto weights = [this, condition = call.inputs[0], branches, flow](Graph& to) {
+    const auto inner = weights_through(branches, flow);
+    return primitives::branch(to, condition, inner[0], inner[1]);
+  };
+  for (size_t k = 0; k < found.size(); ++k) {
+    const size_t i = found[k];
+    replace(targets[i], results[k]);
+    if (selected[i]) keep_zeros(results[k], weights, flow, targets[i]);
+  }
+}
+
+// The sum of a target that came through an inner graph.
+void Pullback::keep_zeros(const ValuePtr& sum, const std::function<ValueList(Graph&)>& weights, const Flow& flow,
+                          const ValuePtr& target) {
+  const auto at = std::find(flow.targets.begin(), flow.targets.end(), target) - flow.targets.begin();
+  ValueList from = flow.sums;
+  append(from, flow.cotangents);
+  selected_.insert(
+      sum, [weights, at](Graph& to) { return weights(to).at(static_cast<size_t>(at)); }, from, to_);
 }
 
 }  // namespace anvil::transform

@@ -11,6 +11,7 @@
 #include "transform/needed.h"
 #include "transform/segments.h"
 #include "transform/simplify.h"
+#include "transform/trip_count.h"
 
 namespace anvil::transform {
 
@@ -222,8 +223,16 @@ void Pullback::reverse_loop(const Call& call) {
   auto results = primitives::scan_tapes(to_, std::move(operands), {b.body, counts, last_first, new_counts});
   // the sums of captured values contain what was found before, so they come first
   const size_t first_captured = b.carries.size();
-  for (size_t i = 0; i < b.captures.size(); ++i) replace(b.captures[i].value, results[first_captured + i]);
-  for (size_t i = 0; i < b.carries.size(); ++i) accumulate(loop.initial(b.carries[i].place), results[i]);
+  for (size_t i = 0; i < b.captures.size(); ++i) {
+    const ValuePtr &value = b.captures[i].value, &sum = results[first_captured + i];
+    keep_zeros_of_loop(loop, sum, cotangent(value));
+    replace(value, sum);
+  }
+  for (size_t i = 0; i < b.carries.size(); ++i) {
+    const size_t place = b.carries[i].place;
+    keep_zeros_of_loop(loop, results[i], cotangent(call.outputs[place]));
+    accumulate(loop.initial(place), results[i]);
+  }
   size_t next = b.from_behind().size(), field = 0;
   for (size_t t = 0; t < loop.counts.size(); ++t) {
     const auto first = b.fields.begin() + static_cast<std::ptrdiff_t>(field);
@@ -233,6 +242,30 @@ void Pullback::reverse_loop(const Call& call) {
     ValuePtr tape = results[next++];  // its records follow the steps on the way back
     accumulate(call.inputs[t], call.params.ints("last_first")[t] ? tape : reverse_tape(layout, tape), layout);
   }
+}
+
+// What comes back through a loop, besides what `goes_on` where the loop does not run: nothing of it was taken where
+// nothing of the results was, or the loop does not run.
+void Pullback::keep_zeros_of_loop(const Loop& loop, const ValuePtr& back, const ValuePtr& goes_on) {
+  const Call& call = loop.call;
+  const bool may_not_run =
+      primitives::control_of(call) == primitives::Control::loop && trip_count(call).value_or(0) == 0;
+  ValueList results;
+  for (const ValuePtr& v : call.outputs) results.push_back(cotangent(v));
+  const bool follows = selected_.contain(results);
+  if ((!may_not_run && !follows) || (goes_on && !selected_.contains(goes_on))) return;
+  const ValueList from = follows ? results : ValueList{};
+  const GraphPtr go_on = may_not_run ? call.params.graph("cond_graph") : nullptr;
+  const TensorType type{back->type.dtype, back->type.shape};
+  const auto weights = [this, type, from, go_on, state = call.inputs, goes_on](Graph& to) {
+    Var taken = any_taken(from, type.dtype, to);
+    if (go_on) taken = taken * convert(Var{&to, inline_calls(*go_on, state, to).at(0)}, type.dtype);
+    Var all = broadcast_in_dim(taken, type.shape, {});
+    return (goes_on ? all + Var{&to, selected_.taken(goes_on, to)} : all).value;
+  };
+  ValueList asked = from;
+  if (goes_on) asked.push_back(goes_on);
+  selected_.insert(back, weights, asked, to_);
 }
 
 // ---- cotangents of tapes --------------------------------------------------------------

@@ -6,6 +6,15 @@ namespace anvil::transform {
 
 using primitives::Var;
 
+bool Selected::contain(const ValueList& derivatives) const {
+  bool any = false;
+  for (const ValuePtr& v : derivatives) {
+    if (v && !contains(v)) return false;
+    any = any || v;
+  }
+  return any;
+}
+
 void Selected::insert(const ValuePtr& derivative, Weights weights, const ValueList& from, Graph& to) {
   constexpr int deepest = 64;  // more of them in a row are recorded unasked, so that nothing ends the stack
   if (!derivative || derivative->kind == Value::Kind::literal || contains(derivative)) return;
@@ -20,6 +29,11 @@ void Selected::insert(const ValuePtr& derivative, Weights weights, const ValueLi
 void Selected::insert(const ValuePtr& derivative, const ValuePtr& like) {
   const std::shared_ptr<Entry> entry = entries_.at(like);
   if (derivative && derivative->kind != Value::Kind::literal) entries_.try_emplace(derivative, entry);
+}
+
+void Selected::insert(const ValuePtr& derivative, const Selected& known) {
+  if (const auto found = known.entries_.find(derivative); found != known.entries_.end())
+    entries_.try_emplace(derivative, found->second);
 }
 
 Var Selected::untaken(const ValuePtr& derivative, Graph& to) {

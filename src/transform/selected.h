@@ -18,7 +18,7 @@ namespace anvil::transform {
 // sums of them vanish.
 inline bool never_cancels(const primitives::Primitive& p) {
   using primitives::Acts;
-  return p.acts == Acts::per_element || p.acts == Acts::moves || p.acts == Acts::reduces;
+  return p.acts == Acts::per_element || p.acts == Acts::moves || p.acts == Acts::reduces || p.rearranges;
 }
 
 class Selected {
@@ -27,10 +27,14 @@ class Selected {
   using Weights = std::function<ValuePtr(Graph&)>;
 
   bool contains(const ValuePtr& derivative) const { return entries_.count(derivative) != 0; }
+  // Whether there are such derivatives, and no others; null is none.
+  bool contain(const ValueList& derivatives) const;
   // The weights, which may ask for those of derivatives in `from`, are recorded when they are asked for.
   void insert(const ValuePtr& derivative, Weights weights, const ValueList& from, Graph& to);
   // One whose elements were taken where those of another one were.
   void insert(const ValuePtr& derivative, const ValuePtr& like);
+  // What another scope knows of a derivative, which stands in it as well.
+  void insert(const ValuePtr& derivative, const Selected& known);
   // 1 for each element of a derivative that was taken, 0 for others.
   ValuePtr taken(const ValuePtr& derivative, Graph& to);
   // What is made of a derivative element by element, with zeros where that was not taken.

@@ -296,6 +296,7 @@ void register_fold(Registry& r) {
   cumulative.batch = batch_fold;
   cumulative.infer = infer_cumulative;
   cumulative.lower = lower_cumulative;
+  cumulative.selects_if = takes_extremes;
   cumulative.expand = expand_cumulative;
   cumulative.reverse = reverse_cumulative;
   cumulative.reverses = reverses_cumulative;

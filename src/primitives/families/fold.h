@@ -33,6 +33,7 @@ size_t check_fold(const char* primitive, const std::vector<TensorType>& operands
 // value among them, share equally; of a running one the last so far has it all.
 bool reverses_reduce(const graph::Call&);
 bool reverses_cumulative(const graph::Call&);
+bool takes_extremes(const graph::Call&);  // elements of its operand, and leaves the others
 void reverse_reduce(ReverseStep&);
 void reverse_cumulative(ReverseStep&);
 bool forward_cumulative(ForwardStep&);  // of these, in one pass as well

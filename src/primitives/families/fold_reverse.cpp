@@ -99,6 +99,10 @@ bool reverses_reduce(const Call& c) {
 bool reverses_cumulative(const Call& c) {
   return reverses_reduce(c) || (c.outputs.size() == 1 && operation(c) == Op::mul);
 }
+bool takes_extremes(const Call& c) {
+  const auto op = operation(c);
+  return reverses_reduce(c) && op != Op::add;
+}
 
 // An initial value that is neutral shares with no element: it is that of reduce_max and reduce_min.
 void reverse_reduce(ReverseStep& step) {

@@ -253,6 +253,7 @@ void register_gather(Registry& r) {
   scatter.indices = Operands::middle();
   scatter.infer = infer_scatter;
   scatter.expand = expand_scatter;
+  scatter.selects_if = replaces_elements;
   scatter.reverses = reverses_scatter;
   scatter.reverse = reverse_scatter;
   scatter.augment = augment_scatter;

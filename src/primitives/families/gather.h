@@ -120,6 +120,8 @@ void batch_dynamic_slice(BatchStep&);
 void batch_dynamic_update_slice(BatchStep&);
 
 void reverse_gather(ReverseStep&);
+// Whether one of an element and its update stays.
+bool replaces_elements(const graph::Call&);
 // By the region's combination; other regions are differentiated through the expansion, update by update.
 bool reverses_scatter(const graph::Call&);
 void reverse_scatter(ReverseStep&);

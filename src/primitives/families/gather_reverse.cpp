@@ -240,6 +240,15 @@ void reverse_part(const Part& p) {
 
 }  // namespace
 
+bool replaces_elements(const Call& c) {
+  const size_t n = inputs_of_scatter(c.inputs.size());
+  for (size_t k = 0; k < n; ++k) {
+    const std::string how = combination(*c.params.graph("update_computation"), k, n);
+    if (how == "replace" || how == "maximum" || how == "minimum") return true;
+  }
+  return false;
+}
+
 bool reverses_scatter(const Call& c) {
   const size_t n = inputs_of_scatter(c.inputs.size());
   for (size_t k = 0; k < n; ++k)

@@ -105,6 +105,7 @@ Primitive make_sort() {
   p.as_stored = true;
   p.infer = infer_sort;
   p.batch = batch_alongside;
+  p.rearranges = true;
   p.augment = sort_with_places;
   p.reverse = reverse_sort;
   p.hlo = {"stablehlo.sort", {}, special};
@@ -157,6 +158,7 @@ Primitive make_top_k() {
   Primitive p = make_primitive("sort", "top_k", {"operand"}, {{"k", Kind::integer}});
   p.as_stored = true;
   p.index_results = {1};
+  p.selects = true;
   p.batch = batch_top_k;
   p.infer = infer_top_k;
   p.reverse = reverse_top_k;

@@ -99,6 +99,9 @@ struct Primitive : graph::Operation {
   // Takes elements of some operands and leaves others, whose cotangents are zero whatever they are: no
   // NaN of theirs may come back.
   bool selects = false;
+  std::function<bool(const graph::Call&)> selects_if;  // where only some of its calls do so
+  // Gives the elements of each operand in another order: no two of them are added up on the way back.
+  bool rearranges = false;
   Operands indices = Operands::none();  // those that are positions
   // The result is operand 0 but for a box that operand 1 fills, from the positions on that the others give, or
   // from where it fits.

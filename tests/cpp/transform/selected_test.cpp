@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "primitives/families/control.h"
 #include "transform/forward.h"
 #include "transform/reverse.h"
 #include "transform/simplify.h"
@@ -58,6 +59,78 @@ TEST(Selected, MaximaAndClampsToo) {
                 {0, 4}),
             (Numbers{0, 0.25}));
   EXPECT_EQ(slopes([](Var x) { return primitives::reduce_max(sqrt(x), {0}, false); }, {0, 4}), (Numbers{0, 0.25}));
+}
+
+// f(x) where x > 0, and elsewhere nothing of it.
+std::function<Var(Var)> where_positive(const std::function<Var(Var)>& f) {
+  return [f](Var x) { return select(x > 0.0, f(sqrt(x)), zeros_like(x)); };
+}
+Var columns(Var x, int64_t n) { return broadcast_in_dim(x, {x.shape()[0], n}, {0}); }
+
+TEST(Selected, ThroughProductsOfRows) {
+  const auto f = [](Var x) {
+    Var y = columns(sqrt(x), 2), w = primitives::literal(*x.graph, -1, {DType::f64, {2, 3}});
+    Var product = dot_general(y, w, {1}, {0}, {}, {}), mask = broadcast_in_dim(x > 0.0, {x.shape()[0], 3}, {0});
+    return primitives::reduce_sum(select(mask, product, zeros_like(product)), {1});
+  };
+  EXPECT_EQ(slopes(f, {0, 4}), (Numbers{0, -1.5}));
+}
+// A coefficient that happens to be zero is one: what it is multiplied with was taken, and has a derivative.
+TEST(Selected, CoefficientsOfProductsThatAreZero) {
+  const auto f = [](Var x) {
+    Var row = reshape(x, {1, 2}), zero = primitives::reshape(x - x, {2, 1});
+    Var y = primitives::reshape(dot_general(exp(row), zero, {1}, {0}, {}, {}), {1});
+    return select(y == 0.0, y * y + primitives::reduce_sum(x * (x - 1.0) * 3.0, {0}, false), y);
+  };
+  EXPECT_EQ(slopes([&](Var x) { return f(x); }, {1, 2}, 2), (Numbers{6, 6}));
+}
+TEST(Selected, ThroughSortingAndReplacing) {
+  const auto sorted = [](Var y) {
+    return record("sort", {y},
+                  {{"dim", int64_t{0}, true}, {"descending", false}, {"is_stable", true}, {"num_keys", int64_t{1}}});
+  };
+  EXPECT_EQ(slopes(where_positive(sorted), {0, 4}), (Numbers{0, 0.25}));
+  const auto replaced = [](Var x) {
+    Var at = primitives::literal(*x.graph, 0, {DType::i64, {}});
+    return primitives::dynamic_update_slice(sqrt(x), primitives::literal(*x.graph, 1, {DType::f64, {1}}), {at});
+  };
+  EXPECT_EQ(slopes(replaced, {0, 4}), (Numbers{0, 0.25}));
+  const auto best = [](Var x) { return record("top_k", {sqrt(x)}, {{"k", int64_t{1}}}); };
+  EXPECT_EQ(slopes(best, {0, 4}), (Numbers{0, 0.25}));
+}
+// Of one value, read by several calls that each see a part of it.
+TEST(Selected, PartsOfOneValue) {
+  const auto halves = [](Var x) {
+    Var y = sqrt(x), a = slice(y, {0}, {2}, {1}), b = slice(y, {2}, {4}, {1}), c = slice(y, {1}, {3}, {1});
+    const auto positive = [](Var v) { return select(v > 0.0, v, zeros_like(v)); };
+    return positive(a) + positive(b) + positive(c);
+  };
+  EXPECT_EQ(slopes(halves, {0, 4, 0, 1}), (Numbers{0, 0.5, 0, 0.5}));
+}
+TEST(Selected, BranchesCheckpointsAndLoopsThatDoNotRun) {
+  const auto norm = [](Var x) {
+    Var n = sqrt(primitives::reduce_sum(x * x, {0})), sum = primitives::reduce_sum(x, {0});
+    const auto either = if_else(
+        *x.graph, n > 0.0, [&](Graph& g) { return Vars{in(g, n) * 1.0}; },
+        [&](Graph& g) { return Vars{in(g, sum) * 1.0}; });
+    return reshape(either[0], {1});
+  };
+  EXPECT_EQ(slopes(norm, {0, 0}), (Numbers{1, 1}));
+  EXPECT_DOUBLE_EQ(slopes(norm, {3, 4})[1], 0.8);
+  const auto again = [](Var y) {
+    const auto body = std::make_shared<Graph>();
+    body->outputs = {exp(in(*body, y)).value};
+    return Var{y.graph, primitives::checkpoint(*y.graph, body)[0]};
+  };
+  EXPECT_EQ(slopes(where_positive(again), {0, 1}), (Numbers{0, std::exp(1) / 2}));
+  for (const int64_t steps : {0, 2}) {
+    const auto looped = [steps](Var x) {
+      Var y = sqrt(x), end = convert(primitives::reduce_sum(x - x, {0}), DType::i64) + static_cast<double>(steps);
+      const auto step = [&](Graph&, Var, const Vars& s) { return Vars{s[0] + in(*s[0].graph, y)}; };
+      return primitives::counting_loop(*x.graph, end, {x}, step)[0];
+    };
+    EXPECT_EQ(slopes(looped, {0, 4}), steps == 0 ? (Numbers{1, 1}) : (Numbers{INFINITY, 1.5}));
+  }
 }
 
 TEST(Selected, HigherDerivatives) {
