@@ -81,7 +81,7 @@ nv_binary_cross_entropy <- function(logits, target, reduction = "mean") {
 #' @export
 nv_mse <- function(prediction, target, reduction = "mean") {
   check_reduction(reduction)
-  reduced_loss(nv_square(residual_of(prediction, target)), reduction)
+  in_f32(residual_of(prediction, target), function(r) reduced_loss(nv_square(r), reduction))
 }
 
 #' @rdname nv_cross_entropy

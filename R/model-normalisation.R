@@ -50,7 +50,7 @@ nv_layer_norm <- function(x, weight = NULL, bias = NULL, dims = NULL, epsilon = 
   given <- norm_operands(x, weight, bias)
   dims <- norm_dims(given$x, dims)
   check_epsilon(epsilon)
-  affine(standard_scores(given$x, statistics_of(given$x, dims), epsilon), given, dims)
+  affine(in_f32(given$x, function(x) standard_scores(x, statistics_of(x, dims), epsilon)), given, dims)
 }
 
 #' @rdname nv_layer_norm
@@ -59,7 +59,7 @@ nv_rms_norm <- function(x, weight = NULL, dims = NULL, epsilon = 1e-5) {
   given <- norm_operands(x, weight)
   dims <- norm_dims(given$x, dims)
   check_epsilon(epsilon)
-  affine(nv_mul(given$x, one_over_root(mean_square(given$x, dims), epsilon)), given, dims)
+  affine(in_f32(given$x, function(x) nv_mul(x, one_over_root(mean_square(x, dims), epsilon))), given, dims)
 }
 
 #' @rdname nv_layer_norm
@@ -73,11 +73,14 @@ nv_group_norm <- function(x, groups, weight = NULL, bias = NULL, epsilon = 1e-5)
     what <- "`groups` must divide the number of channels of `x`."
     abort_anvil("shape", what, sprintf("x Got %d channels and %d groups.", sizes[2L], groups))
   }
-  split <- nv_reshape(given$x, c(sizes[1L], sizes[2L] / groups, groups, sizes[-(1:2)]))
   ones <- rep(1L, length(sizes) - 2L)
   of_channels <- function(v) nv_reshape(nv_broadcast_to(v, c(sizes[1L], sizes[2L] / groups, groups, ones)), c(sizes[1:2], ones))
-  statistics <- statistics_of(split, setdiff(seq_len(length(sizes) + 1L), c(1L, 3L)))
-  affine(standard_scores(given$x, lapply(statistics, of_channels), epsilon), given, 2L)
+  scores <- in_f32(given$x, function(x) {
+    split <- nv_reshape(x, c(sizes[1L], sizes[2L] / groups, groups, sizes[-(1:2)]))
+    statistics <- statistics_of(split, setdiff(seq_len(length(sizes) + 1L), c(1L, 3L)))
+    standard_scores(x, lapply(statistics, of_channels), epsilon)
+  })
+  affine(scores, given, 2L)
 }
 
 #' @rdname nv_layer_norm
@@ -90,14 +93,18 @@ nv_batch_norm <- function(x, weight = NULL, bias = NULL, state = NULL, training 
   state <- running_statistics(state, sizes[2L], given$x)
   along <- function(v) nv_reshape(v, replace(rep(1L, length(sizes)), 2L, sizes[2L]))
   if (!check_flag(training)) {
-    return(list(state = state, values = affine(standard_scores(given$x, lapply(state, along), epsilon), given, 2L)))
+    scores <- in_f32(given$x, function(x) standard_scores(x, lapply(state, along), epsilon))
+    return(list(state = state, values = affine(scores, given, 2L)))
   }
   n <- prod(sizes[-2L])
   if (n < 2) wrong_shape("In training, `x` must have at least 2 elements in each channel.", sizes)
-  found <- statistics_of(given$x, seq_along(sizes)[-2L])
-  moved <- function(old, new, by) nv_add(nv_mul(old, 1 - momentum), nv_mul(nv_reshape(nv_stop_gradient(new), sizes[2L]), by))
+  found <- statistics_of(at_least_f32(given$x), seq_along(sizes)[-2L])
+  scores <- in_f32(given$x, function(x) standard_scores(x, found, epsilon))
+  moved <- function(old, new, by) {
+    in_f32(old, function(old) nv_add(nv_mul(old, 1 - momentum), nv_mul(nv_reshape(nv_stop_gradient(new), sizes[2L]), by)))
+  }
   state <- list(mean = moved(state$mean, found$mean, momentum), var = moved(state$var, found$var, momentum * n / (n - 1)))
-  list(state = state, values = affine(standard_scores(given$x, found, epsilon), given, 2L))
+  list(state = state, values = affine(scores, given, 2L))
 }
 
 #' @rdname nv_layer_norm

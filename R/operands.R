@@ -30,6 +30,12 @@ as_float <- function(x, name = rlang::caller_arg(x)) {
   .Call(C_anvil_promote, stats::setNames(list(x, 1), c(name, "")), FALSE)[[1L]]
 }
 
+# What several primitives make of a float of two bytes: in f32, since the sums and squares between them may lie beyond
+# its range, and rounded once.
+in_f32 <- function(x, f) if (is_small_float(x)) convert_to(f(at_least_f32(x)), type_tag(x)[1L]) else f(x)
+at_least_f32 <- function(x) if (is_small_float(x)) convert_to(x, dtype_codes[["f32"]]) else x
+is_small_float <- function(x) type_tag(x)[1L] %in% dtype_codes[c("f16", "bf16")]
+
 # Counts are not logical: bools are added up as i32.
 as_number <- function(x, name = rlang::caller_arg(x)) if (type_tag(x, name)[1L] == 0L) convert_to(x, dtype_codes[["i32"]]) else x
 

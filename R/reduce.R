@@ -85,7 +85,8 @@ reduced_count <- function(operand, dims) {
 #' @rdname nv_reduce
 #' @export
 nv_reduce_mean <- function(operand, dims = NULL, drop = TRUE) {
-  nv_div(nv_reduce_sum(as_float(operand), dims, drop), reduced_count(operand, dims))
+  n <- reduced_count(operand, dims)
+  in_f32(as_float(operand), function(x) nv_div(nv_reduce_sum(x, dims, drop), n))
 }
 
 #' @rdname nv_reduce
@@ -95,8 +96,17 @@ nv_mean <- nv_reduce_mean
 #' @rdname nv_reduce
 #' @export
 nv_var <- function(operand, dims = NULL, drop = TRUE, correction = 1L, na.rm = FALSE) {
+  in_f32(as_float(operand), function(x) variance(x, dims, drop, correction, na.rm))
+}
+
+#' @rdname nv_reduce
+#' @export
+nv_sd <- function(operand, dims = NULL, drop = TRUE, correction = 1L, na.rm = FALSE) {
+  in_f32(as_float(operand), function(x) nv_sqrt(variance(x, dims, drop, correction, na.rm)))
+}
+
+variance <- function(operand, dims, drop, correction, na.rm) {
   check_number(correction)
-  operand <- as_float(operand)
   sizes <- sizes_of(operand)
   if (is.null(dims)) dims <- seq_along(sizes)
   n <- if (check_flag(na.rm)) count_of_numbers(operand, dims, drop) else reduced_count(operand, dims)
@@ -105,10 +115,6 @@ nv_var <- function(operand, dims = NULL, drop = TRUE, correction = 1L, na.rm = F
   n <- if (na.rm) nv_max(nv_sub(n, correction), 0) else n - correction # NaN of no elements
   nv_div(nv_reduce_sum(nv_mul(deviation, deviation), dims, drop), n)
 }
-
-#' @rdname nv_reduce
-#' @export
-nv_sd <- function(operand, dims = NULL, drop = TRUE, correction = 1L, na.rm = FALSE) nv_sqrt(nv_var(operand, dims, drop, correction, na.rm))
 
 # --- NaN left out ----------------------------------------------------------------------
 
@@ -126,7 +132,7 @@ mean_without_nan <- function(x, dims, drop, na.rm) {
   if (!na.rm) {
     return(nv_reduce_mean(x, dims, drop))
   }
-  nv_div(nv_reduce_sum(without_nan(x, 0, TRUE), dims, drop), count_of_numbers(x, dims, drop))
+  in_f32(x, function(x) nv_div(nv_reduce_sum(without_nan(x, 0, TRUE), dims, drop), count_of_numbers(x, dims, drop)))
 }
 
 #' Positions of extremes

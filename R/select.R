@@ -25,7 +25,7 @@
 nv_ifelse <- function(pred, true_value, false_value) {
   pred <- as_operand(pred, "pred")
   sizes <- sizes_of(pred)
-  like <- function(x) if (length(sizes) == 1L && length(x) == sizes && is_r_data(x)) array(x) else x # a vector of R
+  like <- function(x) if (length(sizes) == 1L && length(x) > 1L && length(x) == sizes && is_r_data(x)) array(x) else x # a vector of R
   values <- .Call(C_anvil_promote, list(true_value = like(true_value), false_value = like(false_value)), TRUE)
   operands <- c(list(pred), values)
   if (length(sizes) > 0L) operands <- .Call(C_anvil_broadcast, operands, TRUE)

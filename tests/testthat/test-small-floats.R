@@ -106,3 +106,23 @@ test_that("they go through text, order, random numbers and factorisations", {
     expect_identical(as_array(jit(nv_chol)(s)), as_array(nv_chol(s)))
   }
 })
+
+test_that("what is averaged over many small floats lies in their range", {
+  for (dtype in small) {
+    many <- nv_tensor(rep(c(1, -1), 5e4), dtype) # more than f16 can count
+    for (wrap in list(identity, jit)) {
+      value <- function(f, x) as.vector(as_array(wrap(f)(x)))
+      expect_identical(value(function(x) mean(x * x), many), 1)
+      expect_identical(value(function(x) nv_var(x), many), 1)
+      expect_identical(value(function(x) nv_mse(x, nv_scalar(0, dtype)), many), 1)
+      expect_identical(value(function(x) rowMeans(x), nv_tensor(matrix(1, 2, 7e4), dtype)), c(1, 1))
+      expect_identical(value(mean, nv_tensor(rep(57344, 100), dtype)), 57344)
+      large <- nv_tensor(c(300, -300), dtype) # squares are beyond f16
+      expect_equal(value(function(x) nv_sd(x, correction = 0), large), 300)
+      for (norm in list(nv_layer_norm, nv_rms_norm)) expect_equal(value(norm, large), c(1, -1))
+      batch <- value(function(x) nv_batch_norm(x)$values, nv_reshape(large, c(2L, 1L)))
+      expect_equal(batch, c(1, -1))
+      expect_identical(as.character(dtype(wrap(nv_layer_norm)(large))), dtype)
+    }
+  }
+})
