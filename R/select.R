@@ -7,9 +7,10 @@
 #' The values are promoted to a common dtype. Scalars and dimensions of size 1, those of `pred` included,
 #' are spread over the shape of the others.
 #'
-#' A derivative goes to the chosen side only: it stays zero through the elementwise functions of
-#' the other side, even where these have an infinite derivative, as `log(x)` in
-#' `nv_ifelse(x > 0, log(x), x)` at 0.
+#' A derivative goes to the chosen side only: it stays zero through the functions of the other side, even where these
+#' have an infinite derivative, as `log(x)` in `nv_ifelse(x > 0, log(x), x)` at 0. That holds through functions of
+#' elements, sums, products, sorting, indexing and branches; through solves and loops where nothing of their result is
+#' chosen.
 #'
 #' Where anvil is attached, R's `ifelse()` calls this function for tensors.
 #'

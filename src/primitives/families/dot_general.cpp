@@ -63,13 +63,25 @@ Types infer_dot(const Types& t, const Params& params) {
   return {{t[0].dtype, shape}};
 }
 
+// g times x, summed over the free dimensions of x; with ones, a sum.
+Var product_over_free(const Side& own, Var g, const Ints& summed, Var x, const Side& other) {
+  if (!is_literal(x.value) || x.value->literal != Scalar(1))
+    return dot_general(g, x, summed, other.free, all_axes(own.batch.size()), other.batch);
+  Ints contracting = other.contracting;
+  std::sort(contracting.begin(), contracting.end());
+  Var sum = summed.empty() ? g : reduce_sum(g, summed);
+  Shape shape = sum.shape();
+  for (int64_t k : contracting) shape.push_back(x.shape()[static_cast<size_t>(k)]);
+  return broadcast_in_dim(sum, shape, all_axes(sum.shape().size()));
+}
+
 // The cotangent of one operand is the product of g with the other one over the other's free
 // dimensions, which g has from `first` on. It comes with the dimensions: batch, own free,
 // contracted in the other's order.
 Var cotangent_of(const Side& own, Var g, size_t first, Var x, const Side& other) {
   Ints summed = all_axes(other.free.size());
   for (int64_t& axis : summed) axis += static_cast<int64_t>(first);
-  Var product = dot_general(g, x, summed, other.free, all_axes(own.batch.size()), other.batch);
+  Var product = product_over_free(own, g, summed, x, other);
   Ints order = all_axes(other.contracting.size());
   std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
     return other.contracting[static_cast<size_t>(a)] < other.contracting[static_cast<size_t>(b)];
