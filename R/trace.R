@@ -62,30 +62,12 @@ trace_graph <- function(f, args, mode = "program", as_input = NULL, what = "A tr
     as_input <- if (mode == "state") rep(TRUE, length(leaves)) else vapply(leaves, is_input, NA)
   }
   purpose <- if (mode != "state") mode else if (is_tracing()) "program" else "types"
-  force_captured(f)
   descriptor <- .Call(C_anvil_push, purpose)
   on.exit(.Call(C_anvil_pop, descriptor))
   leaves[as_input] <- lapply(leaves[as_input], function(x) .Call(C_anvil_input, x))
   out <- trace_call(f, unflatten(in_tree, leaves))
   fields <- list(in_tree = in_tree, out_tree = build_tree(out), is_static = !as_input, captured = captured)
   .Call(C_anvil_finish, descriptor, check_outputs(flatten(out), what), fields)
-}
-
-# R computes an argument when it is first read. An argument of a function around `f`, which `f` reads, would be computed
-# within the trace then, and its value end with that; so it is read before. What fails now fails again where it is read.
-force_captured <- function(f, seen = new.env()) {
-  frame <- environment(f)
-  names <- all.names(body(f), unique = TRUE)
-  while (is.environment(frame) && !identical(frame, topenv(frame)) && !identical(frame, emptyenv())) {
-    key <- format(frame)
-    for (name in setdiff(names, c(seen[[key]], "..."))) {
-      if (!exists(name, frame, inherits = FALSE) || bindingIsActive(as.name(name), frame)) next
-      seen[[key]] <- c(seen[[key]], name)
-      value <- tryCatch(get(name, frame, inherits = FALSE), error = function(e) NULL)
-      for (g in if (typeof(value) == "list") value else list(value)) if (typeof(g) == "closure") force_captured(g, seen)
-    }
-    frame <- parent.env(frame)
-  }
 }
 
 is_input <- function(x) is_value(x) || inherits(x, "AbstractTensor")

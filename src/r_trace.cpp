@@ -78,7 +78,8 @@ ValuePtr unboxed(SEXP box) {
   if (!d.live || stack.empty())
     throw Error("trace", "A value of a trace was used after the trace had ended.",
                 {"x Its type is " + graph::text(v->type) + ".",
-                 "i Return it from the traced function instead of assigning it elsewhere."});
+                 "i Return it from the traced function instead of assigning it elsewhere.",
+                 "i R computes an argument `y` where it is first read: if that is in an inner function, `force(y)` before."});
   if (&d != stack.back() && v->kind != Value::Kind::literal) {
     const Descriptor* around = stack.back()->parent;
     while (around != nullptr && around != &d) around = around->parent;

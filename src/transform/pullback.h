@@ -59,8 +59,8 @@ class Pullback {
                   const ValuePtr& target);
   void keep_of_branches(const Call&, std::vector<Again>&);
   void reverse_loop(const Call&);
+  void carry_back(const Call&);
   ValueList active_captures(const Graph& inner) const;
-  void keep_zeros_of_loop(const Loop&, const ValuePtr& back, const ValuePtr& goes_on);
   struct Backward;  // the body of the loop that carries cotangents back
   struct Step;      // what that body needs of a step forwards
   struct Record {   // a tape of what that body reads, and which of its inputs the fields are

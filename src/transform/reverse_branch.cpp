@@ -105,10 +105,14 @@ void Pullback::keep_of_branches(const Call& call, std::vector<Again>& branches) 
     if (sum) cotangents.push_back(sum);
   std::vector<Graph> forward;
   std::vector<ValueList> kept;
+  const std::vector<GraphPtr> inner = subgraphs(call);
   for (Again& b : branches) {
+    const ValueList known = captures(*inner[forward.size()]);
     forward.push_back(*b.back);
     remove_dead_calls(*b.back, b.remade);
     Values later = addresses(cotangents);
+    for (const ValuePtr& v : captures(*b.back))  // conditions of what was not taken are made behind the branch
+      if (!contains(known, v)) later.insert(v.get());
     add_dependent(forward.back().calls, later);
     ValueList sources = captures(*b.back);
     std::erase_if(sources, [&](const ValuePtr& v) { return moving_.count(v.get()) == 0 || later.count(v.get()) != 0; });

@@ -136,7 +136,7 @@ void Pullback::reverse_in_segments(const Call& call, int64_t length) {
   const Call cut = in_segments(call, length);
   if (const auto found = places_.find(call.outputs[0].get()); found != places_.end()) to_.calls[found->second] = cut;
   active_.propagate(std::vector<Call>{cut});
-  reverse_loop(cut);
+  carry_back(cut);
 }
 
 // A loop whose number of steps is not known: its first steps are recorded, and there may be no others.
@@ -153,11 +153,48 @@ void Pullback::reverse_split(const Call& call, const std::array<Call, 2>& parts)
   places_[rest.outputs[0].get()] = place + 1;
   for (const ValuePtr& v : first.outputs) begun_.insert(v.get());
   active_.propagate(std::vector<Call>{first, rest});
-  reverse_loop(rest);
-  reverse_loop(first);
+  carry_back(rest);
+  carry_back(first);
 }
 
+// What comes back through a loop: nothing of it was taken where nothing of the results was, or the loop does not run;
+// then what comes back to a result goes on to where its value started from.
 void Pullback::reverse_loop(const Call& call) {
+  const Loop loop(call);
+  ValueList results, targets = active_captures(loop.body);
+  for (const ValuePtr& v : call.outputs) results.push_back(cotangent(v));
+  for (size_t i = 0; i < loop.carried; ++i)
+    if (depends(loop.initial(i)) && !contains(targets, loop.initial(i))) targets.push_back(loop.initial(i));
+  std::vector<ValueList> others;  // what comes back to each target by other ways
+  for (const ValuePtr& v : targets) {
+    others.push_back({cotangent(v)});
+    for (size_t i = 0; i < loop.carried; ++i)
+      if (loop.initial(i) == v) others.back().push_back(results[i]);
+    std::erase(others.back(), nullptr);
+  }
+  carry_back(call);
+  const bool may_not_run =
+      primitives::control_of(call) == primitives::Control::loop && trip_count(call).value_or(0) == 0;
+  const bool follows = selected_.contain(results);
+  if (!may_not_run && !follows) return;
+  const GraphPtr go_on = may_not_run ? call.params.graph("cond_graph") : nullptr;
+  for (size_t k = 0; k < targets.size(); ++k) {
+    if (!others[k].empty() && !selected_.contain(others[k])) continue;
+    const auto weights = [this, go_on, state = call.inputs, type = targets[k]->type, other = others[k],
+                          through = follows ? results : ValueList()](Graph& to) {
+      Var taken = any_taken(through, type.dtype, to);
+      if (go_on) taken = taken * convert(Var{&to, inline_calls(*go_on, state, to).at(0)}, type.dtype);
+      Var all = broadcast_in_dim(taken, type.shape, {});
+      for (const ValuePtr& v : other) all = all + Var{&to, selected_.taken(v, to)};
+      return all.value;
+    };
+    ValueList from = others[k];
+    if (follows) append(from, results);
+    selected_.insert(cotangent(targets[k]), weights, from, to_);
+  }
+}
+
+void Pullback::carry_back(const Call& call) {
   const bool can_be_cut = primitives::control_of(call) == primitives::Control::loop && !primitives::records(call);
   if (const int64_t length = stated_length(call); can_be_cut && length > 0) return reverse_in_segments(call, length);
   const Loop loop(call);
@@ -223,16 +260,8 @@ void Pullback::reverse_loop(const Call& call) {
   auto results = primitives::scan_tapes(to_, std::move(operands), {b.body, counts, last_first, new_counts});
   // the sums of captured values contain what was found before, so they come first
   const size_t first_captured = b.carries.size();
-  for (size_t i = 0; i < b.captures.size(); ++i) {
-    const ValuePtr &value = b.captures[i].value, &sum = results[first_captured + i];
-    keep_zeros_of_loop(loop, sum, cotangent(value));
-    replace(value, sum);
-  }
-  for (size_t i = 0; i < b.carries.size(); ++i) {
-    const size_t place = b.carries[i].place;
-    keep_zeros_of_loop(loop, results[i], cotangent(call.outputs[place]));
-    accumulate(loop.initial(place), results[i]);
-  }
+  for (size_t i = 0; i < b.captures.size(); ++i) replace(b.captures[i].value, results[first_captured + i]);
+  for (size_t i = 0; i < b.carries.size(); ++i) accumulate(loop.initial(b.carries[i].place), results[i]);
   size_t next = b.from_behind().size(), field = 0;
   for (size_t t = 0; t < loop.counts.size(); ++t) {
     const auto first = b.fields.begin() + static_cast<std::ptrdiff_t>(field);
@@ -242,30 +271,6 @@ void Pullback::reverse_loop(const Call& call) {
     ValuePtr tape = results[next++];  // its records follow the steps on the way back
     accumulate(call.inputs[t], call.params.ints("last_first")[t] ? tape : reverse_tape(layout, tape), layout);
   }
-}
-
-// What comes back through a loop, besides what `goes_on` where the loop does not run: nothing of it was taken where
-// nothing of the results was, or the loop does not run.
-void Pullback::keep_zeros_of_loop(const Loop& loop, const ValuePtr& back, const ValuePtr& goes_on) {
-  const Call& call = loop.call;
-  const bool may_not_run =
-      primitives::control_of(call) == primitives::Control::loop && trip_count(call).value_or(0) == 0;
-  ValueList results;
-  for (const ValuePtr& v : call.outputs) results.push_back(cotangent(v));
-  const bool follows = selected_.contain(results);
-  if ((!may_not_run && !follows) || (goes_on && !selected_.contains(goes_on))) return;
-  const ValueList from = follows ? results : ValueList{};
-  const GraphPtr go_on = may_not_run ? call.params.graph("cond_graph") : nullptr;
-  const TensorType type{back->type.dtype, back->type.shape};
-  const auto weights = [this, type, from, go_on, state = call.inputs, goes_on](Graph& to) {
-    Var taken = any_taken(from, type.dtype, to);
-    if (go_on) taken = taken * convert(Var{&to, inline_calls(*go_on, state, to).at(0)}, type.dtype);
-    Var all = broadcast_in_dim(taken, type.shape, {});
-    return (goes_on ? all + Var{&to, selected_.taken(goes_on, to)} : all).value;
-  };
-  ValueList asked = from;
-  if (goes_on) asked.push_back(goes_on);
-  selected_.insert(back, weights, asked, to_);
 }
 
 // ---- cotangents of tapes --------------------------------------------------------------
