@@ -114,14 +114,15 @@ parameter_names <- function(start) {
 total_of <- function(x) {
   if (!is_value(x) || !is_float_dtype(dtype(x))) {
     got <- if (is_value(x)) type_text(x) else describe_value(x)
-    abort_anvil("gradient", "`f` must return a float, or a float for each observation.", sprintf("x Got %s.", got))
+    abort_anvil("gradient", "`f` must return a float, or a float for each observation.", c(sprintf("x Got %s.", got), hint_of_constant(x)))
   }
   if (ndims(x) == 0L) x else nv_reduce_sum(x)
 }
-# A number of R's is a constant, as for gradient().
-as_constant <- function(x) {
-  is_number <- is.numeric(x) && !is.object(x) && length(x) == 1L && is.null(dim(x))
-  if (is_number) nv_scalar(x, default_dtypes()[["float"]]) else x
+# What is misspelled in a list is NULL, of which a sum is 0.
+hint_of_constant <- function(x) {
+  if (is.numeric(x) && !is_value(x)) {
+    "i A number of R's does not depend on the parameters: do they and the data have the names that `f` asks for?"
+  }
 }
 
 total_of_squares <- function(x) total_of(x * x)
@@ -132,7 +133,7 @@ compiled <- function(problem, compute, total = total_of) {
   run <- jit(function(par, tensors, more) {
     local_default_dtypes(float = problem$dtype)
     given <- data_with(problem$data, tensors)
-    f <- function(par) total(as_constant(do.call(problem$f, c(list(structured_tensors(problem, par)), given), quote = TRUE)))
+    f <- function(par) total(do.call(problem$f, c(list(structured_tensors(problem, par)), given), quote = TRUE))
     do.call(compute, c(list(f, par), more), quote = TRUE)
   })
   function(par, ...) run(par_tensor(problem, par), problem$data$tensors, list(...))

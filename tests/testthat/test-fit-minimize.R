@@ -290,6 +290,7 @@ test_that("errors say what is wrong", {
     nv_minimize(rosenbrock, c(-1.2, 1), control = list(reltol = NA))
     nv_minimize(function(p) log(p), -1)
     nv_minimize(function(p) sqrt(p), 0)
+    nv_minimize(function(p, x) sum((x - p)^2), 0, x = c(1, NA))
     nv_minimize(as_objective(rosenbrock, c(1, 1)), x = 1)
   })
 })

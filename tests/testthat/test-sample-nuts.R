@@ -113,8 +113,3 @@ test_that("trajectories end where they diverge, or after the last doubling", {
   expect_true(all(attr(found, "statistics")$steps == 1))
   expect_true(all(found[, , 1] == 1))
 })
-
-test_that("a density may be a number of R's", {
-  expect_warning(found <- nv_nuts(function(x) 0, 0, step_size = 1, max_depth = 2, draws = 5, warmup = 0, seed = 1), class = "anvil_warning_long")
-  expect_identical(unique(c(attr(found, "statistics")$value)), 0)
-})
