@@ -49,7 +49,7 @@ nv_cross_entropy <- function(logits, target, dim = NULL, reduction = "mean") {
   logits <- check_dtype(as_operand(logits, "logits"), is_float_code, "a float dtype", "logits")
   dim <- one_dim(logits, dim)
   sizes <- sizes_of(logits)
-  target <- as_vector(if (is.factor(target)) level_numbers(target, "target") else target)
+  target <- as_vector(if (is.factor(target)) level_numbers(target, "target") else target, "target")
   # of the logits below the largest one, whose logarithm of the sum of powers is `log_total`
   x <- below_largest(logits, dim)$x
   log_total <- nv_log(not_zero(nv_reduce_sum(nv_exp(x), dim)))
