@@ -10,6 +10,9 @@ raise_condition <- function(kind, message, details) {
     message <- paste0("Internal error in anvil: ", message)
     details <- c(details, "i Please report this with the code that led to it.")
   }
+  if (identical(details, "x Got <NULL>.")) {
+    details <- c(details, "i NULL is what `list$name` gives where the list has no element of that name.")
+  }
   abort_anvil(kind, message, details)
 }
 

@@ -76,7 +76,8 @@ spaced <- function(start, end, steps, dtype, ambiguous) {
   }
   dtype <- if (is.null(dtype)) default_dtypes()[["float"]] else dtype_text(dtype)
   index <- record("iota", list(), list(dim = 1L, dtype = dtype, shape = steps, start = 0L, ambiguous = ambiguous))
-  nv_add(nv_mul(index, (end - start) / max(1, steps - 1)), start)
+  values <- nv_add(nv_mul(index, (end - start) / max(1, steps - 1)), start)
+  if (steps == 1L) values else nv_ifelse(nv_eq(index, steps - 1), end, values) # exactly, whatever rounding makes of a product
 }
 
 #' Tensors like another one

@@ -21,6 +21,7 @@
 #' stack <- nv_tensor(array(1:12, c(3, 2, 2)))
 #' nv_einsum("...ij,...jk->...ik", stack, a[, 1:2])
 nv_einsum <- function(spec, ...) {
+  if (is_tensor(spec) || is_value(spec)) wrong_argument("spec", "a string", spec, "i `spec` comes first, then the tensors.")
   operands <- unname(lapply(list(...), as_vector, "..."))
   labels <- einsum_labels(check_string(spec), lapply(operands, sizes_of))
   reads <- Map(function(x, indices, k) einsum_read(x, indices, k), operands, labels$operands, seq_along(operands))

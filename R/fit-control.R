@@ -41,7 +41,7 @@ problem_scale <- function(fnscale, parscale, problem, method) {
   if (fnscale < 0 && method %in% least_squares_methods) {
     abort_anvil("argument", "`control$fnscale` must be positive for least squares.", "x A sum of squares has no maximum.")
   }
-  parscale <- for_each_parameter(problem, parscale, "control$parscale")
+  parscale <- for_each_parameter(problem, parscale, "control$parscale", 1)
   if (any(!is.finite(parscale) | parscale <= 0)) wrong_argument("control$parscale", "a positive number, or one for each parameter", parscale)
   if (fnscale == 1 && all(parscale == 1)) {
     return(NULL)

@@ -19,12 +19,12 @@
 #'   [glm()], a factor with more the number of its level as `i32`;
 #' * `x`: the model matrix, `[n, p]`;
 #' * `weights`, `offset`: `[n]`; the scalars 1 and 0 where there are none;
-#' * `factors`: by name, lists of `index`, `[n]` of `i32` from 1, and `levels`;
+#' * `factors`: by name, lists of `index`, `[n]` of `i32` from 1, 0 where the level is missing, and `levels`;
 #' * `random`: for each term a list of `index` and `levels` of its groups, and `z`, `[n, k]`, its effects; named by the group;
 #' * `names`: those of the coefficients, and `effects`, in a random term, those of its effects;
 #' * `terms`, `xlevels`, `contrasts`, `na.action`: as in a model of R's own.
 #'
-#' New data have no `y` and `weights`.
+#' New data have no `y` and `weights`. Where variables of them are missing, rows of `x` are NaN; a group must be there.
 #' @section Errors:
 #' Of class `anvil_error_argument`: for what [stats::model.frame()] and [stats::model.matrix()] refuse, variables and levels that
 #' are not there, a response that is no number, flag or factor, groups that the model has not seen.
@@ -41,6 +41,9 @@
 nv_model_frame <- function(formula, data = NULL, subset = NULL, weights = NULL, offset = NULL,
                            na.action = getOption("na.action", "na.omit"), contrasts = NULL, dtype = "f64") {
   if (inherits(formula, "anvil_model_frame")) {
+    own <- intersect(names(match.call()), c("subset", "weights", "offset", "na.action", "contrasts"))
+    if (length(own)) abort_anvil("argument", sprintf("`%s` must not be given with a model frame, which has its own.", own[1L]))
+    if (is.null(data)) abort_anvil("argument", "`data` is missing: the rows that the model frame shall see.")
     return(new_model_frame(formula, data, dtype))
   }
   if (!inherits(formula, "formula")) {
@@ -56,26 +59,27 @@ nv_model_frame <- function(formula, data = NULL, subset = NULL, weights = NULL, 
   frame <- of_stats("`formula`, `data`, `subset`, `weights`, `offset` and `na.action` make no model frame.", eval(call, where))
   terms <- stats::terms(frame)
   kept <- list(
-    formula = formula, terms = terms, xlevels = stats::.getXlevels(terms, frame),
+    formula = formula, terms = terms, given_offset = substitute(offset), xlevels = stats::.getXlevels(terms, frame),
     fixed = stats::delete.response(stats::terms(without_bars(formula, keep = FALSE), data = frame))
   )
   response <- stats::model.response(frame)
   rows <- tensors_of_rows(frame, kept, contrasts, dtype)
   kept$contrasts <- attr(rows, "contrasts")
   kept$na.action <- stats::na.action(frame)
-  weights <- stats::model.weights(frame) %||% 1
+  weights <- stats::model.weights(frame)
   structure(
-    c(list(y = response_tensor(response, dtype), weights = tensor_of_rows(weights, dtype)), rows, kept),
+    c(list(y = response_tensor(response, dtype), weights = tensor_of_rows(weights, dtype, none = 1)), rows, kept),
     class = "anvil_model_frame"
   )
 }
 
 new_model_frame <- function(old, data, dtype) {
-  kept <- unclass(old)[c("formula", "terms", "fixed", "xlevels", "contrasts")]
-  frame <- of_stats(
-    "`formula` and `data` make no model frame.",
-    stats::model.frame(stats::delete.response(old$terms), data, na.action = stats::na.pass, xlev = old$xlevels)
-  )
+  kept <- unclass(old)[c("formula", "terms", "given_offset", "fixed", "xlevels", "contrasts")]
+  # the offset is an expression of columns
+  call <- as.call(list(
+    stats::model.frame, stats::delete.response(old$terms), data = data, offset = old$given_offset, na.action = stats::na.pass, xlev = old$xlevels
+  ))
+  frame <- of_stats("`formula` and `data` make no model frame.", eval(call))
   structure(c(tensors_of_rows(frame, kept, old$contrasts, dtype, old$random), kept), class = "anvil_model_frame")
 }
 
@@ -92,7 +96,7 @@ tensors_of_rows <- function(frame, kept, contrasts, dtype, before = NULL) {
   is_factor <- names(frame) %in% names(kept$xlevels)
   structure(
     list(
-      x = tensor_of_rows(unname(design), dtype), offset = tensor_of_rows(stats::model.offset(frame) %||% 0, dtype),
+      x = tensor_of_rows(unname(design), dtype), offset = tensor_of_rows(stats::model.offset(frame), dtype, none = 0),
       factors = Map(index_of, unclass(frame)[is_factor], kept$xlevels[names(frame)[is_factor]]),
       random = random_terms(kept$formula, frame, dtype, before), names = colnames(design), rows = rownames(frame)
     ),
@@ -100,10 +104,12 @@ tensors_of_rows <- function(frame, kept, contrasts, dtype, before = NULL) {
   )
 }
 
-tensor_of_rows <- function(x, dtype) nv_tensor(x, dtype, shape = dim(x) %||% if (length(x) == 1L) integer() else length(x))
+# none: the number that stands for what is not there.
+tensor_of_rows <- function(x, dtype, none) if (is.null(x)) nv_scalar(none, dtype) else nv_tensor(x, dtype, shape = dim(x) %||% length(x))
 
+# A missing level is none of them: 0.
 index_of <- function(x, levels) {
-  list(index = nv_tensor(match(as.character(x), levels), "i32", shape = length(x)), levels = levels)
+  list(index = nv_tensor(match(as.character(x), levels, nomatch = 0L), "i32", shape = length(x)), levels = levels)
 }
 
 response_tensor <- function(y, dtype) {
@@ -112,6 +118,7 @@ response_tensor <- function(y, dtype) {
   }
   if (is.character(y)) y <- as.factor(y)
   if (is.factor(y)) {
+    if (anyNA(y) && nlevels(y) != 2L) abort_missing("The response, a factor,")
     y <- if (nlevels(y) == 2L) y != levels(y)[1L] else as.integer(y)
   }
   if (!is.numeric(y) && !is.logical(y)) {
@@ -119,7 +126,14 @@ response_tensor <- function(y, dtype) {
   }
   y <- unclass(y)
   attributes(y) <- list(dim = dim(y))
-  nv_tensor(if (is.logical(y)) y + 0 else y, if (is.integer(y) && is.null(dim(y))) "i32" else dtype, shape = dim(y) %||% length(y))
+  if (is.logical(y) || anyNA(y)) y <- y + 0
+  nv_tensor(y, if (is.integer(y) && is.null(dim(y))) "i32" else dtype, shape = dim(y) %||% length(y))
+}
+
+abort_missing <- function(what) {
+  abort_anvil("argument", paste(what, "has missing values."), c(
+    "x A level that is missing has no number.", "i `data[complete.cases(data), ]`, or `na.action = na.omit` with a formula, leave such rows out."
+  ))
 }
 
 #' @export
@@ -136,11 +150,16 @@ print.anvil_model_frame <- function(x, ...) {
 
 is_bar <- function(e) is.call(e) && (identical(e[[1L]], quote(`|`)) || identical(e[[1L]], quote(`||`)))
 
+without_parentheses <- function(e) {
+  while (is.call(e) && identical(e[[1L]], quote(`(`))) e <- e[[2L]]
+  e
+}
+
 # The formula without its random terms; or with their variables in their places (`keep`), for the frame.
 without_bars <- function(formula, keep) {
   strip <- function(e) {
-    if (is.call(e) && identical(e[[1L]], quote(`(`)) && is_bar(e[[2L]])) e <- e[[2L]]
-    if (is_bar(e)) {
+    if (is_bar(without_parentheses(e))) {
+      e <- without_parentheses(e)
       return(if (keep) call("+", e[[2L]], e[[3L]]))
     }
     if (!is.call(e)) {
@@ -154,7 +173,18 @@ without_bars <- function(formula, keep) {
   }
   n <- length(formula)
   formula[[n]] <- strip(formula[[n]]) %||% 1
+  if (has_bar(formula[[n]])) {
+    abort_anvil("argument", "A random term of `formula` must be added to others, by `+`.", sprintf("x It has `%s`.", deparse1(formula[[n]])))
+  }
   formula
+}
+
+# Within a function's call `|` is R's own.
+has_bar <- function(e) {
+  if (!is.call(e) || !as.character(e[[1L]])[1L] %in% c("(", "+", "-", "*", "/", ":", "^", "%in%", "|", "||")) {
+    return(FALSE)
+  }
+  is_bar(e) || any(vapply(as.list(e)[-1L], has_bar, NA))
 }
 
 bars_of <- function(e) {
@@ -163,9 +193,7 @@ bars_of <- function(e) {
 
 # `b / c` is b and b:c.
 groups_of <- function(e) {
-  if (is.call(e) && identical(e[[1L]], quote(`(`))) {
-    return(groups_of(e[[2L]]))
-  }
+  e <- without_parentheses(e)
   if (!is.call(e) || !identical(e[[1L]], quote(`/`))) {
     return(list(e))
   }
@@ -192,6 +220,7 @@ random_terms <- function(formula, frame, dtype, before = NULL) {
 random_term <- function(z, group, name, frame, dtype, levels) {
   variables <- lapply(as.list(frame)[all.vars(group)], as.factor)
   of_row <- eval(group, variables)
+  if (anyNA(of_row)) abort_missing(sprintf("`%s`, by which random effects are grouped,", name))
   levels <- levels %||% levels(droplevels(of_row))
   unknown <- setdiff(levels(droplevels(of_row)), levels)
   if (length(unknown)) {

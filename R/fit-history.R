@@ -75,6 +75,13 @@ predict.anvil_trained <- function(object, ...) {
 
 #' @rdname nv_fit
 #' @export
+plot.anvil_trained <- function(x, ...) {
+  plot.anvil_history(x$history, ...)
+  invisible(x)
+}
+
+#' @rdname nv_fit
+#' @export
 plot.anvil_history <- function(x, ...) {
   has_validation <- !all(is.na(x$validation))
   values <- c(x$loss, x$validation)

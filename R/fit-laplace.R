@@ -48,6 +48,7 @@ nv_laplace <- function(f, start, random, ..., dtype = "f64") {
   if (!is.character(random) || !length(random) || !all(random %in% names(start)) || all(names(start) %in% random)) {
     wrong_argument("random", "names of some elements of `start`, but not of all", random)
   }
+  check_taken(f, list(...), "There is an argument", "`f` does not take")
   effects <- fitting_problem(f, start[random], list(), dtype)
   joint <- function(u, par, given) {
     total_of(do.call(f, c(list(c(par, structured_tensors(effects, u))), given), quote = TRUE))
@@ -55,20 +56,23 @@ nv_laplace <- function(f, start, random, ..., dtype = "f64") {
   problem <- fitting_problem(function(par, ...) NULL, start[setdiff(names(start), random)], list(...), dtype)
   layout <- curvature_layout(meeting_effects(joint, effects$par, problem), dtype)
   mode <- mode_of(joint, layout, effects)
-  problem$f <- function(par, ...) {
-    u <- mode(par, list(...))
-    along <- curvature_along(joint, u, par, list(...))
+  problem$f <- with_data_as_list(function(par, given) {
+    u <- mode(par, given)
+    along <- curvature_along(joint, u, par, given)
     curvature <- layout$curvature(along)
-    value <- joint(u, par, list(...)) + layout$log_det(curvature) / 2 - length(effects$par) * log(2 * pi) / 2
+    value <- joint(u, par, given) + layout$log_det(curvature) / 2 - length(effects$par) * log(2 * pi) / 2
     nv_ifelse(is_whole_curvature(layout, curvature, along), value, NaN)
-  }
+  })
   modes <- problem
-  modes$f <- function(par, ...) mode(par, list(...))
+  modes$f <- with_data_as_list(mode)
   at <- compiled(modes, function(f, par) f(par), identity)
   objective <- objective_of(problem)
   objective$random <- function(par) structured(effects, as.double(at(par)))
   objective
 }
+
+# f(par, data) as a function of the parameters and of data with any names, `p` among them.
+with_data_as_list <- function(f) function(...) f(..1, list(...)[-1L])
 
 curvature_along <- function(joint, u, par, given) {
   function(v) hvp(function(u) joint(u, par, given))(list(u), list(v))[[1L]]

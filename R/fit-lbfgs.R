@@ -12,7 +12,7 @@ lbfgs_step <- function(problem, columns) {
     memory$pairs <- nv_ifelse(failed, 0L, memory$pairs) # a new beginning
     list(
       par = found$par, value = found$value, gradient = found$gradient, tries = found$tries, stuck = stuck, memory = memory,
-      decrease = nv_ifelse(failed, Inf, from$value - found$value)
+      unbounded = found$unbounded, decrease = nv_ifelse(failed, Inf, from$value - found$value)
     )
   }
   none <- nv_fill(0, c(length(problem$par), columns), dtype = problem$dtype)

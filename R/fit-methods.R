@@ -7,7 +7,8 @@
 #' least squares it is \eqn{s^2 (J'J)^{-1}}{s^2 (J'J)^-1} with the derivatives \eqn{J} of the residuals and their variance
 #' \eqn{s^2}, as [nls()] has it. `type = "sandwich"` is \eqn{H^{-1} G'G H^{-1}}{H^-1 G'G H^-1} with the gradients \eqn{G} of
 #' each observation, which is consistent where the model's variance is wrong; for that `f` must return a value for each observation. For
-#' a parameter at a bound variances are `NA`, and the others are those with it fixed. Intervals of [confint()] are
+#' a parameter at a bound variances are `NA`, and the others are those with it fixed. Where the matrix is not positive definite, as at a
+#' saddle, or where it is singular, all are `NA`, with a warning of class `anvil_warning_singular`. Intervals of [confint()] are
 #' the normal ones.
 #'
 #' `logLik()` is minus the value, that itself of a maximum, for least squares that of normal residuals with the variance estimated, as for
@@ -19,7 +20,8 @@
 #'   For `summary()` those of `vcov()`. Otherwise unused.
 #' @param digits How many digits to print.
 #' @return `coef()`: a named vector. `vcov()`: a matrix. `summary()`: a list with the matrix `coefficients`, which has the
-#'   columns of R's summaries. `predict()`: R arrays.
+#'   columns of R's summaries. `predict()`: R arrays; `fitted()` is that without further arguments. `residuals()`, what `f` returns,
+#'   and `deviance()`, the sum of their squares, are of least squares.
 #'
 #'   Errors: of class `anvil_error_argument` where the fit does not know what is needed: a `model`, or values for each
 #'   observation.
@@ -36,11 +38,11 @@ NULL
 # found: the state at the end of the search. about: model, nobs, and whether it is a maximum.
 fit_of <- function(problem, method, found, box, about) {
   par <- named_par(problem, found$from$par)
-  status <- as.integer(found$status)
+  end <- search_ends[[as.integer(found$status)]]
   evaluations <- as.integer(found$evaluations)
   structure(list(
     par = structured(problem, par), value = as.double(found$from$value), counts = c(`function` = evaluations, gradient = evaluations),
-    iterations = as.integer(found$iterations), convergence = c(0L, 0L, 0L, 52L, 1L)[status], message = search_messages[status],
+    iterations = as.integer(found$iterations), convergence = end[[2L]], message = end[[1L]],
     method = method,
     coefficients = par, free = if (is.null(box)) rep(TRUE, length(par)) else unname(par > box$lower & par < box$upper),
     nobs = about$nobs, model = about$model, maximum = about$maximum, problem = problem
@@ -81,10 +83,8 @@ vcov.anvil_fit <- function(object, type = c("hessian", "sandwich"), ...) {
   free <- object$free
   bread <- matrix(NA_real_, length(labels), length(labels), dimnames = list(labels, labels))
   if (object$maximum) h <- -h
-  inverse <- tryCatch(solve(h[free, free, drop = FALSE]), error = function(e) NULL)
+  inverse <- inverse_curvature(h[free, free, drop = FALSE])
   if (is.null(inverse)) {
-    message <- "The Hessian matrix at the minimum is singular: there are no variances."
-    rlang::warn(message, class = c("anvil_warning_singular", "anvil_warning"))
     return(bread)
   }
   bread[free, free] <- if (type == "sandwich") {
@@ -96,6 +96,33 @@ vcov.anvil_fit <- function(object, type = c("hessian", "sandwich"), ...) {
     inverse
   }
   bread
+}
+
+# NULL, with a warning, where there is no inverse that could be a matrix of variances.
+inverse_curvature <- function(h) {
+  if (nrow(h) == 0L) {
+    return(h)
+  }
+  inverse <- tryCatch({
+    chol(h)
+    solve(h)
+  }, error = function(e) NULL)
+  if (is.null(inverse)) {
+    what <- if (!all(is.finite(h))) {
+      "The Hessian matrix at the minimum is not finite"
+    } else if (is_indefinite(h)) {
+      "The Hessian matrix is not positive definite where the search ended, so that is no minimum"
+    } else {
+      "The Hessian matrix at the minimum is singular"
+    }
+    rlang::warn(paste0(what, ": there are no variances."), class = c("anvil_warning_singular", "anvil_warning"))
+  }
+  inverse
+}
+
+is_indefinite <- function(h) {
+  values <- eigen(h, symmetric = TRUE, only.values = TRUE)$values
+  min(values) < -sqrt(.Machine$double.eps) * max(abs(values))
 }
 
 residual_df <- function(fit) fit$nobs - sum(fit$free)
@@ -153,6 +180,34 @@ nobs.anvil_fit <- function(object, ...) object$nobs %||% NA_integer_
 
 #' @rdname anvil_fit
 #' @export
+residuals.anvil_fit <- function(object, ...) {
+  check_squares(object, "residuals()")
+  as_array(compiled(object$problem, function(f, par) f(par), total = identity)(object$coefficients))
+}
+
+#' @rdname anvil_fit
+#' @export
+deviance.anvil_fit <- function(object, ...) {
+  check_squares(object, "deviance()")
+  object$value
+}
+
+check_squares <- function(fit, what) {
+  if (is_least_squares(fit)) {
+    return(invisible())
+  }
+  abort_anvil("argument", sprintf("`%s` is for fits by least squares.", what), c(
+    sprintf("x This one is by \"%s\": of a function that is minimised no observations are known.", fit$method),
+    "i `predict()`, for a fit with a `model`, gives what is subtracted from them; `logLik()` the likelihood."
+  ))
+}
+
+#' @rdname anvil_fit
+#' @export
+fitted.anvil_fit <- function(object, ...) predict.anvil_fit(object)
+
+#' @rdname anvil_fit
+#' @export
 predict.anvil_fit <- function(object, ...) {
   if (is.null(object$model)) {
     abort_anvil("argument", "`predict()` needs a fit with a `model`.", "i Give `nv_minimize()` the function as `model`.")
@@ -163,6 +218,7 @@ predict.anvil_fit <- function(object, ...) {
     data <- data_with(known, known$tensors)
     data <- data[intersect(names(data), names(formals(args(object$model))))]
   }
+  check_taken(object$model, data, "There is an argument", "`model` does not take")
   problem <- object$problem
   problem$f <- object$model
   problem$data <- data_of(data, problem$dtype)

@@ -17,19 +17,22 @@
 #' @inheritParams as_objective
 #' @param f A function of the parameters, and of data, that returns one float, or a vector of what each observation
 #'   contributes, which is summed up; for least squares the residuals. Or an objective of [as_objective()], without `...`.
-#' @param start Parameters to start from. By default those of the objective.
+#' @param start Parameters to start from. By default those of the objective, whose names and lengths others must have.
 #' @param method The method.
-#' @param lower,upper Bounds: a number for all parameters, a vector, or a list like `start`.
+#' @param lower,upper Bounds: a number for all parameters; a vector, by the names of the flat vector or without names in its order; or
+#'   a list like `start`, whose elements may be one number for all of a vector. Parameters whose names are not there have no bound.
 #' @param control A list with some of, named as for [optim()]: `maxit`, the most steps (1000); `reltol` (1e-12; 1e-6 for `f32`):
 #'   a step that reduces the value by less than `reltol * (abs(value) + reltol)` is the last; `pgtol` (1e-8; 1e-4): so is one
-#'   after which no element of the projected gradient is larger; `abstol` (`-Inf`): and one to a value below; `lmm` (5), how many
-#'   steps `"L-BFGS"` remembers; `fnscale` (1) and `parscale` (1, or a number for each parameter): the search is for the minimum of
+#'   after which no element of the projected gradient is larger, whatever the scale of `f` is; `abstol` (`-Inf`): and one to a
+#'   value below; `lmm` (5), how many steps `"L-BFGS"` remembers; `fnscale` (1) and `parscale` (1, or numbers as for bounds): the
+#'   search is for the minimum of
 #'   `f(par) / fnscale` by `par / parscale`, so that with a negative `fnscale` it finds a maximum, and the other elements are about
 #'   that; `trace`: with `TRUE` or a positive number the search prints where it is, at every `REPORT`-th (10) step and the last.
 #' @param model A function of the parameters and of further arguments, for `predict()`: `model(par, ...)`.
 #' @param nobs The number of observations, where `f` does not return a value for each.
 #' @return A list of class `anvil_fit`: `par`, in the structure of `start`; `value`, that of `f`; `counts` of evaluations; `iterations`;
-#'   `convergence`, 0, or as for [optim()] 1 where `maxit` was reached and 52 where a step failed; `message`; and what the
+#'   `convergence`, 0, or as for [optim()] 1 where `maxit` was reached and 52 where a step failed or where there is no minimum, since
+#'   the value is infinite or fell for as far as steps go; `message`; and what the
 #'   [methods][anvil_fit] need.
 #'
 #'   Errors: of class `anvil_error_argument` for wrong arguments, and where the value or gradient at `start` is not finite.
@@ -82,9 +85,14 @@ minimisers <- list(
 )
 least_squares_methods <- c("gauss-newton", "levenberg-marquardt")
 
-search_messages <- c(
-  "the projected gradient is at most pgtol", "the value is at most abstol", "the relative reduction of the value is at most reltol",
-  "no step reduces the value", "maxit steps were taken"
+# Why a search ends, in the order in which reasons count: what is said, and the code.
+search_ends <- list(
+  unbounded = list("the value has no bound, as far as steps go", 52L),
+  flat = list("the projected gradient is at most pgtol", 0L),
+  enough = list("the value is below abstol", 0L),
+  small = list("the relative reduction of the value is at most reltol", 0L),
+  stuck = list("no step reduces the value", 52L),
+  maxit = list("maxit steps were taken", 1L)
 )
 
 problem_of <- function(f, start, data, dtype) {
@@ -93,27 +101,76 @@ problem_of <- function(f, start, data, dtype) {
   }
   if (length(data)) abort_anvil("argument", "`...` must be empty where `f` is an objective: that has its data.")
   problem <- f$problem
-  if (!is.null(start)) problem$par <- replace(problem$par, TRUE, unlist(lapply(flatten(start), parameter_leaf)))
+  if (!is.null(start)) {
+    par <- for_each_parameter(problem, map_tree(parameter_leaf, start), "start")
+    problem$par <- replace(problem$par, TRUE, par)
+  }
   problem
 }
 
 # NULL without bounds.
 box_of <- function(problem, lower, upper) {
-  box <- list(lower = for_each_parameter(problem, lower, "lower"), upper = for_each_parameter(problem, upper, "upper"))
+  box <- list(lower = for_each_parameter(problem, lower, "lower", -Inf), upper = for_each_parameter(problem, upper, "upper", Inf))
   if (any(crossed <- box$lower > box$upper)) {
     abort_anvil("argument", "`lower` must not exceed `upper`.", sprintf("x It does for `%s`.", names(problem$par)[which(crossed)[1L]]))
   }
   if (any(is.finite(unlist(box)))) box
 }
 
-# One number for all, a vector, or a list like the parameters.
-for_each_parameter <- function(problem, x, name) {
-  n <- length(problem$par)
-  flat <- if (is_container(x)) unlist(x) else x
-  if (is.object(flat) || !is.numeric(flat) || anyNA(flat) || !(length(flat) %in% c(1L, n))) {
-    wrong_argument(name, cli::pluralize("one number, or {n} number{?s}, one for each parameter"), x)
+# A number for each parameter, of a vector or a list like the parameters; what has names goes by them. other: what stands for
+# parameters that are not there, and then one number stands for all of a vector. Without it all must be there.
+for_each_parameter <- function(problem, x, name, other = NULL) {
+  labels <- names(problem$par)
+  values <- rep(NA_real_, length(labels))
+  set <- function(x, places) {
+    one_for_all <- !is.null(other) && is.numeric(places)
+    at <- if (one_for_all && length(x) == 1L && is.null(names(x))) TRUE else matched(x, places, name, one_for_all)
+    if (is.list(places)) {
+      Map(set, x, places[at])
+    } else if (length(x)) {
+      if (!is_plain_numbers(x)) wrong_argument(name, "numbers, in a vector or a list like the parameters", x)
+      values[places[at]] <<- as.double(x)
+    }
   }
-  rep_len(as.double(flat), n)
+  in_list <- is_container(x)
+  places <- if (in_list) problem_places(problem)
+  if (in_list && !is.list(places)) x <- unlist(x)
+  set(x, if (is.list(places)) places else stats::setNames(seq_along(labels), labels))
+  absent <- is.na(values)
+  if (is.null(other) && any(absent)) abort_anvil("argument", sprintf("`%s` lacks the parameter `%s`.", name, labels[absent][1L]))
+  replace(values, absent, other)
+}
+
+is_plain_numbers <- function(x) !is.object(x) && is.numeric(x) && !anyNA(x)
+
+# In the structure of the parameters: where they are in the vector.
+problem_places <- function(problem) {
+  part <- function(end, leaf) stats::setNames(end - length(leaf) + seq_along(leaf), names(leaf))
+  unflatten(problem$tree, unname(Map(part, problem$ends, problem$leaves)))
+}
+
+# Which of `places` the elements of x are for: by names, or in their order. What is NULL is for none.
+matched <- function(x, places, name, one_for_all) {
+  if (is.null(x)) {
+    return(integer())
+  }
+  if (is.null(names(x))) {
+    if (length(x) != length(places)) {
+      in_order <- cli::pluralize("{length(places)} number{?s} in the order of the parameters, or numbers with names")
+      wrong_argument(name, paste0(if (one_for_all) "one number, or ", in_order), x)
+    }
+    return(seq_along(places))
+  }
+  at <- match(names(x), names(places))
+  if (length(wrong <- names(x)[is.na(at) | duplicated(at)])) {
+    known <- if (is.null(names(places))) "i These parameters have no names." else sprintf("i Here are %s.", listed_names(names(places)))
+    abort_anvil("argument", sprintf("`%s` has no parameter for the name `%s`, or has it twice.", name, wrong[1L]), known)
+  }
+  at
+}
+
+listed_names <- function(names, most = 10L) {
+  toString(c(sprintf("`%s`", utils::head(names, most)), if (length(names) > most) "..."))
 }
 
 # The compiled programs of a method: of the value at the start, and of the search.
@@ -150,6 +207,7 @@ start_of <- function(problem, programs, box) {
   if (!is.finite(value) || length(wrong)) {
     abort_anvil("argument", "`f` and its gradient must be finite at `start`.", c(
       sprintf("x The value is %s.", format(value)),
+      if (is.na(value) && length(problem$data$tensors)) "i Missing values among the data do this, too.",
       if (is.finite(value)) sprintf("x The derivative by `%s` is not finite.", names(par)[wrong[1L]])
     ))
   }
@@ -161,8 +219,7 @@ start_of <- function(problem, programs, box) {
 # report: NULL, or a function (iterations, at, slope, status) that prints.
 search_loop <- function(method, f, total, from, box, control, report = NULL) {
   evaluate <- function(par) value_at(f, total)(par)[c("value", "gradient")]
-  at_start <- nv_convert(largest_slope(from, box) <= control$pgtol, "i32")
-  status <- nv_ifelse(at_start == 0L & control$maxit == 0L, 5L, at_start)
+  status <- first_reason(list(flat = largest_slope(from, box) <= control$pgtol, maxit = control$maxit == 0L))
   if (!is.null(report)) report(nv_scalar(0L), from, largest_slope(from, box), status)
   body <- function(from, memory, iterations, evaluations, status) {
     to <- method$step(evaluate, f, from, memory, box)
@@ -182,10 +239,16 @@ search_loop <- function(method, f, total, from, box, control, report = NULL) {
 
 largest_slope <- function(at, box) nv_reduce_max(nv_abs(projected_gradient(at$par, at$gradient, box)))
 
-# 0 to go on, or which message says why not.
+# 0 to go on, or which of the ends it is.
 status_after <- function(from, to, iterations, box, control) {
   small <- to$decrease <= control$reltol * (nv_abs(from$value) + control$reltol)
-  flat <- largest_slope(to, box) <= control$pgtol
-  reasons <- list(flat, to$value <= control$abstol, small & !to$stuck, to$stuck, iterations >= control$maxit)
-  Reduce(function(otherwise, k) nv_ifelse(reasons[[k]], k, otherwise), rev(seq_along(reasons)), nv_scalar(0L))
+  first_reason(list(
+    unbounded = to$unbounded | !nv_is_finite(to$value), flat = largest_slope(to, box) <= control$pgtol,
+    enough = to$value < control$abstol, small = small & !to$stuck, stuck = to$stuck, maxit = iterations >= control$maxit
+  ))
+}
+
+first_reason <- function(reasons) {
+  ends <- match(names(reasons), names(search_ends))
+  Reduce(function(otherwise, k) nv_ifelse(reasons[[k]], ends[k], otherwise), rev(seq_along(reasons)), nv_scalar(0L))
 }

@@ -8,7 +8,7 @@ newton_step <- function(problem, curvature) {
     found <- wolfe_search(evaluate, from, -solve_regularised(h, from$gradient), box)
     list(
       par = found$par, value = found$value, gradient = found$gradient, tries = found$tries, stuck = found$t == 0,
-      memory = memory, decrease = from$value - found$value
+      memory = memory, unbounded = found$unbounded, decrease = from$value - found$value
     )
   }
   list(step = step, memory = list())

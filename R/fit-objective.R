@@ -9,17 +9,17 @@
 #' ([default_dtypes()]), parameters, data and what `f` makes itself are `f64`, unless `dtype` says something else.
 #'
 #' The names of the numeric vector are those that [unlist()] gives: `beta1`, `beta2` for a vector `beta`,
-#' `Sigma[1,2]` for an element of a matrix. [utils::relist()] with the objective as the skeleton puts a vector back.
+#' `Sigma[1,2]` for an element of a matrix; what has no name is `par1`, `par2` by its place. [utils::relist()] with the objective as the skeleton puts a vector back.
 #'
 #' @param f A function of the parameters, and of data. It returns one float, or a vector of what each observation contributes,
 #'   which is summed up.
 #' @param start Parameters: a numeric vector or array, a float tensor, or a nested list of them.
 #' @param ... Further arguments of `f`, made tensors once: vectors (doubles of `dtype`), arrays, time series, tensors, lists of them
-#'   and data frames; sparse matrices of package Matrix become sparse tensors ([nv_sparse()]). Single numbers, strings, functions
+#'   and data frames, which become the list of their columns; sparse matrices of package Matrix become sparse tensors ([nv_sparse()]). Single numbers, strings, functions
 #'   and `NULL` are passed on as they are.
 #' @param dtype The dtype of the computation, `"f64"` or `"f32"`.
 #' @return A list of class `anvil_objective`: `par`, the numeric vector of `start`; `fn`, `gr` and `he`, functions of such a
-#'   vector that give a number, a vector and a matrix; and `nlm`, which gives the value with attributes `gradient` and
+#'   vector, or of a list like `start`, that give a number, a vector and a matrix; and `nlm`, which gives the value with attributes `gradient` and
 #'   `hessian`, as [nlm()] wants it.
 #'
 #'   Errors: of class `anvil_error_argument` where `start` holds something else than finite numbers, and of class
@@ -44,7 +44,7 @@ objective_of <- function(problem) {
   second <- compiled(problem, function(f, par) hessian(f)(par)[[1L]][[1L]])
   last <- list()
   at <- function(par) {
-    par <- as.double(par)
+    par <- as.double(if (is.list(par)) check_par(par, problem, "par") else par)
     if (!identical(par, last$par)) {
       found <- both(par)
       last <<- list(par = par, value = as.double(found$value), gradient = named_par(problem, found$grad[[1L]]))
@@ -103,9 +103,10 @@ parameter_names <- function(start) {
     places <- arrayInd(seq_along(x), dim(x))
     stats::setNames(as.vector(x), sprintf("[%s]", apply(places, 1L, paste, collapse = ",")))
   }
-  labels <- names(unlist(map_tree(by_index, if (is.list(start)) start else list(par = start))))
+  flat <- unlist(map_tree(by_index, if (is.list(start)) start else list(par = start)))
+  labels <- names(flat) %||% rep("", length(flat))
   if (!is.list(start) && !is.null(names(start))) labels <- names(start)
-  labels <- sub(".[", "[", labels, fixed = TRUE)
+  labels <- sub("^[[]", "par[", sub(".[", "[", labels, fixed = TRUE))
   blank <- is.na(labels) | !nzchar(labels)
   make.unique(replace(labels, blank, paste0("par", which(blank))))
 }
@@ -113,10 +114,17 @@ parameter_names <- function(start) {
 total_of <- function(x) {
   if (!is_value(x) || !is_float_dtype(dtype(x))) {
     got <- if (is_value(x)) type_text(x) else describe_value(x)
-    abort_anvil("gradient", "`f` must return a float, or a float for each observation.", sprintf("x Got %s.", got))
+    abort_anvil("gradient", "`f` must return a float, or a float for each observation.", c(sprintf("x Got %s.", got), hint_of_constant(x)))
   }
   if (ndims(x) == 0L) x else nv_reduce_sum(x)
 }
+# What is misspelled in a list is NULL, of which a sum is 0.
+hint_of_constant <- function(x) {
+  if (is.numeric(x) && !is_value(x)) {
+    "i A number of R's does not depend on the parameters: do they and the data have the names that `f` asks for?"
+  }
+}
+
 total_of_squares <- function(x) total_of(x * x)
 
 # `compute(f, par, ...)` compiled, where `f` is the problem's function of one vector, which it gets as a tensor; `...`
@@ -141,6 +149,9 @@ program_of <- function(problem, key, make) {
 par_tensor <- function(problem, par) nv_tensor(as.double(check_par(par, problem, "par")), problem$dtype)
 
 check_par <- function(par, problem, name) {
+  if (is_container(par)) {
+    return(for_each_parameter(problem, par, name))
+  }
   if (is.object(par) || !is.numeric(par) || length(par) != length(problem$par)) {
     wrong_argument(name, cli::pluralize("a numeric vector with {length(problem$par)} element{?s}"), par)
   }

@@ -10,7 +10,7 @@ search_tries <- 40L
 tries_in_noise <- 3L
 
 # from: list(par, value, gradient). Gives the point found, of the same fields with `t`, its place along the direction: 0 where
-# nothing was found; and the number of tries. Where nothing was found before a step promises less than rounding of the value hides,
+# nothing was found; the number of tries; and whether the value falls steeply as far as they went. Where nothing was found before a step promises less than rounding of the value hides,
 # as with values that are noisier than that, there is nothing to find: the step is as good as none, and no failure.
 wolfe_search <- function(evaluate, from, direction, box) {
   path <- projected_path(from$par, direction, box)
@@ -21,7 +21,7 @@ wolfe_search <- function(evaluate, from, direction, box) {
     new <- evaluate(path$at(t))
     new <- c(list(t = t, value = new$value, slope = path$slope(t, new$gradient)), new["gradient"])
     decreased <- has_decreased(new, start, path$decrease(t, from$gradient))
-    done <- decreased & (nv_abs(new$slope) <= -0.9 * downhill | path$is_clipped(t))
+    done <- decreased & (nv_abs(new$slope) <= -0.9 * downhill | path$is_clipped(t) | new$value == -Inf)
     go_on <- decreased & (done | new$slope < 0)
     low <- choose_tree(go_on, new, low)
     high <- choose_tree(go_on, high, new[names(high)])
@@ -34,7 +34,8 @@ wolfe_search <- function(evaluate, from, direction, box) {
   )
   t <- nv_ifelse(hidden(found$t, found$tries), found$t, found$low$t)
   par <- nv_ifelse(found$low$t == 0, from$par, path$at(found$low$t)) # 0 times an infinite direction is no number
-  list(t = t, par = par, value = found$low$value, gradient = found$low$gradient, tries = found$tries)
+  unbounded <- !found$done & found$tries >= search_tries & !nv_is_finite(found$high$t)
+  list(t = t, par = par, value = found$low$value, gradient = found$low$gradient, tries = found$tries, unbounded = unbounded)
 }
 
 # decrease: what a line of the slope at the start would have given, negative.

@@ -10,7 +10,8 @@
 #'
 #' Everything that is random follows from `seed`: two runs give the same bits, and so does one that was interrupted and goes on
 #' from its checkpoint. The file holds parameters, the optimiser's state, the generator's and the history, and is
-#' replaced as a whole after each epoch. With `resume`, training goes on from the file, if there is one, up to `epochs`.
+#' replaced as a whole after each epoch. With `resume`, training goes on from the file, if there is one, up to `epochs`. All else is
+#' that of the call: another `batch_size`, another rate, or another optimiser with a state of the same kind are taken as they are.
 #'
 #' @param model A loss, or a list with functions `loss` and `predict`, of which the latter is for `predict()`, and `params`.
 #' @param data A list of tensors, R arrays or vectors, or a data frame, for whose elements the first dimension counts the examples.
@@ -50,17 +51,18 @@
 #' plot(fit$history)
 nv_fit <- function(model, data, params = NULL, optimiser = nv_adam(), epochs = 10L, batch_size = 32L, ..., validation = NULL,
                    patience = Inf, shuffle = TRUE, seed = 1L, checkpoint = NULL, resume = FALSE, progress = interactive(), dtype = NULL) {
+  check_full_names(sys.call(), c("model", "data", "params", "optimiser", "epochs", "batch_size"))
   check_class(optimiser, "anvil_optimiser", "i `nv_adam()` and others make one.")
   check_whole_number(epochs, lower = 1L)
   check_whole_number(batch_size, lower = 1L)
   if (!identical(patience, Inf)) check_whole_number(patience, lower = 1L)
   for (flag in c("shuffle", "resume", "progress")) check_flag(get(flag), flag)
-  if (!is.null(checkpoint)) check_string(checkpoint)
+  if (!is.null(checkpoint)) check_file_to_write(checkpoint)
   model <- model_of(model, params)
   check_taken(model$loss, list(...), "There is an argument", "neither `nv_fit()` nor the loss takes")
   dtype <- float_dtype(dtype)
-  batches <- batches_of(data, model, batch_size, dtype, "data")
-  held_out <- if (!is.null(validation)) batches_of(validation, model, batch_size, dtype, "validation")
+  batches <- batches_of(data, model, batch_size, dtype, "data", names(list(...)))
+  held_out <- if (!is.null(validation)) batches_of(validation, model, batch_size, dtype, "validation", names(list(...)))
   programs <- training_programs(model, optimiser, data_of(list(...), dtype), dtype)
   now <- first_state(model$params, optimiser, seed, dtype)
   if (resume && !is.null(checkpoint) && file.exists(checkpoint)) now <- read_checkpoint(checkpoint, now, patience)
@@ -99,11 +101,29 @@ check_taken <- function(f, args, what, whose) {
   }
 }
 
+# Whether the arguments of f after the first one are there, where they are given by names.
+check_all_given <- function(f, args, others, what, whose) {
+  lacking <- setdiff(required_arguments(args(f))[-1L], c(names(args), others, step_arguments))
+  if (length(lacking) && !is.null(names(args))) {
+    abort_anvil("argument", sprintf("%s `%s`, which %s.", what, lacking[1L], whose), sprintf("x It has %s.", listed_names(names(args))))
+  }
+}
+
+# What a loss gets besides data, if it has such arguments.
+step_arguments <- c("training", "initial_state")
+
+check_file_to_write <- function(file, name = rlang::caller_arg(file)) {
+  check_string(file, name)
+  if (!dir.exists(dirname(file)) || dir.exists(file)) wrong_argument(name, "the name of a file in a folder that exists", file)
+}
+
 # The data with the examples along the last dimension, where those of a batch lie side by side in memory.
-batches_of <- function(data, model, batch_size, dtype, name) {
+# others: the names of what else the loss gets.
+batches_of <- function(data, model, batch_size, dtype, name, others) {
   refuse <- function() wrong_argument(name, "a list of tensors or R arrays with at least one dimension", data)
   if (!is_container(data) || length(data) == 0L) refuse()
   check_taken(model$loss, data, sprintf("`%s` has an element", name), "the loss does not take")
+  check_all_given(model$loss, data, others, sprintf("`%s` lacks an element", name), "the loss takes and has no default for")
   tensors <- Map(function(x, place) {
     x <- tryCatch(data_tensor(x, dtype), anvil_error = function(e) {
       abort_anvil("argument", sprintf("`%s[[%s]]` is no data.", name, place), paste("x", conditionMessage(e)))

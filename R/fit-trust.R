@@ -2,6 +2,9 @@
 # a step gave, relative to what the model promised, decides on the step and on the size of the region. In a box the steps are
 # projected, and the model is asked about the projected ones.
 
+# About as far as a line search goes.
+longest_step <- 1e18
+
 # A method's `propose(f, from, radius, free)` gives list(step, multiply, reach): a step, the model's matrix as a function of a
 # vector, and the radius that the step made use of.
 trust_step <- function(problem, propose, radius) {
@@ -13,7 +16,7 @@ trust_step <- function(problem, propose, radius) {
     promised <- -inner(moved, from$gradient + 0.5 * proposed$multiply(moved))
     new <- evaluate(par)
     gain <- (from$value - new$value) / promised
-    good <- gain > 1e-4 & promised > 0 & nv_is_finite(new$value)
+    good <- gain > 1e-4 & promised > 0
     bad <- !(good & gain >= 0.25)
     longer <- nv_ifelse(gain > 0.75 & proposed$reach >= 0.99 * memory$radius, 4 * memory$radius, memory$radius)
     radius <- nv_ifelse(bad, 0.25 * proposed$reach, longer)
@@ -21,7 +24,7 @@ trust_step <- function(problem, propose, radius) {
       choose_tree(good, list(par = par, value = new$value, gradient = new$gradient), from),
       list(
         tries = 1L, stuck = radius < 1e-30, memory = list(radius = radius),
-        decrease = nv_ifelse(good, from$value - new$value, nv_ifelse(promised > 0, promised, Inf))
+        unbounded = good & nv_reduce_max(nv_abs(moved)) > longest_step, decrease = nv_ifelse(good, from$value - new$value, nv_ifelse(promised > 0, promised, Inf))
       )
     )
   }

@@ -64,7 +64,8 @@ gradient_with_aux <- function(spec, args) {
   nodes <- graph$out_tree$nodes
   is_pair <- length(nodes) == 2L && inherits(nodes[[1L]], "LeafNode")
   if (!is_pair || !is_float_output(graph)[1L] || ndims(outputs[[1L]]) != 0L) {
-    abort_anvil("gradient", "With `aux = TRUE`, `f` must return a list of a float scalar and of further tensors.", sprintf("x Got %s.", format(graph$out_tree)))
+    got <- sprintf("x Got %s.", if (inherits(graph$out_tree, "LeafNode")) type_text(outputs[[1L]]) else format(graph$out_tree))
+    abort_anvil("gradient", "With `aux = TRUE`, `f` must return a list of a float scalar and of further tensors.", got)
   }
   moves <- seq_along(outputs) == 1L
   pulled <- .Call(C_anvil_vjp, graph, given$wrt[given$as_input], moves, list())

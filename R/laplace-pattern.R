@@ -8,7 +8,7 @@
 meeting_effects <- function(joint, u0, problem) {
   n <- length(u0)
   shown <- problem
-  shown$f <- function(par, ...) function(u, seeds) across_columns(curvature_along(joint, u, par, list(...)), seeds)
+  shown$f <- with_data_as_list(function(par, given) function(u, seeds) across_columns(curvature_along(joint, u, par, given), seeds))
   columns <- compiled(shown, function(f, par, u, seeds) f(par)(u, seeds), identity)
   near <- function(x, k) x + 0.01 * (1 + abs(x)) * sin(seq_along(x) * k)
   products <- function(seeds) {

@@ -77,7 +77,7 @@ softplus_below <- function(x, positive) nv_log1p(nv_exp(nv_ifelse(positive, nv_n
 #' @export
 nv_silu <- function(operand) {
   operand <- float_tensor(operand)
-  gated(operand, nv_logistic(operand))
+  gated(operand, nv_logistic)
 }
 
 #' @rdname nv_softmax
@@ -85,14 +85,21 @@ nv_silu <- function(operand) {
 nv_gelu <- function(operand, approximate = FALSE) {
   operand <- float_tensor(operand)
   if (!check_flag(approximate)) {
-    return(gated(operand, nv_mul(nv_erfc(nv_mul(operand, -sqrt(0.5))), 0.5)))
+    return(gated(operand, function(x) nv_mul(nv_erfc(nv_mul(x, -sqrt(0.5))), 0.5)))
   }
-  x <- nv_clamp(-30, operand, 30) # where the gate is 0 or 1, and the power does not overflow
-  gated(operand, nv_logistic(nv_mul(nv_mul(x, nv_add(nv_mul(nv_mul(x, x), 0.044715), 1)), sqrt(8 / pi))))
+  gated(operand, function(x) {
+    x <- nv_clamp(-30, x, 30) # where the gate is 0 or 1, and the power does not overflow
+    nv_logistic(nv_mul(nv_mul(x, nv_add(nv_mul(nv_mul(x, x), 0.044715), 1)), sqrt(8 / pi)))
+  })
 }
 
-# x times a gate, 0 for -Inf as well.
-gated <- function(x, gate) nv_ifelse(nv_eq(gate, 0), 0, nv_mul(x, gate))
+# x times a gate, which is open at Inf and shut at -Inf; so are the derivatives there.
+gated <- function(x, gate) {
+  finite <- nv_is_finite(x)
+  inside <- nv_ifelse(finite, x, 0)
+  share <- gate(inside)
+  nv_ifelse(finite, nv_ifelse(nv_eq(share, 0), 0, nv_mul(inside, share)), nv_relu(x))
+}
 
 # --- lines of numbers ----------------------------------------------------------------------------
 

@@ -110,9 +110,12 @@ nv_interp <- function(x, y, xout, rule = 1L) {
   place <- nv_searchsorted(at, given$x, all.inside = TRUE)
   from <- slices_at(given$x, place)
   share <- nv_div(nv_sub(at, from), nv_sub(slices_at(given$x, nv_add(place, 1L)), from))
-  value <- nv_add(nv_mul(slices_at(given$y, place), nv_sub(1, share)), nv_mul(slices_at(given$y, nv_add(place, 1L)), share))
+  value <- nv_add(times_weight(slices_at(given$y, place), nv_sub(1, share)), times_weight(slices_at(given$y, nv_add(place, 1L)), share))
   rule <- rep_len(rule, 2L)
   if (rule[1L] == 1) value <- nv_ifelse(nv_lt(given$xout, end(1L)), NaN, value)
   if (rule[2L] == 1) value <- nv_ifelse(nv_gt(given$xout, end(n)), NaN, value)
   value
 }
+
+# Without weight nothing of y is left, be it infinite.
+times_weight <- function(y, weight) nv_mul(nv_ifelse(nv_or(nv_is_finite(y), nv_ne(weight, 0)), y, 0), weight)

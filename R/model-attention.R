@@ -130,14 +130,18 @@ nv_embedding <- function(x, weight) {
 nv_one_hot <- function(x, n = NULL, dim = NULL, dtype = NULL) {
   if (is.factor(x)) {
     n <- n %||% nlevels(x)
-    x <- as.integer(x)
-    if (anyNA(x)) abort_anvil("missing", "`x` has missing values, which are no level.", "i `addNA()` makes them one.")
+    x <- level_numbers(x, "x")
   }
   if (is.null(n)) abort_anvil("argument", "`n` must say how many numbers there are.", "i They count from 1; a factor as `x` says it.")
   x <- check_integers(as_vector(x), "x")
   n <- check_whole_number(n, "n", 0L)
   dim <- if (is.null(dim)) rank_of(x) + 1L else check_whole_number(dim, "dim", 1L, rank_of(x) + 1L)
   nv_convert(is_number_of(x, n, dim), if (is.null(dtype)) default_dtypes()[["float"]] else dtype)
+}
+
+level_numbers <- function(x, name) {
+  if (anyNA(x)) abort_anvil("missing", sprintf("`%s` has missing values, which are no level.", name), "i `addNA()` makes them one.")
+  as.integer(x)
 }
 
 # Whether x is the number 1, 2, ..., n, along a new dimension.

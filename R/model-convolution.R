@@ -102,6 +102,11 @@ transposed_convolution <- function(n, x, weight, stride, padding, output_padding
   groups <- check_whole_number(groups, "groups", 1L)
   check_channels(sizes_of(given$x)[2L], window[1L], window[1L], groups, given)
   low <- dilation * (window[-(1:2)] - 1L) - padding
+  left <- (sizes_of(given$x)[-(1:2)] - 1L) * stride + 1L + low - padding + output_padding
+  if (all(window[-(1:2)] > 0L) && any(left < 1L)) {
+    cut <- sprintf("x The result has the sizes %s, of which it takes %s.", shape2string(left + 2L * padding), shape2string(2L * padding))
+    abort_anvil("shape", "`padding` must leave something of the result.", cut)
+  }
   check_windows_fit((sizes_of(given$x)[-(1:2)] - 1L) * stride + 1L + 2L * low + output_padding, window[-(1:2)], dilation, "weight")
   out <- window[2L] * groups
   with_bias(given, out, nvl_convolution(given$x, outputs_of_groups(given$weight, groups),

@@ -16,7 +16,7 @@
 #'
 #' @param logits A float tensor. For `nv_cross_entropy()` the classes lie along `dim`.
 #' @param prediction A tensor.
-#' @param target For `nv_cross_entropy()` an integer tensor of classes, which count from 1, with the shape of `logits` without
+#' @param target For `nv_cross_entropy()` an integer tensor of classes, which count from 1, or a factor, with the shape of `logits` without
 #'   `dim`, or a float tensor of probabilities with the shape of `logits`. For the others, a tensor of the shape of the
 #'   predictions, or a scalar.
 #' @param p,q Tensors of probabilities of one shape, or with `log = TRUE` of their logarithms.
@@ -49,7 +49,7 @@ nv_cross_entropy <- function(logits, target, dim = NULL, reduction = "mean") {
   logits <- check_dtype(as_operand(logits, "logits"), is_float_code, "a float dtype", "logits")
   dim <- one_dim(logits, dim)
   sizes <- sizes_of(logits)
-  target <- as_vector(target)
+  target <- as_vector(if (is.factor(target)) level_numbers(target, "target") else target, "target")
   # of the logits below the largest one, whose logarithm of the sum of powers is `log_total`
   x <- below_largest(logits, dim)$x
   log_total <- nv_log(not_zero(nv_reduce_sum(nv_exp(x), dim)))
@@ -73,8 +73,7 @@ nv_binary_cross_entropy <- function(logits, target, reduction = "mean") {
   x <- pair$logits
   positive <- nv_gt(x, 0)
   # softplus(x) - x * y, without the difference of large numbers
-  loss <- nv_mul(x, nv_sub(nv_ifelse(positive, 1, 0), pair$target))
-  reduced_loss(nv_add(loss, softplus_below(x, positive)), reduction)
+  reduced_loss(nv_add(times_weight(x, nv_sub(nv_ifelse(positive, 1, 0), pair$target)), softplus_below(x, positive)), reduction)
 }
 
 #' @rdname nv_cross_entropy

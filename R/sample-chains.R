@@ -177,7 +177,7 @@ density_model <- function(log_density, tensors, settings) {
 one_float <- function(x) {
   if (!is_value(x) || ndims(x) != 0L || !is_float_dtype(dtype(x))) {
     abort_anvil("gradient", "`log_density` must return one float.", c(
-      sprintf("x Got %s.", if (is_value(x)) type_text(x) else describe_value(x)), "i `sum()` adds up what observations contribute."
+      sprintf("x Got %s.", if (is_value(x)) type_text(x) else describe_value(x)), hint_of_constant(x), "i `sum()` adds up what observations contribute."
     ))
   }
   x

@@ -24,21 +24,26 @@ local({
   }
 })
 
-# Of others only Matrix makes generic functions, which have methods as soon as it is loaded: here R's own are called, which are
-# faster and whose errors are R's.
-late_generics <- c("chol2inv", "drop", "norm", "which")
+# Of others only Matrix and posterior make generic functions, which have methods as soon as these packages are loaded: here R's own are
+# called, which are faster and whose errors are R's. Those of the methods package, and those of S3:
+late_generics <- list(Matrix = c("chol2inv", "drop", "norm", "which"), posterior = "drop")
+late_s3_generics <- list(posterior = c("sd", "var"))
 late_home <- new.env()
 
-set_late_methods <- function(...) {
-  verbs <- tensor_verbs()[late_generics]
-  for (name in late_generics) {
-    generic <- methods::getGeneric(name, where = asNamespace("Matrix"))
+set_late_methods <- function(package) {
+  verbs <- tensor_verbs()
+  home <- asNamespace(package)
+  for (name in late_generics[[package]]) {
+    generic <- methods::getGeneric(name, where = home)
     if (is.null(generic)) next
     method <- shared_method(generic, verbs[[name]]$verb)
     setMethod(generic, "AnvilValue", method, where = late_home)
   }
+  for (name in late_s3_generics[[package]]) registerS3method(name, "AnvilValue", verbs[[name]]$verb, envir = home)
 }
 
-await_matrix <- function() {
-  if (isNamespaceLoaded("Matrix")) set_late_methods() else setHook(packageEvent("Matrix", "onLoad"), set_late_methods)
+await_generics <- function() {
+  for (package in names(late_generics)) {
+    if (isNamespaceLoaded(package)) set_late_methods(package) else setHook(packageEvent(package, "onLoad"), function(pkg, ...) set_late_methods(pkg))
+  }
 }

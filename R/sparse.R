@@ -200,6 +200,15 @@ determinant.AnvilSparse <- function(x, logarithm = TRUE, ...) refuse_sparse("det
 #' @export
 solve.AnvilSparse <- function(a, b, ...) refuse_sparse("solve", "i With a positive definite matrix, `nv_sparse_solve(a, b)` solves.")
 
+# R's own would go on with R's numbers.
+#' @export
+chol.AnvilSparse <- function(x, ...) {
+  refuse_sparse("chol", "i `nv_sparse_solve()` and `nv_sparse_logdet()` are made of the Cholesky factor of a positive definite matrix.")
+}
+
+#' @export
+qr.AnvilSparse <- function(x, ...) refuse_sparse("qr")
+
 #' @export
 `[.AnvilSparse` <- function(x, ...) refuse_sparse("[")
 

@@ -2,7 +2,7 @@
   .Call(C_anvil_attach, topenv())
   read_dtypes()
   .Call(C_anvil_watch_collections)
-  await_matrix()
+  await_generics()
   load_masks()
   if (is_worker()) anvil_threads(1)
   library <- file.path(libname, pkgname, "jit", "anvil_llvm.so")

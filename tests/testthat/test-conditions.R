@@ -82,3 +82,8 @@ test_that("a loop that is unrolled is told, once, by its line", {
   options(anvil.unrolled_calls = "many")
   expect_error(trace_fn(long, list(x = nv_aten("f32", 2L))), class = "anvil_error_argument")
 })
+
+test_that("an operand that is NULL is explained", {
+  x <- nv_tensor(1)
+  expect_error(x * list(a = 1)$b, "where the list has no element of that name", class = "anvil_error_argument")
+})

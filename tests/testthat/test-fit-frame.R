@@ -69,6 +69,38 @@ test_that("new data are looked up in the groups that there were", {
   expect_error(nv_model_frame(frame, data.frame(h = "z")), "new level")
 })
 
+test_that("an offset of the call is one of new data, too", {
+  d <- data.frame(y = c(1, 3, 2, 5), x = 1:4, o = c(2, 1, 4, 3))
+  new <- data.frame(x = 1:2, o = c(5, 6))
+  expect_identical(flat(nv_model_frame(nv_model_frame(y ~ x, d, offset = o), new)$offset), c(5, 6))
+  expect_identical(flat(nv_model_frame(nv_model_frame(y ~ x + offset(x), d, offset = o), new)$offset), c(6, 8))
+  expect_error(nv_model_frame(nv_model_frame(y ~ x, d, offset = d$o), new), "lengths differ", class = "anvil_error_argument")
+})
+
+test_that("a frame of one row has vectors of one element", {
+  d <- data.frame(y = 1, x = 2, w = 3)
+  frame <- nv_model_frame(y ~ x, d, weights = w, offset = w)
+  expect_identical(shape(frame$weights), 1L)
+  expect_identical(shape(frame$offset), 1L)
+  expect_identical(shape(nv_model_frame(y ~ x, d)$weights), integer())
+})
+
+test_that("what is missing in new data is NaN", {
+  d <- data.frame(y = c(1, 3, 2, 5), x = 1:4, g = c("a", "b", "a", "b"), i = 1:4)
+  frame <- nv_model_frame(y ~ x + g, d)
+  new <- nv_model_frame(frame, data.frame(x = 1:2, g = c("a", NA)))
+  expect_equal(value(new$x), rbind(c(1, 1, 0), c(1, 2, NaN)))
+  expect_identical(flat(new$factors$g$index), c(1L, 0L))
+  gone <- transform(d, g = replace(g, 1, NA), i = replace(i, 2, NA))
+  passed <- nv_model_frame(i ~ x + g, gone, na.action = na.pass)
+  expect_equal(value(passed$x)[1, ], c(1, 1, NaN))
+  expect_equal(flat(passed$y), c(1, NaN, 3, 4))
+  expect_snapshot(error = TRUE, {
+    nv_model_frame(nv_model_frame(y ~ x + (1 | g), d), data.frame(x = 1, g = NA_character_))
+    nv_model_frame(factor(i) ~ x, gone, na.action = na.pass)
+  })
+})
+
 test_that("a generalised linear model is glm()'s", {
   frame <- nv_model_frame(am ~ wt + hp, mtcars)
   loss <- function(beta) -sum(nv_dbinom(frame$y, 1, nv_logistic(nv_squeeze(frame$x %*% beta)), log = TRUE))
@@ -84,5 +116,8 @@ test_that("frames are shown, and mistakes explained", {
     nv_model_frame("y ~ x", data)
     nv_model_frame(I(list(1)) ~ 1, list())
     nv_model_frame(y ~ nothing, data)
+    nv_model_frame(y ~ x * (1 | g), data)
+    nv_model_frame(nv_model_frame(y ~ x, data))
+    nv_model_frame(nv_model_frame(y ~ x, data), data, offset = x)
   })
 })

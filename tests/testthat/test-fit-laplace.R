@@ -94,6 +94,13 @@ test_that("groups are found, and effects that meet elsewhere are noticed", {
   expect_identical(objective$fn(3), NaN)
 })
 
+test_that("data may have any names", {
+  value <- function(f, ...) nv_laplace(f, list(m = 1, u = c(0, 0)), "u", ...)$fn(2)
+  expected <- value(function(par, w) sum((par$u - par$m)^2 * w), w = c(1, 2))
+  expect_identical(value(function(par, p) sum((par$u - par$m)^2 * p), p = c(1, 2)), expected)
+  expect_identical(value(function(b, par) sum((b$u - b$m)^2 * par), par = c(1, 2)), expected)
+})
+
 test_that("mistakes are explained", {
   f <- function(par, s) sum(par$u^2) + par$a
   expect_snapshot(error = TRUE, {
@@ -101,5 +108,6 @@ test_that("mistakes are explained", {
     nv_laplace(f, list(a = 1, u = 2), "v")
     nv_laplace(f, list(a = 1, u = 2), c("a", "u"))
     nv_laplace(f, random = "u", s = 1)
+    nv_laplace(f, list(a = 1, u = 2), "u", q = 1)
   })
 })

@@ -67,12 +67,30 @@ test_that("a model predicts", {
   expect_equal(c(predict(fit, time = 7:8)), coef(fit)[["a"]] * exp(-coef(fit)[["rate"]] * 7:8))
 })
 
+test_that("a fit by least squares has residuals", {
+  fit <- least_squares(model = decay)
+  expect_equal(c(residuals(fit)), data$y - c(fitted(fit)))
+  expect_equal(deviance(fit), sum(residuals(fit)^2))
+})
+
+test_that("where the search did not end at a minimum there are no variances", {
+  saddle <- nv_minimize(function(p) p[1]^4 - p[1]^2, 0)
+  expect_warning(v <- vcov(saddle), "not positive definite", class = "anvil_warning_singular")
+  expect_identical(v[[1L]], NA_real_)
+  endless <- nv_minimize(function(p) -exp(sum(p^2)), c(1, 1))
+  expect_warning(expect_true(all(is.na(vcov(endless)))), "not finite", class = "anvil_warning_singular")
+  held <- nv_minimize(function(p) sum((p - 1)^2), c(0, 0), lower = c(2, 2))
+  expect_true(all(is.na(vcov(held))))
+})
+
 test_that("errors and warnings say what is wrong", {
   total <- nv_minimize(function(p) sum((p - 1)^2), c(0, 0))
   expect_snapshot(error = TRUE, {
     predict(total)
     vcov(total, type = "sandwich")
     vcov(total, type = "other")
+    residuals(total)
+    predict(least_squares(model = decay), tim = 7)
   })
   expect_snapshot(vcov(nv_minimize(function(p) (p[1] + p[2])^2, c(1, 1))))
 })

@@ -224,6 +224,57 @@ test_that("an objective compiles its search once", {
   expect_identical(as.list(o$problem$programs), compiled)
 })
 
+test_that("a function without a minimum is not said to have one", {
+  end <- function(...) nv_minimize(...)[c("convergence", "message")]
+  none <- list(convergence = 52L, message = "the value has no bound, as far as steps go")
+  falls <- list(function(p) sum(p), function(p) -sum(p^2), function(p) log(p[1]))
+  for (method in c("L-BFGS", "trust")) for (f in falls) expect_identical(end(f, c(2, 1), method), none)
+  for (f in falls[1:2]) expect_identical(end(f, c(2, 1), "newton"), none)
+  expect_identical(end(function(p) -exp(sum(p^2)), c(1, 1)), none)
+  expect_identical(end(function(p) exp(sum(p^2)), c(1, 1), control = list(fnscale = -1)), none)
+  at_bound <- nv_minimize(function(p) log(p), 2, lower = 0)
+  expect_identical(at_bound[c("value", "convergence")], list(value = -Inf, convergence = 52L))
+  expect_output(print(at_bound), "not converged")
+  # a value below is one that is less
+  expect_identical(nv_minimize(function(p) sum(p^4), 3, control = list(abstol = 20))$message, "the value is below abstol")
+})
+
+test_that("bounds and scales go by the names of parameters", {
+  apart <- function(p) (p$a - 1)^2 + (p$b - 2)^2
+  found <- function(...) unlist(nv_minimize(apart, list(a = 5, b = 5), ...)$par)
+  for (lower in list(list(b = 3), c(b = 3), c(b = 3, a = 0), list(b = 3, a = 0), c(0, 3), list(0, 3), list(a = NULL, b = 3))) {
+    expect_equal(found(lower = lower), c(a = 1, b = 3))
+  }
+  expect_equal(found(lower = 3), c(a = 3, b = 3))
+  expect_equal(found(control = list(parscale = c(b = 10))), c(a = 1, b = 2), tolerance = 1e-6)
+  nested <- function(p) sum((p$a - 1)^2) + (p$s$v - 0.1)^2
+  of_nested <- function(lower) unlist(nv_minimize(nested, list(a = c(x = -5, y = -5), s = list(v = 1)), lower = lower)$par)
+  expect_equal(of_nested(list(a = 2)), c(a.x = 2, a.y = 2, s.v = 0.1))
+  expect_equal(of_nested(list(a = c(y = 2))), c(a.x = 1, a.y = 2, s.v = 0.1))
+  expect_equal(of_nested(list(s = list(v = 3))), c(a.x = 1, a.y = 1, s.v = 3))
+  expect_equal(of_nested(c(a.y = 2)), c(a.x = 1, a.y = 2, s.v = 0.1))
+  expect_snapshot(error = TRUE, {
+    found(lower = list(c = 3))
+    found(upper = c(b = 1, b = 2))
+    found(lower = c(1, 2, 3))
+    found(lower = list(b = "a"))
+    found(control = list(parscale = c(x = 1)))
+    of_nested(list(a = c(1, 2, 3)))
+  })
+})
+
+test_that("another start of an objective has its parameters", {
+  o <- as_objective(function(p) sum(p^2), c(a = 1, b = 2))
+  at <- function(start) nv_minimize(o, start, control = list(maxit = 0))$par
+  for (start in list(list(b = 7, a = 8), c(b = 7, a = 8), c(8, 7), f64(c(8, 7)))) expect_equal(at(start), c(a = 8, b = 7))
+  expect_snapshot(error = TRUE, {
+    at(5)
+    at(c(5, 6, 7))
+    at(c(x = 1, y = 2))
+    at(list(a = 1))
+  })
+})
+
 test_that("errors say what is wrong", {
   expect_snapshot(error = TRUE, {
     nv_minimize(rosenbrock, c(-1.2, 1), "bfgs")
@@ -239,6 +290,7 @@ test_that("errors say what is wrong", {
     nv_minimize(rosenbrock, c(-1.2, 1), control = list(reltol = NA))
     nv_minimize(function(p) log(p), -1)
     nv_minimize(function(p) sqrt(p), 0)
+    nv_minimize(function(p, x) sum((x - p)^2), 0, x = c(1, NA))
     nv_minimize(as_objective(rosenbrock, c(1, 1)), x = 1)
   })
 })

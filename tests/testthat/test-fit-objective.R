@@ -85,6 +85,21 @@ test_that("the values of observations are summed up", {
   expect_equal(o$fn(1), sum((x - 1)^2))
 })
 
+test_that("parameters without names are called by their places", {
+  squares <- function(p) sum(p[[1]]^2) + p[[2]]^2
+  expect_identical(as_objective(squares, list(1, 3))$par, c(par1 = 1, par2 = 3))
+  expect_named(as_objective(squares, list(c(1, 2), 3))$par, c("par1", "par2", "par3"))
+  expect_named(as_objective(squares, list(matrix(1:2, 1), 3))$par, c("par[1,1]", "par[1,2]", "par3"))
+})
+
+test_that("functions of an objective take lists like the start", {
+  o <- as_objective(function(p) (p$a - 1)^2 + p$b^2, list(a = 0, b = 0))
+  expect_equal(o$fn(list(b = 0, a = 3)), 4)
+  expect_equal(o$gr(list(b = 1, a = 1)), c(a = 0, b = 2))
+  expect_equal(o$he(list(a = 1, b = 1)), diag(2) * 2, ignore_attr = TRUE)
+  expect_error(o$fn(list(a = 1)), "lacks the parameter `b`", class = "anvil_error_argument")
+})
+
 test_that("errors say what is wrong", {
   expect_snapshot(error = TRUE, {
     as_objective(rosenbrock, "a")
@@ -94,6 +109,8 @@ test_that("errors say what is wrong", {
     as_objective(rosenbrock, start)$fn(1)
     as_objective(function(p) list(p), start)$fn(start)
     as_objective(function(p) p > 0, start)$fn(start)
+    as_objective(function(p) sum((p$mean - 1)^2), list(mu = 1))$fn(1)
+    as_objective(function(p) nv_scalar(1) - p$mean, list(mu = 1))$fn(1)
     utils::relist(1, as_objective(rosenbrock, start))
   })
 })

@@ -153,3 +153,23 @@ test_that("a loss that is lost is told", {
 test_that("data that are objects have the dtype of the training", {
   for (x in list(ts(c(0.1, 0.2)), data.frame(a = c(0.1, 0.2)), c(0.1, 0.2))) expect_equal(as.character(dtype(data_tensor(x, "f64"))), "f64")
 })
+
+test_that("what is missing, misspelled or cannot be written is said before the first epoch", {
+  expect_snapshot(error = TRUE, {
+    nv_fit(net, list(x = x))
+    nv_fit(net, data, validation = list(x = x))
+    nv_fit(function(params, x, b) sum(x * params * b), list(x = 1:3), params = 0, b = 2)
+    nv_fit(net, data, checkpoint = "no such folder/a.rds")
+    nv_fit(net, data, checkpoint = ".")
+  })
+  # other arguments of the loss come from elsewhere
+  loss <- function(params, x, training, scale) nv_mse(x, params * scale)
+  expect_no_error(nv_fit(loss, list(x = 1:3), 0, scale = 2, epochs = 1))
+})
+
+test_that("a fit is drawn as its history", {
+  fit <- nv_fit(net, data, epochs = 2)
+  grDevices::pdf(NULL)
+  withr::defer(grDevices::dev.off())
+  expect_identical(plot(fit), fit)
+})

@@ -237,3 +237,7 @@ test_that("nv_einsum() takes all forms", {
     nv_einsum(1, x)
   })
 })
+
+test_that("nv_einsum() says that the specification comes first", {
+  expect_error(nv_einsum(nv_tensor(1:3), "i"), "`spec` comes first", class = "anvil_error_argument")
+})

@@ -46,15 +46,54 @@ test_that("crossed effects are those of lmer()", {
   expect_equal(objective$random(at)$b * variances[2L], lme4::ranef(fit)$second[[1L]], tolerance = 1e-6)
 })
 
-# By TMB 1.9.2 from the source in bench/laplace.R.
-test_that("counts on a random walk have the value and the gradient of TMB", {
-  y <- round(exp(1 + sin(1:50 / 5)))
+counts <- list(y = round(exp(1 + sin(1:50 / 5))))
+counts$objective <- function() {
   walk <- function(par, y) {
     -sum(dpois(y, exp(par$mu + par$u), log = TRUE)) - sum(dnorm(par$u[1:1], log = TRUE)) - sum(dnorm(diff(par$u), 0, exp(par$log_sd), log = TRUE))
   }
-  objective <- nv_laplace(walk, list(log_sd = -1, mu = 1, u = numeric(50)), "u", y = y)
+  nv_laplace(walk, list(log_sd = -1, mu = 1, u = numeric(50)), "u", y = counts$y)
+}
+
+test_that("counts on a random walk have the value and the gradient of TMB", {
+  # by TMB 1.9.2 from the source in the next test
+  objective <- counts$objective()
   expect_equal(objective$fn(c(-1, 1)), 97.7655954313985)
   expect_equal(unname(objective$gr(c(-1, 1))), c(9.907883762005268, -0.255006444659829), tolerance = 1e-7)
+})
+
+test_that("TMB as it is installed gives the same value, gradient, modes and minimum", {
+  skip_on_cran()
+  skip_if_not_installed("TMB")
+  of_tmb <- function(name, ...) getExportedValue("TMB", name)(...)
+  folder <- withr::local_tempdir()
+  source <- file.path(folder, "walk.cpp")
+  writeLines(c(
+    "#include <TMB.hpp>",
+    "template <class Type> Type objective_function<Type>::operator()() {",
+    "  DATA_VECTOR(y); PARAMETER(log_sd); PARAMETER(mu); PARAMETER_VECTOR(u);",
+    "  Type f = -dnorm(u(0), Type(0), Type(1), true);",
+    "  for (int i = 0; i < y.size(); i++) f -= dpois(y(i), exp(mu + u(i)), true);",
+    "  for (int i = 1; i < y.size(); i++) f -= dnorm(u(i), u(i - 1), exp(log_sd), true);",
+    "  return f;",
+    "}"
+  ), source)
+  # some 20 seconds, with a compiler
+  status <- tryCatch({
+    utils::capture.output(status <- of_tmb("compile", source, flags = "-O0 -w"))
+    status
+  }, error = conditionMessage)
+  skip_if_not(identical(as.integer(status), 0L), "TMB does not compile a model")
+  loaded <- dyn.load(file.path(folder, of_tmb("dynlib", "walk")))
+  withr::defer(dyn.unload(loaded[["path"]]))
+  peer <- of_tmb("MakeADFun", list(y = counts$y), list(log_sd = -1, mu = 1, u = numeric(50)), random = "u", DLL = "walk", silent = TRUE)
+  objective <- counts$objective()
+  for (at in list(c(-1, 1), c(-2, 0.5))) {
+    expect_equal(objective$fn(at), as.numeric(peer$fn(at)))
+    expect_equal(unname(objective$gr(at)), c(peer$gr(at)), tolerance = 1e-6)
+    expect_equal(objective$random(at)$u, unname(peer$env$last.par[peer$env$random]), tolerance = 1e-6)
+  }
+  best <- stats::nlminb(c(-1, 1), peer$fn, peer$gr)
+  expect_equal(nv_minimize(objective)$value, best$objective)
 })
 
 test_that("colours show every element of a symmetric matrix", {

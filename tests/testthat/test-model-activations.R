@@ -67,6 +67,15 @@ test_that("lines of -Inf, Inf and NaN", {
   expect_equal(shape(nv_softmax(nv_empty("f32", c(2L, 0L)))), c(2L, 0L))
 })
 
+test_that("gates are open at Inf and shut at -Inf, and so are their derivatives", {
+  x <- f64(c(-Inf, -1000, 1000, Inf))
+  for (f in list(nv_silu, nv_gelu, function(x) nv_gelu(x, approximate = TRUE))) {
+    expect_identical(flat(f(x)), c(0, 0, 1000, Inf))
+    expect_identical(flat(gradient(function(x) sum(f(x)))(x)$x), c(0, 0, 1, 1))
+    expect_identical(flat(f(f64(NaN))), NaN)
+  }
+})
+
 test_that("errors name what is wrong", {
   expect_snapshot(error = TRUE, {
     nv_softmax(nv_scalar(1))

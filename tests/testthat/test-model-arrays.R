@@ -41,6 +41,20 @@ test_that("interpolation is that of approx()", {
   expect_checked(function(x, y, at) nv_interp(cumsum(exp(x)), y, at * 3, rule = 2), of_f64(5), of_f64(5), of_f64(4))
 })
 
+test_that("grids end where they should", {
+  for (n in 2:200) expect_identical(c(flat(nv_linspace(0.1, -0.7, n, "f64")))[n], -0.7)
+  expect_identical(flat(jit(function() nv_linspace(0, 1, 50, "f64"))())[50], 1)
+})
+
+test_that("a point beside an infinite one keeps its value", {
+  x <- c(0, 1, 2)
+  at <- c(0, 0.5, 1, 1.5, 2)
+  expect_equal(flat(nv_interp(x, c(0, 1, Inf), f64(at))), approx(x, c(0, 1, Inf), at)$y)
+  expect_equal(flat(nv_interp(x, c(-Inf, 1, 3), f64(c(1, 1.5)))), c(1, 2))
+  slope <- gradient(function(at) sum(nv_interp(x, c(0, 1, 5), at)))(f64(c(0.5, 1, 1.5)))$at
+  expect_equal(flat(slope), c(1, 4, 4))
+})
+
 test_that("errors name what is wrong", {
   expect_snapshot(error = TRUE, {
     nv_linspace(0, 1, 0)

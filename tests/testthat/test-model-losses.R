@@ -64,6 +64,22 @@ test_that("losses are checked", {
   for (f in list(nv_binary_cross_entropy, nv_mse, nv_mae, nv_huber, nv_hinge)) expect_checked(f, of_f64(4), of_f64(4))
 })
 
+test_that("a class that is certain and right costs nothing", {
+  logits <- f64(c(Inf, -Inf, Inf, -Inf))
+  of <- function(x) nv_binary_cross_entropy(x, f64(c(1, 0, 0, 1)), reduction = "none")
+  expect_identical(flat(of(logits)), c(0, 0, Inf, Inf))
+  expect_identical(flat(gradient(function(x) sum(of(x)))(logits)$x), c(0, 0, 1, -1))
+  by_target <- gradient(function(y) nv_binary_cross_entropy(f64(c(1, 2)), y, reduction = "sum"))(f64(c(1, 0)))$y
+  expect_equal(flat(by_target), c(-1, -2))
+})
+
+test_that("classes may be a factor", {
+  classes <- factor(c("b", "a", "a", "c"), levels = c("a", "b", "c"))
+  x <- f64(matrix(sin(1:12), 4))
+  expect_identical(flat(nv_cross_entropy(x, classes)), flat(nv_cross_entropy(x, nv_tensor(c(2L, 1L, 1L, 3L)))))
+  expect_error(nv_cross_entropy(x, replace(classes, 1, NA)), "`target` has missing values", class = "anvil_error_missing")
+})
+
 test_that("errors name what is wrong", {
   expect_snapshot(error = TRUE, {
     nv_mse(f64(1:3), rows_of(1, 2, 3))

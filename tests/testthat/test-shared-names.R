@@ -74,3 +74,17 @@ test_that("what only others know is an error where there is no other", {
   expect_error(in_session(quote(shape()), list()), "`x` is missing", class = "anvil_error_argument")
   expect_identical(setdiff(names(shared_names()), names(as.environment("package:anvil"))), character())
 })
+
+test_that("what posterior makes generic functions of knows tensors, whichever was loaded first", {
+  skip_if_not_installed("posterior")
+  code <- c(
+    "x <- nv_tensor(matrix(c(1, 2, 4)), 'f64')",
+    "f <- function(x) list(drop(x), sd(x), var(drop(x)))",
+    "list(lapply(f(x), as_array), lapply(jit(f)(x), as_array), dim(jit(function(x) drop(x))(x)), sd(c(1, 2)), drop(matrix(1:2)))"
+  )
+  numbers <- list(array(c(1, 2, 4)), stats::sd(c(1, 2, 4)), stats::var(c(1, 2, 4)))
+  expected <- list(numbers, numbers, 3L, stats::sd(c(1, 2)), 1:2)
+  expect_equal(with_after("posterior", code), expected)
+  expect_equal(with_before("posterior", code), expected)
+  expect_equal(in_child(c("loadNamespace('posterior')", code)), expected)
+})

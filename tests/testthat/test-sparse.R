@@ -94,3 +94,12 @@ test_that("mistakes are explained", {
     a$x
   })
 })
+
+test_that("factors of a sparse tensor are refused, not computed by R", {
+  skip_if_not_installed("Matrix")
+  s <- nv_sparse(Matrix::Diagonal(3), dtype = "f64")
+  for (run in list(identity, jit)) {
+    expect_error(run(function(s) chol(s))(s), "`chol` is not defined", class = "anvil_error_argument")
+    expect_error(run(function(s) qr(s))(s), "`qr` is not defined", class = "anvil_error_argument")
+  }
+})
