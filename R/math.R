@@ -52,7 +52,7 @@ nv_cbrt <- function(operand) record("cbrt", list(operand))
 #' @rdname nv_math
 #' @export
 nv_square <- function(operand) {
-  operand <- as_operand(operand, "operand")
+  operand <- as_number(as_operand(operand, "operand"))
   record("mul", list(operand, operand))
 }
 
