@@ -70,6 +70,7 @@ verb_rows <- function() {
       "apply sapply vapply lapply mapply Map", "nv_map", "Or [vectorize()]; `sum(x, dims = 1)` and the like need no loop.",
       "unique duplicated rle", "", "How many there are depends on data. `nv_sort()` brings equal ones together.",
       "which", "", "How many there are depends on data. A mask is an index in assignments, and `nv_ifelse()` takes it.",
+      "na.omit", "", "How many there are depends on data. `sum(x, na.rm = TRUE)`, `median()`, `var()` and their like leave NaN out.",
       "split", "nv_rowsum", "Sums of groups; or parts, with `[`.",
       "table", "nv_tabulate", "Counts of the numbers 1, 2, ...",
       "xtfrm sort.list", "nv_order", "",

@@ -15,7 +15,7 @@ test_that("reductions, statistics and margins are R's", {
     sum(w, na.rm = TRUE), mean(w, na.rm = TRUE), max(w, na.rm = TRUE), min(0, w, na.rm = TRUE), range(w, na.rm = TRUE), var(w, na.rm = TRUE), sd(w, na.rm = TRUE),
     median(w, na.rm = TRUE), quantile(w, c(0.1, 0.9), na.rm = TRUE), rowSums(rbind(w, v), na.rm = TRUE), colMeans(rbind(w, v), na.rm = TRUE),
     scale(cbind(w, v)), scale(cbind(w, v), TRUE, c(2, 3)), scale(cbind(w, v), FALSE), var(cbind(w, v), na.rm = TRUE), cov(cbind(w, v), v, use = "complete.obs"), cor(cbind(w, v), use = "complete.obs"),
-    cor(cbind(v, 1)), var(head(v, 0)), sd(head(v, 0)), cov(head(v, 0), head(v, 0)), var(c(1, Inf, v), na.rm = TRUE), median(c(-Inf, -Inf, v)), quantile(c(-Inf, v), c(0, 0.1, 0.5)), quantile(c(v, Inf), 0.9), median(c(-Inf, Inf, -Inf, Inf)),
+    var(head(v, 0)), sd(head(v, 0)), cov(head(v, 0), head(v, 0)), var(c(1, Inf, v), na.rm = TRUE), median(c(-Inf, -Inf, v)), quantile(c(-Inf, v), c(0, 0.1, 0.5)), quantile(c(v, Inf), 0.9), median(c(-Inf, Inf, -Inf, Inf)),
     anyNA(w), is.na(w), pmin(w, v, na.rm = TRUE), pmax(w, 1.5)
   ))
 })
@@ -25,6 +25,7 @@ test_that("medians, quantiles and covariances go along dimensions", {
   expect_equal(both(function(a) median(a, dims = 1), f64(a)), apply(a, 2:3, median))
   expect_equal(both(function(a) median(a, dims = c(3, 1)), f64(a)), array(apply(a, 2, median)))
   expect_equal(both(function(a) quantile(a, c(0.2, 0.7), dims = 2), f64(a)), apply(a, c(1, 3), quantile, c(0.2, 0.7)), ignore_attr = TRUE)
+  expect_equal(both(nv_cor, f64(cbind(v, 1))), matrix(c(1, NaN, NaN, 1), 2))
   expect_equal(both(function(m) nv_cov(m, dims = 2), f64(m)), cov(t(m)))
   expect_equal(both(function(m) nv_cor(m, m + 1, dims = 2), f64(m)), cor(t(m)))
   expect_equal(both(function(m) nv_cor(m, na.rm = TRUE), f64(cbind(c(NaN, v), c(1, v)))), cor(cbind(v, v)), ignore_attr = TRUE)
