@@ -31,6 +31,11 @@ test_that("medians, quantiles and covariances go along dimensions", {
   expect_equal(both(function(m) nv_cor(m, na.rm = TRUE), f64(cbind(c(NaN, v), c(1, v)))), cor(cbind(v, v)), ignore_attr = TRUE)
 })
 
+test_that("what would drop NaN or reorder by data says what to do", {
+  for (how in list(identity, jit)) expect_error(how(function(x) na.omit(x))(f64(c(1, NaN))), "na.rm = TRUE", class = "anvil_error_argument")
+  expect_error(rowsum(f64(v), nv_tensor(data$k), reorder = FALSE, n = 3), "numbered", class = "anvil_error_argument")
+})
+
 test_that("orders, ranks and groups are R's", {
   expect_as_in_r(expression(
     order(v), order(v, decreasing = TRUE), order(w), order(w, decreasing = TRUE), order(k, v), order(k, v, decreasing = c(TRUE, FALSE), method = "radix"), order(k, decreasing = TRUE),
