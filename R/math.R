@@ -118,7 +118,7 @@ nv_atan <- function(operand) record("atan", list(operand))
 
 #' @rdname nv_math
 #' @export
-nv_atan2 <- function(lhs, rhs) record_promoted("atan2", list(lhs, rhs))
+nv_atan2 <- function(lhs, rhs) record_promoted("atan2", list(lhs, rhs), least = "float")
 
 #' @rdname nv_math
 #' @export

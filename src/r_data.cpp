@@ -140,7 +140,9 @@ int64_t count_missing(SEXP x, bool nan) {
     if (TYPEOF(x) == REALSXP) {
       const double* p = REAL_RO(x);
       for (int64_t i = begin; i < end; ++i)
-        missing += wide ? std::bit_cast<int64_t>(p[i]) == INT64_MIN : nan ? R_IsNaN(p[i]) || R_IsNA(p[i]) : R_IsNA(p[i]) != 0;
+        missing += wide  ? std::bit_cast<int64_t>(p[i]) == INT64_MIN
+                   : nan ? R_IsNaN(p[i]) || R_IsNA(p[i])
+                         : R_IsNA(p[i]) != 0;
     } else {
       const int* p = TYPEOF(x) == LGLSXP ? LOGICAL_RO(x) : INTEGER_RO(x);
       missing += std::count(p + begin, p + end, NA_INTEGER);

@@ -142,7 +142,9 @@ verb_texts <- function() {
     "backsolve(chol(s), v)", "backsolve(chol(s), m, transpose = TRUE)", "forwardsolve(s, v)", "forwardsolve(s, m, upper.tri = TRUE)", "backsolve(s, @V)", "qr.coef(qr(q), u)", "qr.fitted(qr(q), u)", "qr.resid(qr(q), u)", "qr.X(qr(q))", "abs(qr.R(qr(q)))", "abs(qr.Q(qr(q)))", "qr.solve(q, u)",
     "convolve(v, w)", "convolve(v, k, type = \"open\")", "convolve(v, c(1, 2), type = \"filter\")", "convolve(u, v, type = \"o\")",
     "head(v, @H)", "tail(v, @H)", "head(m, @I)", "tail(m, -@I)", "head(m, c(@I, @J))", "rev(v)", "rev(m)", "drop(m[@I, , drop = FALSE])", "drop(a)", "c(@X, v)", "c(1, v, m)", "c(v, @V)", "c(b, TRUE)", "sort(v)", "sort(v, decreasing = TRUE)",
-    "ifelse(b, v, w)", "ifelse(v > 0, v, @X)", "atan2(v, w)", "v + @V", "@V * v", "v > @V", "v %% 3", "v %/% 2", "t(m)", "aperm(a)", "aperm(a, c(2, 3, 1))", "rbind(v, w)", "cbind(m, v)", "cbind(1, v)", "nrow(m) + v", "is.matrix(m) + v", "is.numeric(b) + v", "length(a) * v", "identical(v, v) + v", "abs(v)", "round(v)", "floor(z)", "exp(m)", "sqrt(abs(v))", "exp(k)", "-v", "!b", "b & v > 0", "b | w > 0"
+    "ifelse(b, v, w)", "ifelse(v > 0, v, @X)", "atan2(v, w)", "v + @V", "@V * v", "v > @V", "v %% 3", "v %/% 2", "t(m)", "aperm(a)", "aperm(a, c(2, 3, 1))", "rbind(v, w)", "cbind(m, v)", "cbind(1, v)", "nrow(m) + v", "is.matrix(m) + v", "is.numeric(b) + v", "length(a) * v", "identical(v, v) + v", "abs(v)", "round(v)", "floor(z)", "exp(m)", "sqrt(abs(v))", "exp(k)", "-v", "!b", "b & v > 0", "b | w > 0",
+    "b + (v > 0)", "b - (v > 0)", "@T * b", "b %*% (v > 0)", "crossprod(b)", "tcrossprod(b)", "outer(b, v > 0)", "-b", "+b", "abs(b)", "sign(b)", "sqrt(b)", "diff(b)", "max(b)", "range(b)", "pmax(b, v > 0)",
+    "scale(cbind(z, v))", "var(cbind(z, v), na.rm = TRUE)", "rowsum(v, @G, reorder = FALSE)"
   )
 }
 
