@@ -21,7 +21,8 @@
 #'   -1 (all bits set) and `%%` the dividend; neither stops the program.
 #' * `nv_pow()` of integers is an integer; a negative exponent gives 0, except for
 #'   the bases 1 and -1.
-#' * On `bool`, `+` is "or" and `*` is "and"; `-` wants numbers.
+#' * Logicals count as 0 and 1 of dtype `i32`, extremes too, as R's count as integers. The strict `nvl_add()` and `nvl_mul()` of
+#'   `bool` are "or" and "and".
 #'
 #' `nv_mod()` and `%%` have the sign of the divisor, as in R, and `nv_floor_div()` and
 #' `%/%` round down, so that `x == y * (x %/% y) + x %% y`. `nv_remainder()` has the
@@ -46,37 +47,37 @@
 NULL
 
 # R's `/`.
-real_div <- function(lhs, rhs) record_promoted("divide", list(lhs, rhs), to_float = TRUE)
+real_div <- function(lhs, rhs) record_promoted("divide", list(lhs, rhs), least = "float")
 
 # R's `^`: an integer only where it surely is one.
 real_pow <- function(lhs, rhs) {
   stays <- is.integer(rhs) && is_literal(rhs) && !is.na(rhs) && rhs >= 0L
-  record_promoted("power", list(lhs, rhs), to_float = !stays)
+  record_promoted("power", list(lhs, rhs), least = if (stays) "number" else "float")
 }
 
 #' @rdname nv_arithmetic
 #' @export
-nv_add <- function(lhs, rhs) record_promoted("add", list(lhs, rhs))
+nv_add <- function(lhs, rhs) record_promoted("add", list(lhs, rhs), least = "number")
 
 #' @rdname nv_arithmetic
 #' @export
-nv_sub <- function(lhs, rhs) record_promoted("sub", list(lhs, rhs))
+nv_sub <- function(lhs, rhs) record_promoted("sub", list(lhs, rhs), least = "number")
 
 #' @rdname nv_arithmetic
 #' @export
-nv_mul <- function(lhs, rhs) record_promoted("mul", list(lhs, rhs))
+nv_mul <- function(lhs, rhs) record_promoted("mul", list(lhs, rhs), least = "number")
 
 #' @rdname nv_arithmetic
 #' @export
-nv_div <- function(lhs, rhs) record_promoted("divide", list(lhs, rhs))
+nv_div <- function(lhs, rhs) record_promoted("divide", list(lhs, rhs), least = "number")
 
 #' @rdname nv_arithmetic
 #' @export
-nv_pow <- function(lhs, rhs) record_promoted("power", list(lhs, rhs))
+nv_pow <- function(lhs, rhs) record_promoted("power", list(lhs, rhs), least = "number")
 
 #' @rdname nv_arithmetic
 #' @export
-nv_remainder <- function(lhs, rhs) record_promoted("remainder", list(lhs, rhs))
+nv_remainder <- function(lhs, rhs) record_promoted("remainder", list(lhs, rhs), least = "number")
 
 #' @rdname nv_arithmetic
 #' @export
@@ -118,7 +119,7 @@ floored <- function(lhs, rhs) {
 
 #' @rdname nv_arithmetic
 #' @export
-nv_max <- function(lhs, rhs) record_promoted("maximum", list(lhs, rhs))
+nv_max <- function(lhs, rhs) record_promoted("maximum", list(lhs, rhs), least = "number")
 
 #' @rdname nv_arithmetic
 #' @export
@@ -126,7 +127,7 @@ nv_pmax <- nv_max
 
 #' @rdname nv_arithmetic
 #' @export
-nv_min <- function(lhs, rhs) record_promoted("minimum", list(lhs, rhs))
+nv_min <- function(lhs, rhs) record_promoted("minimum", list(lhs, rhs), least = "number")
 
 #' @rdname nv_arithmetic
 #' @export
@@ -134,12 +135,12 @@ nv_pmin <- nv_min
 
 #' @rdname nv_arithmetic
 #' @export
-nv_negate <- function(operand) record("negate", list(operand))
+nv_negate <- function(operand) record("negate", list(as_number(operand)))
 
 #' @rdname nv_arithmetic
 #' @export
-nv_abs <- function(operand) record("abs", list(operand))
+nv_abs <- function(operand) record("abs", list(as_number(operand)))
 
 #' @rdname nv_arithmetic
 #' @export
-nv_sign <- function(operand) record("sign", list(operand))
+nv_sign <- function(operand) record("sign", list(as_number(operand)))

@@ -2,7 +2,7 @@
 #'
 #' Elementwise comparisons; the operators `==`, `!=`, `>`, `>=`, `<` and `<=` call them.
 #' Operands are promoted and scalars are spread as in [arithmetic][nv_arithmetic]. A
-#' comparison with NaN is `FALSE`, but `nv_ne()` is `TRUE`.
+#' comparison with NaN is `FALSE`, but `nv_ne()` is `TRUE`. In arithmetic what they give counts as 0 and 1 of dtype `i32`.
 #'
 #' A scalar of dtype `bool` is an R logical, too: outside of a trace it can stand in `if`, `while`,
 #' `&&` and [isTRUE()], whether it was computed at once or by a jitted function. In a trace it has no

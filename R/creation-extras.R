@@ -38,6 +38,7 @@ nv_fill <- function(value, shape, dtype = NULL, ambiguous = FALSE, device = NULL
     abort_anvil("missing", "`value` is NA: tensors know NaN, but no NA.", "i Use `NaN` or `NA_real_`.")
   }
   dtype <- if (is.null(dtype)) as.character(default_dtype(value)) else dtype_text(dtype)
+  if (!is.object(value) && is_integer_code(dtype_codes[[dtype]])) check_in_range(value, dtype)
   record("fill", list(), list(value = value, dtype = dtype, shape = check_sizes(shape), ambiguous = check_flag(ambiguous)))
 }
 

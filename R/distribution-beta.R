@@ -27,8 +27,13 @@ NULL
 nv_dbeta <- function(x, shape1, shape2, log = FALSE) {
   given <- as_floats(x = x, shape1 = shape1, shape2 = shape2)
   outside <- given$x < 0 | given$x > 1
-  valid <- given$shape1 >= 0 & given$shape2 >= 0
-  density_of(log_beta_density(given$shape1, given$shape2, given$x), outside, valid, log)
+  a <- given$shape1
+  b <- given$shape2
+  log_density <- log_beta_density(nearly_infinite(a), nearly_infinite(b), given$x)
+  # with an infinite parameter, a point mass
+  point <- nv_ifelse(a == b, 0.5, nv_ifelse(a == Inf, 1, 0))
+  log_density <- nv_ifelse(a == Inf | b == Inf, nv_ifelse(given$x == point, Inf, -Inf), log_density)
+  density_of(log_density, outside, a >= 0 & b >= 0, log)
 }
 
 #' @rdname nv_dbeta
@@ -63,23 +68,27 @@ nv_dt <- function(x, df, log = FALSE) {
 #' @export
 nv_pt <- function(q, df, lower.tail = TRUE, log.p = FALSE) {
   given <- as_floats(q = q, df = df, half = 0.5)
-  a <- given$df / 2
+  df <- nv_ifelse(given$df == Inf, 1, given$df)
+  size <- nv_abs(given$q)
+  end <- size == Inf
+  q <- nv_ifelse(end, 0, given$q)
+  a <- df / 2
   b <- given$half
   # P(|T| > |q|) is that of a beta variable with 1/2 and df / 2 above this one; far out it is a power of |q|
-  size <- nv_abs(given$q) / nv_sqrt(given$df)
+  size <- nv_ifelse(end, 0, size) / nv_sqrt(df)
   part <- odds_share(size * size)
-  log_power <- log_t_power(a) - given$df * nv_log(size)
+  log_power <- log_t_power(a) - df * nv_log(size)
   far <- size > 1e10
   outer <- 0.5 * nv_ifelse(far, nv_exp(log_power), beta_tail(a, b, part$y, part$x, TRUE))
   log_outer <- nv_ifelse(far, log_power, log_beta_tail(a, b, part$y, part$x, TRUE)) - log(2)
   # next to 0 linear: there the beta variable has no derivative by q
-  middle <- nv_abs(given$q) < t_middle
-  rise <- given$q * t_centre(given$df)
+  middle <- nv_abs(q) < t_middle
+  rise <- q * t_centre(df)
   tail <- function(negative, rise) nv_ifelse(middle, 0.5 + rise, nv_ifelse(negative, outer, 1 - outer))
-  lower <- tail(given$q < 0, rise)
-  upper <- tail(given$q > 0, -rise)
+  lower <- tail(q < 0, rise)
+  upper <- tail(q > 0, -rise)
   log_tail <- function(tail) nv_ifelse(tail < 0.25, log_outer, nv_log(tail))
-  p <- probability_of(lower, upper, given$df > 0, lower.tail, log.p, log_tail(lower), log_tail(upper))
+  p <- probability_of(lower, upper, df > 0, lower.tail, log.p, log_tail(lower), log_tail(upper), end & given$q < 0, end & given$q > 0)
   nv_ifelse(given$df == Inf, nv_pnorm(given$q, 0, 1, lower.tail, log.p), p)
 }
 
@@ -112,9 +121,11 @@ log_t_power <- function(a) log_half_ratio(a) - nv_log(a) - log(pi) / 2
 #' @export
 nv_df <- function(x, df1, df2, log = FALSE) {
   given <- as_floats(x = x, df1 = df1, df2 = df2)
-  a <- given$df1 / 2
-  b <- given$df2 / 2
-  part <- odds_share(given$x * (given$df1 / given$df2))
+  df1 <- nearly_infinite(given$df1)
+  df2 <- nearly_infinite(given$df2)
+  a <- df1 / 2
+  b <- df2 / 2
+  part <- odds_share(given$x * (df1 / df2))
   at_zero <- nv_ifelse(a < 1, Inf, nv_ifelse(a == 1, 0, -Inf))
   log_density <- nv_ifelse(given$x == 0, at_zero, log_beta_weight(a, b, part$x, part$y) - nv_log(given$x))
   density_of(log_density, given$x < 0 | given$x == Inf, a > 0 & b > 0, log)
@@ -124,17 +135,20 @@ nv_df <- function(x, df1, df2, log = FALSE) {
 #' @export
 nv_pf <- function(q, df1, df2, lower.tail = TRUE, log.p = FALSE) {
   given <- as_floats(q = q, df1 = df1, df2 = df2)
-  part <- odds_share(given$q * (given$df1 / given$df2))
-  valid <- given$df1 > 0 & given$df2 > 0
-  beta_probability(given$df1 / 2, given$df2 / 2, part$x, part$y, lower.tail, log.p, valid, given$q <= 0, given$q == Inf)
+  df1 <- nearly_infinite(given$df1)
+  df2 <- nearly_infinite(given$df2)
+  part <- odds_share(given$q * (df1 / df2))
+  beta_probability(df1 / 2, df2 / 2, part$x, part$y, lower.tail, log.p, df1 > 0 & df2 > 0, given$q <= 0, given$q == Inf)
 }
 
 #' @rdname nv_dbeta
 #' @export
 nv_qf <- function(p, df1, df2, lower.tail = TRUE, log.p = FALSE) {
   given <- as_floats(p = p, df1 = df1, df2 = df2)
-  found <- beta_quantile(tails_of(given$p, lower.tail, log.p), given$df1 / 2, given$df2 / 2)
-  nv_ifelse(given$df1 > 0 & given$df2 > 0, (given$df2 / given$df1) * (found$x / found$y), NaN)
+  df1 <- nearly_infinite(given$df1)
+  df2 <- nearly_infinite(given$df2)
+  found <- beta_quantile(tails_of(given$p, lower.tail, log.p), df1 / 2, df2 / 2)
+  nv_ifelse(df1 > 0 & df2 > 0, (df2 / df1) * (found$x / found$y), NaN)
 }
 
 # x and y = 1 - x with x / y = odds, both with all of their digits.

@@ -6,7 +6,7 @@
 #' @inherit nv_dnorm details return
 #' @inheritParams nv_dnorm
 #' @section Counts:
-#' Counts are tensors of any dtype. What is no whole number has probability 0, without a warning; a parameter that is no
+#' Counts are tensors of any dtype. What is no whole number, up to rounding as in R, has probability 0, without a warning; a parameter that is no
 #' whole number, where it should be one, gives NaN. Quantiles of counts have no derivative: it is zero.
 #' @section Errors:
 #' Those of [nv_dnorm()]. A second derivative of `nv_pbinom()` by parameters is an error of class
@@ -31,8 +31,17 @@ NULL
 #' @export
 nv_dbinom <- function(x, size, prob, log = FALSE) {
   given <- as_floats(x = x, size = size, prob = prob)
-  log_density <- log_binomial(given$x, given$size, given$prob, 1 - given$prob)
-  density_of(log_density, no_count(given$x) | given$x > given$size, is_count(given$size) & is_share(given$prob), log)
+  k <- counted(given$x)
+  size <- counted(given$size)
+  prob <- given$prob
+  sure <- prob == 0 | prob == 1
+  p <- nv_ifelse(sure, 0.5, prob)
+  outside <- k$none | k$number > size$number
+  valid <- size$is & is_share(prob)
+  density <- density_of(log_binomial(k$number, size$number, p, 1 - p), outside, valid, log)
+  rare <- nv_ifelse(prob == 1, size$number - k$number, k$number)
+  mean <- size$number * nv_ifelse(prob == 1, 1 - prob, prob)
+  nv_ifelse(sure & valid & nv_not(outside), of_small_mean(rare, mean, sure, log), density)
 }
 
 #' @rdname nv_dbinom
@@ -64,11 +73,14 @@ nv_qbinom <- function(p, size, prob, lower.tail = TRUE, log.p = FALSE) {
 #' @export
 nv_dhyper <- function(x, m, n, k, log = FALSE) {
   given <- as_floats(x = x, m = m, n = n, k = k)
-  all <- given$m + given$n
-  rest <- given$k - given$x
-  p <- given$k / nv_max(all, 1)
+  counts <- lapply(given, counted)
+  numbers <- lapply(counts, `[[`, "number")
+  x <- numbers$x
+  all <- numbers$m + numbers$n
+  rest <- numbers$k - x
+  p <- numbers$k / nv_max(all, 1)
   q <- 1 - p
-  log_density <- log_binomial(given$x, given$m, p, q) + log_binomial(rest, given$n, p, q) - log_binomial(given$k, all, p, q)
-  outside <- no_count(given$x) | given$x > given$m | rest < 0 | rest > given$n
-  density_of(log_density, outside, is_count(given$m) & is_count(given$n) & is_count(given$k) & given$k <= all, log)
+  log_density <- log_binomial(x, numbers$m, p, q) + log_binomial(rest, numbers$n, p, q) - log_binomial(numbers$k, all, p, q)
+  outside <- counts$x$none | x > numbers$m | rest < 0 | rest > numbers$n
+  density_of(log_density, outside, counts$m$is & counts$n$is & counts$k$is & numbers$k <= all, log)
 }

@@ -31,7 +31,11 @@ NULL
 #' @export
 nv_dpois <- function(x, lambda, log = FALSE) {
   given <- as_floats(x = x, lambda = lambda)
-  density_of(log_poisson(given$x, given$lambda), no_count(given$x), given$lambda >= 0, log)
+  k <- counted(given$x)
+  lambda <- given$lambda
+  none <- lambda == 0
+  density <- density_of(log_poisson(k$number, nv_ifelse(none, 1, lambda)), k$none | lambda == Inf, lambda >= 0, log)
+  nv_ifelse(none & nv_not(k$none), of_small_mean(k$number, lambda, none, log), density)
 }
 
 #' @rdname nv_dpois
@@ -58,11 +62,12 @@ nv_qpois <- function(p, lambda, lower.tail = TRUE, log.p = FALSE) {
 #' @export
 nv_dnbinom <- function(x, size, prob = NULL, mu = NULL, log = FALSE) {
   given <- negative_binomial(list(x = x), size, prob, mu)
-  x <- given$x
+  k <- counted(given$x)
+  x <- k$number
   size <- given$size
   all <- size + x
-  log_density <- nv_ifelse(x == 0, 0, nv_log(size / all)) + log_binomial(size, all, given$p, given$q)
-  density_of(log_density, no_count(x), given$valid, log)
+  log_density <- nv_ifelse(x == 0, 0, nv_log(size / all)) + log_binomial(size, all, given$p, given$q, x)
+  density_of(log_density, k$none, given$valid, log)
 }
 
 #' @rdname nv_dpois
@@ -90,8 +95,9 @@ nv_qnbinom <- function(p, size, prob = NULL, mu = NULL, lower.tail = TRUE, log.p
 #' @export
 nv_dgeom <- function(x, prob, log = FALSE) {
   given <- as_floats(x = x, prob = prob)
-  failures <- nv_ifelse(given$x == 0, 0, given$x * nv_log1p(-given$prob))
-  density_of(nv_log(given$prob) + failures, no_count(given$x), given$prob > 0 & given$prob <= 1, log)
+  k <- counted(given$x)
+  failures <- nv_ifelse(k$number == 0, 0, k$number * nv_log1p(-given$prob))
+  density_of(nv_log(given$prob) + failures, k$none, given$prob > 0 & given$prob <= 1, log)
 }
 
 #' @rdname nv_dpois
@@ -121,7 +127,7 @@ negative_binomial <- function(x, size, prob, mu) {
   other <- if (is.null(mu)) list(prob = prob) else list(mu = mu)
   given <- do.call(as_floats, c(x, list(size = size), other), quote = TRUE)
   x <- given[[1L]]
-  size <- given$size
+  size <- nearly_infinite(given$size)
   if (is.null(mu)) {
     p <- given$prob
     return(list(x = x, size = size, p = p, q = 1 - p, valid = size >= 0 & p > 0 & p <= 1))

@@ -28,7 +28,7 @@ NULL
 nv_dgamma <- function(x, shape, rate = 1, scale = 1 / rate, log = FALSE) {
   given <- as_floats(x = x, shape = shape, scale = scale_of(rate, scale, missing(rate), missing(scale)))
   log_density <- log_gamma_density(given$shape, given$x / given$scale) - nv_log(given$scale)
-  density_of(log_density, given$x < 0 | given$x == Inf, given$shape >= 0 & given$scale > 0, log)
+  density_of(log_density, given$x < 0 | given$x == Inf | given$shape == Inf, given$shape >= 0 & given$scale > 0, log)
 }
 
 #' @rdname nv_dgamma
@@ -78,9 +78,14 @@ is_number <- function(x) is.numeric(x) && is_literal(x)
 # The logarithm of x^a e^-x / Gamma(a), the density of log(x).
 log_gamma_weight <- function(a, x) nv_log(a) + log_poisson(a, x)
 
+# For small a by the definition: what cancels in the weight would be most of a logarithm near 0.
 log_gamma_density <- function(a, x) {
-  at_zero <- nv_ifelse(a < 1, Inf, nv_ifelse(a == 1, 0, -Inf))
-  nv_ifelse(x == 0, at_zero, log_gamma_weight(a, x) - nv_log(x))
+  at_zero <- nv_ifelse(a < 1, Inf, nv_ifelse(a == 1, -x, -Inf))
+  inner <- nv_ifelse(x == 0, 1, x)
+  log_x <- nv_log(inner)
+  small <- a > 0 & a < 2
+  direct <- (a - 1) * log_x - inner - nv_lgamma(nv_ifelse(small, a, 1))
+  nv_ifelse(x == 0, at_zero, nv_ifelse(small, direct, log_gamma_weight(a, inner) - log_x))
 }
 
 log_gamma_tail <- function(a, x, lower) {

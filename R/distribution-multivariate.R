@@ -69,12 +69,13 @@ nv_ddirichlet <- function(x, alpha, log = FALSE) {
 #' @export
 nv_dmultinom <- function(x, size = NULL, prob, log = FALSE) {
   given <- as_floats(x = x, prob = prob)
-  rows <- as_rows(given$x)
+  counts <- counted(as_rows(given$x))
+  rows <- counts$number
   p <- along_rows(shares(given$prob, shape(rows)[2L]), shape(rows)[2L], shape(rows))
   total <- nv_reduce_sum(rows, dims = 2L)
   spread <- nv_broadcast_to(nv_reshape(total, c(shape(rows)[1L], 1L)), shape(rows))
   log_density <- nv_reduce_sum(log_poisson(rows, spread * p), dims = 2L) - log_poisson(total, total)
-  outside <- nv_reduce_any(no_count(rows), dims = 2L)
+  outside <- nv_reduce_any(counts$none, dims = 2L)
   if (!is.null(size)) outside <- outside | total != check_whole_number(size, "size", 0L)
   as_density(nv_ifelse(outside, -Inf, log_density), given$x, log)
 }

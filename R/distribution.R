@@ -19,9 +19,24 @@ density_of <- function(log_density, outside, valid, log) {
   if (check_flag(log)) log_density else nv_exp(log_density)
 }
 
-# Where counts have no probability.
-no_count <- function(x) x < 0 | x - nv_floor(x) > 0 | x == Inf
+# Counts up to rounding, as R has them: `number` is whole, and keeps its derivative; `none` says where it is no count,
+# `is` where it is one, and neither where it is NaN.
+counted <- function(x) {
+  off <- nv_round(x) - x
+  none <- x < 0 | nv_abs(off) > 1e-7 * nv_max(nv_abs(x), 1) | x == Inf
+  list(number = x + nv_stop_gradient(nv_ifelse(nv_is_finite(off), off, 0)), none = none, is = x >= 0 & nv_not(none))
+}
 is_count <- function(n) n >= 0 & n == nv_floor(n) & n < Inf
+
+# Probabilities of counts where each trial fails for sure, up to the first order in their mean, so that there is a slope.
+of_small_mean <- function(k, mean, here, log) {
+  mean <- nv_ifelse(here, mean, 0.5)
+  value <- nv_ifelse(k == 0, 1 - mean, nv_ifelse(if (log) k > 0 else k == 1, mean, nv_ifelse(nv_is_nan(k + mean), NaN, 0)))
+  if (log) nv_log(value) else value
+}
+
+# An infinite parameter as a number that is as good as infinite, for families that have a limit there.
+nearly_infinite <- function(x) nv_ifelse(x == Inf, switch(as.character(dtype(x)), f64 = 1e30, f16 = 6e4, 1e16), x)
 
 # --- distribution functions -------------------------------------------------------------------
 
@@ -147,9 +162,8 @@ factorial_rest <- function(k) {
 # The logarithm of m^k e^-m / k!, for any k >= 0.
 log_poisson <- function(k, m) -poisson_deviance(k, m) - factorial_rest(k)
 
-# The logarithm of (n over k) p^k q^(n - k), for any 0 <= k <= n.
-log_binomial <- function(k, n, p, q) {
-  rest <- n - k
+# The logarithm of (n over k) p^k q^(n - k), for any 0 <= k <= n. rest: n - k, where it has digits that n has no room for.
+log_binomial <- function(k, n, p, q, rest = n - k) {
   factorial_rest(n) - factorial_rest(k) - factorial_rest(rest) - poisson_deviance(k, n * p) - poisson_deviance(rest, n * q)
 }
 

@@ -135,7 +135,7 @@ nv_solve <- function(a, b = NULL) {
   if (is.null(b)) {
     return(inverse(a, "a"))
   }
-  operands <- .Call(C_anvil_promote, list(a = a, b = as_vector(b)), FALSE)
+  operands <- .Call(C_anvil_promote, list(a = as_float(a), b = as_float(as_vector(b), "b")), FALSE)
   check_square_matrices(operands[[1L]], "a")
   sizes <- sizes_of(operands[[2L]])
   is_vector <- length(sizes) > 0L && length(sizes) == rank_of(operands[[1L]]) - 1L
@@ -163,14 +163,14 @@ check_square_matrices <- function(x, name) {
 nv_inv <- function(operand) inverse(operand, "operand")
 
 inverse <- function(x, name) {
-  x <- as_operand(x, name)
+  x <- as_float(as_operand(x, name), name)
   eye <- in_matrices(check_square_matrices(x, name), nv_eq)
   record("solve", list(x, as_dtype_of(eye, x)), list())
 }
 
 # The diagonal of U, and 1 or -1 for each matrix, as the number of exchanged rows is even or odd.
 triangular_form <- function(operand) {
-  operand <- as_operand(operand, "operand")
+  operand <- as_float(as_operand(operand, "operand"))
   sizes <- check_square_matrices(operand, "operand")
   rank <- length(sizes)
   found <- record("lu", list(operand), list())

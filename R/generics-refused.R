@@ -14,6 +14,9 @@ unique.AnvilValue <- refused("unique")
 duplicated.AnvilValue <- refused("duplicated")
 #' @export
 split.AnvilValue <- refused("split")
+#' @importFrom stats na.omit
+#' @export
+na.omit.AnvilValue <- refused("na.omit")
 
 #' @export
 `[[<-.AnvilValue` <- function(x, ..., value) abort_anvil("argument", "`[[<-` is not defined for tensors.", "i Use `x[i] <- value`.")

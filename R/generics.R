@@ -37,7 +37,7 @@ Ops.AnvilValue <- function(e1, e2) {
     return(sparse_operator(.Generic, e1, e2))
   }
   if (missing(e2)) {
-    return(switch(.Generic, `-` = nv_negate(e1), `+` = e1, `!` = bool_only(nv_not(e1), .Generic)))
+    return(switch(.Generic, `-` = nv_negate(e1), `+` = as_number(e1), `!` = bool_only(nv_not(e1), .Generic)))
   }
   switch(.Generic,
     `+` = nv_add(e1, e2),

@@ -263,7 +263,8 @@ integer_bits <- function(dtype) as.integer(sub("^u?i", "", dtype))
 check_in_range <- function(value, dtype) {
   bits <- integer_bits(dtype)
   signed <- startsWith(dtype, "i")
-  if (value < (if (signed) -2^(bits - 1) else 0) || value >= 2^(bits - signed)) {
+  whole <- trunc(value)
+  if (is.nan(whole) || whole < (if (signed) -2^(bits - 1) else 0) || whole >= 2^(bits - signed)) {
     abort_anvil("dtype", sprintf("The literal %s is no number of dtype %s.", format(value), dtype))
   }
 }

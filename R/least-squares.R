@@ -46,7 +46,7 @@ keep_vector <- function(product, like) if (rank_of(like) == 1L) nv_flatten(produ
 #' @rdname nv_qr_solve
 #' @export
 nv_chol2inv <- function(x) {
-  x <- as_operand(x, "x")
+  x <- as_float(as_operand(x, "x"))
   eye <- as_dtype_of(in_matrices(check_square_matrices(x, "x"), nv_eq), x)
   nv_tcrossprod(nv_triangular_solve(x, eye, lower = FALSE))
 }

@@ -46,7 +46,7 @@ matrix_product <- function(operands, left, right) {
     return(sparse_product(operands, left, right))
   }
   operands <- lapply(operands, function(x) if (is_r_data(x) && is.null(dim(x)) && !is_missing_literal(x)) array(x) else x)
-  operands <- .Call(C_anvil_promote, operands, FALSE)
+  operands <- lapply(.Call(C_anvil_promote, operands, FALSE), as_number)
   rank <- c(rank_of(operands[[1L]]), rank_of(operands[[2L]]))
   vectors <- rank == 1L
   if (any(vectors) && all(rank %in% 1:2)) {
@@ -237,7 +237,7 @@ triangle <- function(operand, diagonal, compare) {
 #' The last two dimensions are the matrices; the ones before count matrices that are treated
 #' side by side.
 #'
-#' @param operand,a A float tensor with square matrices.
+#' @param operand,a A tensor with square matrices. Integers become floats.
 #' @param lower Whether the factor is lower triangular; whether `a` is.
 #' @param b The right-hand side: matrices, or with one dimension less vectors.
 #' @param left_side Whether `a` stands left of `x`.
@@ -251,13 +251,13 @@ triangle <- function(operand, diagonal, compare) {
 #' l <- nv_chol(a, lower = TRUE)
 #' l
 #' nv_triangular_solve(l, nv_tensor(c(1, 2), dtype = "f64"))
-nv_chol <- function(operand, lower = FALSE) record("cholesky", list(operand), list(lower = lower))
+nv_chol <- function(operand, lower = FALSE) record("cholesky", list(as_float(operand)), list(lower = lower))
 
 #' @rdname nv_chol
 #' @export
 nv_triangular_solve <- function(a, b, left_side = TRUE, lower = TRUE, unit_diagonal = FALSE, transpose_a = FALSE) {
   check_flag(left_side, "left_side")
-  operands <- .Call(C_anvil_promote, list(a = a, b = as_vector(b)), FALSE)
+  operands <- .Call(C_anvil_promote, list(a = as_float(a), b = as_float(as_vector(b), "b")), FALSE)
   sizes <- sizes_of(operands[[2L]])
   is_vector <- length(sizes) > 0L && length(sizes) == rank_of(operands[[1L]]) - 1L
   if (is_vector) {

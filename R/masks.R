@@ -256,19 +256,19 @@ statistical_verbs <- function() {
     findInterval = masked(nv_searchsorted, at = c("x", "vec")),
     var = masked(function(x, y = NULL, na.rm = FALSE, use) {
       if (!missing(use)) only(use, "everything", "var")
-      if (is.null(y) && rank_of(x) < 2L) nv_var(x, na.rm = na.rm) else covariance("var", nv_cov, x, y, na.rm)
+      if (is.null(y) && rank_of(x) < 2L) nv_var(x, na.rm = na.rm) else covariance("var", nv_cov, x, y, if (na.rm) "na.or.complete" else "everything")
     }, at = c("x", "y")),
     sd = masked(function(x, na.rm = FALSE) nv_sd(x, na.rm = na.rm)),
-    cov = masked(function(x, y = NULL, use = "everything", method = "pearson") covariance("cov", nv_cov, x, y, FALSE, use, method), at = c("x", "y")),
-    cor = masked(function(x, y = NULL, use = "everything", method = "pearson") covariance("cor", nv_cor, x, y, FALSE, use, method), at = c("x", "y"))
+    cov = masked(function(x, y = NULL, use = "everything", method = "pearson") covariance("cov", nv_cov, x, y, use, method), at = c("x", "y")),
+    cor = masked(function(x, y = NULL, use = "everything", method = "pearson") covariance("cor", nv_cor, x, y, use, method), at = c("x", "y"))
   )
 }
 
-covariance <- function(verb, f, x, y, na.rm, use = "everything", method = "pearson") {
-  only(na.rm, FALSE, verb)
-  only(use, "everything", verb)
+covariance <- function(verb, f, x, y, use, method = "pearson") {
+  complete <- identical(use, "complete.obs") || identical(use, "na.or.complete")
+  if (!complete) only(use, "everything", verb)
   only(method, "pearson", verb)
-  f(x, y)
+  f(x, y, na.rm = complete)
 }
 
 matrix_verbs <- function() {

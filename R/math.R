@@ -52,7 +52,7 @@ nv_cbrt <- function(operand) record("cbrt", list(operand))
 #' @rdname nv_math
 #' @export
 nv_square <- function(operand) {
-  operand <- as_operand(operand, "operand")
+  operand <- as_number(as_operand(operand, "operand"))
   record("mul", list(operand, operand))
 }
 
@@ -118,7 +118,7 @@ nv_atan <- function(operand) record("atan", list(operand))
 
 #' @rdname nv_math
 #' @export
-nv_atan2 <- function(lhs, rhs) record_promoted("atan2", list(lhs, rhs))
+nv_atan2 <- function(lhs, rhs) record_promoted("atan2", list(lhs, rhs), least = "float")
 
 #' @rdname nv_math
 #' @export

@@ -17,6 +17,7 @@
 #'   groups are the different elements in their order. Rows of groups that there are not do not count.
 #' @param n How many groups there are; for groups in an R vector what it says.
 #' @param na.rm Whether NaN is left out.
+#' @param reorder Whether the groups of an R vector are sorted; else they are in the order of appearance.
 #' @param bin An integer tensor.
 #' @param nbins How many numbers to count. In a trace it must be given; else it is the largest one that occurs.
 #' @param table A tensor or R vector.
@@ -79,15 +80,19 @@ c_bool <- function(first, second, n) {
 
 #' @rdname nv_order
 #' @export
-nv_rowsum <- function(x, group, n = NULL, na.rm = FALSE) {
+nv_rowsum <- function(x, group, n = NULL, na.rm = FALSE, reorder = TRUE) {
+  check_flag(reorder)
   x <- as_number(without_nan(as_vector(x), 0, na.rm))
   sizes <- sizes_of(x)
   if (!is_value(group)) {
     if (!(is.character(group) || is.numeric(group) || is.logical(group) || is.factor(group))) wrong_argument("group", "an integer tensor or an R vector", group)
     if (anyNA(group)) abort_anvil("missing", "`group` must have no missing values.")
-    levels <- sort(unique(group))
+    levels <- unique(group)
+    if (reorder) levels <- sort(levels)
     group <- nv_tensor(match(group, levels))
     n <- length(levels)
+  } else if (!reorder) {
+    abort_anvil("argument", "Groups in a tensor are numbered: their sums cannot be in the order of appearance.", "i Leave `reorder` out.")
   }
   if (is.null(n)) {
     abort_anvil("argument", "`n` must say how many groups there are.", "i Only groups in an R vector say it themselves.")
@@ -102,8 +107,8 @@ nv_rowsum <- function(x, group, n = NULL, na.rm = FALSE) {
 
 #' @export
 rowsum.AnvilValue <- function(x, group, reorder = TRUE, na.rm = FALSE, n = NULL, ...) {
-  no_others("rowsum", c("group", "na.rm", "n"), ...)
-  sums <- nv_rowsum(x, group, n, na.rm)
+  no_others("rowsum", c("group", "reorder", "na.rm", "n"), ...)
+  sums <- nv_rowsum(x, group, n, na.rm, reorder)
   if (rank_of(x) == 1L) nv_unsqueeze(sums, 2L) else sums
 }
 

@@ -243,7 +243,8 @@ inner_graph <- function(x) {
 record <- function(name, operands, params = NULL) .External2(C_anvil_record, name, operands, params)
 
 # The same after promotion to the common dtype and, unless broadcast = FALSE,
-# broadcasting of scalars. With to_float, integers and bools become floats of the default dtype.
-record_promoted <- function(name, operands, params = NULL, broadcast = TRUE, to_float = FALSE) {
-  .External2(C_anvil_record_promoted, name, operands, params, broadcast, to_float)
+# broadcasting of scalars. With `least = "number"` bools among themselves count as i32; with "float" they and integers become
+# floats of the default dtype.
+record_promoted <- function(name, operands, params = NULL, broadcast = TRUE, least = "any") {
+  .External2(C_anvil_record_promoted, name, operands, params, broadcast, least)
 }

@@ -37,7 +37,7 @@ binomial_of_numbers <- function(trials, prob) {
   }
 }
 
-# Of tensors, each element takes the way that suits it; where parameters have no distribution, the count is 0.
+# Of tensors, each element takes the way that suits it; where parameters have no distribution, the count is NaN.
 binomial_of_tensors <- function(size, prob) {
   function(shape, state) {
     valid <- is_count(size) & size <= 2^53 & is_share(prob)
@@ -49,7 +49,7 @@ binomial_of_tensors <- function(size, prob) {
     low <- count_by_search(shape, state, nv_exp(few * nv_log1p(-rare)), next_ratio)
     high <- binomial_by_rejection(shape, low[[1L]], nv_ifelse(large, trials, 100), nv_ifelse(large, rare, 0.5))
     counted <- nv_ifelse(large, high[[2L]], low[[2L]])
-    list(high[[1L]], nv_ifelse(prob > 0.5 & valid, trials - counted, counted))
+    list(high[[1L]], nv_ifelse(valid, nv_ifelse(prob > 0.5, trials - counted, counted), NaN))
   }
 }
 

@@ -5,7 +5,8 @@
 #'
 #' Values of continuous distributions are differentiable by the parameters, for a fixed state: what has a location and a scale
 #' by the formula, gamma, beta, t, F and chi-squared variables by the implicit function theorem. Counts have no derivatives.
-#' Where a parameter is out of its range, values are NaN, and counts are 0.
+#' Where a parameter is out of its range, values are NaN. So are counts of a float dtype; those of an integer dtype are then 0 where the
+#' parameter is a tensor, and an error where it is a number of R.
 #'
 #' `nv_rtruncnorm()` draws from a normal distribution between two bounds, in the tails as well, by inversion of its distribution
 #' function. The bounds may be infinite.

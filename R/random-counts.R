@@ -3,19 +3,23 @@
 #' @rdname nv_rgamma
 #' @export
 nv_rpois <- function(shape, initial_state = NULL, lambda, dtype = NULL) {
+  check_known(lambda, function(x) x >= 0 & x < Inf, "a finite number of at least 0")
   lambda <- as_f64(lambda, check_sizes(shape))
-  draw_counts(shape, initial_state, dtype, function(shape, state) poisson_draw(shape, state, lambda))
+  draw_counts(shape, initial_state, dtype, lambda >= 0 & lambda < Inf, function(shape, state) poisson_draw(shape, state, lambda))
 }
 
 #' @rdname nv_rgamma
 #' @export
 nv_rnbinom <- function(shape, initial_state = NULL, size, prob = NULL, mu = NULL, dtype = NULL) {
   shape <- check_sizes(shape)
+  check_known(size, function(x) x >= 0 & x < Inf, "a finite number of at least 0")
+  check_known(prob, function(x) x > 0 & x <= 1, "a number above 0 and up to 1")
+  check_known(mu, function(x) x >= 0 & x < Inf, "a finite number of at least 0")
   as_given <- function(x, name) if (!is.null(x)) as_f64(x, shape, name)
   given <- negative_binomial(list(0), as_f64(size, shape), as_given(prob, "prob"), as_given(mu, "mu"))
   size <- given$size
   odds <- given$q / given$p
-  draw_counts(shape, initial_state, dtype, function(shape, state) {
+  draw_counts(shape, initial_state, dtype, given$valid & size < Inf & odds < Inf, function(shape, state) {
     gamma <- log_gamma_draw(shape, state, size)
     poisson_draw(shape, gamma[[1L]], nv_ifelse(size == 0, 0, nv_exp(gamma[[2L]]) * odds))
   })
@@ -24,19 +28,26 @@ nv_rnbinom <- function(shape, initial_state = NULL, size, prob = NULL, mu = NULL
 #' @rdname nv_rgamma
 #' @export
 nv_rgeom <- function(shape, initial_state = NULL, prob, dtype = NULL) {
+  check_known(prob, function(x) x > 0 & x <= 1, "a number above 0 and up to 1")
   prob <- as_f64(prob, check_sizes(shape))
-  draw_counts(shape, initial_state, dtype, function(shape, state) {
+  draw_counts(shape, initial_state, dtype, prob > 0 & prob <= 1, function(shape, state) {
     drawn <- open_uniform(shape, state, "f64")
-    list(drawn[[1L]], nv_ifelse(prob > 0 & prob <= 1, nv_floor(nv_log(drawn[[2L]]) / nv_log1p(-prob)), 0))
+    list(drawn[[1L]], nv_floor(nv_log(drawn[[2L]]) / nv_log1p(-prob)))
   })
 }
 
-draw_counts <- function(shape, initial_state, dtype, draw) {
+# A parameter of counts that R knows must be one: an integer has no NaN to say so.
+check_known <- function(x, holds, what, name = rlang::caller_arg(x)) {
+  if (is_r_data(x) && is.numeric(x) && !isTRUE(all(holds(x)))) wrong_argument(name, what, x)
+}
+
+# Where the parameters are not `valid`, NaN, and 0 of integers.
+draw_counts <- function(shape, initial_state, dtype, valid, draw) {
   dtype <- count_dtype(dtype, 1)
   shape <- check_sizes(shape)
   with_state(initial_state, function(state) {
     drawn <- draw(shape, state)
-    list(drawn[[1L]], nv_convert(nv_stop_gradient(drawn[[2L]]), dtype))
+    list(drawn[[1L]], nv_convert(nv_ifelse(valid, nv_stop_gradient(drawn[[2L]]), NaN), dtype))
   })
 }
 

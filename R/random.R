@@ -27,10 +27,10 @@
 #' @param dtype The dtype of the values: a float for continuous ones. By default that
 #'   of R doubles or, for whole numbers, of R integers, see [default_dtypes()].
 #' @param min,max,mean,sd Bounds, mean and standard deviation: numbers, or tensors that
-#'   are scalar or have the shape `shape`. They are converted to `dtype`.
+#'   are scalar or have the shape `shape`. They are converted to `dtype`. Values of a negative `sd` are NaN.
 #' @param lower,upper,mu,sigma Other names of `min`, `max`, `mean` and `sd`.
 #' @param size,prob The number of trials and the probability of a success: numbers, or tensors that are scalar or have the
-#'   shape `shape`.
+#'   shape `shape`. Where tensors are no such numbers, the values are NaN, or 0 of an integer dtype.
 #' @param n The largest number, the number of states, or another name of `size`.
 #' @return `nv_rng_state()`: a state, `nv_rng_split()` a list of them. The others: a list of the new state and the values;
 #'   without a state the values.
@@ -191,7 +191,7 @@ between <- function(values, lower, upper, dtype) {
   }
   if (!is_literal(min) || !is_literal(max)) {
     min <- as_parameter(min, dtype, lower$name)
-    return(nv_add(nv_mul(values, nv_sub(as_parameter(max, dtype, upper$name), min)), min))
+    return(nv_add(nv_mul(values, not_negative(nv_sub(as_parameter(max, dtype, upper$name), min))), min))
   }
   values <- nv_add(nv_mul(values, max - min), min)
   if (max - min > 2 * (spacing(min, dtype) + spacing(max, dtype))) {
@@ -217,11 +217,13 @@ nv_rnorm <- function(shape, initial_state = NULL, dtype = NULL, mean = 0, sd = 1
   with_state(initial_state, function(state) {
     drawn <- standard_normal(shape, state, dtype)
     values <- drawn[[2L]]
-    if (!identical(sd$value, 1)) values <- nv_mul(values, as_parameter(sd$value, dtype, sd$name))
+    if (!identical(sd$value, 1)) values <- nv_mul(values, not_negative(as_parameter(sd$value, dtype, sd$name)))
     if (!identical(mean$value, 0)) values <- nv_add(values, as_parameter(mean$value, dtype, mean$name))
     list(drawn[[1L]], values)
   })
 }
+
+not_negative <- function(x) if (is_literal(x)) (if (isTRUE(x >= 0)) x else NaN) else nv_ifelse(x >= 0, x, NaN)
 
 standard_normal <- function(shape, state, dtype) {
   n <- prod(shape)

@@ -14,8 +14,7 @@
 #'
 #' * `dims` picks the dimensions that disappear; `nv_reduce_sum(m, 2)` is R's
 #'   `rowSums(m)`. `dims = integer()` reduces nothing.
-#' * Integers wrap around. `bool` tensors are counted in `i32` by sums, products and
-#'   means.
+#' * Integers wrap around. `bool` tensors count as 0 and 1 of dtype `i32`.
 #' * There is no `NA`: `na.rm = TRUE` of R's functions leaves out NaN, which else spreads.
 #' * The largest of no elements is `-Inf`, or the smallest number of an integer dtype, without
 #'   a warning.
@@ -62,11 +61,11 @@ nv_prod <- nv_reduce_prod
 
 #' @rdname nv_reduce
 #' @export
-nv_reduce_max <- function(operand, dims = NULL, drop = TRUE) reduce("reduce_max", operand, dims, drop)
+nv_reduce_max <- function(operand, dims = NULL, drop = TRUE) reduce("reduce_max", as_number(operand), dims, drop)
 
 #' @rdname nv_reduce
 #' @export
-nv_reduce_min <- function(operand, dims = NULL, drop = TRUE) reduce("reduce_min", operand, dims, drop)
+nv_reduce_min <- function(operand, dims = NULL, drop = TRUE) reduce("reduce_min", as_number(operand), dims, drop)
 
 #' @rdname nv_reduce
 #' @export
@@ -111,8 +110,9 @@ variance <- function(operand, dims, drop, correction, na.rm) {
   if (is.null(dims)) dims <- seq_along(sizes)
   n <- if (check_flag(na.rm)) count_of_numbers(operand, dims, drop) else reduced_count(operand, dims)
   centre <- mean_without_nan(operand, dims, FALSE, na.rm)
-  deviation <- without_nan(nv_sub(operand, nv_broadcast_to(centre, sizes)), 0, na.rm)
-  n <- if (na.rm) nv_max(nv_sub(n, correction), 0) else n - correction # NaN of no elements
+  deviation <- nv_sub(operand, nv_broadcast_to(centre, sizes))
+  if (na.rm) deviation <- nv_ifelse(nv_is_nan(operand), 0, deviation)
+  n <- if (na.rm) nv_max(nv_sub(n, correction), 0) else max(n - correction, 0) # NaN of no elements
   nv_div(nv_reduce_sum(nv_mul(deviation, deviation), dims, drop), n)
 }
 

@@ -1,7 +1,7 @@
 #' Quantiles, covariances and correlations
 #'
 #' `nv_quantile()` and `nv_median()` go along a dimension. [quantile()] and [median()] call them for all elements of a
-#' tensor. `nv_cov()` and `nv_cor()` are [cov()] and [cor()] of vectors, or of the columns of matrices; with [var()] and
+#' tensor, or of the dimensions `dims`: `median(x, dims = 1)`. `nv_cov()` and `nv_cor()` are [cov()] and [cor()] of vectors, or of the columns of matrices; with [var()] and
 #' [sd()] they work on tensors where anvil is attached. The variance of some dimensions is [nv_var()].
 #'
 #' With \eqn{h = (n - 1) p}{h = (n - 1) * p}, the quantile lies between the sorted elements at \eqn{\lfloor h \rfloor}{floor(h)} and
@@ -14,8 +14,9 @@
 #'   dimension of the result.
 #' @param dim The dimension, by default the last one.
 #' @param interpolation How to get a value between two elements.
-#' @param na.rm Whether NaN is left out.
-#' @param x,y Vectors of one length, or matrices with the same number of rows.
+#' @param na.rm Whether NaN is left out; of matrices, each observation that has one.
+#' @param x,y Vectors of one length, or matrices with the same number of observations.
+#' @param dims The dimension of matrices along which the observations are: 1, rows, or 2, columns.
 #' @return A tensor of floats. Of vectors, `nv_cov()` and `nv_cor()` give a scalar; of matrices a matrix with a row for each column
 #'   of `x` and a column for each one of `y`.
 #' @aliases median quantile var sd cov cor
@@ -55,13 +56,15 @@ interpolated <- function(at, p, interpolation) {
   switch(interpolation,
     lower = found$low,
     higher = found$high,
-    midpoint = found$low + (found$high - found$low) * 0.5,
+    midpoint = nv_ifelse(nv_eq(found$low, found$high), found$low, found$low * 0.5 + found$high * 0.5),
     nearest = nv_ifelse(nv_lt(found$fraction, 0.5), found$low, found$high),
-    linear = {
-      middle <- found$low + (found$high - found$low) * found$fraction
-      nv_ifelse(nv_eq(found$low, found$high), found$low, middle) # of two infinities, too
-    }
+    linear = part_way(found$low, found$high, found$fraction)
   )
+}
+
+# As quantile() does it: of infinities, too.
+part_way <- function(low, high, fraction) {
+  nv_ifelse(nv_or(nv_eq(low, high), nv_eq(fraction, 0)), low, low * (1 - fraction) + high * fraction)
 }
 
 # The neighbours and the fraction for a probability; the last element is NaN where one is.
@@ -113,58 +116,90 @@ nv_median <- function(operand, dim = NULL, interpolation = "linear", na.rm = FAL
 
 #' @rdname nv_quantile
 #' @export
-nv_cov <- function(x, y = NULL) {
-  x <- as_float(as_vector(x))
-  y <- if (is.null(y)) x else as_float(as_vector(y))
-  rows <- sizes_of(x)[1L]
-  if (!all(c(rank_of(x), rank_of(y)) %in% 1:2) || sizes_of(y)[1L] != rows) {
-    abort_anvil("shape", "`x` and `y` must be vectors or matrices with the same number of rows.", sprintf("x Got shapes %s.", ordinal_shapes(list(sizes_of(x), sizes_of(y)))))
-  }
-  found <- nv_div(nv_crossprod(centred_columns(x), centred_columns(y)), rows - 1)
-  if (rank_of(x) == 1L && rank_of(y) == 1L) nv_reshape(found, integer()) else found
-}
-
-centred_columns <- function(x) {
-  if (rank_of(x) == 1L) x <- nv_unsqueeze(x, 2L)
-  nv_sub(x, nv_reduce_mean(x, 1L, drop = FALSE))
+nv_cov <- function(x, y = NULL, dims = 1L, na.rm = FALSE) {
+  pair <- observations(x, y, dims, na.rm)
+  products <- nv_crossprod(pair$x, pair$y)
+  found <- nv_div(products, if (check_flag(na.rm)) nv_max(nv_sub(pair$n, 1), 0) else max(pair$n - 1, 0)) # NaN of no rows
+  if (pair$vectors) nv_reshape(found, integer()) else found
 }
 
 #' @rdname nv_quantile
 #' @export
-nv_cor <- function(x, y = NULL) {
+nv_cor <- function(x, y = NULL, dims = 1L, na.rm = FALSE) {
+  pair <- observations(x, y, dims, na.rm)
+  spread <- function(z) nv_sqrt(nv_reduce_sum(nv_mul(z, z), 1L))
+  found <- nv_clamp(-1, nv_div(nv_crossprod(pair$x, pair$y), nv_outer(spread(pair$x), spread(pair$y))), 1)
+  if (pair$vectors) {
+    return(nv_reshape(found, integer()))
+  }
+  # a column goes with itself, also where it is constant
+  if (is.null(y)) nv_set_diag(found, if (is_value(pair$n)) nv_ifelse(pair$n >= 2, 1, NaN) else if (pair$n >= 2) 1 else NaN) else found
+}
+
+# Matrices whose columns have mean 0, and how many rows count; rows that do not count are 0.
+observations <- function(x, y, dims, na.rm) {
+  alone <- is.null(y)
   x <- as_float(as_vector(x))
-  y <- if (is.null(y)) x else as_float(as_vector(y))
-  spread <- function(z) nv_sqrt(nv_reduce_sum(nv_pow(centred_columns(z), 2), 1L))
-  both <- nv_cov(x, y)
-  lengths <- nv_outer(spread(x), spread(y))
-  nv_clamp(-1, nv_div(nv_mul(both, sizes_of(x)[1L] - 1), if (rank_of(both) == 0L) nv_reshape(lengths, integer()) else lengths), 1)
+  y <- if (alone) x else as_float(as_vector(y))
+  vectors <- c(rank_of(x), rank_of(y)) == 1L
+  x <- in_columns(x, dims)
+  y <- in_columns(y, dims)
+  rows <- sizes_of(x)[1L]
+  if (!all(c(rank_of(x), rank_of(y)) == 2L) || sizes_of(y)[1L] != rows) {
+    abort_anvil("shape", "`x` and `y` must be vectors or matrices with the same number of observations.", sprintf("x Got shapes %s.", ordinal_shapes(list(sizes_of(x), sizes_of(y)))))
+  }
+  if (!check_flag(na.rm)) {
+    centred <- function(z) nv_sub(z, nv_reduce_mean(z, 1L, drop = FALSE))
+    x <- centred(x)
+    return(list(x = x, y = if (alone) x else centred(y), n = rows, vectors = all(vectors)))
+  }
+  broken <- nv_reduce_any(nv_is_nan(if (alone) x else nv_concatenate(x, y, dimension = 2L)), 2L, drop = FALSE)
+  n <- nv_reduce_sum(nv_convert(nv_not(broken), dtype(x)))
+  complete <- function(z) nv_ifelse(nv_broadcast_to(broken, sizes_of(z)), 0, z)
+  centred <- function(z) complete(nv_sub(z, nv_div(nv_reduce_sum(complete(z), 1L, drop = FALSE), n)))
+  x <- centred(x)
+  list(x = x, y = if (alone) x else centred(y), n = n, vectors = all(vectors))
+}
+
+# The observations along the first dimension, variables along the second.
+in_columns <- function(x, dims) {
+  dims <- check_whole_number(dims, "dims", 1L, 2L)
+  if (rank_of(x) == 1L) nv_unsqueeze(x, 2L) else if (dims == 2L && rank_of(x) == 2L) nv_transpose(x) else x
 }
 
 # --- R's generic functions -------------------------------------------------------------
 
 #' @importFrom stats median
 #' @export
-median.AnvilValue <- function(x, na.rm = FALSE, ...) {
-  no_others("median", "na.rm", ...)
-  nv_median(as_line(x), na.rm = na.rm)
+median.AnvilValue <- function(x, na.rm = FALSE, dims = NULL, ...) {
+  no_others("median", c("na.rm", "dims"), ...)
+  nv_median(as_line(x, dims), 1L, na.rm = na.rm)
 }
 
 #' @importFrom stats quantile
 #' @export
-quantile.AnvilValue <- function(x, probs = seq(0, 1, 0.25), na.rm = FALSE, names = TRUE, type = 7, ...) {
-  no_others("quantile", c("probs", "na.rm"), ...)
+quantile.AnvilValue <- function(x, probs = seq(0, 1, 0.25), na.rm = FALSE, names = TRUE, type = 7, dims = NULL, ...) {
+  no_others("quantile", c("probs", "na.rm", "dims"), ...)
   if (!identical(as.double(type), 7)) {
     abort_anvil("argument", "Quantiles of tensors are of `type` 7.", got_value(type))
   }
-  nv_quantile(as_line(x), probs, na.rm = na.rm)
+  nv_quantile(as_line(x, dims), probs, 1L, na.rm = na.rm)
 }
 
-# All elements along one dimension, in R's order.
-as_line <- function(x) switch(min(rank_of(x), 2L) + 1L, nv_reshape(x, 1L), x, nv_flatten(x))
+# All elements along one dimension, in R's order, or those of some dimensions along the first one.
+as_line <- function(x, dims = NULL) {
+  if (is.null(dims)) {
+    return(switch(min(rank_of(x), 2L) + 1L, nv_reshape(x, 1L), x, nv_flatten(x)))
+  }
+  sizes <- sizes_of(x)
+  dims <- check_dims(dims, length(sizes), of = "x")
+  others <- setdiff(seq_along(sizes), dims)
+  nv_reshape(nv_transpose(x, c(dims, others)), c(prod(sizes[dims]), sizes[others]))
+}
 
 #' @export
 scale.AnvilValue <- function(x, center = TRUE, scale = TRUE) {
-  sizes <- matrix_sizes(x, "x")
+  matrix_sizes(x, "x")
   x <- as_float(x)
   by_columns <- function(x, given, value, f) {
     if (is.logical(given) && !is_value(given)) {
@@ -173,8 +208,14 @@ scale.AnvilValue <- function(x, center = TRUE, scale = TRUE) {
       nv_sweep(x, 2L, given, f)
     }
   }
-  x <- by_columns(x, center, function(x) nv_reduce_mean(x, 1L, drop = FALSE), nv_sub)
-  by_columns(x, scale, function(x) nv_sqrt(nv_div(nv_reduce_sum(nv_mul(x, x), 1L, drop = FALSE), max(1, sizes[1L] - 1))), nv_div)
+  x <- by_columns(x, center, function(x) mean_without_nan(x, 1L, drop = FALSE, na.rm = TRUE), nv_sub)
+  by_columns(x, scale, root_mean_square, nv_div)
+}
+
+# Of the columns, without NaN.
+root_mean_square <- function(x) {
+  n <- nv_max(nv_sub(count_of_numbers(x, 1L, drop = FALSE), 1), 1)
+  nv_sqrt(nv_div(nv_reduce_sum(nv_square(without_nan(x, 0, TRUE)), 1L, drop = FALSE), n))
 }
 
 #' @export

@@ -6,7 +6,8 @@
 #'
 #' Elements are stored in R's column-major order. A double vector becomes an `f64`
 #' tensor and an integer vector an `i32` tensor without being copied; other dtypes
-#' are converted: to integers towards zero, to `bool` by `!= 0`.
+#' are converted: to integers towards zero, to `bool` by `!= 0`. A number that an integer dtype does not have is an
+#' error.
 #'
 #' Tensors are immutable, belong to R's garbage collector, and can be saved with
 #' [saveRDS()]. [identical()] and [all.equal()] compare their types and data, whether
@@ -16,9 +17,8 @@
 #'
 #' # Missing values
 #'
-#' Tensors know `NaN`, but no `NA`. In a float tensor, missing values are NaN. Among integers and logicals that
-#' become no floats they are an error, unless `na` says what stands in their place. `check = TRUE` makes
-#' all missing values an error.
+#' Tensors know `NaN`, but no `NA`. In a float tensor, missing values are NaN. In one of integers or `bool`, `NA` and NaN
+#' are an error, unless `na` says what stands in their place. `check = TRUE` makes all missing values an error.
 #'
 #' @param data A logical, integer, double or `integer64` vector or array; for
 #'   `nv_tensor()` also a raw buffer or, unchanged, an `AnvilTensor`, a data frame of numbers, a dense matrix of package

@@ -160,6 +160,10 @@ SEXP variable_of(SEXP frame, SEXP name);  // of this frame itself
 SEXP abstract_of(const ValuePtr&);        // R's AbstractTensor, ConcreteTensor or LiteralTensor
 SEXP debug_result(const ValuePtr&, const Tensor*);
 
+// What the common dtype of operands is at least: bools among themselves count as i32, or with integers become floats
+// of the default dtype.
+enum class Least : uint8_t { any, number, floating };
+
 // The operands of one call: boxed into the current descriptor, or, outside of a trace,
 // inputs of a graph that is evaluated at once and thrown away.
 class Recording {
@@ -172,7 +176,7 @@ class Recording {
   ValuePtr operand(SEXP, const std::string& name);
   std::vector<ValuePtr> operands(SEXP list, const char* argument, const std::vector<std::string>& labels = {});
   std::vector<ValuePtr> promoted(SEXP operands, const std::vector<std::string>& labels, bool broadcast,
-                                 bool to_float = false);
+                                 Least least = Least::any);
   SEXP finish(const std::vector<ValuePtr>& results);  // a box, or a list of boxes when there is not one
 
  private:

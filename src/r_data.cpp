@@ -1,7 +1,10 @@
 // R data to tensors and back: vectors, arrays and bytes.
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <optional>
+#include <utility>
 
 #include "base/memory.h"
 #include "r_common.h"
@@ -129,20 +132,51 @@ void copy_elements(SEXP from, int64_t n, To* to) {
   }
 }
 
-int64_t count_missing(SEXP x) {
+// Of doubles, NaN that is no NA counts where it would be no number of the dtype.
+int64_t count_missing(SEXP x, bool nan) {
   int64_t missing = 0;
   bool wide = is_integer64(x);
   in_pieces(XLENGTH(x), [&](int64_t begin, int64_t end) {
     if (TYPEOF(x) == REALSXP) {
       const double* p = REAL_RO(x);
       for (int64_t i = begin; i < end; ++i)
-        missing += wide ? std::bit_cast<int64_t>(p[i]) == INT64_MIN : R_IsNA(p[i]) != 0;
+        missing += wide  ? std::bit_cast<int64_t>(p[i]) == INT64_MIN
+                   : nan ? R_IsNaN(p[i]) || R_IsNA(p[i])
+                         : R_IsNA(p[i]) != 0;
     } else {
       const int* p = TYPEOF(x) == LGLSXP ? LOGICAL_RO(x) : INTEGER_RO(x);
       missing += std::count(p + begin, p + end, NA_INTEGER);
     }
   });
   return missing;
+}
+
+template <class To>
+bool has_room(double x) {
+  const double end = std::ldexp(1.0, std::numeric_limits<To>::digits), whole = std::trunc(x);
+  return whole >= (std::is_signed_v<To> ? -end : 0.0) && whole < end;
+}
+template <class To>
+bool has_room(int64_t x) {
+  return std::in_range<To>(x);
+}
+
+// Numbers that an integer dtype does not have would become others.
+template <class To>
+void check_room(SEXP from, DType dtype) {
+  const auto check = [&](auto x) {
+    if (has_room<To>(x)) return;
+    const std::string number = Scalar(x).text(std::is_same_v<decltype(x), double> ? DType::f64 : DType::i64);
+    throw Error("dtype", "`data` has " + number + ", which is no number of dtype " + std::string(name(dtype)) + ".",
+                {"i Choose another dtype; `nv_convert()` of a tensor takes any number."});
+  };
+  const R_xlen_t n = XLENGTH(from);
+  if (TYPEOF(from) == INTSXP)
+    for (const int *p = INTEGER_RO(from), *end = p + n; p != end; ++p) check(int64_t{*p});
+  else if (is_integer64(from))
+    for (const double *p = REAL_RO(from), *end = p + n; p != end; ++p) check(std::bit_cast<int64_t>(*p));
+  else if (TYPEOF(from) == REALSXP)
+    for (const double *p = REAL_RO(from), *end = p + n; p != end; ++p) check(*p);
 }
 
 // The same elements without attributes; before R 4.5 not copied when there are many.
@@ -191,14 +225,17 @@ SEXP make_tensor(SEXP data, const DType* dtype, const Shape& shape, bool ambiguo
                 "`data` has length " + std::to_string(length) + ", but the `shape` " + in_parentheses(shape) + " has " +
                     std::to_string(n) + " elements.",
                 {"i Only data of length 1 are repeated."});
-  const bool becomes_nan = is_float(type.dtype) || (TYPEOF(data) == REALSXP && !is_integer64(data));
-  if (check || !becomes_nan)
-    if (int64_t missing = count_missing(data))
+  if (check || !is_float(type.dtype))
+    if (int64_t missing = count_missing(data, !is_float(type.dtype)))
       throw Error("missing", "`data` has " + std::to_string(missing) + " missing value" + (missing == 1 ? "." : "s."),
                   {"i Tensors know NaN, but no NA.",
                    "i `nv_tensor(data, na = 0L)` says what missing values become; in a float dtype they are NaN."});
   bool same = length == n && ((type.dtype == DType::f64 && TYPEOF(data) == REALSXP && !is_integer64(data)) ||
                               (type.dtype == DType::i32 && TYPEOF(data) == INTSXP));
+  if (!same && is_integer(type.dtype))
+    visit(type.dtype, [&]<class T>() {
+      if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) check_room<T>(data, type.dtype);
+    });
   Shield<SEXP> held(guarded([&] { return same ? bare(data) : allocate_data(type); }));
   if (!same) visit(type.dtype, [&]<class T>() { copy_elements(data, n, static_cast<T*>(writable(held))); });
   return guarded([&] {

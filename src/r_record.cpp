@@ -161,11 +161,10 @@ void check_vector(const TensorType& vector, const std::string& name, const std::
 }
 }  // namespace
 
-// R arrays enter with the common dtype at once, so that no digit of theirs is lost. With
-// `to_float`, integers and bools among themselves take the default float dtype. Where shapes are
+// R arrays enter with the common dtype at once, so that no digit of theirs is lost. Where shapes are
 // made equal, vectors may stand for arrays of one dimension.
 std::vector<ValuePtr> Recording::promoted(SEXP operands, const std::vector<std::string>& labels, bool broadcast,
-                                          bool to_float) {
+                                          Least least) {
   std::vector<ValuePtr> values(static_cast<size_t>(XLENGTH(list_of(operands, "operands"))));
   bool first = true, arrays = false;
   auto enters = [&](SEXP x) { return is_array(x) || (broadcast && is_vector(x)); };
@@ -183,7 +182,8 @@ std::vector<ValuePtr> Recording::promoted(SEXP operands, const std::vector<std::
     common = first ? type : primitives::common_dtype(common, type);
     first = false;
   }
-  if (to_float && !is_float(common.dtype)) common = {default_float(), true};
+  if (least == Least::floating && !is_float(common.dtype)) common = {default_float(), true};
+  if (least == Least::number && common.dtype == DType::boolean) common = {DType::i32, false};
   for (size_t i = 0; arrays && i < values.size(); ++i) {
     if (values[i]) continue;
     Shield<SEXP> tensor(array_tensor(VECTOR_ELT(operands, static_cast<R_xlen_t>(i)), common.dtype));
@@ -271,16 +271,22 @@ SEXP anvil_record(SEXP, SEXP, SEXP args, SEXP frame) {
   });
 }
 
-// name, operands, params, whether scalars are spread over the common shape, and whether
-// integers become floats
+static Least least_named(SEXP name) {
+  const std::string text = text_of(name, "least");
+  return text == "float" ? Least::floating : text == "number" ? Least::number : Least::any;
+}
+
+// name, operands, params, whether scalars are spread over the common shape, and what the common
+// dtype is at least
 SEXP anvil_record_promoted(SEXP, SEXP, SEXP args, SEXP frame) {
   return entry([&] {
     External arguments{args};
     SEXP name = arguments.next(), operands = arguments.next(), params = arguments.next();
-    bool broadcast = flag_of(arguments.next(), "broadcast"), to_float = flag_of(arguments.next(), "to_float");
+    const bool broadcast = flag_of(arguments.next(), "broadcast");
+    const Least least = least_named(arguments.next());
     const Primitive& p = primitive_named(name);
     Recording recording(frame);
-    std::vector<ValuePtr> values = recording.promoted(operands, p.operands, broadcast, to_float);
+    std::vector<ValuePtr> values = recording.promoted(operands, p.operands, broadcast, least);
     return recording.finish(primitives::record(recording.graph(), p, std::move(values), params_from(p, params)));
   });
 }

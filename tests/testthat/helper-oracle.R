@@ -133,7 +133,7 @@ verb_texts <- function() {
     "outer(v, w)", "outer(v, w, @F)", "v %o% w", "outer(m, w)", "outer(v, c(1, 2), function(x, y) x - 2 * y)", "kronecker(m, s)", "m %x% v", "kronecker(v, w)",
     "diag(v)", "diag(m)", "diag(s)", "diag(v, @N)", "{ diag(s) <- v; s }", "{ m <- m + 0.5; diag(m) <- @X; m }", "scale(q)", "scale(q, scale = FALSE)", "scale(q, center = FALSE)",
     "sweep(m, 1, v)", "sweep(m, 1, v, @F)", "sweep(m, 2, colMeans(m))", "sweep(a, 1, v, @F)", "sweep(a, c(1, 2), m)", "sweep(m, 2, m[@I, ], @F)",
-    "which.max(v)", "which.min(m)", "which.max(z)", "order(v)", "order(v, decreasing = TRUE)", "order(k, w)", "order(z)", "order(z, decreasing = @T)", "order(b, v)", "rank(v)", "rank(k)", "rank(z, na.last = \"keep\")", "rank(v, ties.method = \"min\")", "rank(v, ties.method = \"first\")", "rank(v, ties.method = \"max\")",
+    "which.max(v)", "which.min(m)", "which.max(c(z, @X))", "order(v)", "order(v, decreasing = TRUE)", "order(k, w)", "order(z)", "order(z, decreasing = @T)", "order(b, v)", "rank(v)", "rank(k)", "rank(z, na.last = \"keep\")", "rank(v, ties.method = \"min\")", "rank(v, ties.method = \"first\")", "rank(v, ties.method = \"max\")",
     "tabulate(k, @N)", "tabulate(k, @I)", "rowsum(m, @G)", "rowsum(v, @G)", "max(@X, v)", "sum(1, v, m)", "prod(v, 0.5)", "min(c(1, 2), v)", "any(b)", "all(TRUE, b)", "any(FALSE, v > 0)", "sum(b)", "mean(b)", "mean(m)",
     "median(v)", "median(m)", "median(z, na.rm = TRUE)", "quantile(v)", "quantile(v, @U)", "quantile(z, c(@U, 0.1), na.rm = TRUE)", "var(v)", "sd(v)", "var(z, na.rm = TRUE)", "sd(z, na.rm = TRUE)", "cov(q)", "var(q)", "cor(q)", "cov(v, w)", "cor(cbind(v, w + k), k)", "cov(q, u)",
     "sum(z, na.rm = TRUE)", "prod(z, na.rm = TRUE)", "mean(z, na.rm = TRUE)", "max(z, na.rm = TRUE)", "min(0, z, na.rm = TRUE)", "is.na(z)", "anyNA(z)", "v %in% w", "@X %in% v", "v %in% c(1, 2, 3)", "k %in% m", "w %in% z",
@@ -142,7 +142,9 @@ verb_texts <- function() {
     "backsolve(chol(s), v)", "backsolve(chol(s), m, transpose = TRUE)", "forwardsolve(s, v)", "forwardsolve(s, m, upper.tri = TRUE)", "backsolve(s, @V)", "qr.coef(qr(q), u)", "qr.fitted(qr(q), u)", "qr.resid(qr(q), u)", "qr.X(qr(q))", "abs(qr.R(qr(q)))", "abs(qr.Q(qr(q)))", "qr.solve(q, u)",
     "convolve(v, w)", "convolve(v, k, type = \"open\")", "convolve(v, c(1, 2), type = \"filter\")", "convolve(u, v, type = \"o\")",
     "head(v, @H)", "tail(v, @H)", "head(m, @I)", "tail(m, -@I)", "head(m, c(@I, @J))", "rev(v)", "rev(m)", "drop(m[@I, , drop = FALSE])", "drop(a)", "c(@X, v)", "c(1, v, m)", "c(v, @V)", "c(b, TRUE)", "sort(v)", "sort(v, decreasing = TRUE)",
-    "ifelse(b, v, w)", "ifelse(v > 0, v, @X)", "atan2(v, w)", "v + @V", "@V * v", "v > @V", "v %% 3", "v %/% 2", "t(m)", "aperm(a)", "aperm(a, c(2, 3, 1))", "rbind(v, w)", "cbind(m, v)", "cbind(1, v)", "nrow(m) + v", "is.matrix(m) + v", "is.numeric(b) + v", "length(a) * v", "identical(v, v) + v", "abs(v)", "round(v)", "floor(z)", "exp(m)", "sqrt(abs(v))", "exp(k)", "-v", "!b", "b & v > 0", "b | w > 0"
+    "ifelse(b, v, w)", "ifelse(v > 0, v, @X)", "atan2(v, w)", "v + @V", "@V * v", "v > @V", "v %% 3", "v %/% 2", "t(m)", "aperm(a)", "aperm(a, c(2, 3, 1))", "rbind(v, w)", "cbind(m, v)", "cbind(1, v)", "nrow(m) + v", "is.matrix(m) + v", "is.numeric(b) + v", "length(a) * v", "identical(v, v) + v", "abs(v)", "round(v)", "floor(z)", "exp(m)", "sqrt(abs(v))", "exp(k)", "-v", "!b", "b & v > 0", "b | w > 0",
+    "b + (v > 0)", "b - (v > 0)", "@T * b", "b %*% (v > 0)", "crossprod(b)", "tcrossprod(b)", "outer(b, v > 0)", "-b", "+b", "abs(b)", "sign(b)", "sqrt(b)", "diff(b)", "max(b)", "range(b)", "pmax(b, v > 0)",
+    "scale(cbind(z, v))", "var(cbind(z, v), na.rm = TRUE)", "rowsum(v, @G, reorder = FALSE)"
   )
 }
 

@@ -28,8 +28,28 @@ test_that("every dtype adds, subtracts and multiplies in itself", {
     expect_equal(both(nv_floor_div, x, y), array(c(1, 1, 2)), label = dtype)
     expect_equal(as.character(dtype(x + y)), dtype)
   }
-  yes <- nv_tensor(c(TRUE, TRUE, FALSE))
-  expect_equal(flat(yes + nv_tensor(c(FALSE, TRUE, FALSE))), c(TRUE, TRUE, FALSE))
+})
+
+test_that("logicals count as integers", {
+  a <- c(TRUE, TRUE, FALSE)
+  b <- c(FALSE, TRUE, TRUE)
+  x <- nv_tensor(a)
+  y <- nv_tensor(b)
+  for (op in c("+", "-", "*", "^")) {
+    f <- match.fun(op)
+    expect_equal(as.vector(both(f, x, nv_tensor(!logical(3)))), f(a, !logical(3)), label = op)
+    expect_equal(as.vector(both(function(x) f(TRUE, x), y)), f(TRUE, b), label = op)
+  }
+  for (f in list(`-`, `+`, abs, sign, diff, cumsum, sqrt, range, max, min)) expect_equal(as.vector(both(f, x)), f(a) + 0L)
+  expect_equal(as.vector(both(function(x, y) sum(x + y), x, y)), sum(a + b))
+  expect_equal(as.vector(both(nv_pmax, x, y)), pmax(a, b))
+  expect_equal(as.vector(both(nv_square, x)), a^2)
+  expect_equal(as.vector(both(crossprod, x)), c(crossprod(a)))
+  expect_equal(both(tcrossprod, x), tcrossprod(a))
+  expect_equal(both(nv_outer, x, y), outer(a, b))
+  expect_equal(as.vector(both(`%*%`, x, y)), c(a %*% b))
+  expect_equal(type_of(x + y), "i32[3]")
+  expect_equal(flat(nvl_add(x, y)), a | b)
 })
 
 test_that("%% and %/% follow R for all signs", {
@@ -141,9 +161,9 @@ test_that("mistakes are explained", {
     nv_tensor(1:4) + nv_tensor(1:2)
     nv_add(nv_tensor(1:4), 1:4)
     nv_add(nv_tensor(1:4), "a")
-    nv_sub(nv_tensor(TRUE), nv_tensor(FALSE))
+    nvl_sub(nv_tensor(TRUE), nv_tensor(FALSE))
     nv_tensor(1L, "ui8") + -2L
-    -nv_tensor(TRUE)
+    nvl_negate(nv_tensor(TRUE))
     nv_abs(nv_tensor(1L, "ui8"))
   })
   expect_error(nv_tensor(1:4) + nv_tensor(1:2), class = "anvil_error_shape")

@@ -124,6 +124,72 @@ test_that("parameters out of their range, at their borders and NaN give what R g
   expect_same("q", "cauchy", p = p, location = c(0, NaN), scale = c(-1, 2))
 })
 
+test_that("F with infinite degrees of freedom, and other infinite parameters, are R's limits", {
+  x <- c(0, 1e-10, 0.1, 0.5, 1, 2, 10, 100)
+  df <- c(0.5, 1, 3, 100)
+  grid <- expand.grid(x = x, df = df)
+  for (flags in list(c(TRUE, FALSE), c(FALSE, FALSE), c(TRUE, TRUE), c(FALSE, TRUE))) {
+    lower <- flags[1]
+    log <- flags[2]
+    expect_equal(flat(nv_pf(f64(grid$x), f64(grid$df), Inf, lower, log)), pf(grid$x, grid$df, Inf, lower.tail = lower, log.p = log), tolerance = 1e-12)
+    expect_equal(flat(nv_pf(f64(grid$x), Inf, f64(grid$df), lower, log)), pf(grid$x, Inf, grid$df, lower.tail = lower, log.p = log), tolerance = 1e-12)
+  }
+  # R's own densities have no limit at 0, and a value beyond it
+  inner <- grid[grid$x > 0, ]
+  expect_equal(flat(nv_df(f64(inner$x), f64(inner$df), Inf)), dgamma(inner$x, inner$df / 2, inner$df / 2), tolerance = 1e-12)
+  expect_equal(flat(nv_df(f64(inner$x), Inf, f64(inner$df), log = TRUE)), dgamma(1 / inner$x, inner$df / 2, inner$df / 2, log = TRUE) - 2 * log(inner$x), tolerance = 1e-12)
+  p <- c(0.01, 0.3, 0.9)
+  expect_equal(flat(nv_qf(f64(p), 3, Inf)), qf(p, 3, Inf), tolerance = 1e-12)
+  expect_equal(flat(nv_qf(f64(p), Inf, 3)), 3 / qchisq(p, 3, lower.tail = FALSE), tolerance = 1e-12)
+  expect_equal(flat(nv_pf(f64(c(0.5, 1, 2)), Inf, Inf)), c(0, 0.5, 1))
+  g <- jit(gradient(function(q, df1, df2) nv_pf(q, df1, df2)))(nv_scalar(2, "f64"), nv_scalar(3, "f64"), nv_scalar(Inf, "f64"))
+  expect_equal(vapply(g, flat, 1), c(q = 3 * dchisq(6, 3), df1 = (pf(2, 3 + 1e-5, Inf) - pf(2, 3 - 1e-5, Inf)) / 2e-5, df2 = 0), tolerance = 1e-7)
+  counts <- f64(0:4)
+  expect_equal(flat(nv_dnbinom(counts, Inf, mu = 2)), dpois(0:4, 2), tolerance = 1e-14)
+  expect_equal(flat(nv_pnbinom(counts, Inf, mu = 2)), ppois(0:4, 2), tolerance = 1e-14)
+  expect_equal(flat(nv_dpois(counts, Inf)), numeric(5))
+  expect_equal(flat(nv_dgamma(f64(x), Inf)), numeric(length(x)))
+  for (shapes in list(c(Inf, Inf), c(Inf, 1), c(1, Inf))) {
+    expect_equal(flat(nv_dbeta(f64(c(0, 0.2, 0.5, 1)), shapes[1], shapes[2])), dbeta(c(0, 0.2, 0.5, 1), shapes[1], shapes[2]))
+  }
+})
+
+test_that("counts are whole up to rounding, as in R", {
+  x <- c((0.1 + 0.2) * 10, 3 - 1e-9, 3 + 1e-5)
+  expect_equal(flat(nv_dpois(f64(x), 2)), suppressWarnings(dpois(x, 2)))
+  expect_equal(flat(nv_dbinom(f64(x), 5, 0.3)), suppressWarnings(dbinom(x, 5, 0.3)))
+  expect_equal(flat(nv_dbinom(3, f64((0.1 + 0.2) * 20), 0.3)), dbinom(3, (0.1 + 0.2) * 20, 0.3))
+  expect_equal(flat(nv_dnbinom(f64(x), 5, 0.3)), suppressWarnings(dnbinom(x, 5, 0.3)))
+  expect_equal(flat(nv_dgeom(f64(x), 0.3)), suppressWarnings(dgeom(x, 0.3)))
+  expect_equal(flat(nv_dhyper(f64(x), 5, 5, 5)), suppressWarnings(dhyper(x, 5, 5, 5)))
+  expect_equal(flat(nv_dmultinom(f64(c(x[1], 1)), prob = f64(c(0.5, 0.5)))), dmultinom(c(3, 1), prob = c(0.5, 0.5)))
+})
+
+test_that("logarithms of densities near 1 keep their digits", {
+  x <- c(1e-100, 1e-10, 1e-5, 0.1, 1)
+  expect_equal(flat(nv_dgamma(f64(x), 1, log = TRUE)) / -x, rep(1, 5), tolerance = 1e-15)
+  expect_equal(flat(nv_dgamma(f64(x), 1.5, log = TRUE)), dgamma(x, 1.5, log = TRUE), tolerance = 1e-14)
+  g <- gradient(function(x, shape, rate) nv_dgamma(x, shape, rate, log = TRUE))(nv_scalar(0.3, "f64"), nv_scalar(1, "f64"), nv_scalar(2, "f64"))
+  expect_equal(vapply(g, flat, 1), c(x = -2, shape = log(0.6) - digamma(1), rate = 0.5 - 0.3), tolerance = 1e-14)
+})
+
+test_that("derivatives at the borders of parameters and values are one-sided limits", {
+  slope <- function(f, at) flat(gradient(f)(nv_scalar(at, "f64"))[[1L]])
+  expect_equal(vapply(0:2, function(k) slope(function(lambda) nv_dpois(k, lambda), 0), 1), c(-1, 1, 0))
+  expect_equal(slope(function(lambda) nv_dpois(0, lambda, log = TRUE), 0), -1)
+  expect_equal(slope(function(lambda) nv_dpois(1, lambda, log = TRUE), 0), Inf)
+  expect_equal(vapply(c(0, 1, 2, 5), function(k) slope(function(p) nv_dbinom(k, 5, p), 0), 1), c(-5, 5, 0, 0))
+  expect_equal(vapply(c(0, 3, 4, 5), function(k) slope(function(p) nv_dbinom(k, 5, p), 1), 1), c(0, 0, -5, 5))
+  expect_equal(slope(function(p) nv_dbinom(5, 5, p, log = TRUE), 1), 5)
+  for (q in c(-Inf, Inf)) {
+    expect_equal(slope(function(df) nv_pt(q, df), 3), 0)
+    expect_equal(slope(function(q) nv_pt(q, 3), q), 0)
+  }
+  expect_equal(slope(function(q) nv_pt(q, Inf), 0.3), dnorm(0.3))
+  expect_equal(slope(function(df) nv_pt(0.3, df), Inf), 0)
+  expect_equal(slope(function(x) nv_dgamma(x, 1), 0), -1)
+})
+
 test_that("what R has no function for", {
   x <- c(-3, 0, 0.5, 40)
   expect_equal(flat(nv_dlaplace(f64(x), 0.5, 2)), exp(-abs(x - 0.5) / 2) / 4)

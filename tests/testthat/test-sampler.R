@@ -130,6 +130,26 @@ test_that("samples with and without replacement", {
   expect_equal(shape(nv_sample(f64(m), c(4, 5), state, replace = TRUE)[[2]]), c(4L, 5L, 2L))
 })
 
+test_that("parameters out of range give no ordinary numbers", {
+  for (sd in list(-1, f64(c(-1, -1)))) expect_true(all(is.nan(drawn(nv_rnorm(2, state, "f64", sd = sd)))))
+  expect_identical(is.nan(drawn(nv_rnorm(3, state, "f64", sd = f64(c(1, -1, NaN))))), c(FALSE, TRUE, TRUE))
+  expect_true(all(is.nan(drawn(nv_runif(2, state, "f64", min = nv_scalar(2, "f64"), max = 1)))))
+  expect_true(all(is.nan(drawn(nv_rgamma(2, state, alpha = -1)))))
+  for (call in expression(
+    nv_rpois(2, state, -1), nv_rpois(2, state, Inf), nv_rpois(2, state, NaN), nv_rgeom(2, state, 0), nv_rgeom(2, state, 1.5),
+    nv_rnbinom(2, state, -1, 0.5), nv_rnbinom(2, state, 2, 0), nv_rnbinom(2, state, 2, mu = -1), nv_rbinom(2, state, prob = 2)
+  )) {
+    expect_error(eval(call), class = "anvil_error_argument")
+  }
+  for (draw in list(
+    function(dtype) nv_rpois(2, state, f64(c(-1, 3)), dtype), function(dtype) nv_rgeom(2, state, f64(c(0, 1)), dtype),
+    function(dtype) nv_rnbinom(2, state, f64(c(-1, 2)), 0.5, dtype = dtype), function(dtype) nv_rbinom(2, state, 5, f64(c(2, 0.5)), dtype)
+  )) {
+    expect_identical(is.nan(drawn(draw("f64"))), c(TRUE, FALSE))
+    expect_identical(drawn(draw("i32"))[1], 0L)
+  }
+})
+
 test_that("without a state, numbers follow R's generator, and in a trace that is an error", {
   set.seed(3)
   x <- nv_rnorm(3)

@@ -20,9 +20,28 @@ test_that("every dtype is stored and read", {
     expect_true(dtype(x) == t)
     expect_equal(as.double(x), c(0, 1, 100))
   }
-  expect_identical(as_array(nv_tensor(c(0, 2, NaN), "bool")), array(c(FALSE, TRUE, TRUE)))
-  expect_identical(as_array(nv_tensor(c(1.9, -1.9, 1e20, NaN), "i32")), array(c(1L, -1L, .Machine$integer.max, 0L)))
-  expect_identical(as_array(nv_tensor(c(-5, 300), "ui8")), array(c(0L, 255L)))
+  expect_identical(as_array(nv_convert(nv_tensor(c(0, 2, NaN)), "bool")), array(c(FALSE, TRUE, TRUE)))
+  expect_identical(as_array(nv_convert(nv_tensor(c(1.9, -1.9, 1e20, NaN)), "i32")), array(c(1L, -1L, .Machine$integer.max, 0L)))
+  expect_identical(as_array(nv_convert(nv_tensor(c(-5, 300)), "ui8")), array(c(0L, 255L)))
+})
+
+test_that("data become no other numbers in silence", {
+  for (t in c("i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64")) {
+    bits <- as.integer(sub("^u?i", "", t))
+    end <- if (startsWith(t, "u")) 2^bits else 2^(bits - 1)
+    start <- if (startsWith(t, "u")) 0 else -end
+    last <- end - max(1, end * 2^-53)
+    if (bits < 64L) expect_equal(as.double(nv_tensor(c(last + 0.5, start + 1), t)), c(last, start + 1), label = t)
+    for (x in c(end, start - max(1, end * 2^-52), Inf, -Inf)) expect_error(nv_tensor(x, t), "is no number of dtype", class = "anvil_error_dtype")
+    for (x in c(NA, NaN)) expect_error(nv_tensor(c(1, x), t), "1 missing value", class = "anvil_error_missing")
+    expect_equal(as.double(nv_tensor(c(1, NA), t, na = 5)), c(1, 5))
+  }
+  expect_error(nv_tensor(300L, "i8"), "`data` has 300, which is no number of dtype i8", class = "anvil_error_dtype")
+  expect_error(nv_scalar(-1L, "ui64"), class = "anvil_error_dtype")
+  expect_error(nv_tensor(1:2, "i8") + array(c(1L, 300L)), class = "anvil_error_dtype")
+  expect_error(nv_fill(300L, 2, "i8"), class = "anvil_error_dtype")
+  expect_error(nv_fill(NaN, 2, "i32"), class = "anvil_error_dtype")
+  expect_error(nv_tensor(c(1, NA), "bool"), class = "anvil_error_missing")
 })
 
 test_that("default dtypes and ambiguity follow the kind of data", {

@@ -14,15 +14,33 @@ test_that("reductions, statistics and margins are R's", {
     any(FALSE, v > 1), all(TRUE, v > 1), median(v), median(m), quantile(v), quantile(v, 0.3), var(v), sd(v), var(m), cov(m), cov(v, rev(v)), cor(s), cor(t(m), v),
     sum(w, na.rm = TRUE), mean(w, na.rm = TRUE), max(w, na.rm = TRUE), min(0, w, na.rm = TRUE), range(w, na.rm = TRUE), var(w, na.rm = TRUE), sd(w, na.rm = TRUE),
     median(w, na.rm = TRUE), quantile(w, c(0.1, 0.9), na.rm = TRUE), rowSums(rbind(w, v), na.rm = TRUE), colMeans(rbind(w, v), na.rm = TRUE),
+    scale(cbind(w, v)), scale(cbind(w, v), TRUE, c(2, 3)), scale(cbind(w, v), FALSE), var(cbind(w, v), na.rm = TRUE), cov(cbind(w, v), v, use = "complete.obs"), cor(cbind(w, v), use = "complete.obs"),
+    var(head(v, 0)), sd(head(v, 0)), cov(head(v, 0), head(v, 0)), var(c(1, Inf, v), na.rm = TRUE), median(c(-Inf, -Inf, v)), quantile(c(-Inf, v), c(0, 0.1, 0.5)), quantile(c(v, Inf), 0.9), median(c(-Inf, Inf, -Inf, Inf)),
     anyNA(w), is.na(w), pmin(w, v, na.rm = TRUE), pmax(w, 1.5)
   ))
+})
+
+test_that("medians, quantiles and covariances go along dimensions", {
+  a <- array(c(3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8), c(2, 3, 2))
+  expect_equal(both(function(a) median(a, dims = 1), f64(a)), apply(a, 2:3, median))
+  expect_equal(both(function(a) median(a, dims = c(3, 1)), f64(a)), array(apply(a, 2, median)))
+  expect_equal(both(function(a) quantile(a, c(0.2, 0.7), dims = 2), f64(a)), apply(a, c(1, 3), quantile, c(0.2, 0.7)), ignore_attr = TRUE)
+  expect_equal(both(nv_cor, f64(cbind(v, 1))), matrix(c(1, NaN, NaN, 1), 2))
+  expect_equal(both(function(m) nv_cov(m, dims = 2), f64(m)), cov(t(m)))
+  expect_equal(both(function(m) nv_cor(m, m + 1, dims = 2), f64(m)), cor(t(m)))
+  expect_equal(both(function(m) nv_cor(m, na.rm = TRUE), f64(cbind(c(NaN, v), c(1, v)))), cor(cbind(v, v)), ignore_attr = TRUE)
+})
+
+test_that("what would drop NaN or reorder by data says what to do", {
+  for (how in list(identity, jit)) expect_error(how(function(x) na.omit(x))(f64(c(1, NaN))), "na.rm = TRUE", class = "anvil_error_argument")
+  expect_error(rowsum(f64(v), nv_tensor(data$k), reorder = FALSE, n = 3), "numbered", class = "anvil_error_argument")
 })
 
 test_that("orders, ranks and groups are R's", {
   expect_as_in_r(expression(
     order(v), order(v, decreasing = TRUE), order(w), order(w, decreasing = TRUE), order(k, v), order(k, v, decreasing = c(TRUE, FALSE), method = "radix"), order(k, decreasing = TRUE),
     rank(v), rank(k), rank(k, ties.method = "min"), rank(k, ties.method = "max"), rank(k, ties.method = "first"), rank(w), rank(w, na.last = "keep"),
-    which.max(v), which.min(m), which.max(w), tabulate(k, 4), tabulate(k, 2), rowsum(m, c(2, 1)), rowsum(v, c("b", "a", "b")), 2 %in% v, v %in% 2, m %in% c(1, 7), w %in% w
+    which.max(v), which.min(m), which.max(w), tabulate(k, 4), tabulate(k, 2), rowsum(m, c(2, 1)), rowsum(v, c("b", "a", "b")), rowsum(v, c("b", "a", "b"), reorder = FALSE), rowsum(m, c(2, 1), FALSE), 2 %in% v, v %in% 2, m %in% c(1, 7), w %in% w
   ))
   expect_equal(both(function(x, group) nv_rowsum(x, group, n = 3), f64(v), nv_tensor(c(1L, 3L, 9L))), array(c(3, 0, 1)))
   expect_equal(flat(nv_tabulate(nv_tensor(c(2L, 2L, 3L)))), c(0L, 2L, 1L))
@@ -79,7 +97,7 @@ test_that("what has no meaning for tensors names what has", {
     gamma(x)
     jit(function(x) apply(x, 1, sum))(x)
     in_session(quote(cor(x, method = "kendall")), list(x = x))
-    in_session(quote(cov(x, use = "complete.obs")), list(x = x))
+    in_session(quote(cov(x, use = "pairwise")), list(x = x))
     in_session(quote(eigen(x)), list(x = x))
     in_session(quote(qr.Q(qr(x), complete = TRUE)), list(x = x))
     quantile(x, type = 6)
