@@ -37,6 +37,8 @@ set_late_methods <- function(...) {
     method <- shared_method(generic, verbs[[name]]$verb)
     setMethod(generic, "AnvilValue", method, where = late_home)
   }
+  # which asks the right-hand side as well, and would convert it for ever
+  setMethod(methods::getGeneric("solve", where = asNamespace("Matrix")), c("Matrix", "AnvilValue"), function(a, b, ...) solve_by(a, b, ...), where = late_home)
 }
 
 await_matrix <- function() {

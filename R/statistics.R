@@ -164,6 +164,7 @@ as_line <- function(x) switch(min(rank_of(x), 2L) + 1L, nv_reshape(x, 1L), x, nv
 
 #' @export
 scale.AnvilValue <- function(x, center = TRUE, scale = TRUE) {
+  if (rank_of(x) == 1L) x <- nv_unsqueeze(x, 2L) # as R's does
   sizes <- matrix_sizes(x, "x")
   x <- as_float(x)
   by_columns <- function(x, given, value, f) {
