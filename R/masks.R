@@ -221,7 +221,7 @@ tensor_verbs <- function() {
     drop = masked(function(x) nv_squeeze(x)),
     ifelse = masked(function(test, yes, no) nv_ifelse(as_vector(test), yes, no), also = quote(
       # what R's would not look at must not be looked at
-      is.logical(test) && (any(test, na.rm = TRUE) && is_value(yes) || !all(test, na.rm = TRUE) && is_value(no))
+      is.logical(test) && (any(test, na.rm = TRUE) && is.object(yes) && is_value(yes) || !all(test, na.rm = TRUE) && is.object(no) && is_value(no))
     )),
     `%in%` = masked(function(x, table) if (length(dim(x)) > 1L) nv_flatten(nv_in(x, table)) else nv_in(x, table), at = c("x", "table")),
     atan2 = masked(function(y, x) nv_atan2(y, x), at = c("y", "x")),
