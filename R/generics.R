@@ -183,7 +183,7 @@ reduce_generic <- function(generic, operands, na.rm = FALSE) {
     drop <- operands[["drop"]] %||% TRUE
     operands <- unname(operands[!(names(operands) %in% known)])
   }
-  operands <- Filter(Negate(is.null), operands)
+  operands <- operands[!vapply(operands, is.null, NA)]
   if (generic == "range") {
     return(nv_concatenate(reduce_generic("min", operands, na.rm), reduce_generic("max", operands, na.rm)))
   }
