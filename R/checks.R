@@ -32,7 +32,7 @@ check_number <- function(x, name = rlang::caller_arg(x)) {
 # As an integer, or where the range is wider than R's integers as a double.
 check_whole_number <- function(x, name = rlang::caller_arg(x), lower = -.Machine$integer.max, upper = .Machine$integer.max) {
   if (!is_whole(x) || length(x) != 1L || x < lower || x > upper) {
-    range <- if (upper != .Machine$integer.max) {
+    range <- if (upper != .Machine$integer.max || lower != -upper && is_whole(x) && any(x > upper)) {
       sprintf(" from %.0f to %.0f", lower, upper)
     } else if (lower != -.Machine$integer.max) {
       sprintf(" of at least %.0f", lower)

@@ -51,6 +51,7 @@ user_call <- function() {
   if (i < 1L) {
     return(NULL)
   }
+  if (identical(sys.call(i)[[1L]], quote(.verb))) i <- parents[i] # a mask's
   call <- sys.call(i)
   # so rbind() and cbind() call their methods
   inside <- i > 1L && length(call) > 1L && identical(call[[2L]], quote(deparse.level))
@@ -62,12 +63,8 @@ is_base_helper <- function(f) identical(environment(f), .BaseNamespaceEnv) && !i
 # A method of a group generic is called by an operator, one of `[<-` by an assignment: show that.
 readable_call <- function(call, frame) {
   attr(call, "srcref") <- NULL
-  if (length(call) > 1L && identical(call[[2L]], quote(`*tmp*`))) {
-    target <- as.list(call)[-1L]
-    target[[1L]] <- quote(x)
-    target[names(target) == "value"] <- NULL
-    head <- sub("<-.*$", "", as.character(call[[1L]]))
-    return(call("<-", as.call(c(as.name(head), target)), quote(...)))
+  if (is_assignment(call)) {
+    return(assignment_call(call))
   }
   generic <- frame[[".Generic"]]
   if (is.character(generic) && length(generic) == 1L) {
@@ -77,6 +74,16 @@ readable_call <- function(call, frame) {
     call[inlined] <- list(quote(x))
   }
   call
+}
+
+is_assignment <- function(call) length(call) > 1L && identical(call[[2L]], quote(`*tmp*`))
+
+assignment_call <- function(call) {
+  target <- as.list(call)[-1L]
+  target[[1L]] <- quote(x)
+  target[names(target) == "value"] <- NULL
+  head <- sub("<-.*$", "", as.character(call[[1L]]))
+  call("<-", as.call(c(as.name(head), target)), quote(...))
 }
 
 # Called by the core: sum(), round() and the like hand on values. The variables of the caller that hold them stand for them.
@@ -108,6 +115,7 @@ location_text <- function(call) {
 
 call_text <- function(call) {
   attr(call, "srcref") <- NULL
+  if (is_assignment(call)) call <- assignment_call(call)
   text <- deparse(call, width.cutoff = 80L, nlines = 2L)
   if (length(text) > 1L) paste(text[1L], "...") else text
 }
@@ -148,6 +156,17 @@ warn_unrolled <- function(call, most) {
       i = "`options(anvil.unrolled_calls = )` says how many calls a line may make; with `Inf` there is no warning."
     ),
     class = c("anvil_warning_unrolled", "anvil_warning"), call = user_call()
+  )
+}
+
+# R counts the elements of a matrix with a single index, and so do which.max() and order().
+warn_rows <- function() {
+  rlang::warn(
+    c("A tensor that is the only index of a matrix takes rows.",
+      i = "`x[i, ]` says so, without this warning.",
+      i = "`nv_flatten(x)[i]` takes elements, as R's `x[i]` and what `which.max()` and `order()` give mean it; `dim<-` restores the shape."
+    ),
+    class = c("anvil_warning_index", "anvil_warning"), call = user_call(), .frequency = "once", .frequency_id = "anvil_rows"
   )
 }
 

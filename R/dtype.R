@@ -25,7 +25,7 @@ as_dtype_argument <- function(x, name = "dtype") {
   }
   code <- dtype_code(x)
   if (is.na(code)) {
-    meant <- c(double = "f64", float = "f32", numeric = "f64", integer = "i32", int = "i32", logical = "bool")
+    meant <- c(double = "f64", float = "f32", half = "f16", float16 = "f16", bfloat16 = "bf16", float32 = "f32", float64 = "f64", numeric = "f64", integer = "i32", int = "i32", logical = "bool")
     abort_anvil("dtype", sprintf("`%s` is not a dtype.", name), c(
       sprintf("x Got %s.", describe_value(x)),
       if (is.character(x) && length(x) == 1L && x %in% names(meant)) sprintf("i Did you mean \"%s\"?", meant[[x]]),

@@ -215,6 +215,18 @@ solve.AnvilValue <- function(a, b = NULL, ...) {
   nv_solve(a, b)
 }
 
+# R's solve() asks the first argument only.
+solve_by <- function(a, b, ...) {
+  no_others("solve", "b", ...)
+  if (is_qr(a) || inherits(a, "qr")) {
+    return(nv_qr_solve(tensor_qr(a), b))
+  }
+  if (isS4(a)) {
+    abort_anvil("argument", "`a` is a matrix of another package, with which `solve()` of a tensor cannot work.", c(got_value(a), "i Use `solve(as.matrix(a), b)`."))
+  }
+  nv_solve(a, b)
+}
+
 #' @export
 determinant.AnvilValue <- function(x, logarithm = TRUE, ...) {
   no_others("determinant", "logarithm", ...)

@@ -3,7 +3,10 @@
 
 refused <- function(generic) {
   force(generic)
-  function(...) unsupported(generic, verb_hint(generic))
+  function(...) {
+    verb <- outer_verb() %||% generic
+    unsupported(generic, c(if (verb != generic) sprintf("x `%s()` of R calls it.", verb), verb_hint(verb)))
+  }
 }
 
 #' @export

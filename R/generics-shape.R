@@ -89,6 +89,7 @@ rep.AnvilValue <- function(x, times = 1L, length.out = NULL, each = 1L, ...) {
     return(nv_flatten(repeated))
   }
   places <- do.call(rep, c(list(seq_len(n), times = times, each = each), length.out = length.out))
+  if (n == 0L && length(places) > 0L) abort_anvil("argument", "`x` has no elements that could be repeated.", got_value(length.out))
   take_gathered(x, 1L, nv_tensor(as.integer(places)))
 }
 

@@ -10,12 +10,14 @@
 #' R would recycle: `sweep(m, 2, v)` lines `v` up with the columns of `m`, and `m - mean(m, dims = 1, drop = FALSE)` keeps the
 #' dimension that it needs.
 #'
-#' What is not in these tables does not know tensors: [as_array()] takes the data out of one, outside of a trace. See
-#' `vignette("differences", "anvil")` for all that differs from R.
+#' What is not in these tables does not know tensors, nor does what the last one lists: some of it takes the data out of a tensor and
+#' gives R data in debug mode, which is an error in a trace; else [as_array()] does so. See `vignette("differences", "anvil")` for all
+#' that differs from R.
 #'
 #' @eval verb_sections()
 #' @name anvil_generics
-#' @aliases all any atan2 besselI besselJ besselK besselY c drop max min norm pmax pmin prod psigamma range sum which.max which.min
+#' @aliases all any atan2 besselI besselJ besselK besselY c drop identical is.logical isFALSE isTRUE max min ncol norm nrow pmax pmin prod
+#' @aliases psigamma range sprintf stopifnot sum weighted.mean which.max which.min
 #' @eval paste("@aliases", paste(c(names(refused_verbs()), names(distribution_verbs())), collapse = " "))
 #' @examples
 #' x <- nv_tensor(matrix(c(1, 2, 3, 4), 2))
@@ -181,6 +183,7 @@ reduce_generic <- function(generic, operands, na.rm = FALSE) {
     drop <- operands[["drop"]] %||% TRUE
     operands <- unname(operands[!(names(operands) %in% known)])
   }
+  operands <- operands[!vapply(operands, is.null, NA)]
   if (generic == "range") {
     return(nv_concatenate(reduce_generic("min", operands, na.rm), reduce_generic("max", operands, na.rm)))
   }

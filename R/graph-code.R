@@ -79,7 +79,7 @@ callee_code <- function(code, primitive, about) {
 
 strict_name <- function(info) {
   name <- paste0("nvl_", info$key)
-  f <- if (!is.null(info) && !info$positions && !length(info$graphs) && !(info$key %in% c("print", "check"))) get0(name, topenv(), mode = "function")
+  f <- if (!is.null(info) && !info$positions && !length(info$graphs) && !info$effect) get0(name, topenv(), mode = "function")
   if (!is.null(f) && identical(setdiff(names(formals(f)), info$parameters), info$operands)) name
 }
 

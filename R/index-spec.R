@@ -94,6 +94,9 @@ index_by_range <- function(range, size) {
   }
   first <- range[1L]
   last <- range[n]
+  if (isTRUE(max(first, last) < 0)) {
+    return(index_by_vector(range, size))
+  }
   if (!is_whole(c(first, last)) || min(first, last) < 1 || max(first, last) > size) {
     out_of_bounds(sprintf("Range %s:%s", format(first), format(last)), size)
   }
@@ -101,6 +104,7 @@ index_by_range <- function(range, size) {
 }
 
 index_by_numbers <- function(index, size) {
+  if (is.null(index)) index <- integer()
   if (is.list(index) && !is.object(index)) {
     if (length(index) == 0L || !all(lengths(index) == 1L)) {
       abort_anvil("index", "A list as an index must hold single whole numbers, and at least one.")
@@ -138,6 +142,8 @@ index_by_vector <- function(index, size) {
     index <- which(index)
   } else if (length(index) > 0L && is_whole(index) && all(index < 0)) {
     index <- seq_len(size)[-check_index(-index, size)]
+  } else if (is_whole(index) && any(index < 0) && any(index > 0)) {
+    abort_anvil("index", "Negative numbers in an index leave places out, and go with no positive ones.", sprintf("x Got %s.", describe_value(index)))
   }
   index <- check_index(index, size)
   index_by_places(index)
@@ -169,6 +175,7 @@ index_by_tensor <- function(index, size) {
   if (!is_integer_code(tag[1L])) {
     abort_anvil("index", "Dynamic indices must be integers.", c(
       sprintf("x Got %s.", type_text(index)),
+      if (is_float_code(tag[1L])) "i `nv_convert(i, \"i32\")` makes integers of it.",
       if (tag[1L] == 0L) sprintf("i A mask has the length %d of the dimension, or the shape of the tensor.", size)
     ))
   }
@@ -222,6 +229,7 @@ places_by_tensor <- function(index, sizes) {
   if (tag[1L] == 0L && identical(tag[-(1:2)], sizes)) {
     return(list(mask = index))
   }
+  if (is_integer_code(tag[1L]) && length(tag) < 4L && length(sizes) > 1L) warn_rows()
   if (!is_integer_code(tag[1L]) || length(tag) != 4L || tag[4L] != length(sizes)) {
     return(NULL)
   }

@@ -12,11 +12,13 @@
 #' * `c(1, 3)`, `array(i)` or `list(1, 3)`: these elements in this order, possibly repeated. A vector `i` that happens
 #'   to have one element is a number, as in R; `array(i)` always keeps the dimension;
 #' * a logical vector as long as the dimension: the elements where it is `TRUE`;
-#' * negative numbers (`-1`, `-(1:3)`): all others;
+#' * negative numbers (`-1`, `-3:-1`): all others;
 #' * a scalar integer tensor, whose value may be known only when the program runs: the
 #'   dimension disappears;
 #' * an integer tensor with one dimension: these elements, possibly repeated;
 #' * in assignments, a `bool` tensor as long as the dimension, a mask: the elements where it is `TRUE`.
+#'
+#' `x[[i, j]]` takes one element.
 #'
 #' One index may also stand for all dimensions: a matrix of numbers or an integer tensor with one column for
 #' each dimension, whose rows are the places of single elements; a logical array of the shape of `x`, and in assignments a
@@ -27,14 +29,16 @@
 #' the nearest end, and what is assigned there by a vector of indices is dropped; what is traced under
 #' `options(anvil.check_index = TRUE)` checks its indices when it runs.
 #'
-#' `value` is a scalar, or has exactly the shape of the part; for a mask it is a scalar. It is converted to the dtype of
+#' `value` is a scalar, or has exactly the shape of the part, or is a vector of R as long as a part of one dimension; for a mask it
+#' is a scalar. It is converted to the dtype of
 #' `x`, if promotion leads there; a number written in R must be one that the dtype
 #' has. When an index is repeated, the last value stays.
 #'
 #' # Differences from R
 #'
 #' * `x[2:2, ]`, a range written as one, keeps the dimension.
-#' * `x[i]` of a matrix takes rows; there is no index into the flattened tensor, and none by names.
+#' * `x[i]` of a matrix takes rows; there is no index into the flattened tensor, and none by names. What [which.max()] and [order()]
+#'   count, `nv_flatten(x)[i]` takes. A tensor that is the only index of a matrix is a warning, once in a session: `x[i, ]` is not.
 #' * What a `bool` tensor picks has a size that depends on data, so `x[mask]` is an error that says what to do.
 #' * 0 is no index, and `value` is not recycled.
 #'
@@ -206,10 +210,11 @@ contiguous_blocks <- function(s, plain) {
 
 # The value in the dtype of x, with all dimensions of x, those that are dropped of size 1.
 prepare_update <- function(value, tag, s) {
+  value <- vector_for(value, s)
   if (!is_tensorish(value)) {
     abort_anvil("argument", "`value` must be a tensor, an R array or a number.", c(
       sprintf("x Got %s.", describe_value(value)),
-      if (is_r_data(value)) "i Vectors do not become tensors by themselves: use `array()` or `nv_tensor()`."
+      if (is_r_data(value)) sprintf("i A vector of R goes with a part of one dimension and its length, and this one has shape %s.", shape2string(result_sizes(s)[s$keep]))
     ))
   }
   if (any(s$masked)) value <- single_value(value, tag)
@@ -228,6 +233,13 @@ prepare_update <- function(value, tag, s) {
   if (all(s$keep)) value else record("reshape", list(value), list(shape = size))
 }
 
+# A vector of R counts as what has its length and, but for dimensions of size 1, one dimension.
+vector_for <- function(value, s) {
+  size <- result_sizes(s)[s$keep]
+  fits <- is_r_data(value) && length(value) != 1L && is.null(dim(value)) && !any(s$masked) && length(value) == prod(size) && sum(size != 1L) <= 1L
+  if (fits) array(value, size) else value
+}
+
 # The value for the elements of a mask, of which nobody knows how many there are.
 single_value <- function(value, tag) {
   if (!is_tensorish(value) || length(sizes_of(value)) > 0L) {
@@ -242,14 +254,14 @@ single_value <- function(value, tag) {
 value_as <- function(value, tag) {
   dtype <- names(dtype_codes)[tag[1L] + 1L]
   from <- type_tag(value)
-  whole <- is_literal(value) && is.numeric(value) && is_integer_code(tag[1L]) && is_whole(value)
+  whole <- is_r_data(value) && is.numeric(value) && is_integer_code(tag[1L]) && is_whole(value)
   if (!whole && .Call(C_anvil_common_dtype, from[1L], tag[1L], from[2L] != 0L, FALSE)[1L] != tag[1L]) {
     message <- "Value type %s is not promotable to left-hand side type %s."
     message <- sprintf(message, names(dtype_codes)[from[1L] + 1L], dtype)
     abort_anvil("dtype", message, "i Convert `x` or `value` with `nv_convert()`.")
   }
+  if (whole) check_in_range(value, dtype)
   if (is_literal(value)) {
-    if (whole) check_in_range(value, dtype)
     return(nv_fill(value, integer(), dtype, ambiguous = tag[2L] != 0L))
   }
   if (is_r_array(value)) {
@@ -264,7 +276,8 @@ check_in_range <- function(value, dtype) {
   bits <- integer_bits(dtype)
   signed <- startsWith(dtype, "i")
   whole <- trunc(value)
-  if (is.nan(whole) || whole < (if (signed) -2^(bits - 1) else 0) || whole >= 2^(bits - signed)) {
-    abort_anvil("dtype", sprintf("The literal %s is no number of dtype %s.", format(value), dtype))
+  wrong <- is.nan(whole) | whole < (if (signed) -2^(bits - 1) else 0) | whole >= 2^(bits - signed)
+  if (any(wrong)) {
+    abort_anvil("dtype", sprintf("The literal %s is no number of dtype %s.", format(value[wrong][1L]), dtype))
   }
 }

@@ -7,7 +7,7 @@
 #'
 #' With a tensor, R's [qr()], [svd()] and [eigen()] give lists of tensors: `Q` and `R`; `d`, `u` and `v`; `values`, from the largest
 #' to the smallest, and `vectors`. Such a list of `qr()` is what [qr.Q()], [qr.R()], [qr.X()], [qr.coef()], [qr.fitted()],
-#' [qr.resid()] and [qr.solve()] take. Columns may have other signs than R's, and there are no pivots and no rank: of a matrix
+#' [qr.resid()], [qr.qy()], [qr.qty()] and [qr.solve()] take. Columns may have other signs than R's, and there are no pivots and no rank: of a matrix
 #' whose columns depend on each other the coefficients are infinite or NaN.
 #'
 #' @param a,b A matrix; a vector or matrix with the same number of rows.
@@ -16,7 +16,7 @@
 #' @param type `"circular"`, for vectors of one length, `"open"`, as if there were zeros around `x`, or
 #'   `"filter"`, where `y` lies within `x` only.
 #' @return A tensor of floats.
-#' @aliases qr.Q qr.R qr.X qr.coef qr.fitted qr.resid qr.solve svd eigen chol2inv backsolve forwardsolve convolve
+#' @aliases qr.Q qr.R qr.X qr.coef qr.fitted qr.resid qr.qy qr.qty qr.solve svd eigen chol2inv backsolve forwardsolve convolve
 #' @family linear algebra
 #' @export
 #' @examples
@@ -86,6 +86,7 @@ qr.AnvilValue <- function(x, ...) {
 }
 
 svd_tensor <- function(x, nu = NULL, nv = NULL) {
+  if (rank_of(x) == 1L) x <- nv_unsqueeze(x, 2L) # as R's does
   found <- nv_svd(as_float(x))
   sizes <- sizes_of(x)
   columns <- function(m, n, name) {

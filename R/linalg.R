@@ -51,6 +51,7 @@ matrix_product <- function(operands, left, right) {
   vectors <- rank == 1L
   if (any(vectors) && all(rank %in% 1:2)) {
     matrices <- vectors_as_matrices(operands, vectors, left, right)
+    check_conformable(operands, lapply(matrices, sizes_of), c(2L - left, 2L - right), labels)
     return(record("dot_general", matrices, list(contracting_dims = list(2L - left, 2L - right), batching_dims = list(integer(), integer()))))
   }
   if (any(rank < 2L) || rank[1L] != rank[2L] && all(rank != 2L)) {
@@ -64,10 +65,21 @@ matrix_product <- function(operands, left, right) {
       )
     )
   }
+  check_conformable(operands, lapply(operands, sizes_of), rank - c(left, right), labels)
   batch <- if (rank[1L] == rank[2L]) seq_len(rank[1L] - 2L) else integer()
   product <- record("dot_general", operands, list(contracting_dims = list(rank[1L] - left, rank[2L] - right), batching_dims = list(batch, batch)))
   # a matrix on the left of a stack: its rows are the first dimension, before those that count matrices
   if (rank[1L] < rank[2L]) nv_transpose(product, c(seq_len(rank[2L] - 2L) + 1L, 1L, rank[2L])) else product
+}
+
+# As R says it: what lies along the dimension that is summed over has one size.
+check_conformable <- function(operands, sizes, summed, labels) {
+  if (sizes[[1L]][summed[1L]] != sizes[[2L]][summed[2L]]) {
+    abort_anvil("shape", sprintf("`%s` and `%s` are non-conformable in a matrix product.", labels[1L], labels[2L]), c(
+      sprintf("x Got shapes %s.", ordinal_shapes(lapply(operands, sizes_of))),
+      sprintf("x It sums over sizes %d and %d.", sizes[[1L]][summed[1L]], sizes[[2L]][summed[2L]])
+    ))
+  }
 }
 
 # A vector lies along the dimension that is summed over, or, where the other operand has only size 1 to be summed

@@ -19,12 +19,21 @@ mask_home <- new.env(parent = .BaseNamespaceEnv)
 mask_home$.attached <- new.env(parent = globalenv())
 
 # verb: the function of tensors, or the name of one of the package's, with those of the formals that it takes. at: which arguments may be tensors;
-# NULL: any in `...`. is: what a tensor is there.
-masked <- function(verb, at = names(formals(own_function(verb)))[1L], is = "AnvilValue") list(verb = verb, at = at, is = is)
+# NULL: any in `...`. is: what a tensor is there. also: when else it is meant. A list of `mask` alone holds the mask itself.
+masked <- function(verb, at = names(formals(own_function(verb)))[1L], is = "AnvilValue", also = NULL) {
+  list(verb = verb, at = at, is = is, also = also)
+}
 
 own_function <- function(f) if (is.name(f)) get(as.character(f), topenv(), mode = "function") else f
 
 mask <- function(name, spec) {
+  mask <- spec$mask %||% mask_of_verb(name, spec)
+  environment(mask) <- if (is.function(spec$verb)) list2env(list(.verb = spec$verb), parent = mask_home) else mask_home
+  attr(mask, "srcref") <- NULL
+  compiler::cmpfun(mask) # which neither the installation nor R's own compiler does for functions in a list
+}
+
+mask_of_verb <- function(name, spec) {
   symbol <- as.name(name)
   base <- function_of_r(name)
   formals <- formals(args(base))
@@ -50,14 +59,13 @@ mask <- function(name, spec) {
       if (is.null(.(symbol))) .(ours) else .(otherwise)
     })
   } else {
-    bquote(if (.(mask_condition(spec$at, spec$is, may_be_missing))) .(ours) else {
+    condition <- Reduce(function(a, b) bquote(.(a) || .(b)), c(mask_condition(spec$at, spec$is, may_be_missing), spec$also))
+    bquote(if (.(condition)) .(ours) else {
       .(symbol) <- .Call(C_anvil_behind, .attached, quote(.(symbol)), .(!is.null(own)))
       .(otherwise)
     })
   }
-  environment(mask) <- if (is.name(spec$verb)) mask_home else list2env(list(.verb = verb), parent = mask_home)
-  attr(mask, "srcref") <- NULL
-  compiler::cmpfun(mask) # which neither the installation nor R's own compiler does for functions in a list
+  mask
 }
 
 # The body of R's function, if all that it sees are its arguments, variables of its own, base, and what of stats the masks'
@@ -98,7 +106,7 @@ make_verb_masks <- function() {
 load_masks <- function() {
   if (!identical(R.version.string, verb_masks$r)) assign("verb_masks", make_verb_masks(), envir = topenv())
   home <- topenv()
-  helpers <- c("C_anvil_behind", "C_anvil_behind_data", "as_given", "is_qr", "refuse_argument")
+  helpers <- c("C_anvil_behind", "C_anvil_behind_data", "as_given", "is_qr", "is_value", "refuse_argument", "truth_of_bool")
   for (name in verb_masks$stats) assign(name, get(name, asNamespace("stats")), envir = mask_home)
   for (name in helpers) assign(name, get(name, home), envir = mask_home)
   for (name in verb_masks$verbs) eval(bquote(delayedAssign(.(name), .(as.name(name)), home, mask_home)))
@@ -130,11 +138,17 @@ mask_calls <- function(f, names, asked) {
 # Of the arguments with a default, those of which a function asks whether they were given, or whose default it makes
 # inside; NA where it looks at the whole call.
 asked_arguments <- function(f) {
-  with_default <- setdiff(names(formals(f)), required_arguments(f))
-  if (is.primitive(f) || length(with_default) == 0L) {
+  if (is.primitive(f)) {
     return(character())
   }
   text <- body_text(f)
+  if (is_generic_text(text)) {
+    return(required_arguments(f)[-1L])
+  }
+  with_default <- setdiff(names(formals(f)), required_arguments(f))
+  if (length(with_default) == 0L) {
+    return(character())
+  }
   if (looks_at_its_call(text)) {
     return(NA_character_)
   }
@@ -142,14 +156,15 @@ asked_arguments <- function(f) {
   Filter(function(x) asks_for(x, text) || made_inside(x), with_default)
 }
 
-# Arguments without a default that a call may do without.
+# Arguments without a default that a call may do without; of a generic function its methods decide.
 optional_arguments <- function(f) {
   required <- required_arguments(f)
   text <- body_text(f)
-  if (is.primitive(f) || looks_at_its_call(text)) required else Filter(function(x) asks_for(x, text), required)
+  if (is.primitive(f) || is_generic_text(text) || looks_at_its_call(text)) required else Filter(function(x) asks_for(x, text), required)
 }
 
 body_text <- function(f) paste(deparse(body(f)), collapse = "\n")
+is_generic_text <- function(text) grepl("^UseMethod\\(", text)
 looks_at_its_call <- function(text) grepl("nargs\\(\\)|(match|sys)\\.call\\(", text)
 asks_for <- function(argument, text) grepl(sprintf("missing(%s)", argument), text, fixed = TRUE)
 
@@ -161,8 +176,9 @@ arguments_of_call <- function(names) {
 }
 
 mask_condition <- function(at, is, may_be_missing) {
+  if (identical(is, "qr")) may_be_missing <- at[-1L] # R's function looks at its first argument first
   tests <- lapply(at, function(x) {
-    test <- if (identical(is, "qr")) bquote(!is.object(.(as.name(x))) && is_qr(.(as.name(x)))) else bquote(is.object(.(as.name(x))) && inherits(.(as.name(x)), .(is)))
+    test <- if (identical(is, "qr") && x == "qr") bquote(!is.object(.(as.name(x))) && is_qr(.(as.name(x)))) else bquote(is.object(.(as.name(x))) && inherits(.(as.name(x)), .(if (identical(is, "qr")) "AnvilValue" else is)))
     if (x %in% may_be_missing) bquote(!missing(.(as.name(x))) && .(test)) else test
   })
   Reduce(function(a, b) bquote((.(a)) || (.(b))), tests)
@@ -183,19 +199,30 @@ tensor_verbs <- function() {
     masked(function(..., na.rm = FALSE) reduce_generic(name, list(...), na.rm), at = NULL)
   })
   qr_verbs <- list(
-    qr.Q = masked(function(qr, complete = FALSE) first_only(qr$Q, complete), is = "qr"),
-    qr.R = masked(function(qr, complete = FALSE) first_only(qr$R, complete), is = "qr"),
-    qr.X = masked(function(qr, complete = FALSE) first_only(nv_matmul(qr$Q, qr$R), complete), is = "qr"),
-    qr.coef = masked(function(qr, y) nv_qr_solve(qr, y), is = "qr"),
-    qr.fitted = masked(function(qr, y) fitted_by(qr, y), is = "qr"),
-    qr.resid = masked(function(qr, y) nv_sub(as_vector(y), fitted_by(qr, y)), is = "qr"),
+    qr.Q = masked(function(qr, complete = FALSE) if (check_flag(complete)) complete_q(qr) else qr$Q, is = "qr"),
+    qr.R = masked(function(qr, complete = FALSE) {
+      only(complete, FALSE, "qr.R")
+      qr$R
+    }, is = "qr"),
+    qr.X = masked(function(qr, complete = FALSE) {
+      only(complete, FALSE, "qr.X")
+      nv_matmul(qr$Q, qr$R)
+    }, is = "qr"),
+    qr.coef = masked(function(qr, y) nv_qr_solve(tensor_qr(qr), y), at = c("qr", "y"), is = "qr"),
+    qr.fitted = masked(function(qr, y) fitted_by(tensor_qr(qr), y), at = c("qr", "y"), is = "qr"),
+    qr.resid = masked(function(qr, y) nv_sub(as_vector(y), fitted_by(tensor_qr(qr), y)), at = c("qr", "y"), is = "qr"),
+    qr.qy = masked(function(qr, y) times_vector(nv_matmul, complete_q(tensor_qr(qr)), y), at = c("qr", "y"), is = "qr"),
+    qr.qty = masked(function(qr, y) times_vector(nv_crossprod, complete_q(tensor_qr(qr)), y), at = c("qr", "y"), is = "qr"),
     qr.solve = masked(function(a, b) if (missing(b)) nv_inv(a) else nv_qr_solve(a, b), at = c("a", "b"))
   )
   extremes <- list(pmin = masked(by_places(nv_min), at = NULL), pmax = masked(by_places(nv_max), at = NULL))
-  c(refused_verbs(), reductions, extremes, qr_verbs, statistical_verbs(), distribution_verbs(), matrix_verbs(), list(
+  c(refused_verbs(), reductions, extremes, qr_verbs, statistical_verbs(), distribution_verbs(), matrix_verbs(), truth_verbs(), list(
     c = masked(function(...) c.AnvilValue(...), at = NULL),
     drop = masked(function(x) nv_squeeze(x)),
-    ifelse = masked(function(test, yes, no) nv_ifelse(test, yes, no)),
+    ifelse = masked(function(test, yes, no) nv_ifelse(as_vector(test), yes, no), also = quote(
+      # what R's would not look at must not be looked at
+      is.logical(test) && (any(test, na.rm = TRUE) && is.object(yes) && is_value(yes) || !all(test, na.rm = TRUE) && is.object(no) && is_value(no))
+    )),
     `%in%` = masked(function(x, table) if (length(dim(x)) > 1L) nv_flatten(nv_in(x, table)) else nv_in(x, table), at = c("x", "table")),
     atan2 = masked(function(y, x) nv_atan2(y, x), at = c("y", "x")),
     psigamma = masked(function(x, deriv = 0L) nv_polygamma(deriv, x)),
@@ -208,12 +235,19 @@ tensor_verbs <- function() {
 
 # Which would fail without a word of what to do.
 refused_verbs <- function() {
-  samplers <- c(paste0("r", setdiff(families_of_r, "hyper")), "rmultinom")
-  sapply(c("which", "fft", "beta", "lbeta", "choose", "lchoose", samplers), function(name) {
+  any_of <- c("which", "fft", "beta", "lbeta", "choose", "lchoose", "match", refused_distributions())
+  first_of <- c("rle", "cut", "nchar", "factor", "tapply", "factorial", "toeplitz")
+  sapply(c(any_of, first_of), function(name) {
     verb <- eval(bquote(function() unsupported(.(name), verb_hint(.(name)))))
     formals(verb) <- formals(args(function_of_r(name)))
-    masked(verb, at = setdiff(names(formals(verb)), "..."))
+    at <- setdiff(names(formals(verb)), "...")
+    masked(verb, at = if (name %in% first_of) at[1L] else at)
   }, simplify = FALSE)
+}
+
+refused_distributions <- function() {
+  of <- function(letters, families) c(outer(letters, families, paste0))
+  c(of("r", setdiff(families_of_r, "hyper")), "rmultinom", of(c("p", "q"), c("hyper", "tukey")), of(c("d", "p", "q"), c("wilcox", "signrank")))
 }
 
 # dnorm() and kin. A parameter may be a tensor as well as a value.
@@ -246,13 +280,16 @@ statistical_verbs <- function() {
     which.max = masked(extreme_place(nv_argmax, -Inf)), which.min = masked(extreme_place(nv_argmin, Inf)),
     order = masked(function(..., na.last = TRUE, decreasing = FALSE) {
       only(na.last, TRUE, "order")
-      nv_order(..., decreasing = decreasing)
+      do.call(nv_order, c(lapply(list(...), function(x) as_line(as_vector(x, "..."))), list(decreasing = decreasing)))
     }, at = NULL),
     rank = masked(function(x, na.last = formals(rank)$na.last, ties.method = "average") {
-      if (!isTRUE(na.last)) only(na.last, "keep", "rank")
+      if (!isTRUE(na.last) && !identical(na.last, "keep")) {
+        abort_anvil("argument", "`rank()` of tensors takes `na.last = TRUE` or `\"keep\"`.", got_value(na.last))
+      }
       nv_rank(as_line(x), ties.method[1L], nan_last = isTRUE(na.last))
     }),
-    tabulate = masked(nv_tabulate),
+    tabulate = masked(function(bin, nbins = NULL) nv_tabulate(if (is_float_code(type_tag(bin)[1L])) nv_convert(bin, "i32") else bin, nbins)),
+    weighted.mean = masked(function(x, w, ...) weighted_mean(x, w, ...), at = c("x", "w")),
     findInterval = masked(nv_searchsorted, at = c("x", "vec")),
     var = masked(function(x, y = NULL, na.rm = FALSE, use) {
       if (!missing(use)) only(use, "everything", "var")
@@ -262,6 +299,17 @@ statistical_verbs <- function() {
     cov = masked(function(x, y = NULL, use = "everything", method = "pearson") covariance("cov", nv_cov, x, y, use, method), at = c("x", "y")),
     cor = masked(function(x, y = NULL, use = "everything", method = "pearson") covariance("cor", nv_cor, x, y, use, method), at = c("x", "y"))
   )
+}
+
+weighted_mean <- function(x, w, ..., na.rm = FALSE) {
+  no_others("weighted.mean", c("w", "na.rm"), ...)
+  if (missing(w)) {
+    return(mean(x, na.rm = na.rm))
+  }
+  x <- as_vector(x)
+  w <- as_vector(w)
+  if (check_flag(na.rm)) w <- nv_ifelse(nv_is_nan(x), 0, w)
+  nv_div(nv_reduce_sum(nv_mul(without_nan(x, 0, na.rm), w)), nv_reduce_sum(w))
 }
 
 covariance <- function(verb, f, x, y, use, method = "pearson") {
@@ -286,6 +334,9 @@ matrix_verbs <- function() {
     diag = masked(diagonal_of, is = c("AnvilValue", "AnvilSparse")),
     `diag<-` = masked(function(x, value) nv_set_diag(x, value), at = c("x", "value")),
     det = masked(function(x) nv_det(x)),
+    solve = masked(function(a, b, ...) solve_by(a, b, ...), at = "b"),
+    nrow = masked(function(x) if (rank_of(x) > 1L) sizes_of(x)[1L]),
+    ncol = masked(function(x) if (rank_of(x) > 1L) sizes_of(x)[2L]),
     svd = masked(svd_tensor),
     norm = masked(nv_norm),
     eigen = masked(function(x, symmetric, only.values = FALSE) eigen_tensor(x, !missing(symmetric) && symmetric, only.values)),
@@ -322,14 +373,24 @@ diagonal_of <- function(x, nrow, ncol) {
   nv_set_diag(if (type_tag(x)[1L] == 0L) nv_ne(zeros, zeros) else zeros, x)
 }
 
-first_only <- function(x, complete) {
-  only(complete, FALSE, "qr.Q")
-  x
+fitted_by <- function(qr, y) times_vector(nv_matmul, qr$Q, nv_crossprod_columns(qr$Q, as_vector(y)))
+
+times_vector <- function(product, x, y) {
+  y <- as_vector(y)
+  keep_vector(product(x, y), y)
 }
 
-fitted_by <- function(qr, y) {
-  y <- as_vector(y)
-  keep_vector(nv_matmul(qr$Q, nv_crossprod_columns(qr$Q, y)), y)
+# What R's qr() gave for an R matrix goes with a tensor, too.
+tensor_qr <- function(qr) if (is_qr(qr)) qr else nv_qr(as_float(qr.X(qr)))
+
+# With columns for what the others leave of the space: reflections find them, whatever they reflect.
+complete_q <- function(qr) {
+  sizes <- sizes_of(qr$Q)
+  if (sizes[1L] == sizes[2L]) {
+    return(qr$Q)
+  }
+  all <- nv_qr(nv_cbind(qr$Q, nv_eye(sizes[1L], dtype(qr$Q))))$Q
+  nv_cbind(qr$Q, nv_static_slice(all, c(1L, sizes[2L] + 1L), c(sizes[1L], sizes[1L])))
 }
 
 # An argument of R's function that has one meaning for tensors.

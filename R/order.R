@@ -59,6 +59,9 @@ nv_rank <- function(x, ties = "average", nan_last = FALSE) {
   check_choice(ties, c("average", "first", "min", "max"))
   x <- as_vector(x)
   n <- vector_size(x, "x")
+  if (n == 0L) {
+    return(nv_convert(x, if (ties == "average") rank_dtype(x) else "i32"))
+  }
   order <- nv_order(x)
   place <- nvl_iota(1L, "i32", n)
   sorted <- take_gathered(x, 1L, order)
@@ -117,7 +120,7 @@ rowsum.AnvilValue <- function(x, group, reorder = TRUE, na.rm = FALSE, n = NULL,
 nv_tabulate <- function(bin, nbins = NULL) {
   bin <- as_line(as_vector(bin))
   if (!is_integer_code(type_tag(bin)[1L])) {
-    abort_anvil("dtype", "`bin` must hold integers.", sprintf("x Got %s.", type_text(bin)))
+    abort_anvil("dtype", "`bin` must hold integers.", c(sprintf("x Got %s.", type_text(bin)), "i `nv_convert(bin, \"i32\")` makes integers of it."))
   }
   if (is.null(nbins) && !is_tensor(bin)) {
     abort_anvil("argument", "`nbins` must be given where the numbers in `bin` are not known yet.")

@@ -146,7 +146,7 @@ nv_rtruncnorm <- function(shape, initial_state = NULL, dtype = NULL, mean = 0, s
 # A parameter with all of its digits, which is scalar or has the shape of the result.
 as_f64 <- function(x, shape = NULL, name = rlang::caller_arg(x)) {
   force(name)
-  x <- if (is_number(x)) nv_scalar(x, "f64") else nv_convert(as_operand(x, name), "f64")
+  x <- if (is_number(x)) nv_scalar(x, "f64") else nv_convert(as_vector(x, name), "f64")
   own <- shape(x)
   if (!is.null(shape) && length(own) > 0L && !identical(own, shape)) {
     abort_anvil("shape", sprintf("`%s` must be scalar, or have the shape of the result.", name), sprintf("x Got shapes %s.", ordinal_shapes(list(own, shape))))

@@ -127,7 +127,7 @@ as_parameter <- function(x, dtype, name = rlang::caller_arg(x)) {
   if (is_literal(x)) {
     return(as.double(x))
   }
-  nv_convert(as_operand(x, name), dtype)
+  nv_convert(as_vector(x, name), dtype)
 }
 
 # What `draw(state)` gives: the next state and the values. Without a state one of R's generator, and the values.

@@ -150,7 +150,7 @@ nv_pad <- function(operand, padding_value, edge_padding_low, edge_padding_high, 
 #' Join tensors
 #'
 #' `nv_concatenate()` puts tensors one after another along a dimension. `nv_rbind()` and
-#' `nv_cbind()` put them below and beside each other; vectors count as one row or
+#' `nv_cbind()` put them below and beside each other; vectors, of R as well, count as one row or
 #' column. R's `rbind()`, `cbind()` and `c()` call them.
 #'
 #' Operands are promoted to a common dtype. Their sizes must agree in all other
@@ -201,6 +201,7 @@ nv_cbind <- function(...) stack_along(2L, unname(list(...)))
 
 # Rows (along = 1) or columns (2): vectors become one, scalars fill one.
 stack_along <- function(along, operands) {
+  operands <- lapply(Filter(Negate(is.null), operands), vector_as_array)
   shapes <- sizes_of_any(operands)
   ranks <- lengths(shapes)
   rank <- max(2L, ranks)

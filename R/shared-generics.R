@@ -40,6 +40,10 @@ set_late_methods <- function(package) {
     setMethod(generic, "AnvilValue", method, where = late_home)
   }
   for (name in late_s3_generics[[package]]) registerS3method(name, "AnvilValue", verbs[[name]]$verb, envir = home)
+  if (package == "Matrix") {
+    # which asks the right-hand side as well, and would convert it for ever
+    setMethod(methods::getGeneric("solve", where = asNamespace("Matrix")), c("Matrix", "AnvilValue"), function(a, b, ...) solve_by(a, b, ...), where = late_home)
+  }
 }
 
 await_generics <- function() {

@@ -199,6 +199,7 @@ as_line <- function(x, dims = NULL) {
 
 #' @export
 scale.AnvilValue <- function(x, center = TRUE, scale = TRUE) {
+  if (rank_of(x) == 1L) x <- nv_unsqueeze(x, 2L) # as R's does
   matrix_sizes(x, "x")
   x <- as_float(x)
   by_columns <- function(x, given, value, f) {

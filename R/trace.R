@@ -167,16 +167,14 @@ explain_missing <- function(e) {
 # What R says when its own control flow meets a value that is not there yet.
 explain_control_flow <- function(e) {
   head <- conditionCall(e)[[1L]]
+  if (is.call(head) && identical(head[[1L]], quote(`::`))) head <- head[[3L]]
   head <- if (is.name(head)) as.character(head) else ""
   if (head %in% c("if", "while") && identical(conditionMessage(e), gettext("argument is not interpretable as logical", domain = "R"))) {
-    abort_anvil("trace", sprintf("R's `%s` cannot depend on the value of a traced tensor.", head), c(
-      sprintf("i Use `%s()`, or name the argument in `static` so that R sees its value.", if (head == "if") "nv_if" else "nv_while"),
-      "i Outside of `jit()`, in debug mode, it works as written."
-    ), call = conditionCall(e))
+    refuse_condition(head, if (head == "if") "nv_if" else "nv_while", conditionCall(e))
   }
   if (head %in% c("&&", "||") && grepl(head, conditionMessage(e), fixed = TRUE)) {
-    within <- hint_of_calls()
-    hint <- if (length(within) > 1L) within[-1L] else sprintf("i Use `%s`.", substr(head, 1L, 1L))
+    within <- outer_verb()
+    hint <- if (is.null(within)) sprintf("i Use `%s`.", substr(head, 1L, 1L)) else verb_hint(within)
     abort_anvil("trace", sprintf("R's `%s` cannot use the value of a traced tensor.", head), hint, call = conditionCall(e))
   }
   if (head %in% c(":", "seq_len") && conditionMessage(e) %in% gettext("NA/NaN argument", "argument must be coercible to non-negative integer", domain = "R")) {
@@ -191,14 +189,40 @@ explain_control_flow <- function(e) {
   # the name of the type is in every language
   if (grepl("externalptr", conditionMessage(e), fixed = TRUE)) {
     assigned <- head %in% c("<-", "=")
-    what <- if (assigned) "A part of an R vector cannot become a traced tensor." else sprintf("R's `%s` does not know traced tensors.", head)
-    hint <- if (assigned) "i Begin with a tensor, as `nv_fill(0, 3)` is, or put the parts together with `c()`." else trace_hint(head)
-    abort_anvil("trace", what, hint, call = conditionCall(e))
+    what <- if (assigned) {
+      "A part of an R vector cannot become a traced tensor."
+    } else if (is_name_of_r(head)) {
+      sprintf("R's `%s` does not know traced tensors.", head)
+    } else {
+      sprintf("A function of R that `%s()` calls does not know traced tensors.", head)
+    }
+    abort_anvil("trace", what, if (assigned) begin_with_tensor else trace_hint(head), call = conditionCall(e))
   }
+  in_r <- function(...) conditionMessage(e) %in% gettext(..., domain = "R")
+  # of which R only sees that it does not fit
+  if (head %in% c("<-", "=", "[<-") && in_r("replacement has length zero", "number of items to replace is not a multiple of replacement length")) {
+    abort_anvil("trace", paste0(conditionMessage(e), "."), c("i A part of an R array cannot become a traced tensor.", begin_with_tensor), call = conditionCall(e))
+  }
+  if (in_r("non-numeric argument to mathematical function", "Non-numeric argument to mathematical function")) {
+    abort_anvil("trace", sprintf("R's `%s` does not know traced tensors.", head), trace_hint(head), call = conditionCall(e))
+  }
+}
+
+begin_with_tensor <- "i Begin with a tensor, as `nv_fill(0, 3)` is, or put the parts together with `c()`."
+
+# Where R's functions are called by primitives' calls, the error is that of whoever called.
+is_name_of_r <- function(name) any(vapply(c("base", "stats", "utils"), function(ns) exists(name, asNamespace(ns), mode = "function", inherits = FALSE), NA))
+
+refuse_condition <- function(head, instead, call = NULL) {
+  abort_anvil("trace", sprintf("R's `%s` cannot depend on the value of a traced tensor.", head), c(
+    sprintf("i Use `%s()`, or name the argument in `static` so that R sees its value.", instead),
+    "i Outside of `jit()`, in debug mode, it works as written."
+  ), call = call)
 }
 
 trace_hint <- function(head) {
   switch(head,
+    log = "i A base that is traced: `log(x) / log(base)`.",
     cat = "i `nv_print()` prints when the program runs.", vapply = "i `lapply()` makes a list of tensors.",
     c(verb_hint(head), "i `nv_*` functions take them.")[1L]
   )

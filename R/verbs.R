@@ -30,9 +30,9 @@ verb_rows <- function() {
       "rowsum", "nv_rowsum", "Groups in a tensor want `n`.",
       "solve det determinant", "nv_solve", "",
       "chol qr", "nv_chol", "`qr()` gives a list of `Q` and `R`.",
-      "dim length nrow ncol is.matrix is.array is.numeric", "shape", "",
+      "dim length is.matrix is.array is.numeric", "shape", "",
       "is.na is.nan is.finite is.infinite anyNA", "nv_is_nan", "NaN is what there is of `NA`.",
-      "identical all.equal str print format summary", "", "`summary()` of known data.",
+      "all.equal str print format summary", "", "`summary()` of known data.",
       "as.double as.integer as.logical as.vector as.matrix as.data.frame", "as_array", "R data of known values."
     ),
     rows("mask",
@@ -41,37 +41,45 @@ verb_rows <- function() {
       "pmin pmax", "nv_min", "",
       "rowSums colSums rowMeans colMeans", "nv_row_sums", "",
       "sweep", "nv_sweep", "",
-      "which.max which.min", "nv_argmax", "Of all elements. NaN does not count.",
-      "order", "nv_order", "",
-      "rank", "nv_rank", "The rank of NaN is NaN.",
+      "which.max which.min", "nv_argmax", "Of all elements, counted as in R. NaN does not count.",
+      "order", "nv_order", "Of all elements.",
+      "rank", "nv_rank", "`na.last` is `TRUE` or `\"keep\"`.",
       "tabulate", "nv_tabulate", "In a trace, `nbins` must be given.",
+      "weighted.mean", "nv_mean", "",
       "%in%", "nv_in", "",
       "var sd cov cor", "nv_cov", "Of Pearson; without observations that have NaN by `na.rm` or `use = \"complete.obs\"`.",
       "outer %o%", "nv_outer", "",
       "kronecker %x%", "nv_kronecker", "",
       "diag diag<-", "nv_diag", "",
       "drop", "nv_squeeze", "",
-      "ifelse", "nv_ifelse", "",
+      "nrow ncol", "shape", "`NULL` for what has one dimension, as for vectors of R.",
+      "ifelse", "nv_ifelse", "A single `test` takes all of `yes` or `no`.",
+      "isTRUE isFALSE stopifnot", "nv_if", "Of known values: in a trace they are errors, as `if` is.",
+      "is.logical", "dtype", "Whether the dtype is `bool`.",
+      "identical", "", "In a trace, of types; an error where it depends on values.",
+      "sprintf", "nv_print", "Of known values.",
       "atan2", "nv_atan2", "",
       "psigamma", "nv_polygamma", "",
       "besselI besselJ besselK besselY", "nv_bessel_k", "`nu` is a number.",
       "det", "nv_det", "",
+      "solve", "nv_solve", "Where `b` is a tensor and `a` is not.",
       "svd", "nv_svd", "",
       "norm", "nv_norm", "",
       "findInterval", "nv_searchsorted", "",
       "eigen", "nv_eigh", "With `symmetric = TRUE`.",
       "chol2inv", "nv_chol2inv", "",
       "backsolve forwardsolve", "nv_triangular_solve", "",
-      "qr.Q qr.R qr.X qr.coef qr.fitted qr.resid qr.solve", "nv_qr_solve", "Signs may differ from R's.",
+      "qr.Q qr.R qr.X qr.coef qr.fitted qr.resid qr.qy qr.qty qr.solve", "nv_qr_solve", "Signs may differ from R's.",
       "convolve", "nv_convolve", "",
       paste(names(distribution_verbs()), collapse = " "), "", "`nv_dnorm()` and so on. Without `ncp`."
     ),
     rows("instead",
       "apply sapply vapply lapply mapply Map", "nv_map", "Or [vectorize()]; `sum(x, dims = 1)` and the like need no loop.",
-      "unique duplicated rle", "", "How many there are depends on data. `nv_sort()` brings equal ones together.",
+      "unique duplicated rle factor", "", "How many there are depends on data. `nv_sort()` brings equal ones together.",
       "which", "", "How many there are depends on data. A mask is an index in assignments, and `nv_ifelse()` takes it.",
       "na.omit", "", "How many there are depends on data. `sum(x, na.rm = TRUE)`, `median()`, `var()` and their like leave NaN out.",
       "split", "nv_rowsum", "Sums of groups; or parts, with `[`.",
+      "tapply", "nv_rowsum", "Sums of groups.",
       "table", "nv_tabulate", "Counts of the numbers 1, 2, ...",
       "xtfrm sort.list", "nv_order", "",
       "signif", "nv_round", "`round(x * 100) / 100` rounds to two digits.",
@@ -80,17 +88,19 @@ verb_rows <- function() {
       "choose lchoose", "nv_lgamma", "`lchoose(n, k)` is `lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)`.",
       "cospi sinpi tanpi", "nv_cos", "`cos(pi * x)`.",
       "fft", "nv_convolve", "",
-      paste(c(paste0("r", setdiff(families_of_r, "hyper")), "rmultinom"), collapse = " "), "", "`nv_rnorm()` and so on: in a trace they take a state, [nv_rng_state()].",
+      paste(grep("^r", refused_distributions(), value = TRUE), collapse = " "), "", "`nv_rnorm()` and so on: in a trace they take a state, [nv_rng_state()].",
+      paste(grep("^r", refused_distributions(), value = TRUE, invert = TRUE), collapse = " "), "", "There is `nv_dhyper()`; the others want known data: `as_array()`.",
+      "toeplitz", "nv_reshape", "`nv_reshape(v[c(toeplitz(seq_len(n)))], c(n, n))`.",
       "array matrix", "nv_reshape", "",
       "seq_len seq rep_len", "nv_seq", "",
-      "weighted.mean", "nv_mean", "`sum(w * x) / sum(w)`.",
       "mad IQR fivenum", "nv_quantile", "",
       "lm lm.fit glm", "nv_qr_solve", "",
       "dist", "nv_cdist", "",
       "mahalanobis", "nv_matmul", "",
       "approx", "nv_interp", "",
       "spline splinefun cut", "", "They want known data: `as_array()`.",
-      "cat nchar match switch for", "", "They want known data: `cat(as_array(x))`."
+      "match", "nv_in", "`x %in% table`; places in what is sorted are those of `findInterval()`.",
+      "cat nchar switch for", "", "They want known data: `cat(as_array(x))`."
     )
   )
   parts <- strsplit(table$verbs, " ", fixed = TRUE)
@@ -114,22 +124,34 @@ verb_hint <- function(verb) {
 
 # The function of R that asks for data, if it is one of these, and what to write instead.
 hint_of_calls <- function() {
+  verb <- outer_verb()
+  if (is.null(verb)) {
+    c(
+      "x R asked for them while the function was being traced.",
+      "i For `as.numeric()` and the like there is `nv_convert()`, for `as.vector()` and `as.matrix()` `nv_reshape()`."
+    )
+  } else {
+    c(sprintf("x `%s()` of R wants them.", verb), verb_hint(verb))
+  }
+}
+
+# The outermost function of R that the user called and that the table knows, or NULL.
+outer_verb <- function() {
   home <- function(i) environmentName(topenv(environment(sys.function(i))))
+  verb <- NULL
   i <- sys.nframe() - 1L
   while (i > 0L && home(i) %in% c("anvil", "base", "stats", "utils")) {
     head <- sys.call(i)[[1L]]
-    if (is.name(head) && home(i) != "anvil" && length(hint <- verb_hint(as.character(head)))) {
-      return(c(sprintf("x `%s()` of R wants them.", as.character(head)), hint))
-    }
+    if (is.name(head) && home(i) != "anvil" && length(verb_hint(as.character(head)))) verb <- as.character(head)
     i <- i - 1L
   }
-  "x R asked for them while the function was being traced."
+  verb
 }
 
 # The table as sections of the help page.
 verb_sections <- function() {
   table <- verb_rows()
-  titles <- c(method = "Work on tensors", mask = "Work where anvil is attached", instead = "Have no meaning for tensors, or another name")
+  titles <- c(method = "Work on tensors", mask = "Work where anvil is attached", instead = "Want known values, or have another name")
   unlist(lapply(names(titles), function(how) {
     rows <- split(table[table$how == how, ], table$row[table$how == how])
     lines <- vapply(rows, function(row) {

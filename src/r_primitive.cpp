@@ -210,7 +210,7 @@ SEXP anvil_primitive_info(SEXP name) {
     return guarded([&] {
       static const char* fields[] = {"key",       "name", "family",  "operands",  "parameters", "graphs",
                                      "backward",  "zero", "hlo",     "acts",      "reverse",    "loops",
-                                     "evaluated", "jvp",  "batched", "positions", "kinds",      ""};
+                                     "evaluated", "jvp",  "batched", "positions", "kinds",      "effect", ""};
       SEXP list = PROTECT(Rf_mkNamed(VECSXP, fields));
       SET_VECTOR_ELT(list, 0, string(p->key));
       SET_VECTOR_ELT(list, 1, string(p->name));
@@ -228,6 +228,7 @@ SEXP anvil_primitive_info(SEXP name) {
       SET_VECTOR_ELT(list, 13, string(forward));
       SET_VECTOR_ELT(list, 15, Rf_ScalarLogical(!p->indices.empty() || !p->index_results.empty()));
       SET_VECTOR_ELT(list, 16, strings(kinds));
+      SET_VECTOR_ELT(list, 17, Rf_ScalarLogical(p->effect));
       SET_VECTOR_ELT(list, 14, string(batched[static_cast<size_t>(transform::batched_by(*p))]));
       UNPROTECT(1);
       return list;

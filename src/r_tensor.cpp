@@ -2,7 +2,7 @@
 // attributes: `data`, an R vector without attributes that holds the elements in column-major
 // order (double for f64, integer for i32, raw bytes for every other dtype), and `type`,
 // c(dtype, ambiguous, sizes...). So R's collector owns the memory, a tensor can be saved, and
-// identical() compares types and data. A bool scalar is an R logical, for `if`, `while` and
+// identical() compares types and data. A single bool is an R logical, for `if`, `while` and
 // isTRUE(), with such a pointer as attribute `handle`. What print() calls a debug box has a tag
 // in its pointer, which identical() does not see. Nothing else is believed: whoever reads a
 // tensor checks that its parts fit each other.
@@ -79,7 +79,12 @@ SEXP class_named(SEXP name) {
   throw Error("argument", "`class` must be \"AnvilTensor\" or \"AnvilBuffer\".");
 }
 
-static bool is_bool_scalar(const Tag& tag) { return tag.dtype() == DType::boolean && tag.rank() == 0; }
+// What R's `if` may take.
+static bool is_flag(const Tag& tag) {
+  bool single = tag.dtype() == DType::boolean;
+  for (R_xlen_t d = 0; d < tag.rank(); ++d) single = single && tag.at(d + 2) == 1;
+  return single;
+}
 
 static SEXP flag_with(SEXP handle, SEXP data) {  // may jump
   SEXP x = PROTECT(Rf_allocVector(LGLSXP, 1));
@@ -90,7 +95,7 @@ static SEXP flag_with(SEXP handle, SEXP data) {  // may jump
 }
 
 SEXP wrap_tensor(SEXP data, SEXP tag, SEXP cls, bool debug) {
-  const bool flag = cls == names.tensor && is_bool_scalar(Tag(tag));
+  const bool flag = cls == names.tensor && is_flag(Tag(tag));
   SEXP handle = PROTECT(R_MakeExternalPtr(nullptr, debug ? names.debug : R_NilValue, R_NilValue));
   Rf_setAttrib(handle, names.data, data);
   Rf_setAttrib(handle, names.type, tag);
@@ -100,7 +105,7 @@ SEXP wrap_tensor(SEXP data, SEXP tag, SEXP cls, bool debug) {
   return x;
 }
 
-// The pointer of a tensor: itself, but for a bool scalar.
+// The pointer of a tensor: itself, but for a single bool.
 static SEXP handle_of(SEXP tensor) {
   if (TYPEOF(tensor) != LGLSXP) return tensor;
   SEXP handle = Rf_getAttrib(tensor, names.handle);
@@ -124,7 +129,7 @@ SEXP tensor_data(SEXP tensor) {
   double expected = kind == RAWSXP ? static_cast<double>(size_of(tag.dtype())) : 1;
   for (R_xlen_t d = 0; d < tag.rank(); ++d) expected *= tag.at(d + 2);
   bool fits = TYPEOF(data) == kind && static_cast<double>(XLENGTH(data)) == expected;
-  if (fits && handle != tensor) fits = is_bool_scalar(tag) && LOGICAL_ELT(settled(tensor), 0) == RAW_ELT(data, 0);
+  if (fits && handle != tensor) fits = is_flag(tag) && LOGICAL_ELT(settled(tensor), 0) == RAW_ELT(data, 0);
   if (!fits) throw Error("argument", "This is not a tensor: its data do not fit its type.");
   return data;
 }
@@ -191,7 +196,7 @@ SEXP anvil_in_debug(SEXP x) {
   });
 }
 
-// A donated bool scalar is NA, so that `if` does not take it.
+// A donated single bool is NA, so that `if` does not take it.
 void invalidate(SEXP tensor) {
   SEXP handle = handle_of(tensor);
   guarded([&] {

@@ -14,7 +14,7 @@ both <- function(f, ..., absolute = 0) {
   as_array(compiled)
 }
 
-all_dtypes <- c("bool", "i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64", "f32", "f64")
+all_dtypes <- names(anvil:::dtype_codes)
 number_dtypes <- setdiff(all_dtypes, "bool")
-float_dtypes <- c("f32", "f64")
+float_dtypes <- Filter(function(name) anvil:::is_float_code(anvil:::dtype_codes[[name]]), all_dtypes)
 type_of <- function(x) paste0(as.character(dtype(x)), if (ambiguous(x)) "?", "[", paste(shape(x), collapse = ","), "]")

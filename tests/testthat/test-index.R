@@ -25,6 +25,43 @@ test_that("single numbers drop, ranges and vectors keep", {
   expect_equal(both(function(x) x[, array(c(1, 4, 2)), 3], nv_tensor(a)), a[, c(1, 4, 2), 3])
 })
 
+test_that("ranges count down below zero, and NULL is no place, as in R", {
+  expect_equal(both(function(x) x[-1:-2, ], x), m[-1:-2, , drop = FALSE])
+  expect_equal(both(function(x) x[, -3:-1], x), m[, -3:-1, drop = FALSE])
+  expect_equal(shape(x[NULL, ]), c(0L, 4L))
+  expect_error(x[-1:1, ], "Range -1:1 is out of bounds", class = "anvil_error_index")
+})
+
+test_that("[[ takes one element", {
+  expect_equal(both(function(x) x[[2, 3]], x), m[[2, 3]])
+  expect_equal(both(function(v, i) v[[i]], f64(c(5, 6)), nv_scalar(2L)), 6)
+  expect_error(x[[2]], "one number for each dimension", class = "anvil_error_index")
+  expect_error(x[[1:2, 1]], class = "anvil_error_index")
+})
+
+test_that("a tensor as the only index of a matrix takes rows, and says so", {
+  rlang::reset_warning_verbosity("anvil_rows")
+  y <- f64(m)
+  expect_warning(rows <- jit(function(y, i) y[i])(y, nv_scalar(2L)), "takes rows.*nv_flatten", class = "anvil_warning_index")
+  expect_equal(value(rows), array(as.double(m[2, ])))
+  expect_warning(y[nv_tensor(1:2), ], NA)
+  expect_warning(y[cbind(1, 2)], NA)
+})
+
+test_that("vectors of R are assigned where they have the length of the part", {
+  as_in_r <- function(code) expect_identical(differences_from_r(code, list(x = m + 0, v = c(1, 2, 3), k = 1:3)), character())
+  as_in_r(quote({ x[1, ] <- c(9, 8, 7, 6); x }))
+  as_in_r(quote({ x[, 2] <- 1:3; x }))
+  as_in_r(quote({ x[2, c(4, 1)] <- c(7, 8); x }))
+  as_in_r(quote({ x[cbind(1:2, 2:3)] <- c(7, 8); x }))
+  as_in_r(quote({ x[1, , drop = FALSE] <- c(9, 8, 7, 6); x }))
+  as_in_r(quote({ v[1:2] <- c(5, 6); v }))
+  as_in_r(quote({ v[c(TRUE, FALSE, TRUE)] <- c(5, 6); v }))
+  as_in_r(quote({ k[2:3] <- c(5, 6); k }))
+  narrow <- nv_tensor(1:2, "i8")
+  expect_error(narrow[1:2] <- c(1, 1000), "1000 is no number of dtype i8", class = "anvil_error_dtype")
+})
+
 test_that("indices may be left out", {
   expect_equal(value(x[]), m)
   expect_equal(value(x[2]), array(m[2, ]))
@@ -201,6 +238,7 @@ test_that("mistakes in indices are explained", {
     v[11]
     v[0]
     v[1.5]
+    v[c(-1, 2)]
     v[NA]
     v["a"]
     v[0:3]
@@ -229,7 +267,7 @@ test_that("compiled code checks indices on request", {
   expect_identical(conditionCall(e), quote(x[i, ]))
   expect_error(jit(function(x, i) x[1, i])(x, nv_scalar(-1L)), "leaves nothing out", class = "anvil_error_index")
   expect_error(jit(function(x, p) x[p])(x, nv_tensor(cbind(1L, 5L))), "size 4", class = "anvil_error_index")
-  expect_error(jit(function(x, i) { x[i, ] <- 0L; x })(x, nv_tensor(4L)), "Index 4", class = "anvil_error_index")
+  expect_error(jit(function(x, i) { x[i, ] <- 0L; x })(x, nv_tensor(4L)), "Index 4.*`x\\[i, \\] <- \\.\\.\\.`", class = "anvil_error_index")
   expect_error(jit(vectorize(function(i) x[i, 1]))(nv_tensor(c(1L, 4L))), "Index 4", class = "anvil_error_index")
   expect_equal(flat(jit(gradient(function(v, i) sum(v[i]^2), wrt = "v"))(f64(1:3), nv_tensor(c(1L, 1L)))$v), c(4, 0, 0))
 })
@@ -242,7 +280,9 @@ test_that("mistakes in assignments are explained", {
     x[1:2, 1:2] <- nv_tensor(1:3)
     v[1] <- 1.5
     v[1] <- nv_scalar(1)
-    v[1:2] <- 1:2
+    v[1:2] <- 1:3
+    x[1:2, 1:2] <- 1:4
+    v[1:2] <- c(1.5, 2)
     v[1] <- "a"
     u <- nv_tensor(1L, "ui8")
     u[1] <- -2L
@@ -265,7 +305,7 @@ test_that("the functions behind the brackets can be called as such", {
   expect_identical(value(x), m)
   assign_row <- function(x, i, value) nv_subset_assign(x, i, value = value)
   expect_identical(value(assign_row(x, 1, nv_tensor(4:1))), rbind(4:1, m[-1, ]))
-  expect_identical(value(jit(assign_row)(x, nv_scalar(1L), nv_tensor(4:1))), rbind(4:1, m[-1, ]))
+  expect_identical(value(suppressWarnings(jit(assign_row)(x, nv_scalar(1L), nv_tensor(4:1)))), rbind(4:1, m[-1, ]))
   e <- tryCatch(nv_subset_assign(x, 9, value = 1L), error = identity)
   expect_identical(conditionCall(e), quote(nv_subset_assign(x, 9, value = 1L)))
   expect_identical(conditionCall(tryCatch(nv_subset(x, 0), error = identity)), quote(nv_subset(x, 0)))

@@ -194,6 +194,14 @@ test_that("compiled samples are those of debug mode", {
   same(function(s) nv_sample_int(10, initial_state = s))
 })
 
+test_that("parameters may be vectors of R", {
+  set.seed(1)
+  expect_equal(flat(nv_rnorm(3, mean = c(10, 100, 1000), sd = c(1e-4, 1e-4, 1e-4))), c(10, 100, 1000), tolerance = 1e-3)
+  expect_equal(flat(nv_rpois(2, lambda = c(0, 1e6))) > 1000, c(FALSE, TRUE))
+  expect_identical(flat(nv_sample_int(3, size = 1, prob = c(0, 1, 0))), 2L)
+  expect_error(nv_rnorm(3, mean = c(1, 2)), class = "anvil_error_shape")
+})
+
 test_that("samples have the derivatives of quantiles at a fixed probability", {
   slope <- function(draw, at) flat(jit(gradient(function(a) sum(draw(a)[[2]])))(nv_scalar(at, "f64"))[[1L]])
   expected <- function(x, p, q, at) {

@@ -150,7 +150,7 @@ test_that("tensors fail loudly where R would read their insides", {
   expect_error(ifelse(x, 1, 2))
   expect_error(which.max(x))
   expect_error(x$data, class = "anvil_error_argument")
-  expect_error(x[[1]], class = "anvil_error_argument")
+  expect_error(x[[1:2]], class = "anvil_error_index")
 })
 
 test_that("tensors are compared by value where tests do so", {

@@ -85,6 +85,14 @@ test_that("mistakes while tracing are explained", {
     jit(function(x) x > 0 && x < 1)(x)
     jit(function(x) for (i in x) i)(x)
     jit(function(x) as.numeric(x))(x)
+    jit(function(n) rep(1, n))(nv_scalar(3L))
+    jit(function(x) base::sum(1, x))(x)
+    jit(function(x) log(2, x))(x)
+    jit(function(x) {
+      r <- matrix(0, 2, 2)
+      r[1, 1] <- x
+      r
+    })(x)
     jit(function(x) "text")(x)
     jit(function(x) x + 1:3)(x)
     jit(function(x) x + nv_aten("f32", 1))(x)

@@ -34,10 +34,15 @@ test_that("all values have one parent class, and one set of methods", {
   expect_identical(unique(methods[methods[, 2] %in% c("AnvilTensor", "DebugBox", "GraphBox"), 1]), character())
 })
 
-test_that("a bool scalar is an R logical, whoever made it", {
+test_that("a single bool is an R logical, whoever made it", {
   x <- nv_scalar(2)
   above <- function(limit) function(x) x > limit
   makers <- list(nv_scalar, function(value) above(if (value) 1 else 3)(x), function(value) jit(above(if (value) 1 else 3))(x), function(value) restored(nv_scalar(value)))
+  one <- nv_tensor(matrix(2))
+  expect_identical(if (one > 1) "yes", "yes")
+  expect_true(one[1, ] > 1 && isTRUE(one > 1))
+  expect_identical(shape(one > 1), c(1L, 1L))
+  expect_identical(as_array(!(one > 1)), matrix(FALSE))
   for (make in makers) {
     yes <- make(TRUE)
     no <- make(FALSE)
@@ -67,7 +72,7 @@ test_that("a bool scalar is an R logical, whoever made it", {
   while (below(n)) n <- n + 1L
   expect_identical(as_array(n), 3L)
   expect_true(is.logical(nv_scalar(TRUE)))
-  expect_false(is.logical(nv_tensor(TRUE)))
+  expect_false(is.logical(nv_tensor(c(TRUE, FALSE))))
 })
 
 test_that("a donated bool scalar is no truth value any more", {
@@ -113,6 +118,12 @@ test_that("all.equal() compares types and data, and says what differs", {
   expect_identical(all.equal(x, nv_tensor(matrix(1:4, 2))), c("dtypes differ: f32, i32", "shapes differ: (3), (2,2)"))
   expect_identical(all.equal(nv_scalar(1), nv_scalar(1, "f32")), "ambiguities differ: TRUE, FALSE")
   expect_identical(all.equal(x, c(1, 2, 3)), "`current` is no tensor, but <numeric>")
+  expect_true(all.equal(debug_box("f32", 2L), debug_box("f32", 2L)))
+  expect_identical(all.equal(debug_box("f32", 2L), debug_box("f32", 3L)), "shapes differ: (2), (3)")
+  large <- nv_from_raw(rep(as.raw(c(0, 255)), c(7, 1)), "ui64", 1L)
+  expect_true(all.equal(large, large))
+  expect_match(all.equal(large, nv_tensor(1L, "ui64")), "relative difference")
+  expect_true(all.equal(nv_from_raw(as.raw(c(0, 0, 0, 0, 0, 0, 32, 0)), "i64", 1L), nv_from_raw(as.raw(c(1, 0, 0, 0, 0, 0, 32, 0)), "i64", 1L)))
   expect_error(all.equal(debug_box("f32", 2), nv_tensor(c(1, 2))), "without data", class = "anvil_error_argument")
   expect_error(jit(function(x) if (isTRUE(all.equal(x, x))) x else -x)(x), "no data yet", class = "anvil_error_trace")
 })

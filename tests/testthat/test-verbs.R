@@ -16,7 +16,8 @@ test_that("reductions, statistics and margins are R's", {
     median(w, na.rm = TRUE), quantile(w, c(0.1, 0.9), na.rm = TRUE), rowSums(rbind(w, v), na.rm = TRUE), colMeans(rbind(w, v), na.rm = TRUE),
     scale(cbind(w, v)), scale(cbind(w, v), TRUE, c(2, 3)), scale(cbind(w, v), FALSE), var(cbind(w, v), na.rm = TRUE), cov(cbind(w, v), v, use = "complete.obs"), cor(cbind(w, v), use = "complete.obs"),
     var(head(v, 0)), sd(head(v, 0)), cov(head(v, 0), head(v, 0)), var(c(1, Inf, v), na.rm = TRUE), median(c(-Inf, -Inf, v)), quantile(c(-Inf, v), c(0, 0.1, 0.5)), quantile(c(v, Inf), 0.9), median(c(-Inf, Inf, -Inf, Inf)),
-    anyNA(w), is.na(w), pmin(w, v, na.rm = TRUE), pmax(w, 1.5)
+    anyNA(w), is.na(w), pmin(w, v, na.rm = TRUE), pmax(w, 1.5), sum(v, NULL), scale(v),
+    weighted.mean(v), weighted.mean(v, k), weighted.mean(c(1, 2, 3), v), weighted.mean(w, v, na.rm = TRUE)
   ))
 })
 
@@ -39,7 +40,7 @@ test_that("what would drop NaN or reorder by data says what to do", {
 test_that("orders, ranks and groups are R's", {
   expect_as_in_r(expression(
     order(v), order(v, decreasing = TRUE), order(w), order(w, decreasing = TRUE), order(k, v), order(k, v, decreasing = c(TRUE, FALSE), method = "radix"), order(k, decreasing = TRUE),
-    rank(v), rank(k), rank(k, ties.method = "min"), rank(k, ties.method = "max"), rank(k, ties.method = "first"), rank(w), rank(w, na.last = "keep"),
+    rank(v), rank(k), rank(k, ties.method = "min"), rank(k, ties.method = "max"), rank(k, ties.method = "first"), rank(w), order(m), order(m, -m), rank(v[numeric()]), tabulate(v, 3), tabulate(c(2.7, 1, 1) * v, 9), rank(w, na.last = "keep"),
     which.max(v), which.min(m), which.max(w), tabulate(k, 4), tabulate(k, 2), rowsum(m, c(2, 1)), rowsum(v, c("b", "a", "b")), rowsum(v, c("b", "a", "b"), reorder = FALSE), rowsum(m, c(2, 1), FALSE), 2 %in% v, v %in% 2, m %in% c(1, 7), w %in% w
   ))
   expect_equal(both(function(x, group) nv_rowsum(x, group, n = 3), f64(v), nv_tensor(c(1L, 3L, 9L))), array(c(3, 0, 1)))
@@ -55,7 +56,8 @@ test_that("special functions are R's", {
 
 test_that("parts, repetitions and outer products are R's", {
   expect_as_in_r(expression(
-    c(1, v), c(v, c(1, 2)), c(m, v), head(v, 2), head(v, -1), head(m, 1), head(m, c(1, 2)), tail(v, 2), tail(v, -1), tail(m, 1), rev(m), drop(m[1, , drop = FALSE]),
+    nrow(m), ncol(m), v[[2]], m[[2, 3]], cbind(v, c(1, 2, 3)), cbind(c(1, 2, 3), v, 0), rbind(c(1, 2, 3), m, NULL), ifelse(c(TRUE, FALSE, TRUE), v, 0),
+    ifelse(c(FALSE, TRUE, TRUE), c(7, 8, 9), v), ifelse(matrix(c(TRUE, FALSE, TRUE), 2, 3), m, -m), c(1, v), c(v, c(1, 2)), c(m, v), head(v, 2), head(v, -1), head(m, 1), head(m, c(1, 2)), tail(v, 2), tail(v, -1), tail(m, 1), rev(m), drop(m[1, , drop = FALSE]),
     rep(v, 2), rep(v, each = 2), rep(v, times = c(1, 0, 2)), rep(v, length.out = 5), diff(v), diff(m), diff(v, lag = 2), diff(v, differences = 2),
     outer(v, v), v %o% k, outer(v, v, "-"), outer(m, v, function(x, y) x + 2 * y), kronecker(m, s), s %x% v, kronecker(m, s, "+"),
     diag(s), diag(v), diag(m), diag(v, 3), { diag(s) <- 0; s }, { diag(m) <- c(8, 9); m }, ifelse(v > 1, v, 0), ifelse(v > 1, c(7, 8, 9), v), atan2(v, 2), pmin(2, v), pmax(v, c(1, 2, 3))
@@ -65,8 +67,9 @@ test_that("parts, repetitions and outer products are R's", {
 test_that("linear algebra is R's", {
   expect_as_in_r(expression(
     m %*% v, v %*% t(m), v %*% v, s %*% c(1, 2), c(1, 2) %*% s, v %*% matrix(1:2, 1), crossprod(v), tcrossprod(v), crossprod(m, c(1, 2)), tcrossprod(v, c(1, 2)), m %*% m, v %*% c(1, 2),
-    solve(s), solve(s, c(1, 2)), det(s), determinant(s)$modulus, svd(s)$d, svd(m, 0, 0)$d, eigen(s, symmetric = TRUE)$values, chol2inv(s), backsolve(s, c(1, 2)), backsolve(s, s, transpose = TRUE),
-    backsolve(s, 1, k = 1), forwardsolve(s, s), forwardsolve(s, c(1, 2), upper.tri = TRUE), qr.coef(qr(t(m)), v), qr.fitted(qr(t(m)), v), qr.resid(qr(t(m)), v), qr.solve(s, c(1, 2)), abs(qr.R(qr(s))), abs(qr.Q(qr(s))), qr.X(qr(s)),
+    solve(s), solve(s, c(1, 2)), solve(diag(3), v), solve(matrix(c(4, 1, 1, 3), 2), s), svd(v)$d, det(s), determinant(s)$modulus, svd(s)$d, svd(m, 0, 0)$d, eigen(s, symmetric = TRUE)$values, chol2inv(s), backsolve(s, c(1, 2)), backsolve(s, s, transpose = TRUE),
+    backsolve(s, 1, k = 1), forwardsolve(s, s), forwardsolve(s, c(1, 2), upper.tri = TRUE), qr.coef(qr(t(m)), v), qr.fitted(qr(t(m)), v), qr.resid(qr(t(m)), v), qr.solve(s, c(1, 2)), abs(qr.R(qr(s))), abs(qr.Q(qr(s))), qr.X(qr(s)), qr.Q(qr(t(m)), complete = TRUE)[, 3]^2,
+    qr.qy(qr(s), qr.qty(qr(s), c(1, 2))), abs(qr.qty(qr(t(m)), v)), qr.coef(qr(diag(c(1, 2, 4))), v), qr.resid(qr(cbind(c(1, 2, 4))), v),
     convolve(v, v), convolve(v, c(1, 2, 4), type = "o"), convolve(v, c(1, 2), type = "f"), convolve(m[1, ], v)
   ))
   g <- gradient(function(a) sum(nv_qr_solve(qr(a), v)))(f64(t(m)))$a
@@ -89,6 +92,19 @@ test_that("shapes stretch where they are one, and vectors of R go with their lik
   })
 })
 
+test_that("what stands in the table says what to do, by the function that was called", {
+  v <- list(v = f64(v))
+  expect_null(in_session(quote(c(nrow(v), ncol(v))), v))
+  for (code in expression(match(1, v), rle(v), cut(v, 2), nchar(v), factor(v), factorial(v), tapply(v, 1:3, sum), toeplitz(v), phyper(v, 5, 5, 3), ptukey(v, 3, 3), dwilcox(v, 3, 3))) {
+    expect_error(in_session(code, v), sprintf("`%s()` is not defined for tensors", as.character(code[[1L]])), fixed = TRUE, class = "anvil_error_argument", label = deparse(code))
+  }
+  expect_error(in_session(quote(table(v)), v), "`table\\(\\)` of R calls it.*nv_tabulate", class = "anvil_error_argument")
+  expect_error(jit(function(v) sapply(v, sum))(v$v), "`sapply()` of R", fixed = TRUE, class = "anvil_error_trace")
+  expect_error(jit(function(v) as.vector(v))(v$v), "`nv_reshape()`", fixed = TRUE, class = "anvil_error_trace")
+  expect_error(in_session(quote(rank(v, na.last = FALSE)), v), "`na.last = TRUE` or `\"keep\"`", fixed = TRUE, class = "anvil_error_argument")
+  expect_error(rep(v$v[integer()], length.out = 3), "no elements that could be repeated", class = "anvil_error_argument")
+})
+
 test_that("what has no meaning for tensors names what has", {
   x <- f64(m)
   expect_snapshot(error = TRUE, {
@@ -99,7 +115,7 @@ test_that("what has no meaning for tensors names what has", {
     in_session(quote(cor(x, method = "kendall")), list(x = x))
     in_session(quote(cov(x, use = "pairwise")), list(x = x))
     in_session(quote(eigen(x)), list(x = x))
-    in_session(quote(qr.Q(qr(x), complete = TRUE)), list(x = x))
+    in_session(quote(qr.R(qr(x), complete = TRUE)), list(x = x))
     quantile(x, type = 6)
     jit(function(k) in_session(quote(tabulate(k)), list(k = k)))(nv_tensor(1:3))
     nv_quantile(x, 2)

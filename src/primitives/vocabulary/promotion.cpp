@@ -121,6 +121,9 @@ std::vector<std::string> fixes(const std::vector<ValuePtr>& values) {
     same = same && shape == common.value_or(shape);
     common = shape;
   }
+  bool vectors = true;
+  for (const auto& v : values) vectors = vectors && v->type.shape.size() < 2;
+  if (vectors) return {"i Tensors are not recycled: `x[1:n]` takes a part, and `rep(v, length.out = n)` repeats."};
   if (same) return {"i `drop()` leaves dimensions of size 1 out: `v - drop(x %*% w)` for a vector `v`."};
   return {"i Tensors are not recycled: " + lined_up(values),
           "i Means and other reductions keep their dimension with `drop = FALSE`."};
