@@ -84,8 +84,7 @@ reduced_count <- function(operand, dims) {
 #' @rdname nv_reduce
 #' @export
 nv_reduce_mean <- function(operand, dims = NULL, drop = TRUE) {
-  n <- reduced_count(operand, dims)
-  in_f32(as_float(operand), function(x) nv_div(nv_reduce_sum(x, dims, drop), n))
+  in_f32(as_float(operand), function(x) nv_div(nv_reduce_sum(x, dims, drop), reduced_count(x, dims)))
 }
 
 #' @rdname nv_reduce

@@ -22,7 +22,7 @@ const std::map<std::string, std::set<std::string>>& allowed() {
       t[layer] = below;
       below.insert(layer);
     }
-    for (const char* backend : {"backend/eigen", "backend/llvm", "backend/stablehlo", "backend/strips"})
+    for (const char* backend : {"backend/eigen", "backend/llvm", "backend/stablehlo"})
       t[backend] = below;
     return t;
   }();
