@@ -53,8 +53,8 @@ class Pullback {
     std::unordered_set<const Value*> remade;  // all that the forward graph makes
     std::vector<bool> selected;               // of which sums there may be elements that were not taken
   };
-  Again recomputed(const Graph& inner, const Flow&, bool weights) const;
-  std::vector<GraphPtr> weights_through(const std::vector<GraphPtr>& inner, const Flow&) const;
+  Again recomputed(const Graph& inner, const Flow&, bool weights);
+  std::vector<GraphPtr> weights_through(const std::vector<GraphPtr>& inner, const Flow&);
   void keep_zeros(const ValuePtr& sum, const std::function<ValueList(Graph&)>& weights, const Flow&,
                   const ValuePtr& target);
   void keep_of_branches(const Call&, std::vector<Again>&);

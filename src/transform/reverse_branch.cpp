@@ -25,7 +25,7 @@ Pullback::Flow Pullback::flow_into(const Call& call, ValueList targets) const {
   return flow;
 }
 
-Pullback::Again Pullback::recomputed(const Graph& inner, const Flow& flow, bool weights) const {
+Pullback::Again Pullback::recomputed(const Graph& inner, const Flow& flow, bool weights) {
   auto back = std::make_shared<Graph>();
   const ValueList outputs = inline_calls(inner, {}, *back);
   const std::vector<Call> calls = back->calls;
@@ -34,7 +34,11 @@ Pullback::Again Pullback::recomputed(const Graph& inner, const Flow& flow, bool 
   add_dependent(calls, pullback.moving_);
   const auto seed = [&](const ValuePtr& v, const ValuePtr& g) {
     if (!g) return;
-    pullback.selected_.insert(g, selected_);
+    if (selected_.contains(g)) {
+      const ValuePtr taken = selected_.taken(g, to_);  // once, around the inner graph
+      pullback.selected_.insert(
+          g, [taken](Graph&) { return taken; }, {}, *back);
+    }
     pullback.seed(v, g);
   };
   for (size_t i = 0; i < flow.targets.size(); ++i) seed(flow.targets[i], flow.sums[i]);
@@ -53,7 +57,7 @@ Pullback::Again Pullback::recomputed(const Graph& inner, const Flow& flow, bool 
 }
 
 // The same graphs once more, with what was taken in the place of cotangents.
-std::vector<GraphPtr> Pullback::weights_through(const std::vector<GraphPtr>& inner, const Flow& flow) const {
+std::vector<GraphPtr> Pullback::weights_through(const std::vector<GraphPtr>& inner, const Flow& flow) {
   std::vector<GraphPtr> found;
   for (const GraphPtr& g : inner) {
     const Again again = recomputed(*g, flow, true);

@@ -31,11 +31,6 @@ void Selected::insert(const ValuePtr& derivative, const ValuePtr& like) {
   if (derivative && derivative->kind != Value::Kind::literal) entries_.try_emplace(derivative, entry);
 }
 
-void Selected::insert(const ValuePtr& derivative, const Selected& known) {
-  if (const auto found = known.entries_.find(derivative); found != known.entries_.end())
-    entries_.try_emplace(derivative, found->second);
-}
-
 Var Selected::untaken(const ValuePtr& derivative, Graph& to) {
   const std::shared_ptr<Entry> entry = entries_.at(derivative);
   if (entry->untaken && entry->graph == &to) return {&to, entry->untaken};

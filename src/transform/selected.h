@@ -33,8 +33,6 @@ class Selected {
   void insert(const ValuePtr& derivative, Weights weights, const ValueList& from, Graph& to);
   // One whose elements were taken where those of another one were.
   void insert(const ValuePtr& derivative, const ValuePtr& like);
-  // What another scope knows of a derivative, which stands in it as well.
-  void insert(const ValuePtr& derivative, const Selected& known);
   // 1 for each element of a derivative that was taken, 0 for others.
   ValuePtr taken(const ValuePtr& derivative, Graph& to);
   // What is made of a derivative element by element, with zeros where that was not taken.

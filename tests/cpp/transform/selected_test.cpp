@@ -133,6 +133,18 @@ TEST(Selected, BranchesCheckpointsAndLoopsThatDoNotRun) {
   }
 }
 
+// What was not taken of a sum of two is asked for once, also where an inner graph asks.
+TEST(Selected, SumsAroundAnInnerGraph) {
+  const auto f = [](Var x) {
+    const auto body = std::make_shared<Graph>();
+    body->outputs = {exp(in(*body, x)).value};
+    Var y{x.graph, primitives::checkpoint(*x.graph, body)[0]};
+    for (int k = 0; k < 60; ++k) y = select(y > 0.0, y, zeros_like(y)) * 0.5 + select(y > -1.0, y, zeros_like(y)) * 0.5;
+    return y;
+  };
+  EXPECT_EQ(slopes(f, {0}), Numbers{1});
+}
+
 TEST(Selected, HigherDerivatives) {
   const auto f = [](Var x) { return select(x > 0.0, log(x), x * x); };
   EXPECT_EQ(slopes(f, {-3, 0, 2}, 2), (Numbers{2, 2, -0.25}));
