@@ -79,7 +79,7 @@ grown_bytes <- function(programs, n) {
   in_child(c('
     growth <- function(f, n) {
       in_use <- function() {
-        gc()
+        for (k in 1:8) gc() # R gives pages of its heap back over several collections
         c(R = sum(gc()[, 1] * c(56, 8)), heap = .Call(anvil:::C_anvil_memory, FALSE)[5L], pool = anvil_memory()$used)
       }
       period <- function(n) {
