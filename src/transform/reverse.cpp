@@ -2,9 +2,9 @@
 #include "transform/reverse.h"
 
 #include <functional>
-#include <numeric>
 
 #include "base/interrupt.h"
+#include "primitives/vocabulary/infer.h"
 #include "primitives/vocabulary/var.h"
 #include "transform/pullback.h"
 #include "transform/pushforward.h"
@@ -114,8 +114,7 @@ Var Pullback::any_taken(const ValueList& cotangents, DType dtype, Graph& to) {
   Var any = primitives::literal(to, 0, {dtype, {}});
   for (const ValuePtr& g : cotangents) {
     if (!g) continue;
-    std::vector<int64_t> dims(g->type.shape.size());
-    std::iota(dims.begin(), dims.end(), 0);
+    const auto dims = primitives::all_axes(g->type.shape.size());
     any = maximum(any, convert(reduce_max(Var{&to, selected_.taken(g, to)}, dims), dtype));
   }
   return any;

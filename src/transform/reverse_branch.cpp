@@ -70,7 +70,7 @@ std::vector<GraphPtr> Pullback::weights_through(const std::vector<GraphPtr>& inn
 
 void Pullback::reverse_checkpoint(const Call& call) {
   const GraphPtr body = call.params.graph("body_graph");
-  Flow flow = flow_into(call, active_captures(*body));
+  const Flow flow = flow_into(call, active_captures(*body));
   const Again again = recomputed(*body, flow, false);
   const GraphPtr back = again.back;
   std::vector<bool> selected;
