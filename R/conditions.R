@@ -51,7 +51,7 @@ user_call <- function() {
   if (i < 1L) {
     return(NULL)
   }
-  if (identical(sys.call(i)[[1L]], quote(.verb))) i <- parents[i] # a mask's
+  if (parents[i] > 0L && identical(environment(sys.function(parents[i])), mask_home)) i <- parents[i] # the user called the mask
   call <- sys.call(i)
   # so rbind() and cbind() call their methods
   inside <- i > 1L && length(call) > 1L && identical(call[[2L]], quote(deparse.level))

@@ -99,7 +99,8 @@ tensor_function <- function(name, family) {
   if (is.null(f)) {
     # it sees the functions that take tensors (masks.R) before those of base and stats
     f <- family[[name]]
-    environment(f) <- list2env(verb_masks$masks, parent = environment(f))
+    seen <- intersect(all.names(body(f), unique = TRUE), names(verb_masks))
+    environment(f) <- list2env(mget(seen, verb_masks), parent = environment(f))
   }
   function(...) {
     given <- unname(as_floats(...))

@@ -189,7 +189,7 @@ call_node <- function(expr, args, scope) {
     abort_anvil("argument", sprintf("`%s` is no known function.", code_text(head)), sprintf("x In `%s`.", code_text(expr)))
   }
   # R's own ifelse() and pmax(), where anvil is not attached
-  if (is_base_helper(f) && !is.null(verb_masks$masks[[name]])) f <- verb_masks$masks[[name]]
+  if (is_base_helper(f)) f <- verb_masks[[name]] %||% f
   list(kind = "call", expr = expr, f = f, name = if (is.primitive(f)) name else "", args = lapply(args, node_of, scope))
 }
 

@@ -31,7 +31,6 @@ for (name in c(ls(pattern = "^nvl?_[a-z]"), other_exports)) {
 rm(name)
 
 # After the functions that they call.
-verb_masks <- make_verb_masks()
 shared_masks <- local({
   names <- shared_names()
   Map(shared_mask, names(names), names)
