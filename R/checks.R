@@ -71,6 +71,20 @@ check_dims <- function(dims, rank, of, name = rlang::caller_arg(dims)) {
   as.integer(dims)
 }
 
+# One dimension of x, by default the last one.
+one_dim <- function(x, dims, name = rlang::caller_arg(x)) {
+  rank <- rank_of(x)
+  if (rank == 0L) abort_anvil("shape", sprintf("`%s` must have at least 1 dimension.", name))
+  if (is.null(dims)) {
+    return(rank)
+  }
+  if (length(dims) != 1L || !is_whole(dims) || dims < 1 || dims > rank) {
+    range <- if (rank == 1L) "which has only dimension 1" else sprintf("from 1 to %d", rank)
+    abort_anvil("argument", sprintf("`dims` must be one dimension of `%s`, %s.", name, range), got_value(dims))
+  }
+  as.integer(dims)
+}
+
 # The sizes of tensors that came as `...`: at least one.
 sizes_of_any <- function(operands) {
   if (length(operands) == 0L) abort_anvil("argument", "`...` must hold at least one tensor.")

@@ -15,7 +15,7 @@
 #'   R doubles.
 #' @param ambiguous Whether the dtype yields to others in promotion.
 #' @param device The device; `"cpu"` is the only one.
-#' @param dim The dimension along which to count.
+#' @param dims The dimension along which to count.
 #' @param start,end The first and last number.
 #' @param steps How many numbers.
 #' @return A tensor.
@@ -44,10 +44,10 @@ nv_fill <- function(value, shape, dtype = NULL, ambiguous = FALSE, device = NULL
 
 #' @rdname nv_fill
 #' @export
-nv_iota <- function(dim, dtype, shape, start = 1L, ambiguous = FALSE, device = NULL) {
+nv_iota <- function(dims, dtype, shape, start = 1L, ambiguous = FALSE, device = NULL) {
   check_device(device)
   shape <- check_sizes(shape)
-  record("iota", list(), list(dim = dim, dtype = dtype_text(dtype), shape = shape, start = start, ambiguous = ambiguous))
+  record("iota", list(), list(dim = check_whole_number(dims, "dims", 1L, length(shape)), dtype = dtype_text(dtype), shape = shape, start = start, ambiguous = ambiguous))
 }
 
 #' @rdname nv_fill
@@ -87,7 +87,7 @@ spaced <- function(start, end, steps, dtype, ambiguous) {
 #' and shape.
 #'
 #' @param like A tensor or box.
-#' @param data,value,shape,dtype,ambiguous,device,dim,start,end,steps,n See [nv_tensor()], [nv_fill()]
+#' @param data,value,shape,dtype,ambiguous,device,dims,start,end,steps,n See [nv_tensor()], [nv_fill()]
 #'   and [nv_eye()].
 #' @return What the functions without `_like` return.
 #' @family tensors
@@ -143,10 +143,10 @@ nv_fill_like <- function(like, value, shape = NULL, dtype = NULL, ambiguous = NU
 
 #' @rdname nv_like
 #' @export
-nv_iota_like <- function(like, dim, shape = NULL, start = 1L, dtype = NULL, ambiguous = NULL, device = NULL) {
+nv_iota_like <- function(like, dims, shape = NULL, start = 1L, dtype = NULL, ambiguous = NULL, device = NULL) {
   like <- type_like(like)
   like_another(like, nv_iota(
-    dim, dtype %||% like$dtype, shape %||% like$shape,
+    dims, dtype %||% like$dtype, shape %||% like$shape,
     start = start, ambiguous = ambiguous %||% like$ambiguous, device = device
   ))
 }

@@ -25,7 +25,7 @@
 #' @param slope,alpha Numbers.
 #' @param approximate Whether to take `nv_logistic(sqrt(8 / pi) * (x + 0.044715 * x^3))` for \eqn{\Phi(x)}{P(x)} (Hendrycks and Gimpel 2016,
 #'   arXiv 1606.08415), as some models do.
-#' @param dim The dimension along which lines lie, by default the last one.
+#' @param dims The dimension along which lines lie, by default the last one.
 #' @param dims Dimensions to reduce; by default all.
 #' @param drop Whether reduced dimensions disappear or stay with size 1.
 #' @return A tensor of floats of the shape of `operand`; `nv_logsumexp()`: without the dimensions `dims`.
@@ -105,18 +105,18 @@ gated <- function(x, gate) {
 
 #' @rdname nv_softmax
 #' @export
-nv_softmax <- function(operand, dim = NULL) {
+nv_softmax <- function(operand, dims = NULL) {
   operand <- float_tensor(operand)
-  dim <- one_dim(operand, dim)
+  dim <- one_dim(operand, dims)
   powers <- nv_exp(below_largest(operand, dim)$x)
   nv_div(powers, not_zero(nv_reduce_sum(powers, dim, drop = FALSE)))
 }
 
 #' @rdname nv_softmax
 #' @export
-nv_log_softmax <- function(operand, dim = NULL) {
+nv_log_softmax <- function(operand, dims = NULL) {
   operand <- float_tensor(operand)
-  dim <- one_dim(operand, dim)
+  dim <- one_dim(operand, dims)
   x <- below_largest(operand, dim)$x
   nv_sub(x, nv_log(not_zero(nv_reduce_sum(nv_exp(x), dim, drop = FALSE))))
 }

@@ -20,7 +20,7 @@
 #' @param x An integer tensor of numbers that count from 1, of any shape.
 #' @param weight A tensor with a row for each number, or any slices of its first dimension.
 #' @param n How many numbers there are; for a factor, which `nv_one_hot()` takes as `x`, by default the number of its levels.
-#' @param dim Where the new dimension goes, by default behind the last one.
+#' @param dims Where the new dimension goes, by default behind the last one.
 #' @param dtype The dtype of the result; by default that of R doubles.
 #' @return `nv_attention()`: a float tensor of the sizes of `query`, with the features of `value`. `nv_embedding()`: a tensor with
 #'   the dimensions of `x`, then those of a row. `nv_one_hot()`: a tensor with one dimension more than `x`.
@@ -127,7 +127,7 @@ nv_embedding <- function(x, weight) {
 
 #' @rdname nv_attention
 #' @export
-nv_one_hot <- function(x, n = NULL, dim = NULL, dtype = NULL) {
+nv_one_hot <- function(x, n = NULL, dims = NULL, dtype = NULL) {
   if (is.factor(x)) {
     n <- n %||% nlevels(x)
     x <- level_numbers(x, "x")
@@ -135,7 +135,7 @@ nv_one_hot <- function(x, n = NULL, dim = NULL, dtype = NULL) {
   if (is.null(n)) abort_anvil("argument", "`n` must say how many numbers there are.", "i They count from 1; a factor as `x` says it.")
   x <- check_integers(as_vector(x), "x")
   n <- check_whole_number(n, "n", 0L)
-  dim <- if (is.null(dim)) rank_of(x) + 1L else check_whole_number(dim, "dim", 1L, rank_of(x) + 1L)
+  dim <- if (is.null(dims)) rank_of(x) + 1L else check_whole_number(dims, "dims", 1L, rank_of(x) + 1L)
   nv_convert(is_number_of(x, n, dim), if (is.null(dtype)) default_dtypes()[["float"]] else dtype)
 }
 

@@ -3,13 +3,6 @@
 # A tensor or box with a float dtype.
 float_tensor <- function(x, name = rlang::caller_arg(x)) as_float(as_operand(x, name), name)
 
-# One dimension of x, by default the last one.
-one_dim <- function(x, dim, name = rlang::caller_arg(x)) {
-  rank <- rank_of(x)
-  if (rank == 0L) abort_anvil("shape", sprintf("`%s` must have at least 1 dimension.", name))
-  if (is.null(dim)) rank else check_whole_number(dim, "dim", 1L, rank)
-}
-
 check_same_sizes <- function(x, sizes, message, hint = character()) {
   if (!identical(as.integer(sizes_of(x)), as.integer(sizes))) {
     abort_anvil("shape", message, c(sprintf("x Got shape %s, expected %s.", shape2string(sizes_of(x)), shape2string(sizes)), hint))

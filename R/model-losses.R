@@ -14,17 +14,17 @@
 #' Both cross entropies are computed from logits, as their probabilities may round to 0 or 1. Likelihoods of other models are sums
 #' of log densities: `-sum(nv_dpois(y, lambda, log = TRUE))`.
 #'
-#' @param logits A float tensor. For `nv_cross_entropy()` the classes lie along `dim`.
+#' @param logits A float tensor. For `nv_cross_entropy()` the classes lie along `dims`.
 #' @param prediction A tensor.
 #' @param target For `nv_cross_entropy()` an integer tensor of classes, which count from 1, or a factor, with the shape of `logits` without
 #'   `dim`, or a float tensor of probabilities with the shape of `logits`. For the others, a tensor of the shape of the
 #'   predictions, or a scalar.
 #' @param p,q Tensors of probabilities of one shape, or with `log = TRUE` of their logarithms.
-#' @param dim The dimension of the classes, by default the last one.
+#' @param dims The dimension of the classes, by default the last one.
 #' @param log Whether `p` and `q` are logarithms.
 #' @param delta A positive number.
 #' @param reduction `"mean"` or `"sum"` of all losses, or `"none"` for all of them.
-#' @return A float tensor: a scalar, or without reduction of the shape of `prediction`, or of `logits` or `p` without `dim`.
+#' @return A float tensor: a scalar, or without reduction of the shape of `prediction`, or of `logits` or `p` without `dims`.
 #' @section Errors:
 #' `anvil_error_shape` where shapes do not fit: nothing is stretched, as a row minus a column would be a matrix.
 #' `anvil_error_index` where in debug mode a class is not there; compiled, its loss is NaN. `anvil_error_dtype` where `logits` are
@@ -44,10 +44,10 @@ NULL
 
 #' @rdname nv_cross_entropy
 #' @export
-nv_cross_entropy <- function(logits, target, dim = NULL, reduction = "mean") {
+nv_cross_entropy <- function(logits, target, dims = NULL, reduction = "mean") {
   check_reduction(reduction)
   logits <- check_dtype(as_operand(logits, "logits"), is_float_code, "a float dtype", "logits")
-  dim <- one_dim(logits, dim)
+  dim <- one_dim(logits, dims)
   sizes <- sizes_of(logits)
   target <- as_vector(if (is.factor(target)) level_numbers(target, "target") else target, "target")
   # of the logits below the largest one, whose logarithm of the sum of powers is `log_total`
@@ -110,11 +110,11 @@ nv_hinge <- function(prediction, target, reduction = "mean") {
 
 #' @rdname nv_cross_entropy
 #' @export
-nv_kl_divergence <- function(p, q, dim = NULL, log = FALSE, reduction = "mean") {
+nv_kl_divergence <- function(p, q, dims = NULL, log = FALSE, reduction = "mean") {
   check_reduction(reduction)
   check_flag(log)
   pair <- same_shape(p = p, q = q)
-  dim <- one_dim(pair$p, dim, "p")
+  dim <- one_dim(pair$p, dims, "p")
   logs <- if (log) pair else lapply(pair, nv_log)
   weight <- if (log) nv_exp(pair$p) else pair$p
   terms <- nv_ifelse(nv_eq(weight, 0), 0, nv_mul(weight, nv_sub(logs$p, logs$q)))

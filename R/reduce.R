@@ -140,9 +140,9 @@ mean_without_nan <- function(x, dims, drop, na.rm) {
 #' elements themselves, which carry derivatives. Where there is a `NaN`, it is the extreme, as it is for
 #' [nv_max()]; base R's [which.max()] leaves it out.
 #'
-#' @param operand A tensor with at least one dimension, which is not empty along `dim`.
-#' @param dim The dimension, by default the last one.
-#' @param drop Whether the result has no dimension `dim` any more; otherwise its size is 1.
+#' @param operand A tensor with at least one dimension, which is not empty along `dims`.
+#' @param dims The dimension, by default the last one.
+#' @param drop Whether the result has no dimension `dims` any more; otherwise its size is 1.
 #' @param with_values Whether to give the elements, too.
 #' @return An `i32` tensor of positions, which count from 1; `with_values` a list of `values` and `indices`.
 #' @family reductions and orders
@@ -150,23 +150,23 @@ mean_without_nan <- function(x, dims, drop, na.rm) {
 #' @examples
 #' m <- nv_tensor(rbind(c(3, 1, 4), c(1, 5, 9)))
 #' nv_argmax(m)
-#' nv_argmin(m, dim = 1)
+#' nv_argmin(m, dims = 1)
 #' nv_argmax(m, with_values = TRUE)
-nv_argmax <- function(operand, dim = NULL, drop = TRUE, with_values = FALSE) {
-  extreme("argmax", nv_reduce_max, operand, dim, drop, with_values)
+nv_argmax <- function(operand, dims = NULL, drop = TRUE, with_values = FALSE) {
+  extreme("argmax", nv_reduce_max, operand, dims, drop, with_values)
 }
 
 #' @rdname nv_argmax
 #' @export
-nv_argmin <- function(operand, dim = NULL, drop = TRUE, with_values = FALSE) {
-  extreme("argmin", nv_reduce_min, operand, dim, drop, with_values)
+nv_argmin <- function(operand, dims = NULL, drop = TRUE, with_values = FALSE) {
+  extreme("argmin", nv_reduce_min, operand, dims, drop, with_values)
 }
 
-extreme <- function(primitive, reduction, operand, dim, drop, with_values) {
+extreme <- function(primitive, reduction, operand, dims, drop, with_values) {
   check_flag(drop, "drop")
   check_flag(with_values, "with_values")
   operand <- as_number(operand)
-  dim <- sort_dim(operand, dim)
+  dim <- one_dim(operand, dims)
   indices <- record(primitive, list(operand), list(dim = dim, drop = drop))
   if (with_values) list(values = reduction(operand, dim, drop), indices = indices) else indices
 }
@@ -178,54 +178,51 @@ extreme <- function(primitive, reduction, operand, dim, drop, with_values) {
 #' around; `bool` is counted in `i32`. After a `NaN` everything is `NaN`.
 #'
 #' @param operand A tensor with at least one dimension; of floats for `nv_cumlogsumexp()`.
-#' @param dim The dimension along which to go. By default the tensor is flattened in R's order,
+#' @param dims The dimension along which to go. By default the tensor is flattened in R's order,
 #'   as by `cumsum()`.
 #' @param with_indices Whether to give the positions, too: of equal elements the last one so far, which has
 #'   the derivative.
-#' @return A tensor of the shape of `operand`; without `dim` one with a single dimension. `with_indices` a list of
-#'   `values` and `indices`, `i32` positions along `dim` that count from 1.
+#' @return A tensor of the shape of `operand`; without `dims` one with a single dimension. `with_indices` a list of
+#'   `values` and `indices`, `i32` positions along `dims` that count from 1.
 #' @family reductions and orders
 #' @name nv_cumsum
 #' @examples
 #' m <- nv_tensor(matrix(1:6, 2))
 #' nv_cumsum(m)
-#' nv_cumsum(m, dim = 2)
-#' nv_cumprod(m, dim = 2)
+#' nv_cumsum(m, dims = 2)
+#' nv_cumprod(m, dims = 2)
 #' nv_cummax(nv_tensor(c(3, 1, 4, 4, 2)), with_indices = TRUE)
 #' nv_cumlogsumexp(nv_tensor(c(1000, 1000, 999)))
 NULL
 
 #' @rdname nv_cumsum
 #' @export
-nv_cumsum <- function(operand, dim = NULL) along("cumsum", as_number(operand), dim)
+nv_cumsum <- function(operand, dims = NULL) along("cumsum", as_number(operand), dims)
 
 #' @rdname nv_cumsum
 #' @export
-nv_cumprod <- function(operand, dim = NULL) along("cumprod", as_number(operand), dim)
+nv_cumprod <- function(operand, dims = NULL) along("cumprod", as_number(operand), dims)
 
 #' @rdname nv_cumsum
 #' @export
-nv_cummax <- function(operand, dim = NULL, with_indices = FALSE) running_extreme("cummax", operand, dim, with_indices)
+nv_cummax <- function(operand, dims = NULL, with_indices = FALSE) running_extreme("cummax", operand, dims, with_indices)
 
 #' @rdname nv_cumsum
 #' @export
-nv_cummin <- function(operand, dim = NULL, with_indices = FALSE) running_extreme("cummin", operand, dim, with_indices)
+nv_cummin <- function(operand, dims = NULL, with_indices = FALSE) running_extreme("cummin", operand, dims, with_indices)
 
 #' @rdname nv_cumsum
 #' @export
-nv_cumlogsumexp <- function(operand, dim = NULL) along("cumlogsumexp", as_float(operand), dim)
+nv_cumlogsumexp <- function(operand, dims = NULL) along("cumlogsumexp", as_float(operand), dims)
 
-running_extreme <- function(primitive, operand, dim, with_indices) {
+running_extreme <- function(primitive, operand, dims, with_indices) {
   check_flag(with_indices, "with_indices")
-  found <- along(primitive, as_number(operand), dim)
+  found <- along(primitive, as_number(operand), dims)
   if (with_indices) list(values = found[[1L]], indices = found[[2L]]) else found[[1L]]
 }
 
 # A primitive with the parameter `dim`; without one, of all elements in R's order.
-along <- function(primitive, operand, dim) {
-  if (is.null(dim)) {
-    dim <- 1L
-    if (rank_of(operand) != 1L) operand <- nv_flatten(operand)
-  }
-  record(primitive, list(operand), list(dim = dim))
+along <- function(primitive, operand, dims) {
+  if (is.null(dims) && rank_of(operand) != 1L) operand <- nv_flatten(operand)
+  record(primitive, list(operand), list(dim = one_dim(operand, dims)))
 }

@@ -24,7 +24,7 @@
 #' @param from,to The first and the last whole number: numbers, or `i32` scalars. There is no step where `to` is less.
 #' @param f For `nv_map()` a function of an element of `xs` that returns tensors; for `nv_associative_scan()` a function
 #'   of two elements that gives one of their types, with `f(f(a, b), c)` equal to `f(a, f(b, c))`.
-#' @param dim The dimension of all tensors in `xs` along which the elements lie.
+#' @param dims The dimension of all tensors in `xs` along which the elements lie.
 #' @return `nv_scan()`: `list(carry = , out = )`, the last state and what the steps gave, stacked along a new first dimension.
 #'   `nv_fori()`: the last state. `nv_map()`: the results, stacked along a new first dimension.
 #'   `nv_associative_scan()`: tensors of the types of `xs`.
@@ -115,15 +115,15 @@ nv_map <- function(xs, f) {
 
 #' @rdname nv_scan
 #' @export
-nv_associative_scan <- function(xs, f, dim = 1L, reverse = FALSE) {
+nv_associative_scan <- function(xs, f, dims = 1L, reverse = FALSE) {
   check_function(f)
   check_flag(reverse, "reverse")
   xs <- xs_of(xs)
   if (!length(xs$leaves)) abort_anvil("argument", "`xs` must hold tensors.")
-  dim <- check_whole_number(dim, "dim", lower = 1L)
+  dim <- check_whole_number(dims, "dims", lower = 1L)
   along <- vapply(xs$leaves, function(x) if (rank_of(x) < dim) NA_integer_ else as.integer(shape(x)[dim]), 1L)
   if (anyNA(along) || any(along != along[1L])) {
-    abort_anvil("shape", "All tensors in `xs` must have the dimension `dim`, with one size.", sprintf("x `dim` is %d, the shapes are %s.", dim, shapes_text(xs$leaves)))
+    abort_anvil("shape", "All tensors in `xs` must have the dimension `dims`, with one size.", sprintf("x `dims` is %d, the shapes are %s.", dim, shapes_text(xs$leaves)))
   }
   combine <- vectorize(function(a, b) f(a, b), axis = dim, out_axis = dim)
   joined <- function(a, b) {

@@ -8,8 +8,8 @@
 #' @param operand A tensor, R array or, where it makes sense, single number.
 #' @param shape Sizes; one of them may be -1 for what is left.
 #' @param order `"F"`, R's order, or `"C"`.
-#' @param dims Dimensions of size 1 to drop; by default all of them.
-#' @param dim Where the new dimension goes, from 1 to one more than there are.
+#' @param dims For `nv_squeeze()` dimensions of size 1 to drop, by default all of them. For `nv_unsqueeze()` where the new
+#'   dimension goes, from 1 to one more than there are.
 #' @return A tensor of the same dtype.
 #' @family shapes and parts
 #' @export
@@ -78,9 +78,9 @@ nv_squeeze <- function(operand, dims = NULL) {
 
 #' @rdname nv_reshape
 #' @export
-nv_unsqueeze <- function(operand, dim) {
+nv_unsqueeze <- function(operand, dims) {
   sizes <- sizes_of(operand)
-  dim <- check_whole_number(dim, "dim", 1L, length(sizes) + 1L)
+  dim <- check_whole_number(dims, "dims", 1L, length(sizes) + 1L)
   record("reshape", list(operand), list(shape = append(sizes, 1L, dim - 1L)))
 }
 

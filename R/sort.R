@@ -13,7 +13,7 @@
 #'   Inf, or below -Inf when it has a sign.
 #'
 #' @param operand A tensor, R array or vector.
-#' @param dim The dimension to sort along; by default the last one.
+#' @param dims The dimension to sort along; by default the last one.
 #' @param decreasing Whether the largest comes first.
 #' @param stable Ties always keep their order; whether that is asked for.
 #' @param k How many elements, at most the size of the last dimension.
@@ -29,20 +29,20 @@ NULL
 
 #' @rdname nv_sort
 #' @export
-nv_sort <- function(operand, dim = NULL, decreasing = FALSE) {
+nv_sort <- function(operand, dims = NULL, decreasing = FALSE) {
   check_flag(decreasing, "decreasing")
   operand <- as_operand(operand, "operand")
-  dim <- sort_dim(operand, dim)
+  dim <- one_dim(operand, dims)
   record("sort", list(operand), list(dim = dim, descending = decreasing, is_stable = FALSE, num_keys = 1L))
 }
 
 #' @rdname nv_sort
 #' @export
-nv_argsort <- function(operand, dim = NULL, decreasing = FALSE, stable = FALSE) {
+nv_argsort <- function(operand, dims = NULL, decreasing = FALSE, stable = FALSE) {
   check_flag(decreasing, "decreasing")
   check_flag(stable, "stable")
   operand <- as_operand(operand, "operand")
-  dim <- sort_dim(operand, dim)
+  dim <- one_dim(operand, dims)
   indices <- nvl_iota(dim, "i32", sizes_of(operand))
   nvl_sort(list(operand, indices), dim, decreasing, stable)[[2L]]
 }
@@ -52,12 +52,6 @@ nv_argsort <- function(operand, dim = NULL, decreasing = FALSE, stable = FALSE) 
 nv_top_k <- function(operand, k) {
   found <- nvl_top_k(operand, check_whole_number(k, "k", lower = 0L))
   list(values = found[[1L]], indices = found[[2L]])
-}
-
-sort_dim <- function(operand, dim) {
-  rank <- rank_of(operand)
-  if (rank == 0L) abort_anvil("shape", "`operand` must have at least 1 dimension.")
-  if (is.null(dim)) rank else dim
 }
 
 #' Primitives that sort

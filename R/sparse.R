@@ -24,18 +24,18 @@
 #'   are stored; or the values of the elements at `i` and `j`, a tensor or R vector.
 #' @param i,j Rows and columns of the values, vectors of whole numbers. What is given for one place several times is added up. Instead
 #'   of `i`, a sparse tensor: then the values are those at its places.
-#' @param dim The numbers of rows and columns, by default the largest of `i` and of `j`.
+#' @param dims The numbers of rows and columns, by default the largest of `i` and of `j`.
 #' @param symmetric Whether what is given is one triangle of a symmetric matrix, each pair of elements once.
 #' @param dtype The dtype of values that are no tensor, as for [nv_tensor()].
 #' @return A sparse tensor, of class `AnvilSparse`: `a$values` are its values, `a$i` and `a$j` their rows and columns, ordered by
 #'   column and in it by row. `nv_dense()`: the same matrix as a tensor.
 #' @section Errors:
-#' Of class `anvil_error_argument` where places are no whole numbers, not within `dim`, or on both sides of the diagonal with
+#' Of class `anvil_error_argument` where places are no whole numbers, not within `dims`, or on both sides of the diagonal with
 #' `symmetric`, and of class `anvil_error_shape` where numbers of values and places differ.
 #' @family sparse tensors
 #' @export
 #' @examples
-#' a <- nv_sparse(c(2, -1, 3), i = c(1, 2, 3), j = c(1, 1, 2), dim = c(3, 3))
+#' a <- nv_sparse(c(2, -1, 3), i = c(1, 2, 3), j = c(1, 1, 2), dims = c(3, 3))
 #' a
 #' a %*% c(1, 10, 100)
 #' nv_dense(t(a))
@@ -49,10 +49,10 @@
 #'   m <- Matrix::sparseMatrix(i = 1:3, j = c(2, 3, 1), x = c(1, 2, 3))
 #'   nv_crossprod(m, nv_tensor(c(1, 2, 3), "f64"))
 #' }
-nv_sparse <- function(x, i = NULL, j = NULL, dim = NULL, symmetric = FALSE, dtype = NULL) {
+nv_sparse <- function(x, i = NULL, j = NULL, dims = NULL, symmetric = FALSE, dtype = NULL) {
   check_flag(symmetric)
   if (is.null(i)) {
-    if (!is.null(j) || !is.null(dim) || symmetric) abort_anvil("argument", "`i` must say which rows the values are in.")
+    if (!is.null(j) || !is.null(dims) || symmetric) abort_anvil("argument", "`i` must say which rows the values are in.")
     if (is_sparse(x)) {
       return(x)
     }
@@ -64,8 +64,8 @@ nv_sparse <- function(x, i = NULL, j = NULL, dim = NULL, symmetric = FALSE, dtyp
   if (is_sparse(i)) {
     return(at_places(check_values(values, length(i$i)), i$i, i$j, dim(i)))
   }
-  dim <- if (is.null(dim)) c(max(0, check_sparse_places(i, "i")), max(0, check_sparse_places(j, "j"))) else check_sizes(dim)
-  if (length(dim) != 2L) wrong_argument("dim", "the numbers of rows and columns", dim)
+  dim <- if (is.null(dims)) c(max(0, check_sparse_places(i, "i")), max(0, check_sparse_places(j, "j"))) else check_sizes(dims)
+  if (length(dim) != 2L) wrong_argument("dims", "the numbers of rows and columns", dims)
   i <- check_sparse_places(i, "i", dim[1L])
   j <- check_sparse_places(j, "j", dim[2L])
   if (length(i) != length(j)) abort_anvil("shape", "`i` and `j` must have the same length.", sprintf("x Got lengths %d and %d.", length(i), length(j)))

@@ -12,7 +12,7 @@
 #' @param operand A tensor with at least one dimension. Integers become floats.
 #' @param probs Probabilities: a number, with which the dimension disappears, or several, which become the first
 #'   dimension of the result.
-#' @param dim The dimension, by default the last one.
+#' @param dims The dimension, by default the last one.
 #' @param interpolation How to get a value between two elements.
 #' @param na.rm Whether NaN is left out; of matrices, each observation that has one.
 #' @param x,y Vectors of one length, or matrices with the same number of observations.
@@ -27,17 +27,17 @@
 #' nv_quantile(x, c(0.25, 0.75))
 #' median(x)
 #' m <- nv_tensor(matrix(c(1, 2, 4, 3, 1, 0), 3))
-#' nv_quantile(m, 0.5, dim = 1)
+#' nv_quantile(m, 0.5, dims = 1)
 #' nv_cov(m)
 #' cor(m)
-nv_quantile <- function(operand, probs, dim = NULL, interpolation = "linear", na.rm = FALSE) {
+nv_quantile <- function(operand, probs, dims = NULL, interpolation = "linear", na.rm = FALSE) {
   check_choice(interpolation, c("linear", "lower", "higher", "nearest", "midpoint"))
   check_flag(na.rm, "na.rm")
   if (is.object(probs) || !is.numeric(probs) || length(probs) == 0L || anyNA(probs) || any(probs < 0 | probs > 1)) {
     wrong_argument("probs", "numbers from 0 to 1", probs)
   }
   operand <- as_float(operand)
-  dim <- check_whole_number(sort_dim(operand, dim), "dim", 1L, rank_of(operand))
+  dim <- one_dim(operand, dims)
   if (sizes_of(operand)[dim] == 0L) {
     abort_anvil("shape", "There is no quantile of no elements.", sprintf("x Got shape %s.", shape2string(sizes_of(operand))))
   }
@@ -110,8 +110,8 @@ one_place <- function(x, dim, k) {
 
 #' @rdname nv_quantile
 #' @export
-nv_median <- function(operand, dim = NULL, interpolation = "linear", na.rm = FALSE) {
-  nv_quantile(operand, 0.5, dim, interpolation, na.rm)
+nv_median <- function(operand, dims = NULL, interpolation = "linear", na.rm = FALSE) {
+  nv_quantile(operand, 0.5, dims, interpolation, na.rm)
 }
 
 #' @rdname nv_quantile

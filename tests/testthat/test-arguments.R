@@ -93,3 +93,11 @@ test_that("every function says which argument is wrong", {
   }
   expect_identical(found, character())
 })
+
+test_that("dimensions are `dims` in every function, and `dim` is understood", {
+  formals <- lapply(grep("^nv_", getNamespaceExports("anvil"), value = TRUE), function(name) names(formals(getExportedValue("anvil", name))))
+  expect_false("dim" %in% unlist(formals))
+  m <- nv_tensor(matrix(1:6, 2))
+  expect_identical(nv_cumsum(m, dim = 2), nv_cumsum(m, dims = 2))
+  expect_identical(nv_sum(m, dim = 2), nv_sum(m, dims = 2))
+})

@@ -79,7 +79,7 @@ test_that("gates are open at Inf and shut at -Inf, and so are their derivatives"
 test_that("errors name what is wrong", {
   expect_snapshot(error = TRUE, {
     nv_softmax(nv_scalar(1))
-    nv_softmax(f64(1:3), dim = 2)
+    nv_softmax(f64(1:3), dims = 2)
     nv_logsumexp(f64(1:3), dims = 2)
     nv_elu(f64(1), alpha = "a")
     nv_relu("a")

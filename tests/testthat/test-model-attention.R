@@ -66,7 +66,7 @@ test_that("embeddings and classes as vectors", {
   expect_equal(dim(nv_embedding(nv_tensor(i), f64(normal(4, 3, 2)))), c(2L, 2L, 3L, 2L))
   expect_equal(gradient_of(function(w) sum(nv_embedding(nv_tensor(i), w)), f64(w)), matrix(c(1, 2, 0, 1), 4, 3))
   expect_equal(both(function(i) nv_one_hot(i, 3, dtype = "i32"), nv_tensor(c(3L, 1L, 0L))), rbind(c(0L, 0L, 1L), c(1L, 0L, 0L), 0L))
-  expect_equal(as_array(nv_one_hot(nv_tensor(c(3L, 1L)), 3, dim = 1)), cbind(c(0, 0, 1), c(1, 0, 0)))
+  expect_equal(as_array(nv_one_hot(nv_tensor(c(3L, 1L)), 3, dims = 1)), cbind(c(0, 0, 1), c(1, 0, 0)))
   expect_equal(as.character(dtype(nv_one_hot(2L, 3, dtype = "bool"))), "bool")
   classes <- factor(c("b", "a", "c", "b"), levels = c("a", "b", "c", "d"))
   expect_equal(as_array(nv_one_hot(classes)), unname(model.matrix(~ classes - 1)), ignore_attr = TRUE)

@@ -7,7 +7,7 @@ test_that("cross entropies are sums of logarithms of probabilities", {
   expect_close(both(function(x, i) nv_cross_entropy(x, i, reduction = "none"), f64(logits), nv_tensor(classes)), by_class, 1e-13)
   expect_equal(c(both(nv_cross_entropy, f64(logits), nv_tensor(classes, dtype = "ui8"))), mean(by_class))
   expect_equal(flat(nv_cross_entropy(f64(logits), classes, reduction = "sum")), sum(by_class))
-  expect_equal(flat(nv_cross_entropy(f64(t(logits)), nv_tensor(classes), dim = 1)), mean(by_class))
+  expect_equal(flat(nv_cross_entropy(f64(t(logits)), nv_tensor(classes), dims = 1)), mean(by_class))
   share <- rbind(c(0.5, 0.5, 0), c(0, 0, 1), c(0.2, 0.3, 0.5), c(1, 0, 0))
   expect_equal(c(both(nv_cross_entropy, f64(logits), f64(share))), -mean(rowSums(share * log_p)))
   expect_equal(c(both(nv_cross_entropy, rows_of(c(-Inf, 0)), rows_of(c(0, 1)))), 0)
@@ -17,7 +17,7 @@ test_that("cross entropies are sums of logarithms of probabilities", {
   images <- array(rnorm(24), c(2, 3, 2, 2))
   labels <- array(c(1L, 3L, 2L, 1L), c(2, 2, 2))
   expected <- -mean(mapply(function(n, i, j) images[n, labels[n, i, j], i, j] - log(sum(exp(images[n, , i, j]))), slice.index(labels, 1), slice.index(labels, 2), slice.index(labels, 3)))
-  expect_equal(flat(nv_cross_entropy(f64(images), nv_tensor(labels), dim = 2)), expected)
+  expect_equal(flat(nv_cross_entropy(f64(images), nv_tensor(labels), dims = 2)), expected)
 })
 
 test_that("a class that is not there is an error, compiled NaN", {

@@ -109,7 +109,7 @@ test_that("nv_associative_scan() combines the first 1, 2, ... elements", {
   }
   # products of matrices, which lie along the last dimension
   m <- array(sin(1:12), c(2, 2, 3))
-  products <- both(function(m) nv_associative_scan(m, function(a, b) a %*% b, dim = 3), f64(m))
+  products <- both(function(m) nv_associative_scan(m, function(a, b) a %*% b, dims = 3), f64(m))
   expect_equal(products[, , 3], m[, , 1] %*% m[, , 2] %*% m[, , 3])
   x <- f64(c(2, 3, 5))
   expect_equal(c(as_array(jit(gradient(function(x) sum(nv_associative_scan(x, function(a, b) a * b))))(x)$x)), c(1 + 3 + 15, 2 + 10, 6))
@@ -134,7 +134,7 @@ test_that("mistakes are explained", {
     nv_scan(nv_scalar(1), nv_scalar(1), function(carry, x) carry)
     nv_fori(1.5, 2, 0, function(i, x) x)
     nv_map(x, 3)
-    nv_associative_scan(x, function(a, b) a, dim = 2)
+    nv_associative_scan(x, function(a, b) a, dims = 2)
     nv_associative_scan(list(x), function(a, b) a[[1]])
   })
 })

@@ -12,7 +12,7 @@ test_that("sorting agrees with R's sort() and order()", {
 test_that("sorting goes along one dimension", {
   set.seed(1)
   m <- matrix(rnorm(12), 3)
-  expect_equal(both(function(x) nv_sort(x, dim = 1), f64(m)), apply(m, 2, sort))
+  expect_equal(both(function(x) nv_sort(x, dims = 1), f64(m)), apply(m, 2, sort))
   expect_equal(both(nv_sort, f64(m)), t(apply(m, 1, sort)))
   expect_equal(both(nv_argsort, f64(m)), t(apply(m, 1, order)))
 })
@@ -34,7 +34,7 @@ test_that("several operands are sorted by several keys", {
   expect_equal(flat(sorted$at), order(a, b))
   expect_error(nvl_sort(nv_tensor(1:3)), class = "anvil_error_argument")
   expect_error(nvl_sort(list(nv_tensor(1:3), nv_tensor(1:2))), class = "anvil_error_shape")
-  expect_error(nv_sort(nv_tensor(1:3), dim = 2), class = "anvil_error_argument")
+  expect_error(nv_sort(nv_tensor(1:3), dims = 2), class = "anvil_error_argument")
 })
 
 test_that("the largest elements and their indices", {

@@ -99,7 +99,7 @@ test_that("mistakes are explained", {
     function(x) gradient(f)(x)[[1L]]
   })
   expect_snapshot(error = TRUE, {
-    nv_sparse_solve(nv_sparse(1, i = 1, j = 1, dim = c(1, 2)), 1)
+    nv_sparse_solve(nv_sparse(1, i = 1, j = 1, dims = c(1, 2)), 1)
     nv_sparse_solve(a, c(1, 2, 3))
     nv_sparse_logdet("a")
     fifth(nv_scalar(1, "f64"))

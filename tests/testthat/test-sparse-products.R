@@ -111,21 +111,21 @@ test_that("derivatives of products are those of differences, in all modes and fo
   values <- nv_tensor(stats::rnorm(5), "f64")
   x <- nv_tensor(matrix(stats::rnorm(6), 3), "f64")
   products <- function(values, x) {
-    a <- nv_sparse(values, i = i, j = j, dim = c(4, 3))
-    sum(sin(a %*% x)) + sum((crossprod(a) %*% x)^2) + sum((a * 2 + nv_sparse(values, i = j, j = j, dim = c(4, 3)))$values^3)
+    a <- nv_sparse(values, i = i, j = j, dims = c(4, 3))
+    sum(sin(a %*% x)) + sum((crossprod(a) %*% x)^2) + sum((a * 2 + nv_sparse(values, i = j, j = j, dims = c(4, 3)))$values^3)
   }
   expect_nv_check(products, values, x)
   expect_nv_check(function(values, x) sum(exp(nv_quadratic_form(nv_sparse(values[1:3], 1:3, c(2, 1, 3)), x))), values, x)
 })
 
 test_that("a product is loops over the stored elements", {
-  a <- nv_sparse(c(1, 2, 3), i = c(1, 90, 7), j = c(1, 50, 80), dim = c(90, 80))
+  a <- nv_sparse(c(1, 2, 3), i = c(1, 90, 7), j = c(1, 50, 80), dims = c(90, 80))
   text <- paste(utils::capture.output(nv_inspect(function(values, x) nv_sparse(values, a) %*% x, "loops", a$values, nv_fill(1, 80L))), collapse = "\n")
   expect_no_match(text, "7200|90, 80")
 })
 
 test_that("mistakes are explained", {
-  a <- nv_sparse(c(1, 2), i = 1:2, j = 1:2, dim = c(2, 3))
+  a <- nv_sparse(c(1, 2), i = 1:2, j = 1:2, dims = c(2, 3))
   expect_snapshot(error = TRUE, {
     a %*% c(1, 2)
     nv_tensor(matrix(1, 2, 3)) %*% a

@@ -10,7 +10,7 @@ random_places <- function(m, n, count, seed = 1) {
 plain <- function(x) unname(as.matrix(x))
 
 test_that("a sparse tensor has the elements that it was given", {
-  a <- nv_sparse(c(2, -1, 3), i = c(3, 1, 2), j = c(2, 1, 1), dim = c(3, 4), dtype = "f64")
+  a <- nv_sparse(c(2, -1, 3), i = c(3, 1, 2), j = c(2, 1, 1), dims = c(3, 4), dtype = "f64")
   expect_identical(as.matrix(a), matrix(c(-1, 3, 0, 0, 0, 2, rep(0, 6)), 3))
   expect_identical(list(a$i, a$j, c(as_array(a$values))), list(c(1L, 2L, 3L), c(1L, 1L, 2L), c(-1, 3, 2)))
   expect_identical(dim(a), c(3L, 4L))
@@ -52,7 +52,7 @@ test_that("sparse tensors are arguments and results of compiled functions, and o
   expect_identical(as.matrix(found$a), 2 * dense)
   expect_equal(c(as_array(found$sums)), rowSums(dense))
   # compiled for the places
-  other <- nv_sparse(a$values, i = a$i, j = a$j, dim = c(6, 5))
+  other <- nv_sparse(a$values, i = a$i, j = a$j, dims = c(6, 5))
   expect_equal(as.matrix(twice(other, nv_scalar(2, "f64"))$a), 2 * as.matrix(other))
   expect_equal(environment(twice)$cache$size, 2)
   twice(a + a, nv_scalar(2, "f64"))
@@ -68,7 +68,7 @@ test_that("sparse tensors are arguments and results of compiled functions, and o
 
 test_that("sparse tensors print their elements", {
   expect_snapshot({
-    nv_sparse(c(2, -1.25, 3), i = c(1, 12, 3), j = c(1, 1, 2), dim = c(12, 3))
+    nv_sparse(c(2, -1.25, 3), i = c(1, 12, 3), j = c(1, 1, 2), dims = c(12, 3))
     print(nv_sparse(1:4, i = 1:4, j = 1:4), max_rows = 2)
     nv_sparse(matrix(0, 2, 2))
     format(jit(function(x) {
@@ -87,10 +87,10 @@ test_that("mistakes are explained", {
     nv_sparse(1:2, i = 1:2, j = 1:3)
     nv_sparse(1:2, i = 1:3, j = 1:3)
     nv_sparse(1:2, i = c(0, 1), j = 1:2)
-    nv_sparse(1:2, i = 1:2, j = c(1, 4), dim = c(2, 3))
+    nv_sparse(1:2, i = 1:2, j = c(1, 4), dims = c(2, 3))
     nv_sparse(1:2, i = 1:2, j = 2:1, symmetric = TRUE)
-    nv_sparse(1:2, i = 1:2, j = 1:2, dim = 2)
-    nv_sparse(1, i = 1, j = 1, dim = c(1, 2), symmetric = TRUE)
+    nv_sparse(1:2, i = 1:2, j = 1:2, dims = 2)
+    nv_sparse(1, i = 1, j = 1, dims = c(1, 2), symmetric = TRUE)
     a$x
   })
 })
