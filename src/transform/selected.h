@@ -45,7 +45,7 @@ class Selected {
     Weights weights;
     int depth;           // of weights that ask for weights
     const Graph* graph;  // of the derivative
-    ValuePtr untaken;    // recorded there; in an inner graph it is recorded again
+    ValuePtr untaken;    // recorded there
   };
   std::unordered_map<ValuePtr, std::shared_ptr<Entry>> entries_;
 };
