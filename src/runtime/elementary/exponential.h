@@ -111,7 +111,7 @@ V logistic(V x) {
   V first = power_of_two<V>(code >> 1), second = power_of_two<V>(code - (code >> 1));
   V power = first * second;
   V d = fma(power, p, V(1));
-  V d_low = fma(power, p, V(1) - d) + power * p_low;
+  V d_low = fma(power, p_low, fma(power, p, V(1) - d));
   mask<V> negative = x < V(0);
   V q = corrected_quotient(select(negative, p, V(1)), select(negative, p_low, V(0)), d, d_low);
   return select(negative, q * first * second, q);
