@@ -15,6 +15,7 @@ struct Target {
   int registers = 16;         // of that size
   bool contract_all = false;  // contractions of any size, not only those that are worth it: for tests
   double task = 25'000;       // operations of a task that threads share
+  double cache = 1 << 19;     // bytes that a core has near
 };
 loops::Program compile(const graph::Graph&, const Target&, Timings* = nullptr);  // of lowering and each pass
 int time_nests(loops::Program&);  // readings of the clock around each nest; gives how many there are: profile.cpp

@@ -136,12 +136,6 @@ class Cutter {
     std::move(sums.begin(), sums.end(), std::back_inserter(result));
     if (tail) result.push_back({std::move(*tail)});
   }
-  // A loop of few steps is no vector of many.
-  static void narrow(For& f) {
-    while (f.copies > 1 && steps_at_once(f) > extent(f)) --f.copies;
-    while (f.width > 1 && f.width > extent(f)) f.width /= 2;
-    if (steps_at_once(f) == 1) f.kind = For::Kind::serial;
-  }
 
   // ---- sums ----
   struct Sum {

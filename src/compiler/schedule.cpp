@@ -331,6 +331,12 @@ void move_loop(const std::vector<For*>& loops, size_t k, size_t to) {
   for (; k > to; --k) exchange_loops(*loops[k], *loops[k - 1]);
 }
 
+void narrow(For& f) {
+  while (f.copies > 1 && steps_at_once(f) > extent(f)) --f.copies;
+  while (f.width > 1 && f.width > extent(f)) f.width /= 2;
+  if (steps_at_once(f) == 1) f.kind = For::Kind::serial;
+}
+
 void schedule(Program& p, const Target& target) { Scheduler(p, target).run(); }
 
 }  // namespace anvil::compiler

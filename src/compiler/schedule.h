@@ -22,6 +22,8 @@ struct LoopFacts {
 };
 LoopFacts loop_facts(const loops::For&);
 
+void narrow(loops::For&);  // a loop of few steps is no vector of many
+
 // Whether iterations do not depend on each other, but for updates of outer locals whose
 // order is free. Of some buffers each iteration has its own.
 bool independent(const Program&, const loops::For&, const std::vector<BufferId>& own = {});

@@ -246,6 +246,30 @@ TEST(Schedule, VectorsFitTheTarget) {
   EXPECT_EQ(std::get<For>(p.body.at(0).is).width, 4);
 }
 
+// Crossproducts of many matrices, whose elements lie side by side: some of the matrices stay in the cache for all
+// products with their columns. Those left over follow.
+TEST(Blocks, WhatIsReadAgainStaysInTheCache) {
+  const auto text_of = [](int64_t matrices, int64_t rows) {
+    Builder b;
+    Var x = b.input(DType::f64, {matrices, rows, 6}), y = b.input(DType::f64, {matrices, rows, 6});
+    b.output(dot_general(x, y, {1}, {1}, {0}, {0}));
+    const compiler::Target target = {64, 32};
+    expect_passes_agree(*b.g, numbers_for(*b.g), 1e-12, target);
+    std::string text;
+    for (const compiler::Stage& s : compiler::stages(*b.g, target))
+      if (s.name == "blocks") text = s.text;
+    return text;
+  };
+  const std::string large = text_of(200, 100);
+  EXPECT_NE(
+      large.find("for i in 0..6 {\n    for k in 0..6 {\n      for j in 0..6 unroll 6 {\n        for i2 in 0..32 "),
+      std::string::npos)
+      << large;
+  EXPECT_NE(large.find("in 192..200 "), std::string::npos) << large;
+  const std::string small = text_of(200, 10);
+  EXPECT_NE(small.find("in 0..200 "), std::string::npos) << small;
+}
+
 TEST(Buffers, ShareMemoryOverTime) {
   Builder b;
   Var x = b.input(DType::f64, {100});

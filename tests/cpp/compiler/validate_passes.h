@@ -21,8 +21,9 @@ struct Validation {
 std::string validate_passes(const graph::Graph&, const std::vector<graph::Tensor>& inputs, const Validation&,
                             loops::Program* program = nullptr);
 
-// The targets that we generate code for, one where every sum of products is a contraction, and one where every
-// nest that may be cut into tasks is.
-inline constexpr compiler::Target targets[] = {{16, 16}, {32, 16}, {64, 32}, {64, 32, true}, {32, 16, false, 1}};
+// The targets that we generate code for, one where every sum of products is a contraction, one where every nest that
+// may be cut into tasks is, and one where next to nothing stays in a cache.
+inline constexpr compiler::Target targets[] = {{16, 16},       {32, 16},           {64, 32},
+                                               {64, 32, true}, {32, 16, false, 1}, {16, 16, false, 25'000, 128}};
 
 }  // namespace anvil::test
