@@ -79,7 +79,8 @@ class Collection {
     const size_t used = runtime::pool_statistics().used;
     const double start = thread_seconds();
     collect();
-    seconds_ = thread_seconds() - start;
+    // some R extends to older objects: they take many times what the next one will
+    seconds_ = std::min(thread_seconds() - start, 1.5 * seconds_);
     const auto freed = static_cast<ptrdiff_t>(used - runtime::pool_statistics().used);
     const ptrdiff_t came = std::exchange(since_, 0);
     patience_ = freed >= came / 2 ? 1 : std::min(2 * patience_, 1024.0);

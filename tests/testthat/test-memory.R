@@ -115,3 +115,16 @@ test_that("compiled programs that are dropped are freed", {
   grown <- grown_bytes(n = 20, c(programs = "jit(function(x) sum(exp(x) * x))(x)"))
   expect_lt(max(grown, na.rm = TRUE), 20000)
 })
+
+# Collections of young objects, some of which R extends to all of them, which takes forty times as long.
+test_that("results that are dropped are collected soon", {
+  skip_on_cran()
+  held <- in_child('
+    x <- nv_tensor(runif(640000), "f32")
+    f <- jit(function(x) x + 1)
+    max(vapply(1:2000, function(i) {
+      f(x)
+      anvil_memory()$used
+    }, 1)) / (4 * 640000)', timeout = 300)
+  expect_lt(held, 150)
+})
