@@ -12,6 +12,8 @@
 namespace anvil::compiler {
 namespace {
 
+constexpr double few_of_all = 1. / 16;  // operations
+
 bool computes(Expr e) { return e->op != Op::index && !(e->op == Op::convert && e->args[0]->op == Op::index); }
 
 double weight(Expr e) {
@@ -86,8 +88,15 @@ class Chains {
  public:
   Chains(LoopFacts& f, const Block& body) : facts_(f) {
     block(body);
-    for (const auto& [bytes, weight] : by_size_)
+    double all = 0;
+    for (const auto& [bytes, weight] : by_size_) {
+      all += weight;
       if (facts_.usual == 0 || weight > by_size_[facts_.usual]) facts_.usual = bytes;
+    }
+    int widest = 0;
+    for (const auto& [bytes, weight] : by_size_)
+      if (weight > few_of_all * all) widest = std::max(widest, bytes);
+    if (widest > 0) facts_.widest = widest;
   }
 
  private:

@@ -13,7 +13,7 @@ inline int64_t steps_at_once(const loops::For& f) { return int64_t(f.width) * f.
 struct LoopFacts {
   bool simple = true;            // nothing but loops, stores, locals, and branches of these
   bool branches = false;         // with such: no vector, but a task
-  int widest = 0;                // bytes of the widest number that is computed with
+  int widest = 0;                // bytes of the widest number that more than a few operations compute with
   bool function = false;         // calls an elementary function
   double ops = 0;                // nodes and stores of the body, each counted once
   double weight = 0, chain = 0;  // of all operations, and of the longest chain of them: a function is many
