@@ -146,6 +146,8 @@ int main(int count, char** arguments) {
     for (int64_t m : {8, 64})
       for (const char* x : {"km", "mk"})
         for (const char* y : {"kn", "nk"}) row(x, y, {{'m', m}, {'n', n}, {'k', 1 << 14}});
+  for (int64_t n : {1, 2, 4, 8, 20, 50})  // of tall matrices
+    for (int64_t m : {1, 5, 20, 50}) row("km", "kn", {{'m', m}, {'n', n}, {'k', 50000}});
   for (const Layer& l : {Layer{32, 16, 28, 32, 3}, Layer{32, 16, 28, 8, 3}, Layer{8, 32, 28, 32, 3},
                          Layer{1, 16, 64, 32, 3}, Layer{32, 1, 28, 16, 5}, Layer{8, 32, 28, 32, 3, 1, 2},
                          Layer{16, 32, 28, 32, 3, 4}, Layer{16, 32, 28, 32, 3, 32}, Layer{1, 32, 28, 32, 3, 32}})

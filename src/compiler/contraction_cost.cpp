@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "runtime/product/product.h"
+#include "runtime/product/dots.h"
 
 namespace anvil::compiler {
 
@@ -15,6 +15,7 @@ constexpr double least_work = 1 << 18;  // multiplications
 // What things cost, in multiplications of the packed kernel (bench/contractions.cpp).
 constexpr double in_loops = 2, in_loops_across = 3;  // one in loops; where an operand is read across memory, or is
 constexpr int64_t in_cache = 1 << 19;                // larger than this and read again for each few columns
+constexpr double in_loops_of_lines = 1.5;            // where lines of the depth are read once, as they lie
 constexpr double in_loops_of_vectors = 2.3;          // where the elements of a batch lie side by side, whole vectors
 constexpr double in_loops_of_batch = 4;              // where they are not
 constexpr double in_loops_of_windows = 1.3;          // where windows overlap, which blocks would copy, along memory
@@ -67,6 +68,7 @@ double cost_of_one_in_loops(const ProductShape& s, const Tile& tile) {
     const bool along = (s.rows_of_a_together && s.rows_together >= tile.rows / 2) || s.depth_together;
     return along && !deep ? in_loops_of_windows : in_loops_of_deep_windows;
   }
+  if (s.whole_depth_together && std::min(s.rows, s.columns) == 1) return in_loops_of_lines;
   return s.rows_of_a_together && s.bytes_of_a <= in_cache ? in_loops : in_loops_across;
 }
 
@@ -98,12 +100,16 @@ std::optional<ProductShape> shape_of(const loops::Program& p, const loops::Contr
   s.widened = is_small(a->dtype);
   s.bytes_of_a = elements(p.buffers[static_cast<size_t>(a->buffer)].shape) * s.element_bytes;
   double products = 1;  // side by side
+  int64_t reach = 1;    // of the depth in a
+  bool equal_steps = true;
   for (const auto& [v, extent] : c.axes) {
     const int64_t result = step(p, c.buffer, c.place, v), in_a = step(p, a, v), in_b = step(p, b, v);
     s.all *= static_cast<double>(extent);
     if (result == 0) {
       if (in_a == 0 || in_b == 0) return std::nullopt;
       s.depth *= extent;
+      reach += (extent - 1) * in_a;
+      equal_steps = equal_steps && in_a == in_b;
       ++s.depth_loops;
       s.depth_of_a_together = s.depth_of_a_together || in_a == 1;
       if (in_b == 1) s.b_together = true, s.depth_of_b_together = extent;
@@ -122,15 +128,21 @@ std::optional<ProductShape> shape_of(const loops::Program& p, const loops::Contr
       s.b_together = s.b_together || in_b == 1;
     }
   }
+  s.whole_depth_together = equal_steps && reach == s.depth;
+  s.one_operand = a->buffer == b->buffer && s.rows == s.columns;
   s.windows = overlap(p, a, products, s.rows, s.depth) || overlap(p, b, products, s.columns, s.depth);
   return s;
 }
 
 bool packed_is_faster(const ProductShape& s, const Target& target) {
   const Tile tile = tile_of(s, target);
+  double in_tiles = cost_packed(s, tile);
+  if (s.whole_depth_together && !s.widened)
+    in_tiles = std::min(in_tiles, product::cost_of_dots({s.rows, s.columns, s.depth, s.element_bytes,
+                                                         target.vector_bytes, s.one_operand}));
   const double in_loops_all = cost_of_one_in_loops(s, tile) * static_cast<double>(s.rows) *
                               static_cast<double>(s.columns) * static_cast<double>(s.depth);
-  return s.all >= least_work && cost_packed(s, tile) < in_loops_all;
+  return s.all >= least_work && in_tiles < in_loops_all;
 }
 
 }  // namespace anvil::compiler

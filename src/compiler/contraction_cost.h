@@ -22,8 +22,10 @@ struct ProductShape {
   bool depth_of_a_together = false;
   bool b_together = false;  // columns or depth
   int64_t depth_of_b_together = 1;
-  bool depth_together = false;  // in both, long enough for vectors
-  bool windows = false;         // those of an operand overlap
+  bool depth_together = false;        // in both, long enough for vectors
+  bool whole_depth_together = false;  // all of it, in both
+  bool one_operand = false;           // with itself
+  bool windows = false;               // those of an operand overlap
 };
 // None where a loop moves one operand only: then it is no contraction.
 std::optional<ProductShape> shape_of(const loops::Program&, const loops::Contraction&);

@@ -7,6 +7,7 @@
 #include "base/interrupt.h"
 #include "runtime/pool.h"
 #include "runtime/product/axes.h"
+#include "runtime/product/dots.h"
 #include "runtime/product/pack.h"
 #include "runtime/threads.h"
 
@@ -22,11 +23,6 @@ constexpr int64_t parts_of_thread = 2;
 constexpr int64_t sum_rows = 512, sum_columns = 768;  // of sums that are kept until they are rounded
 
 // ---- blocks ------------------------------------------------------------------------------------
-
-struct Update {
-  Into into = Into::set;
-  Elements of = Elements::all;  // others may change as well, as far as a tile reaches
-};
 
 // C = A B for one of a batch, or for some of its rows and columns.
 template <class T>
@@ -259,6 +255,9 @@ void zero(S* c, const Places& rows, const Places& columns) {
 template <class T>
 void contract_stored(void* c, const void* a, const void* b, const Offsets& at, const Storage<T>& storage, int64_t bytes,
                      const Update& update, elementary::Isa isa) {
+  if (const T* x = static_cast<const T*>(a), *y = static_cast<const T*>(b);
+      storage.put == nullptr && dots_are_faster(x, y, at, isa))
+    return add_dots(static_cast<T*>(c), x, y, at, update, isa);
   const Blocks<T> blocks(at, storage, update, isa);
   const double nanoseconds = nanoseconds_of_product * double(sizeof(T)) * double(at.rows.count) *
                              double(at.columns.count) * double(at.row_depth.count);

@@ -5,6 +5,7 @@
 // is, if few tiles would use the copy or the second cache holds all of it: columns of B that lie together or whose
 // depth does, rows of A that do. Threads
 // share the tiles of C; the order of each sum is fixed, so that the numbers are the same for any number of them.
+// Few lines with few others over a long depth that lies together are multiplied where they are (dots.h).
 // Small floats become floats as they are packed; sums of theirs are complete before they are rounded.
 #pragma once
 #include <cstdint>
@@ -52,8 +53,12 @@ template <class T>
 void subtract(T* c, int64_t row, int64_t column, View<T> a, View<T> b, int64_t m, int64_t n, int64_t k,
               Elements of = Elements::all, elementary::Isa isa = elementary::detected_isa());
 
-// What becomes of C.
+// What becomes of C, and of which elements; others may change as well, as far as a tile reaches.
 enum class Into : uint8_t { set, add, subtract };
+struct Update {
+  Into into = Into::set;
+  Elements of = Elements::all;
+};
 
 // The inner kernels of one instruction set: c (rows x columns, leading dimension ldc) =, += or -= a b, where
 // a has k columns of `rows`, lda from each other. Of b there are k rows of `columns`, ldb from each other, or
@@ -61,6 +66,32 @@ enum class Into : uint8_t { set, add, subtract };
 // whole][multiple].
 constexpr int most_widths = 3;
 constexpr int64_t most_rows = 32, most_columns = 12;
+
+// Lines of a tile of sums of whole vectors, for registers of so many bytes.
+struct DotTile {
+  int rows, columns;
+};
+constexpr DotTile dot_tile(int64_t vector_bytes) {
+#if defined(__aarch64__)
+  return vector_bytes == 16 ? DotTile{5, 5} : DotTile{3, 3};
+#else
+  return vector_bytes == 64 ? DotTile{5, 5} : vector_bytes == 32 ? DotTile{4, 3} : DotTile{3, 3};
+#endif
+}
+
+// Those with lanes along a depth that lies together: sums[i row + j column + lane] += a[i][p] b[j][p] for the p of
+// that lane, to be added up by `add_lanes`. k is a multiple of `lanes`, and there are at least as many rows as columns.
+// Meanwhile the lines that come `ahead` of those at `next` are fetched into the second cache.
+constexpr int64_t most_dots = 5, lines_ahead = 3;
+template <class T>
+struct Dots {
+  int64_t lanes;
+  using Tile = void (*)(int64_t k, const T* const* a, const T* const* b, T* sums, int64_t row, int64_t column,
+                        const T* const* next, int64_t ahead);
+  Tile tile[most_dots][most_dots];
+  void (*add_lanes)(int64_t n, const T* sums, T* to);
+};
+
 template <class T>
 struct Kernel {
   int64_t rows, columns, narrow;
@@ -71,6 +102,7 @@ struct Kernel {
   // X B = C in place of `columns` columns of C, those of x from k on, of which there are `rows` rows: of the upper
   // triangle B k + columns rows are packed, and the columns of X before are known.
   void (*solve)(int64_t k, T* x, int64_t ldx, const T* b);
+  Dots<T> dots;
 };
 struct Kernels {
   Kernel<float> f32;

@@ -102,8 +102,11 @@ TEST(ProductWorkloads, ContractionsAreForLargeProducts) {
   };
   EXPECT_EQ(contractions({{512, 256}, {256, 64}, {1}, {0}, {}, {}}), 1);
   EXPECT_EQ(contractions({{64, 128, 256}, {256, 512}, {2}, {0}, {}, {}}), 1);
-  EXPECT_EQ(contractions({{512, 256}, {256, 4}, {1}, {0}, {}, {}}), 0);  // few columns
-  EXPECT_EQ(contractions({{512, 2}, {2, 512}, {1}, {0}, {}, {}}), 0);    // little to sum
+  EXPECT_EQ(contractions({{512, 256}, {256, 4}, {1}, {0}, {}, {}}), 0);      // few columns
+  EXPECT_EQ(contractions({{512, 2}, {2, 512}, {1}, {0}, {}, {}}), 0);        // little to sum
+  EXPECT_EQ(contractions({{50000, 20}, {50000, 20}, {0}, {0}, {}, {}}), 1);  // lines of a long depth
+  EXPECT_EQ(contractions({{100, 500, 6}, {100, 500, 2}, {0, 1}, {0, 1}, {}, {}}), 1);
+  EXPECT_EQ(contractions({{50000, 20}, {50000, 1}, {0}, {0}, {}, {}}), 0);  // each is read once
   EXPECT_EQ(contractions({{1000, 8, 8}, {1000, 8, 8}, {2}, {1}, {0}, {0}}), 0);
   EXPECT_EQ(contractions({{64, 32, 32}, {64, 32, 32}, {2}, {1}, {0}, {0}}), 0);  // vectors of the batch
   EXPECT_EQ(contractions({{61, 32, 32}, {61, 32, 32}, {2}, {1}, {0}, {0}}), 1);

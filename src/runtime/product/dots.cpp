@@ -1,0 +1,212 @@
+// A block of the depth, of all lines, stays in the caches while all tiles pass over it. Sums are kept as vectors, and
+// added up across lanes at the end of a chunk of the depth. Threads share the chunks, which follow from the shape
+// alone and are added up in their order.
+#include "runtime/product/dots.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/interrupt.h"
+#include "runtime/pool.h"
+#include "runtime/threads.h"
+
+namespace anvil::product {
+namespace {
+
+constexpr int64_t bytes_of_line = 3072;        // in a block: the lines of a tile fill most of the first cache
+constexpr int64_t bytes_of_lines = 360 << 10;  // at most, of the second
+constexpr double nanoseconds_of_byte = 0.004;  // of the numbers of a product
+constexpr double nanoseconds_of_chunk = 40e3;  // at least
+constexpr int64_t most_chunks = 64;
+
+// In products of tiles over packed blocks: an element of a line for a tile, also where a product takes two
+// instructions and more to spread an element of B; a lane of a sum, kept for each block and added up; a lane's share
+// of an element that is packed.
+constexpr double read_for_tile = 1.8, read_without_fma = 0.75, keep_lane = 15, pack_lane = 1.6;
+constexpr int64_t narrow_tile = 4;  // of packed blocks
+double read_element([[maybe_unused]] int64_t vector_bytes) {
+#if defined(__x86_64__)
+  if (vector_bytes == 16) return read_without_fma;
+#endif
+  return read_for_tile;
+}
+
+// n lines in as few tiles of at most `most` as there can be, none much smaller than others.
+struct Cut {
+  int64_t n, count;
+  Cut(int64_t lines, int64_t most) : n(lines), count((lines + most - 1) / most) {}
+  int64_t operator[](int64_t tile) const { return n * tile / count; }
+};
+struct Cuts {
+  Cut rows, columns;
+  Cuts(int64_t m, int64_t n, const DotTile& tile)
+      : rows(m, m >= n ? tile.rows : tile.columns), columns(n, m >= n ? tile.columns : tile.rows) {}
+};
+
+bool one_matrix(const Offsets& at) {
+  if (at.rows.count != at.columns.count) return false;
+  for (int64_t i = 0; i < at.rows.count; ++i)
+    if (at.rows[i] != at.columns[i]) return false;
+  return true;
+}
+
+// C = A B for each of a batch.
+template <class T>
+class DotProducts {
+ public:
+  DotProducts(const T* a, const T* b, const Offsets& at, const Update& update, const Dots<T>& dots)
+      : a_(a),
+        b_(b),
+        at_(at),
+        update_(update),
+        dots_(dots),
+        m_(at.rows.count),
+        n_(at.columns.count),
+        k_(at.row_depth.count),
+        cuts_(m_, n_, dot_tile(dots.lanes * int64_t(sizeof(T)))),
+        blocks_((k_ + block - 1) / block),
+        one_matrix_(a == b && one_matrix(at)) {
+    const double wish = std::min(nanoseconds() / nanoseconds_of_chunk, double(most_chunks) / double(at.of_c.count));
+    chunks_ = std::clamp<int64_t>(int64_t(wish), 1, blocks_);
+  }
+
+  double nanoseconds() const { return nanoseconds_of_byte * double(sizeof(T)) * double(m_) * double(n_) * double(k_); }
+  int64_t chunks() const { return chunks_; }
+  int64_t elements() const { return m_ * n_; }
+
+  runtime::Block memory() const {
+    return runtime::Block(size_t((elements() + m_ + n_) * dots_.lanes) * sizeof(T) +
+                          size_t(m_ + n_ + lines_ahead) * sizeof(T*));
+  }
+
+  // Sums over one chunk of the depth, as vectors: of C column by column.
+  T* vectors(int64_t batch, int64_t chunk, const runtime::Block& memory) const {
+    T *const sums = reinterpret_cast<T*>(memory.data()), *const ends = sums + elements() * dots_.lanes;
+    const T** const lines = reinterpret_cast<const T**>(ends + (m_ + n_) * dots_.lanes);
+    std::fill(sums, sums + elements() * dots_.lanes, T(0));
+    const int64_t end = std::min(k_, blocks_ * (chunk + 1) / chunks_ * block);
+    for (int64_t p = blocks_ * chunk / chunks_ * block; p < end; p += block) {
+      const int64_t depth = std::min(block, end - p), rest = depth % dots_.lanes;
+      for (int64_t l = 0; l < m_ + n_ + lines_ahead; ++l) lines[l] = line(batch, std::min(l, m_ + n_ - 1)) + p;
+      add_block(depth - rest, lines, sums, p + block < end ? block : 0, symmetric(batch));
+      if (rest > 0) {
+        std::fill(ends, ends + (m_ + n_) * dots_.lanes, T(0));
+        for (int64_t l = 0; l < m_ + n_; ++l) {
+          T* const copy = ends + l * dots_.lanes;
+          std::copy_n(lines[l] + depth - rest, rest, copy);
+          lines[l] = copy;
+        }
+        add_block(dots_.lanes, lines, sums, 0, symmetric(batch));
+      }
+      worked(elements() * depth / 8);
+    }
+    return sums;
+  }
+  void add_lanes(const T* sums, T* to) const { dots_.add_lanes(elements(), sums, to); }
+
+  // Into C goes the sum of those of all chunks.
+  void put(T* c, int64_t batch, T* of_chunks) const {
+    for (int64_t chunk = 1; chunk < chunks_; ++chunk)
+      for (int64_t e = 0; e < elements(); ++e) of_chunks[e] += of_chunks[chunk * elements() + e];
+    c += at_.of_c[batch];
+    for (int64_t j = 0; j < n_; ++j)
+      for (int64_t i = 0; i < m_; ++i)
+        if (update_.of == Elements::all || (update_.of == Elements::lower ? i >= j : i <= j)) {
+          T& to = c[at_.c_rows[i] + at_.c_columns[j]];
+          const T sum = of_chunks[symmetric(batch) && i < j ? j + m_ * i : i + m_ * j];
+          to = update_.into == Into::set ? sum : update_.into == Into::add ? to + sum : to - sum;
+        }
+  }
+
+ private:
+  static constexpr int64_t block = bytes_of_line / int64_t(sizeof(T));
+
+  const T* line(int64_t batch, int64_t l) const {
+    return l < m_ ? a_ + at_.of_rows[batch] + at_.rows[l] : b_ + at_.of_columns[batch] + at_.columns[l - m_];
+  }
+  // Whether A and B are one matrix: then C is symmetric, and only what lies below the diagonal is made.
+  bool symmetric(int64_t batch) const { return one_matrix_ && at_.of_rows[batch] == at_.of_columns[batch]; }
+
+  void add_block(int64_t depth, const T* const* lines, T* sums, int64_t ahead, bool below) const {
+    const auto wanted = [&](int64_t i0, int64_t i1, int64_t j0, int64_t j1) {
+      if (below || update_.of == Elements::lower) return i1 > j0;
+      return update_.of == Elements::all || j1 > i0;
+    };
+    const int64_t tiles = cuts_.rows.count * cuts_.columns.count / (below ? 2 : 1), count = below ? m_ : m_ + n_;
+    const T* const* const others = lines + m_;
+    int64_t tile = 0;
+    for (int64_t q = 0; q < cuts_.columns.count; ++q)
+      for (int64_t r = 0; r < cuts_.rows.count; ++r) {
+        const int64_t i0 = cuts_.rows[r], i1 = cuts_.rows[r + 1], j0 = cuts_.columns[q], j1 = cuts_.columns[q + 1];
+        if (!wanted(i0, i1, j0, j1)) continue;
+        T* const to = sums + dots_.lanes * (i0 + m_ * j0);
+        const T* const* const next = lines + std::min(count * tile++ / std::max<int64_t>(tiles, 1), count);
+        if (i1 - i0 >= j1 - j0)
+          dots_.tile[i1 - i0 - 1][j1 - j0 - 1](depth, lines + i0, others + j0, to, dots_.lanes, dots_.lanes * m_, next,
+                                               ahead);
+        else
+          dots_.tile[j1 - j0 - 1][i1 - i0 - 1](depth, others + j0, lines + i0, to, dots_.lanes * m_, dots_.lanes, next,
+                                               ahead);
+      }
+  }
+
+  const T *a_, *b_;
+  const Offsets& at_;
+  Update update_;
+  Dots<T> dots_;
+  int64_t m_, n_, k_;
+  Cuts cuts_;
+  int64_t blocks_;  // of the depth
+  bool one_matrix_;
+  int64_t chunks_;
+};
+
+}  // namespace
+
+double cost_of_dots(const DotShape& s) {
+  const int64_t lines = s.symmetric ? s.rows : s.rows + s.columns;
+  if (lines * bytes_of_line > bytes_of_lines) return std::numeric_limits<double>::infinity();
+  const Cuts cuts(s.rows, s.columns, dot_tile(s.vector_bytes));
+  const double rows = double(s.rows), columns = double(s.columns), depth = double(s.depth);
+  const double made = s.symmetric ? 0.5 + 0.5 / double(cuts.rows.count) : 1;
+  return read_element(s.vector_bytes) * made * depth *
+             (rows * double(cuts.columns.count) + columns * double(cuts.rows.count)) +
+         keep_lane * double(s.vector_bytes / s.element_bytes) * rows * columns;
+}
+
+template <class T>
+bool dots_are_faster(const T* a, const T* b, const Offsets& at, elementary::Isa isa) {
+  const auto together = [](const Places& depth) { return depth.at == nullptr && depth.step == 1; };
+  if (!together(at.row_depth) || !together(at.column_depth)) return false;
+  const int64_t lanes = elementary::of_type<T>(kernels_of(isa)).dots.lanes, m = at.rows.count, n = at.columns.count;
+  const auto whole = [](int64_t lines, int64_t size) { return double((lines + size - 1) / size * size); };
+  const double packed =
+      double(at.row_depth.count) * (whole(m, lanes) * whole(n, narrow_tile) + pack_lane * double(lanes) * double(m));
+  return cost_of_dots({m, n, at.row_depth.count, sizeof(T), lanes * int64_t(sizeof(T)), a == b && one_matrix(at)}) <
+         packed;
+}
+template bool dots_are_faster(const float*, const float*, const Offsets&, elementary::Isa);
+template bool dots_are_faster(const double*, const double*, const Offsets&, elementary::Isa);
+
+template <class T>
+void add_dots(T* c, const T* a, const T* b, const Offsets& at, const Update& update, elementary::Isa isa) {
+  const DotProducts<T> products(a, b, at, update, elementary::of_type<T>(kernels_of(isa)).dots);
+  const int64_t chunks = products.chunks(), batch = at.of_c.count, elements = products.elements();
+  const runtime::Block memory(chunks == 1 ? 0 : size_t(batch * chunks * elements) * sizeof(T));
+  T* const sums = reinterpret_cast<T*>(memory.data());
+  runtime::share(batch * chunks, products.nanoseconds() * double(batch), [&](runtime::Tasks& tasks, int thread) {
+    const runtime::Block own = products.memory();
+    for (int64_t t; (t = tasks.take(thread)) >= 0;) {
+      T* const vectors = products.vectors(t / chunks, t % chunks, own);
+      T* const to = chunks == 1 ? vectors : sums + t * elements;
+      products.add_lanes(vectors, to);
+      if (chunks == 1) products.put(c, t, to);
+    }
+  });
+  if (chunks > 1)
+    for (int64_t k = 0; k < batch; ++k) products.put(c, k, sums + k * chunks * elements);
+}
+template void add_dots(float*, const float*, const float*, const Offsets&, const Update&, elementary::Isa);
+template void add_dots(double*, const double*, const double*, const Offsets&, const Update&, elementary::Isa);
+
+}  // namespace anvil::product

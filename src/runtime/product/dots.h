@@ -1,0 +1,22 @@
+// Products of few lines with few others over a depth that lies together in both operands, as in X'X of a tall matrix:
+// lanes run along the depth, so that nothing is packed.
+#pragma once
+#include "runtime/product/axes.h"
+
+namespace anvil::product {
+
+// Sums of products of each row with each column: what they take, in products of tiles over packed blocks; infinite
+// where a block of all lines leaves the second cache.
+struct DotShape {
+  int64_t rows, columns, depth, element_bytes, vector_bytes;
+  bool symmetric;  // A and B are one matrix: only what lies below the diagonal is made
+};
+double cost_of_dots(const DotShape&);
+
+// Whether C = A B takes less time so than over packed blocks.
+template <class T>
+bool dots_are_faster(const T* a, const T* b, const Offsets&, elementary::Isa);
+template <class T>
+void add_dots(T* c, const T* a, const T* b, const Offsets&, const Update&, elementary::Isa);
+
+}  // namespace anvil::product
