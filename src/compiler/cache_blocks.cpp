@@ -72,18 +72,16 @@ class CacheBlocks {
       each_access(s, [&](BufferId id, const Index* place, AccessKind kind) {
         const loops::Buffer& buffer = program_.buffers[static_cast<size_t>(id)];
         const double size = static_cast<double>(size_of(buffer.dtype));
-        double bytes = size, known = 1;
+        double bytes = size;
+        bool known = place != nullptr;
         const Affine at = place ? loops::linear(program_, id, *place) : Affine{};
         for (const loops::Term& t : at.terms) {
-          auto steps = inside.find(t.variable);
-          if (steps != inside.end())
-            bytes *= steps->second;
-          else if (t.variable != f.variable)
-            known = 0;  // a parameter: anywhere
+          if (auto steps = inside.find(t.variable); steps != inside.end()) bytes *= steps->second;
+          known = known && !program_.variables[static_cast<size_t>(t.variable)].parameter;
         }
-        if (!place || known == 0) bytes = size * static_cast<double>(elements(buffer.shape));
+        if (!known) bytes = size * static_cast<double>(elements(buffer.shape));
         sum.all += bytes;
-        if (place && known != 0 && loops::factor(at, lane) != 0) {
+        if (known && loops::factor(at, lane) != 0) {
           sum.of_lane += bytes / inside.at(lane);
           if (kind == AccessKind::read && loops::factor(at, f.variable) == 0) sum.again += bytes;
         }
@@ -131,6 +129,7 @@ class CacheBlocks {
     program_.variables.push_back({program_.variables[static_cast<size_t>(loops[0]->variable)].name});
     result.whole.variable = static_cast<Variable>(program_.variables.size()) - 1;
     result.whole.end = count;
+    result.whole.reduction = f.reduction;
     For inner = f;
     for (For* v : vector_loops(inner)) split(*v, result.whole.variable, size);
     result.whole.body.push_back({std::move(inner)});
