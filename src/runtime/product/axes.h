@@ -94,4 +94,10 @@ struct Offsets {
         of_columns(tables.add(r.batch, turned ? &Axis::a : &Axis::b)) {}
 };
 
+template <class T>
+void put_in(int64_t n, T* to, const T* from, Into into) {
+  for (int64_t r = 0; r < n; ++r)
+    to[r] = into == Into::set ? from[r] : into == Into::add ? to[r] + from[r] : to[r] - from[r];
+}
+
 }  // namespace anvil::product

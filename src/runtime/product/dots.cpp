@@ -112,9 +112,8 @@ class DotProducts {
     for (int64_t j = 0; j < n_; ++j)
       for (int64_t i = 0; i < m_; ++i)
         if (update_.of == Elements::all || (update_.of == Elements::lower ? i >= j : i <= j)) {
-          T& to = c[at_.c_rows[i] + at_.c_columns[j]];
-          const T sum = of_chunks[symmetric(batch) && i < j ? j + m_ * i : i + m_ * j];
-          to = update_.into == Into::set ? sum : update_.into == Into::add ? to + sum : to - sum;
+          const int64_t from = symmetric(batch) && i < j ? j + m_ * i : i + m_ * j;
+          put_in(1, c + at_.c_rows[i] + at_.c_columns[j], of_chunks + from, update_.into);
         }
   }
 

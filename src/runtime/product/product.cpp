@@ -214,10 +214,6 @@ class Blocks {
         for (int64_t r = 0; r < rows.count; ++r) put_in(1, to + rows[r], from + r, into);
     }
   }
-  static void put_in(int64_t n, T* to, const T* from, Into into) {
-    for (int64_t r = 0; r < n; ++r)
-      to[r] = into == Into::set ? from[r] : into == Into::add ? to[r] + from[r] : to[r] - from[r];
-  }
 
   // Columns of B where they lie, as far as their depth lies together; a missing one repeats the last.
   void stream(const Size& size, const T* a, int64_t lda, const T* b, const Places& lines, int64_t first, int64_t depth,
