@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "runtime/threads.h"
+#include "support/instruction_sets.h"
 #include "support/interrupt_at.h"
 
 namespace anvil::runtime {
@@ -19,13 +20,6 @@ using elementary::Isa;
 using product::Axis;
 using product::Elements;
 using product::Into;
-
-std::vector<Isa> all_sets() {
-  std::vector<Isa> list;
-  for (const Isa isa : {Isa::baseline, Isa::avx2, Isa::avx512})
-    if (isa <= elementary::detected_isa()) list.push_back(isa);
-  return list;
-}
 
 template <class T>
 struct Dots : testing::Test {
@@ -58,7 +52,7 @@ TYPED_TEST_SUITE(Dots, Floats);
 // Tiles of every size and ends within a vector, a block and a chunk; lines lie apart from each other, those of B in
 // no one distance. Nothing besides is written.
 TYPED_TEST(Dots, EveryShape) {
-  for (const Isa isa : all_sets())
+  for (const Isa isa : test::instruction_sets())
     for (int64_t m = 1; m <= 9; ++m)
       for (int64_t n = 1; n <= 9; ++n)
         for (const int64_t k : {2, 7, 16, 37, 801}) {
@@ -85,7 +79,7 @@ TYPED_TEST(Dots, EveryShape) {
 TYPED_TEST(Dots, BatchesOfSeveralChunks) {
   const int64_t m = 23, n = 14, k = 9001, batch = 2;
   const auto a = this->draw(batch * m * k), b = this->draw(batch * n * k);
-  for (const Isa isa : all_sets())
+  for (const Isa isa : test::instruction_sets())
     for (const bool by_rows : {false, true}) {
       typename TestFixture::Numbers c(size_t(batch * m * n));
       const int64_t row = by_rows ? n : 1, column = by_rows ? 1 : m;
@@ -103,7 +97,7 @@ TYPED_TEST(Dots, BatchesOfSeveralChunks) {
 // A matrix with itself makes half of C: the same bits as with a copy. Some of its columns with others are no such
 // matrix.
 TYPED_TEST(Dots, CrossProductsOfOneMatrix) {
-  for (const Isa isa : all_sets())
+  for (const Isa isa : test::instruction_sets())
     for (const int64_t n : {1, 2, 5, 7, 12, 33}) {
       const int64_t k = 4003;
       const auto x = this->draw((n + 1) * k), copy = x;
@@ -139,7 +133,7 @@ TYPED_TEST(Dots, AreAddedAndSubtracted) {
   const auto a = this->draw(n * k), b = this->draw(n * k), before = this->draw(n * n);
   const Axis axes[] = {{n, 1, k, 0}, {n, n, 0, k}, {k, 0, 1, 1}};
   const product::Offsets at(axes);
-  for (const Isa isa : all_sets())
+  for (const Isa isa : test::instruction_sets())
     for (const bool one_matrix : {false, true})
       for (const auto of : {Elements::all, Elements::lower, Elements::upper})
         for (const auto into : {Into::set, Into::add, Into::subtract}) {
@@ -166,7 +160,7 @@ TYPED_TEST(Dots, WhatIsNotFinite) {
   const int64_t m = 6, n = 7, k = 37;
   const Axis axes[] = {{m, 1, k, 0}, {n, m, 0, k}, {k, 0, 1, 1}};
   const typename TestFixture::Numbers b(size_t(n * k), TypeParam(1));
-  for (const Isa isa : all_sets())
+  for (const Isa isa : test::instruction_sets())
     for (int64_t p = 0; p < k; ++p) {
       typename TestFixture::Numbers a(size_t(m * k), TypeParam(1)), c(size_t(m * n));
       a[size_t(1 * k + p)] = infinity;

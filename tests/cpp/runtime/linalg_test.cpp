@@ -14,6 +14,7 @@
 #include "runtime/product/triangle.h"
 #include "runtime/run.h"
 #include "runtime/threads.h"
+#include "support/instruction_sets.h"
 #include "support/interrupt_at.h"
 
 namespace anvil::runtime {
@@ -119,16 +120,9 @@ TYPED_TEST(Linalg, Contractions) {
   }
 }
 
-std::vector<elementary::Isa> instruction_sets() {
-  std::vector<elementary::Isa> list;
-  for (const auto isa : {elementary::Isa::baseline, elementary::Isa::avx2, elementary::Isa::avx512})
-    if (isa <= elementary::detected_isa()) list.push_back(isa);
-  return list;
-}
-
 // Tiles at the edges are half as high and narrower; nothing besides is written, in whatever way operands lie.
 TYPED_TEST(Linalg, EdgesOfEverySize) {
-  for (const auto isa : instruction_sets())
+  for (const auto isa : test::instruction_sets())
     for (const int64_t m : {1, 7, 8, 9, 16, 17, 31, 40, 150})
       for (int64_t n = 1; n <= 14; ++n)
         for (int flags = 0; flags < 4; ++flags) {
@@ -152,7 +146,7 @@ TYPED_TEST(Linalg, EdgesOfEverySize) {
 // The triangle of C that is asked for, whether it is stored by columns or by rows, also where the depth is several
 // blocks; what was there is kept.
 TYPED_TEST(Linalg, ProductsAreSubtracted) {
-  for (const auto isa : instruction_sets())
+  for (const auto isa : test::instruction_sets())
     for (const bool by_rows : {false, true})
       for (const auto of : {product::Elements::all, product::Elements::lower, product::Elements::upper})
         for (const int64_t k : {5, 500}) {
@@ -174,7 +168,7 @@ TYPED_TEST(Linalg, ProductsAreSubtracted) {
 // X L' = B and L L' = A within a square, in any layout and backwards, with every instruction set.
 TYPED_TEST(Linalg, Triangles) {
   using product::Place;
-  for (const auto isa : instruction_sets())
+  for (const auto isa : test::instruction_sets())
     for (const int64_t n : {1, 3, 12, 13, 50, 131})
       for (const bool by_rows : {false, true})
         for (const bool backwards : {false, true}) {
