@@ -10,7 +10,7 @@
 #include "runtime/linalg.h"
 #include "runtime/run.h"
 #include "runtime/scalar.h"
-#include "runtime/sort.h"
+#include "runtime/sort/sort.h"
 
 namespace anvil::runtime {
 namespace {

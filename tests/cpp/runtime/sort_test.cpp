@@ -1,5 +1,5 @@
 // Sorting of lines, against std::stable_sort; interrupts.
-#include "runtime/sort.h"
+#include "runtime/sort/sort.h"
 
 #include <gtest/gtest.h>
 
