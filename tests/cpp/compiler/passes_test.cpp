@@ -49,6 +49,25 @@ TEST(Lower, OneNestForEachValue) {
             "  }\n");
 }
 
+// An element of a value changes in a branch: where the value lies, unless the branch also gives what the value was.
+TEST(Lower, ABranchChangesNothingThatItGives) {
+  for (const bool given : {false, true}) {
+    Builder b;
+    const Var x = exp(b.input(DType::f64, {40})), u = b.input(DType::f64, {1}), at = b.scalar(7, DType::i32);
+    const auto side = [&](double by) {
+      return [&, by](graph::Graph& g) {
+        std::vector<Var> results = {dynamic_update_slice(in(g, x), in(g, u) * by, {in(g, at)})};
+        if (given) results.push_back(reverse(in(g, x), {0}));
+        return results;
+      };
+    };
+    for (Var v : if_else(*b.g, reshape(u, {}) < 0.5, side(2), side(3))) b.output(v);
+    const std::string text = after(*b.g, "lower");
+    EXPECT_EQ(text.find(" t1[7] = ") == std::string::npos, given) << text;
+    expect_passes_agree(*b.g, numbers_for(*b.g), 1e-12);
+  }
+}
+
 // Three states of many systems: the loop over systems is a vector, and what a step makes of them are numbers.
 TEST(Unroll, FewStatesOfManySystems) {
   Builder b;
@@ -112,7 +131,7 @@ TEST(Layout, AnOperandIsPackedOnce) {
   EXPECT_EQ(text.find("= x2[p, i]", first + 1), std::string::npos) << text;
 }
 
-// A row of the packed operand changes in place between two products of one block.
+// A column of the packed operand changes in place between two products of one block.
 TEST(Layout, AnOperandThatHasChangedIsPackedAgain) {
   Builder b;
   Var x = b.input(DType::f64, {16, 16}), w = b.input(DType::f64, {16, 16}), from = b.scalar(1, DType::i32);
@@ -121,12 +140,17 @@ TEST(Layout, AnOperandThatHasChangedIsPackedAgain) {
       [](std::vector<Var>& s) {
         Var one = literal(*s[0].graph, 1, {DType::i32, {}});
         Var first = dot_general(s[0], s[1], {0}, {0}, {}, {});
-        Var changed = dynamic_update_slice(s[0], slice(first, {0, 0}, {1, 16}, {1, 1}), {one, one});
+        Var changed = dynamic_update_slice(s[0], slice(first, {0, 0}, {16, 1}, {1, 1}), {one, one});
         Var second = dot_general(changed, s[1], {0}, {0}, {}, {});
         return std::vector<Var>{changed, record("tanh", {first - second}), s[2] + 1.0};
       });
   b.output(r[0]);
   b.output(r[1]);
+  const std::string text = after(*b.g, "layout");
+  const auto changed = text.find("t1[i, 1] = ");
+  ASSERT_NE(changed, std::string::npos) << text;
+  EXPECT_LT(text.find("= t1[p, i]"), changed) << text;
+  EXPECT_NE(text.find("= t1[p, i]", changed), std::string::npos) << text;
   expect_passes_agree(*b.g, numbers_for(*b.g));
 }
 

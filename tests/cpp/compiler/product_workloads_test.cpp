@@ -152,17 +152,39 @@ TEST(ProductWorkloads, AttentionRunsAlongMemory) {
   EXPECT_TRUE(std::regex_search(print(p), std::regex("vector 16[x0-9 ]* reduction"))) << print(p);
 }
 
+Var product_of_last(Var l, Var r) { return transpose(dot_general(l, r, {1}, {0}, {2}, {2}), {1, 2, 0}); }
+
 // With the batch last, what lies between two products does as well.
 TEST(ProductWorkloads, BatchesThatAreLastStayLast) {
   Builder b;
   Var x = b.input(DType::f32, {32, 3, 2}), y = b.input(DType::f32, {3, 32, 2}), z = b.input(DType::f32, {32, 32, 2});
-  const auto product = [](Var l, Var r) { return transpose(dot_general(l, r, {1}, {0}, {2}, {2}), {1, 2, 0}); };
-  b.output(product(exp(product(x, y)), z));
+  b.output(product_of_last(exp(product_of_last(x, y)), z));
   transform::optimize(*b.g);
   loops::Program p = expect_passes_agree(*b.g, numbers_for(*b.g), 1e-4, {64, 32, true});
   EXPECT_EQ(count<loops::Contraction>(p.body), 2) << print(p);
   EXPECT_EQ(count<For>(p.body), 1) << print(p);
   EXPECT_EQ(count<Store>(p.body), 1) << print(p);
+}
+
+// So a softmax between the two works on one product of the batch after the other.
+TEST(ProductWorkloads, BatchesThatAreLastAreTheOutermostLoop) {
+  Builder b;
+  Var x = b.input(DType::f32, {32, 3, 2}), y = b.input(DType::f32, {3, 32, 2}), z = b.input(DType::f32, {32, 32, 2});
+  const Var e = exp(product_of_last(x, y));
+  b.output(product_of_last(e / broadcast_in_dim(reduce_sum(e, {1}), e.shape(), {0, 2}), z));
+  transform::optimize(*b.g);
+  const std::string text = print(expect_passes_agree(*b.g, numbers_for(*b.g), 1e-4, {64, 32, true}));
+  EXPECT_NE(text.find("f32[32, 32] temporary"), std::string::npos) << text;  // of exp
+}
+
+// Elements of y go to all of the result: what is summed moves x only.
+TEST(ProductWorkloads, SumsOverWhatOneOperandHasAreNoContractions) {
+  Builder b;
+  const Var x = b.input(DType::f32, {30, 20}), y = b.input(DType::f32, {40});
+  const Shape all = {30, 40, 20};
+  b.output(reduce_sum(broadcast_in_dim(x, all, {0, 2}) * broadcast_in_dim(y, all, {1}), {2}));
+  const loops::Program p = expect_passes_agree(*b.g, numbers_for(*b.g), 1e-5, {64, 32, true});
+  EXPECT_EQ(count<loops::Contraction>(p.body), 0) << print(p);
 }
 
 }  // namespace
