@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <random>
 #include <vector>
@@ -80,22 +81,21 @@ TEST(SparseCholesky, InverseIsTheDerivativeOfTheDeterminant) {
   }
 }
 
-// Groups of columns that meet within the group, with the group after the next, and with all of the last one: panels of many
-// columns, of one, and rows that skip panels. Every place of the factor is an element of A.
+// Groups of columns: those of two groups meet or not. Every place of the factor is an element of A.
 struct Groups {
+  using Meets = std::function<bool(size_t above, size_t below)>;
+
   std::vector<int32_t> columns{0}, rows, place;
   std::vector<double> values;
   int64_t n = 0;
-  Groups(const std::vector<int32_t>& sizes, uint32_t seed) {
+  Groups(const std::vector<int32_t>& sizes, uint32_t seed, const Meets& meets) {
     std::vector<size_t> group;
     for (size_t g = 0; g < sizes.size(); ++g) group.insert(group.end(), static_cast<size_t>(sizes[g]), g);
     n = static_cast<int64_t>(group.size());
-    // meets: in the group, or the next group of the same parity, or the last
     std::mt19937 random(seed);
     for (size_t j = 0; j < group.size(); ++j) {
       for (size_t i = j; i < group.size(); ++i) {
-        const bool next = group[i] % 2 == group[j] % 2 && group[i] <= group[j] + 2;
-        if (i != j && group[i] != group[j] && !next && group[i] + 2 < sizes.size()) continue;
+        if (group[i] != group[j] && !meets(group[j], group[i])) continue;
         rows.push_back(static_cast<int32_t>(i));
         values.push_back(i == j ? 30.0 + 2 * static_cast<double>(n) : double(random() % 7) - 3);
       }
@@ -106,54 +106,67 @@ struct Groups {
   SparsePattern pattern() const { return {columns, rows}; }
 };
 
+// Every group meets the one after the next and the last two: panels of many columns, of one, and rows that skip panels.
+Groups every_second(const std::vector<int32_t>& sizes) {
+  return {sizes, 7, [n = sizes.size()](size_t above, size_t below) { return below == above + 2 || below + 2 >= n; }};
+}
+
+void expect_panels_give_what_columns_give(const Groups& a) {
+  const SparsePattern p = a.pattern();
+  ASSERT_NO_THROW(check_pattern(p, a.place));
+  ASSERT_TRUE(SparsePanels(p).pay());
+  std::vector<double> l(a.rows.size()), z(l), x(static_cast<size_t>(a.n)), moved(l);
+  const double* parts[] = {a.values.data()};
+  sparse_factor(p, {parts, a.place}, l.data());
+  sparse_inverse(p, l.data(), a.place, z.data());
+  for (size_t j = 0; j < x.size(); ++j) {  // L L' = A by columns, and those of the inverse by solutions
+    std::vector<double> made(x.size()), unit(x.size());
+    for (size_t k = 0; k <= j; ++k) {
+      const auto begin = a.rows.begin() + a.columns[k], end = a.rows.begin() + a.columns[k + 1];
+      const auto at = std::find(begin, end, static_cast<int32_t>(j));
+      if (at == end) continue;
+      for (auto r = at; r != end; ++r)
+        made[static_cast<size_t>(*r)] +=
+            l[static_cast<size_t>(r - a.rows.begin())] * l[static_cast<size_t>(at - a.rows.begin())];
+    }
+    unit[j] = 1;
+    sparse_solve(p, l.data(), unit.data());
+    for (auto e = static_cast<size_t>(a.columns[j]); e < static_cast<size_t>(a.columns[j + 1]); ++e) {
+      EXPECT_NEAR(made[static_cast<size_t>(a.rows[e])], a.values[e], 1e-11);
+      EXPECT_NEAR(z[e], unit[static_cast<size_t>(a.rows[e])], 1e-14);
+    }
+  }
+  // by the recurrences, which dual numbers take
+  std::vector<double> direction(l.size());
+  direction[l.size() / 2] = 1;
+  const double* both[] = {a.values.data(), direction.data()};
+  sparse_inverse_derivative(p, {both, a.place}, moved.data());
+  const auto inverse_at = [&](double by) {
+    std::vector<double> values = a.values, factor(l.size()), inverse(l.size());
+    values[l.size() / 2] += by;
+    const double* given[] = {values.data()};
+    sparse_factor(p, {given, a.place}, factor.data());
+    sparse_inverse(p, factor.data(), a.place, inverse.data());
+    return inverse;
+  };
+  const std::vector<double> up = inverse_at(1e-2), down = inverse_at(-1e-2);
+  for (size_t e = 0; e < l.size(); ++e) EXPECT_NEAR(moved[e], (up[e] - down[e]) / 2e-2, 1e-9);
+}
+
 TEST(SparseCholesky, PanelsGiveWhatColumnsGive) {
   for (const std::vector<int32_t>& sizes :
-       {std::vector<int32_t>{1, 1, 9, 1, 20, 1}, {8}, {3, 70, 2, 2, 140}, {1, 1, 1, 1, 100}, {12, 1, 1, 30, 9, 2}}) {
-    const Groups a(sizes, 7);
-    const SparsePattern p = a.pattern();
-    ASSERT_NO_THROW(check_pattern(p, a.place));
-    ASSERT_TRUE(SparsePanels(p).pay());
-    std::vector<double> l(a.rows.size()), z(l), x(static_cast<size_t>(a.n)), moved(l);
-    const double* parts[] = {a.values.data()};
-    sparse_factor(p, {parts, a.place}, l.data());
-    sparse_inverse(p, l.data(), a.place, z.data());
-    for (size_t j = 0; j < x.size(); ++j) {  // L L' = A by columns, and those of the inverse by solutions
-      std::vector<double> made(x.size()), unit(x.size());
-      for (size_t k = 0; k <= j; ++k) {
-        const auto begin = a.rows.begin() + a.columns[k], end = a.rows.begin() + a.columns[k + 1];
-        const auto at = std::find(begin, end, static_cast<int32_t>(j));
-        if (at == end) continue;
-        for (auto r = at; r != end; ++r)
-          made[static_cast<size_t>(*r)] +=
-              l[static_cast<size_t>(r - a.rows.begin())] * l[static_cast<size_t>(at - a.rows.begin())];
-      }
-      unit[j] = 1;
-      sparse_solve(p, l.data(), unit.data());
-      for (auto e = static_cast<size_t>(a.columns[j]); e < static_cast<size_t>(a.columns[j + 1]); ++e) {
-        EXPECT_NEAR(made[static_cast<size_t>(a.rows[e])], a.values[e], 1e-11);
-        EXPECT_NEAR(z[e], unit[static_cast<size_t>(a.rows[e])], 1e-14);
-      }
-    }
-    // by the recurrences, which dual numbers take
-    std::vector<double> direction(l.size());
-    direction[l.size() / 2] = 1;
-    const double* both[] = {a.values.data(), direction.data()};
-    sparse_inverse_derivative(p, {both, a.place}, moved.data());
-    const auto inverse_at = [&](double by) {
-      std::vector<double> values = a.values, factor(l.size()), inverse(l.size());
-      values[l.size() / 2] += by;
-      const double* given[] = {values.data()};
-      sparse_factor(p, {given, a.place}, factor.data());
-      sparse_inverse(p, factor.data(), a.place, inverse.data());
-      return inverse;
-    };
-    const std::vector<double> up = inverse_at(1e-2), down = inverse_at(-1e-2);
-    for (size_t e = 0; e < l.size(); ++e) EXPECT_NEAR(moved[e], (up[e] - down[e]) / 2e-2, 1e-9);
-  }
+       {std::vector<int32_t>{1, 1, 9, 1, 20, 1}, {8}, {3, 70, 2, 2, 140}, {1, 1, 1, 1, 100}, {12, 1, 1, 30, 9, 2}})
+    expect_panels_give_what_columns_give(every_second(sizes));
+}
+
+// The first two groups meet the third one, whose rows are then those of both: one more than the second group has there.
+TEST(SparseCholesky, AColumnOfMoreRowsBeginsAPanel) {
+  const auto meets = [](size_t above, size_t below) { return below == 2 || (below == 4 && above != 1); };
+  expect_panels_give_what_columns_give({{20, 20, 9, 1, 1}, 7, meets});
 }
 
 TEST(SparseCholesky, PanelsAreNaNWhereNotPositiveDefinite) {
-  Groups a({1, 12, 3}, 7);
+  const Groups a = every_second({1, 12, 3});
   for (const double bad : {-1.0, 0.0, std::numeric_limits<double>::quiet_NaN()}) {
     for (const size_t column : {size_t(0), size_t(5), size_t(15)}) {
       std::vector<double> values = a.values, l(a.rows.size());

@@ -4,6 +4,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <set>
 #include <thread>
@@ -35,6 +37,24 @@ TEST_F(Threads, EveryTaskIsDoneOnce) {
       for (const auto& d : done) EXPECT_EQ(d, 1) << n << " threads, " << count << " tasks";
     }
   }
+}
+
+// All tasks are of one part, so that two threads meet at each of them.
+TEST_F(Threads, TwoTakeNoTaskTwice) {
+  constexpr int64_t count = 100'000;
+  Tasks tasks(count, 1);
+  std::vector<std::atomic<int>> taken(count);
+  std::atomic<int> there{0};
+  const auto end = in_a_while();
+  const auto take = [&] {
+    ++there;
+    while (there < 2 && before(end)) std::this_thread::yield();
+    for (int64_t k; (k = tasks.take(0)) >= 0;) ++taken[static_cast<size_t>(k)];
+  };
+  std::thread other(take);
+  take();
+  other.join();
+  EXPECT_TRUE(std::all_of(taken.begin(), taken.end(), [](int times) { return times == 1; }));
 }
 
 TEST_F(Threads, SeveralWorkAtOnce) {
