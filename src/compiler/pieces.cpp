@@ -9,7 +9,8 @@
 //   }
 //
 // So joined, rolled and padded tensors are not stored where they are read element by element. Nests that read the
-// result element by element are cut likewise, so that they can become one with it. Runs of memory stay long.
+// result element by element are cut likewise, so that they can become one with it. Runs of memory stay long. What is
+// computed for several readers beside constants, as padding leaves it, is kept without these.
 #include <algorithm>
 #include <set>
 
@@ -198,14 +199,15 @@ class PieceMover {
   }
 
   // How the nests in a statement's place are cut so that each reads one piece: into few parts, most of it long in memory.
-  std::optional<std::vector<std::vector<Ranges>>> cuts_in(size_t slot, BufferId b,
-                                                          const std::vector<Piece>& pieces) const {
+  // Kept pieces are worth it also where nests that read the result stay whole.
+  std::optional<std::vector<std::vector<Ranges>>> cuts_in(size_t slot, BufferId b, const std::vector<Piece>& pieces,
+                                                          bool kept) const {
     std::vector<std::vector<Ranges>> list;
     size_t all = 0, all_nodes = 0;
     int64_t size = 0, in_short_runs = 0;
     for (const Stmt& s : slots_[slot]) {
       const std::optional<StoreNest> n = free_nest(s);
-      if (!n || !followed(n->store->buffer)) return std::nullopt;
+      if (!n || !(kept || followed(n->store->buffer))) return std::nullopt;
       const std::optional<Cuts> cuts = cuts_for(*n, loads_of(*n, b), pieces);
       if (!cuts) return std::nullopt;
       list.push_back(grid(*n, *cuts, most_parts));
@@ -228,6 +230,7 @@ class PieceMover {
     for (size_t k : f.readers)
       for (const Stmt& s : slots_[k]) {
         const std::optional<StoreNest> n = store_nest(s);
+        if (!n) return false;
         const size_t here = loads_of(*n, b).size();
         int64_t steps = 1;
         for (const For* loop : n->loops) steps *= loop->end;
@@ -249,18 +252,28 @@ class PieceMover {
   // ---- cutting ----
   void move(BufferId b) {
     const Facts f = facts_.at(b);
-    const std::vector<Piece> made = pieces(b, f);
+    std::vector<Piece> made = pieces(b, f);
     if (made.empty()) return;
+    const auto all = [&](auto holds) { return std::all_of(made.begin(), made.end(), holds); };
+    const bool kept = !all([](const Piece& p) { return moves_data(p.value); }) && !once(b, f);
+    if (kept && all([](const Piece& p) { return p.value->op != Op::constant; })) return;
     std::vector<std::vector<std::vector<Ranges>>> cuts;
     for (size_t k : f.readers) {
-      auto here = cuts_in(k, b, made);
+      auto here = cuts_in(k, b, made, kept);
       if (!here) return;
       cuts.push_back(std::move(*here));
       for (const Piece& p : made)
         if (!unchanged(p.value, *f.writers.begin(), k)) return;
     }
-    const bool light = std::all_of(made.begin(), made.end(), [](const Piece& p) { return moves_data(p.value); });
-    if (!light && !once(b, f)) return;
+    auto piece = made.begin();
+    for (size_t k : f.writers) {
+      Block rest;
+      for (Stmt& s : slots_[k]) {
+        if (kept && !moves_data(piece->value)) rest.push_back(keep(std::move(s), b, *piece, k));
+        ++piece;
+      }
+      slots_[k] = std::move(rest);
+    }
     auto next = cuts.begin();
     for (size_t slot : f.readers) {
       const Block whole = std::exchange(slots_[slot], {});
@@ -274,7 +287,30 @@ class PieceMover {
         });
       cut_.insert(slot);
     }
-    for (size_t k : f.writers) slots_[k].clear();
+  }
+  // The nest of a piece, which makes a buffer of just the piece.
+  Stmt keep(Stmt s, BufferId b, Piece& piece, size_t slot) {
+    loops::Buffer buffer;
+    const loops::Buffer& whole = program_.buffers[static_cast<size_t>(b)];
+    buffer.dtype = whole.dtype;
+    buffer.name = whole.name + "k" + std::to_string(program_.buffers.size());
+    buffer.shape = piece.extents;
+    program_.buffers.push_back(std::move(buffer));
+    const auto id = static_cast<BufferId>(program_.buffers.size()) - 1;
+    homes_.push_back(home_);
+    facts_[id].writers = {slot};
+    facts_[id].stores = 1;
+    Stmt* innermost = &s;
+    while (auto f = std::get_if<For>(&innermost->is)) innermost = &f->body[0];
+    auto& store = std::get<loops::Store>(innermost->is);
+    store.buffer = id;
+    Index place;
+    for (size_t d = 0; d < piece.low.size(); ++d) {
+      store.place[d] = store.place[d] + -piece.low[d];
+      place.push_back(piece.variables[d] >= 0 ? loops::variable(piece.variables[d]) : Affine{0, {}});
+    }
+    piece.value = program_.exprs.load(id, program_.buffers.back().dtype, std::move(place));
+    return s;
   }
   // The loads of the buffer become what the piece that they lie in holds.
   void take_pieces(Stmt& s, BufferId b, const std::vector<Piece>& pieces) {

@@ -18,7 +18,7 @@ namespace {
 constexpr double loop_visits = 8;  // assumed of a body
 // What copies cost relative to each other: one in front of a reshape stands alone, one of an
 // input or result is part of the nest that reads or makes it, a product only runs slower.
-constexpr double at_reshape = 1.2, at_result = 0.9, at_input = 0.8, at_product = 0.5;
+constexpr double at_reshape = 1.2, at_result = 0.9, at_input = 0.8, at_product = 0.25;
 
 double bytes(const ValuePtr& v) {
   return static_cast<double>(elements(v->type.shape)) * static_cast<double>(size_of(v->type.dtype));

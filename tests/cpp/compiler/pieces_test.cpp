@@ -75,6 +75,28 @@ TEST(Pieces, FunctionsAreComputedOnce) {
   }
 }
 
+// The cotangents of slices are padded and added up: what is computed for several readers is kept without the padding,
+// also where one of the sums is not read element by element.
+TEST(Pieces, ThatAreComputedAreKeptWithoutTheirPadding) {
+  Builder b;
+  Var x = b.input(DType::f64, {40, 30}), y = b.input(DType::f64, {40, 30}), zero = b.scalar(0, DType::f64);
+  const auto padded = [&](Var v, int64_t low) { return pad(v, zero, {0, low}, {0, 60 - low}, {0, 0}); };
+  Var first = padded(sinh(x), 0), second = padded(x * y, 30), third = padded(exp(y), 60);
+  b.output(first + second + third);
+  Var two = first + second;
+  b.output(dot_general(b.input(DType::f64, {50, 40}), two, {1}, {0}, {}, {}));
+  b.output(reduce_sum(two, {0}));
+  const std::string text = text_after_pieces(*b.g);
+  const auto buffers_of = [&](const std::string& shape) {
+    size_t n = 0;
+    for (size_t at = 0; (at = text.find("f64[" + shape + "] temporary", at)) != std::string::npos; ++at) ++n;
+    return n;
+  };
+  EXPECT_EQ(buffers_of("40, 30"), 2u) << text;  // of what is read twice
+  EXPECT_EQ(buffers_of("40, 90"), 1u) << text;  // the sum of two
+  expect_valid(*b.g);
+}
+
 // Readers that take the result in another order, elsewhere, or as a sum, and pieces short in memory.
 TEST(Pieces, OtherReadersSeeAllOfIt) {
   for (const Shape& shape : {Shape{70, 70}, Shape{5, 130}, Shape{130, 5}}) {
