@@ -70,6 +70,7 @@ class Finder {
     c.buffer = store->buffer;
     c.place = store->place;
     c.product = product;
+    if (c.weight()) return false;
     for (Expr operand : {c.left(), c.right()})
       if (operand->op != Op::load || operand->dtype != stored ||
           root(program_, operand->buffer) == root(program_, c.buffer))
@@ -94,6 +95,7 @@ void find_contractions(Program& p, const Target& target) {
   store_contractions(p);
   lay_out_contractions(p);
   move_batches(p);
+  weigh_contractions(p);
 }
 
 }  // namespace anvil::compiler

@@ -15,6 +15,7 @@ void find_contractions(loops::Program&, const Target&);  // large sums of produc
 void store_contractions(loops::Program&);                // part of it: they write where copies would bring results
 void lay_out_contractions(loops::Program&);              // part of it: their results lie as they are read
 void move_batches(loops::Program&);                      // part of it: products of a batch lie one after the other
+void weigh_contractions(loops::Program&);                // part of it: operands times weights are not stored
 void lay_out_records(loops::Program&);                   // part of the next one: what loops record lies step by step
 void cut_at_pieces(loops::Program&, const Target&);      // what is made in pieces moves into its readers
 void choose_layouts(loops::Program&);                    // temporaries lie in memory as they are read

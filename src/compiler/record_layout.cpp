@@ -48,7 +48,8 @@ class RecordLayouts {
       if (auto c = std::get_if<Contraction>(&s.is)) {
         const size_t before = moving_.size();
         for (const auto& axis : c->axes) moving_.push_back(axis.variable);
-        for (Expr load : {c->left(), c->right()}) access(load->buffer, load->place, in_while);
+        for (Expr load : {c->left(), c->right(), c->weight()})
+          if (load) access(load->buffer, load->place, in_while);
         access(c->buffer, c->place, in_while);
         moving_.resize(before);
         continue;

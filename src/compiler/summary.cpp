@@ -96,6 +96,7 @@ class Summary {
     (c.product->dtype == DType::f64 ? n.wide_flops : n.flops) = times;
     access(c.left()->buffer, c.left()->place, 0);
     access(c.right()->buffer, c.right()->place, 0);
+    if (const Expr w = c.weight()) access(w->buffer, w->place, 0);
     access(c.buffer, c.place, 1);
     n.schedule = "packed";
   }

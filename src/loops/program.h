@@ -99,9 +99,12 @@ struct Contraction {
   std::vector<Axis> axes;  // outermost first
   BufferId buffer;
   Index place;
-  Expr product;  // of loads of other buffers; small floats are all three, computed with what they are widened to
-  Expr left() const { return loaded(product->args[0]); }
+  // of loads of other buffers, the left one also times a weight, a load that does not depend on what only one of both
+  // does; small floats are all three, computed with what they are widened to, without weights
+  Expr product;
+  Expr left() const { return loaded(weight() ? product->args[0]->args[0] : product->args[0]); }
   Expr right() const { return loaded(product->args[1]); }
+  Expr weight() const { return product->args[0]->op == Op::mul ? product->args[0]->args[1] : nullptr; }
   static Expr loaded(Expr operand) { return operand->op == Op::convert ? operand->args[0] : operand; }
 };
 

@@ -278,7 +278,14 @@ class Verifier {
       require(e->op == Op::load && e->dtype == stored && root(program_, e->buffer) != root(program_, s.buffer),
               "a contraction of no loads, of other dtypes, or of its own result");
     access(s.buffer, s.place);
+    if (const Expr w = s.weight())
+      require(w->op == Op::load && w->dtype == stored && s.left()->dtype == s.product->dtype &&
+                  root(program_, w->buffer) != root(program_, s.buffer),
+              "a weight of a contraction is no load, of another dtype, or of its own result");
     for (const auto& [v, _] : s.axes) {
+      require(!s.weight() || step(program_, s.weight(), v) == 0 ||
+                  (step(program_, s.left(), v) != 0 && step(program_, s.right(), v) != 0),
+              "a weight of a contraction moves with one operand only");
       require(step(program_, s.buffer, s.place, v) != 0 ||
                   (step(program_, s.left(), v) != 0 && step(program_, s.right(), v) != 0),
               "an axis of a contraction moves one operand only");

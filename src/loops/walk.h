@@ -61,8 +61,11 @@ enum class AccessKind : uint8_t { read, write, whole };  // whole: by a runtime 
 template <class F>
 void each_access(const Stmt& stmt, F&& f) {
   const auto whole = [&](BufferId b) { f(b, static_cast<const Index*>(nullptr), AccessKind::whole); };
-  if (auto c = std::get_if<Contraction>(&stmt.is))
-    return whole(c->left()->buffer), whole(c->right()->buffer), whole(c->buffer);
+  if (auto c = std::get_if<Contraction>(&stmt.is)) {
+    for (Expr load : {c->left(), c->right(), c->weight()})
+      if (load) whole(load->buffer);
+    return whole(c->buffer);
+  }
   std::unordered_set<Expr> seen;
   each_expression(stmt, [&](Expr e) {
     each_node(e, seen, [&](Expr x) {

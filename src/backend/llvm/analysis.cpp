@@ -31,7 +31,10 @@ template <class... F>
 Overloaded(F...) -> Overloaded<F...>;
 
 // How many numbers the call of a contraction takes: see runtime/functions.h.
-size_t contraction_numbers(const loops::Contraction& c) { return 5 + 4 * c.axes.size(); }
+size_t contraction_numbers(const loops::Contraction& c) {
+  const size_t arrays = c.weight() ? 4 : 3;
+  return 3 + arrays + (1 + arrays) * c.axes.size();
+}
 
 }  // namespace
 
@@ -143,9 +146,10 @@ void Analysis::collect(const Stmt& statement, Facts& f) {
             f.work += 1000;
           },
           [&](const loops::Contraction& s) {
-            for (BufferId b : {s.buffer, s.left()->buffer, s.right()->buffer})
-              f.changed.insert(root(b)), called_.insert(root(b));
-            most_call_buffers_ = std::max<size_t>(most_call_buffers_, 3);
+            const auto note = [&](BufferId b) { f.changed.insert(root(b)), called_.insert(root(b)); };
+            for (BufferId b : {s.buffer, s.left()->buffer, s.right()->buffer}) note(b);
+            if (s.weight()) note(s.weight()->buffer);
+            most_call_buffers_ = std::max<size_t>(most_call_buffers_, 4);
             most_call_numbers_ = std::max(most_call_numbers_, contraction_numbers(s));
             f.control = true;
             f.work += 1000;

@@ -109,10 +109,12 @@ void Emitter::emit(const loops::Call& s) {
 }
 
 void Emitter::emit(const loops::Contraction& s) {
-  llvm::SmallVector<Value, 16> numbers = {i64(int64_t(s.left()->dtype)), i64(int64_t(s.axes.size()))};
-  llvm::SmallVector<Affine, 3> offsets = {loops::linear(program_, s.buffer, s.place),
-                                          loops::linear(program_, s.left()->buffer, s.left()->place),
-                                          loops::linear(program_, s.right()->buffer, s.right()->place)};
+  llvm::SmallVector<Value, 16> numbers = {i64(int64_t(s.left()->dtype)), i64(int64_t(s.axes.size())),
+                                          i64(s.weight() != nullptr)};
+  std::vector<BufferId> buffers = {s.buffer};
+  llvm::SmallVector<Affine, 4> offsets = {loops::linear(program_, s.buffer, s.place)};
+  for (Expr load : {s.left(), s.right(), s.weight()})
+    if (load) buffers.push_back(load->buffer), offsets.push_back(loops::linear(program_, load->buffer, load->place));
   llvm::SmallVector<Value, 16> axes;
   for (const auto& [variable, extent] : s.axes) {
     axes.push_back(i64(extent));
@@ -127,7 +129,7 @@ void Emitter::emit(const loops::Contraction& s) {
     numbers.push_back(index_value(a, DType::i64, {}, in));
   }
   numbers.append(axes.begin(), axes.end());
-  call_runtime("contract", {s.buffer, s.left()->buffer, s.right()->buffer}, numbers);
+  call_runtime("contract", buffers, numbers);
 }
 
 void Emitter::call_runtime(const std::string& function, const std::vector<BufferId>& buffers,

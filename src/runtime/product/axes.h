@@ -62,7 +62,8 @@ struct Roles {
     for (size_t k = 1; k < list.size(); ++k) {
       Axis& x = list[last];
       const Axis& y = list[k];
-      if (y.c == x.c * x.extent && y.a == x.a * x.extent && y.b == x.b * x.extent)
+      const auto goes_on = [&](int64_t Axis::*step) { return y.*step == x.*step * x.extent; };
+      if (goes_on(&Axis::c) && goes_on(&Axis::a) && goes_on(&Axis::b) && goes_on(&Axis::weights))
         x.extent *= y.extent;
       else
         list[++last] = y;
@@ -77,21 +78,24 @@ struct Offsets {
   bool turned;
   Tables tables;
   Places rows, c_rows, columns, c_columns, row_depth, column_depth;  // in the operand that has them, and in C
-  Places of_c, of_rows, of_columns;                                  // each of the batch
+  Places weights;                                                    // of the depth
+  Places of_c, of_rows, of_columns, of_weights;                      // each of the batch
 
  private:
   explicit Offsets(const Roles& r)
       : turned(r.turned()),
-        tables(2 * (count(r.rows) + count(r.columns) + count(r.depth)) + 3 * count(r.batch) + 9),
+        tables(2 * (count(r.rows) + count(r.columns)) + 3 * count(r.depth) + 4 * count(r.batch) + 11),
         rows(tables.add(turned ? r.columns : r.rows, turned ? &Axis::b : &Axis::a)),
         c_rows(tables.add(turned ? r.columns : r.rows, &Axis::c)),
         columns(tables.add(turned ? r.rows : r.columns, turned ? &Axis::a : &Axis::b)),
         c_columns(tables.add(turned ? r.rows : r.columns, &Axis::c)),
         row_depth(tables.add(r.depth, turned ? &Axis::b : &Axis::a)),
         column_depth(tables.add(r.depth, turned ? &Axis::a : &Axis::b)),
+        weights(tables.add(r.depth, &Axis::weights)),
         of_c(tables.add(r.batch, &Axis::c)),
         of_rows(tables.add(r.batch, turned ? &Axis::b : &Axis::a)),
-        of_columns(tables.add(r.batch, turned ? &Axis::a : &Axis::b)) {}
+        of_columns(tables.add(r.batch, turned ? &Axis::a : &Axis::b)),
+        of_weights(tables.add(r.batch, &Axis::weights)) {}
 };
 
 template <class T>

@@ -54,9 +54,10 @@ bool one_matrix(const Offsets& at) {
 template <class T>
 class DotProducts {
  public:
-  DotProducts(const T* a, const T* b, const Offsets& at, const Update& update, const Dots<T>& dots)
+  DotProducts(const T* a, const T* b, const T* weights, const Offsets& at, const Update& update, const Dots<T>& dots)
       : a_(a),
         b_(b),
+        weights_(weights),
         at_(at),
         update_(update),
         dots_(dots),
@@ -76,19 +77,22 @@ class DotProducts {
 
   runtime::Block memory() const {
     return runtime::Block(size_t((elements() + m_ + n_) * dots_.lanes) * sizeof(T) +
-                          size_t(m_ + n_ + lines_ahead) * sizeof(T*));
+                          size_t(m_ + n_ + lines_ahead) * sizeof(T*) +
+                          (weights_ ? size_t((most_dots + 1) * block + dots_.lanes) * sizeof(T) : 0));
   }
 
   // Sums over one chunk of the depth, as vectors: of C column by column.
   T* vectors(int64_t batch, int64_t chunk, const runtime::Block& memory) const {
     T *const sums = reinterpret_cast<T*>(memory.data()), *const ends = sums + elements() * dots_.lanes;
     const T** const lines = reinterpret_cast<const T**>(ends + (m_ + n_) * dots_.lanes);
+    T* const copies = reinterpret_cast<T*>(lines + m_ + n_ + lines_ahead);
     std::fill(sums, sums + elements() * dots_.lanes, T(0));
     const int64_t end = std::min(k_, blocks_ * (chunk + 1) / chunks_ * block);
     for (int64_t p = blocks_ * chunk / chunks_ * block; p < end; p += block) {
       const int64_t depth = std::min(block, end - p), rest = depth % dots_.lanes;
       for (int64_t l = 0; l < m_ + n_ + lines_ahead; ++l) lines[l] = line(batch, std::min(l, m_ + n_ - 1)) + p;
-      add_block(depth - rest, lines, sums, p + block < end ? block : 0, symmetric(batch));
+      const T* const weights = weights_ ? weights_of(batch, p, depth, copies + most_dots * block) : nullptr;
+      add_block(depth - rest, lines, weights, copies, sums, p + block < end ? block : 0, symmetric(batch));
       if (rest > 0) {
         std::fill(ends, ends + (m_ + n_) * dots_.lanes, T(0));
         for (int64_t l = 0; l < m_ + n_; ++l) {
@@ -96,7 +100,7 @@ class DotProducts {
           std::copy_n(lines[l] + depth - rest, rest, copy);
           lines[l] = copy;
         }
-        add_block(dots_.lanes, lines, sums, 0, symmetric(batch));
+        add_block(dots_.lanes, lines, weights ? weights + depth - rest : nullptr, copies, sums, 0, symmetric(batch));
       }
       worked(elements() * depth / 8);
     }
@@ -126,30 +130,52 @@ class DotProducts {
   // Whether A and B are one matrix: then C is symmetric, and only what lies below the diagonal is made.
   bool symmetric(int64_t batch) const { return one_matrix_ && at_.of_rows[batch] == at_.of_columns[batch]; }
 
-  void add_block(int64_t depth, const T* const* lines, T* sums, int64_t ahead, bool below) const {
+  // Those of a block of the depth, in memory where as many as a vector has may be read behind them.
+  const T* weights_of(int64_t batch, int64_t p, int64_t depth, T* copies) const {
+    const T* const from = weights_ + at_.of_weights[batch];
+    const Places at = at_.weights.from(p, depth);
+    if (at.run(0) == depth)
+      std::copy_n(from + at[0], depth, copies);
+    else
+      for (int64_t i = 0; i < depth; ++i) copies[i] = from[at[i]];
+    std::fill_n(copies + depth, dots_.lanes, T(0));
+    return copies;
+  }
+
+  // Where there are weights the lines of B in a tile are copied, times these.
+  void add_block(int64_t depth, const T* const* lines, const T* weights, T* copies, T* sums, int64_t ahead,
+                 bool below) const {
     const auto wanted = [&](int64_t i0, int64_t i1, int64_t j0, int64_t j1) {
       if (below || update_.of == Elements::lower) return i1 > j0;
       return update_.of == Elements::all || j1 > i0;
     };
     const int64_t tiles = cuts_.rows.count * cuts_.columns.count / (below ? 2 : 1), count = below ? m_ : m_ + n_;
-    const T* const* const others = lines + m_;
     int64_t tile = 0;
-    for (int64_t q = 0; q < cuts_.columns.count; ++q)
+    for (int64_t q = 0; q < cuts_.columns.count; ++q) {
+      const int64_t j0 = cuts_.columns[q], j1 = cuts_.columns[q + 1];
+      const T* const* others = lines + m_ + j0;
+      const T* weighted[most_dots];
+      for (int64_t j = 0; weights != nullptr && j < j1 - j0; ++j) {
+        dots_.weigh(depth, others[j], weights, copies + j * block);
+        weighted[j] = copies + j * block;
+      }
+      if (weights != nullptr) others = weighted;
       for (int64_t r = 0; r < cuts_.rows.count; ++r) {
-        const int64_t i0 = cuts_.rows[r], i1 = cuts_.rows[r + 1], j0 = cuts_.columns[q], j1 = cuts_.columns[q + 1];
+        const int64_t i0 = cuts_.rows[r], i1 = cuts_.rows[r + 1];
         if (!wanted(i0, i1, j0, j1)) continue;
         T* const to = sums + dots_.lanes * (i0 + m_ * j0);
         const T* const* const next = lines + std::min(count * tile++ / std::max<int64_t>(tiles, 1), count);
         if (i1 - i0 >= j1 - j0)
-          dots_.tile[i1 - i0 - 1][j1 - j0 - 1](depth, lines + i0, others + j0, to, dots_.lanes, dots_.lanes * m_, next,
+          dots_.tile[i1 - i0 - 1][j1 - j0 - 1](depth, lines + i0, others, to, dots_.lanes, dots_.lanes * m_, next,
                                                ahead);
         else
-          dots_.tile[j1 - j0 - 1][i1 - i0 - 1](depth, others + j0, lines + i0, to, dots_.lanes * m_, dots_.lanes, next,
+          dots_.tile[j1 - j0 - 1][i1 - i0 - 1](depth, others, lines + i0, to, dots_.lanes * m_, dots_.lanes, next,
                                                ahead);
       }
+    }
   }
 
-  const T *a_, *b_;
+  const T *a_, *b_, *weights_;
   const Offsets& at_;
   Update update_;
   Dots<T> dots_;
@@ -188,8 +214,9 @@ template bool dots_are_faster(const float*, const float*, const Offsets&, elemen
 template bool dots_are_faster(const double*, const double*, const Offsets&, elementary::Isa);
 
 template <class T>
-void add_dots(T* c, const T* a, const T* b, const Offsets& at, const Update& update, elementary::Isa isa) {
-  const DotProducts<T> products(a, b, at, update, elementary::of_type<T>(kernels_of(isa)).dots);
+void add_dots(T* c, const T* a, const T* b, const T* weights, const Offsets& at, const Update& update,
+              elementary::Isa isa) {
+  const DotProducts<T> products(a, b, weights, at, update, elementary::of_type<T>(kernels_of(isa)).dots);
   const int64_t chunks = products.chunks(), batch = at.of_c.count, elements = products.elements();
   const runtime::Block memory(chunks == 1 ? 0 : size_t(batch * chunks * elements) * sizeof(T));
   T* const sums = reinterpret_cast<T*>(memory.data());
@@ -205,7 +232,9 @@ void add_dots(T* c, const T* a, const T* b, const Offsets& at, const Update& upd
   if (chunks > 1)
     for (int64_t k = 0; k < batch; ++k) products.put(c, k, sums + k * chunks * elements);
 }
-template void add_dots(float*, const float*, const float*, const Offsets&, const Update&, elementary::Isa);
-template void add_dots(double*, const double*, const double*, const Offsets&, const Update&, elementary::Isa);
+template void add_dots(float*, const float*, const float*, const float*, const Offsets&, const Update&,
+                       elementary::Isa);
+template void add_dots(double*, const double*, const double*, const double*, const Offsets&, const Update&,
+                       elementary::Isa);
 
 }  // namespace anvil::product

@@ -17,6 +17,6 @@ double cost_of_dots(const DotShape&);
 template <class T>
 bool dots_are_faster(const T* a, const T* b, const Offsets&, elementary::Isa);
 template <class T>
-void add_dots(T* c, const T* a, const T* b, const Offsets&, const Update&, elementary::Isa);
+void add_dots(T* c, const T* a, const T* b, const T* weights, const Offsets&, const Update&, elementary::Isa);
 
 }  // namespace anvil::product

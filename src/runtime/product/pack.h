@@ -143,6 +143,13 @@ __attribute__((noinline)) void pack(T* to, const void* from, const Places& lines
   }
 }
 
+// The steps of a panel times their weights.
+template <class T>
+void weigh(T* panel, int64_t height, const T* weights, const Places& depth) {
+  for (int64_t p = 0; p < depth.count; ++p)
+    for (int64_t i = 0; i < height; ++i) panel[i + height * p] *= weights[depth[p]];
+}
+
 // to[rows[i] + columns[j]] = from[i + ld * j]
 template <class T, class S>
 void put(void* to, const Places& rows, const Places& columns, const T* from, int64_t ld) {

@@ -28,7 +28,7 @@ constexpr int64_t sum_rows = 512, sum_columns = 768;  // of sums that are kept u
 template <class T>
 class Blocks {
  public:
-  Blocks(const Offsets& at, const Storage<T>& storage, const Update& update, elementary::Isa isa)
+  Blocks(const Offsets& at, const Storage<T>& storage, const Update& update, bool weighted, elementary::Isa isa)
       : kernel_(elementary::of_type<T>(kernels_of(isa))),
         storage_(storage),
         update_(update),
@@ -38,6 +38,7 @@ class Blocks {
         c_columns_(at.c_columns),
         a_depth_(at.row_depth),
         b_depth_(at.column_depth),
+        weights_(at.weights),
         n_block_(std::min(panels(n_.count, kernel_.columns), wide / kernel_.columns) * kernel_.columns),
         m_block_(std::min(panels(m_.count, kernel_.rows),
                           std::max<int64_t>(1, block_bytes / int64_t(sizeof(T)) / depth_block / kernel_.rows)) *
@@ -47,6 +48,7 @@ class Blocks {
       m_sums_ = std::min(panels(m_.count, kernel_.rows), sum_rows / kernel_.rows) * kernel_.rows;
     }
     if (!rounds()) choose_places();
+    if (weighted) a_step_ = -1;
     for (int64_t i = 0; i < m_.count; i += kernel_.rows) {
       rows_together_.push_back(c_rows_.from(i, kernel_.rows).run(0));
       packs_a_.push_back(a_step_ < 0 || m_.from(i, kernel_.rows).run(0) < size_of_tile(m_.count - i, 1).rows);
@@ -82,14 +84,15 @@ class Blocks {
     return list;
   }
 
-  void run(void* c, const void* a, const void* b, const Part& part, const runtime::Block& memory) const {
+  void run(void* c, const void* a, const void* b, const T* weights, const Part& part,
+           const runtime::Block& memory) const {
     T* const own = reinterpret_cast<T*>(memory.data());
-    if (!rounds()) return add_up({static_cast<T*>(c)}, a, b, part, own);
+    if (!rounds()) return add_up({static_cast<T*>(c)}, a, b, weights, part, own);
     T *const sums = own, *const packed = sums + m_sums_ * n_sums_;
     for (int64_t j = part.j0; j < part.j1; j += n_sums_)
       for (int64_t i = part.i0; i < part.i1; i += m_sums_) {
         const Part some = {i, std::min(i + m_sums_, part.i1), j, std::min(j + n_sums_, part.j1)};
-        add_up({sums, i, j, m_sums_}, a, b, some, packed);
+        add_up({sums, i, j, m_sums_}, a, b, weights, some, packed);
         storage_.put(c, c_rows_.from(i, some.i1 - i), c_columns_.from(j, some.j1 - j), sums, m_sums_);
       }
   }
@@ -102,7 +105,7 @@ class Blocks {
   };
   bool rounds() const { return storage_.put != nullptr; }
 
-  void add_up(const Sums& c, const void* a, const void* b, const Part& part, T* packed_a) const {
+  void add_up(const Sums& c, const void* a, const void* b, const T* weights, const Part& part, T* packed_a) const {
     T* const packed_b = packed_a + m_block_ * std::min(a_depth_.count, depth_block);
     for (int64_t j0 = part.j0; j0 < part.j1; j0 += n_block_) {
       const int64_t nj = std::min(n_block_, part.j1 - j0);
@@ -114,8 +117,11 @@ class Blocks {
         for (int64_t i0 = part.i0; i0 < part.i1; i0 += m_block_) {
           const int64_t mi = std::min(m_block_, part.i1 - i0);
           for (int64_t i = 0; i < mi; i += kernel_.rows)
-            if (packs_a(i0 + i))
-              storage_.pack(packed_a + i * a_depth.count, a, m_.from(i0 + i, kernel_.rows), a_depth, kernel_.rows);
+            if (packs_a(i0 + i)) {
+              T* const panel = packed_a + i * a_depth.count;
+              storage_.pack(panel, a, m_.from(i0 + i, kernel_.rows), a_depth, kernel_.rows);
+              if (weights) weigh(panel, kernel_.rows, weights, weights_.from(p0, depth_block));
+            }
           for (int64_t j = 0; j < nj; j += kernel_.columns)
             for (int64_t i = 0; i < mi; i += kernel_.rows)
               if (wanted(i0 + i, j0 + j))
@@ -231,7 +237,7 @@ class Blocks {
   Kernel<T> kernel_;
   Storage<T> storage_;
   Update update_;
-  Places m_, c_rows_, n_, c_columns_, a_depth_, b_depth_;
+  Places m_, c_rows_, n_, c_columns_, a_depth_, b_depth_, weights_;
   int64_t n_block_, m_block_, n_sums_ = 0, m_sums_ = 0;
   int64_t a_step_ = -1, b_step_ = -1;    // of the depth, where that is read as it lies
   std::vector<bool> packs_a_, packs_b_;  // panels that are packed
@@ -249,12 +255,12 @@ void zero(S* c, const Places& rows, const Places& columns) {
 
 // A product of each of a batch, in parts. `bytes`: of an element of the arrays.
 template <class T>
-void contract_stored(void* c, const void* a, const void* b, const Offsets& at, const Storage<T>& storage, int64_t bytes,
-                     const Update& update, elementary::Isa isa) {
+void contract_stored(void* c, const void* a, const void* b, const T* weights, const Offsets& at,
+                     const Storage<T>& storage, int64_t bytes, const Update& update, elementary::Isa isa) {
   if (const T* x = static_cast<const T*>(a), *y = static_cast<const T*>(b);
       storage.put == nullptr && dots_are_faster(x, y, at, isa))
-    return add_dots(static_cast<T*>(c), x, y, at, update, isa);
-  const Blocks<T> blocks(at, storage, update, isa);
+    return add_dots(static_cast<T*>(c), x, y, weights, at, update, isa);
+  const Blocks<T> blocks(at, storage, update, weights != nullptr, isa);
   const double nanoseconds = nanoseconds_of_product * double(sizeof(T)) * double(at.rows.count) *
                              double(at.columns.count) * double(at.row_depth.count);
   // the numbers are the same however C is cut
@@ -268,14 +274,16 @@ void contract_stored(void* c, const void* a, const void* b, const Offsets& at, c
         for (int64_t t; (t = tasks.take(thread)) >= 0;) {
           const int64_t k = t / int64_t(parts.size());
           blocks.run(static_cast<char*>(c) + bytes * at.of_c[k], static_cast<const char*>(a) + bytes * at.of_rows[k],
-                     static_cast<const char*>(b) + bytes * at.of_columns[k], parts[size_t(t) % parts.size()], memory);
+                     static_cast<const char*>(b) + bytes * at.of_columns[k],
+                     weights ? weights + at.of_weights[k] : nullptr, parts[size_t(t) % parts.size()], memory);
         }
       });
 }
 
 }  // namespace
 
-void contract(DType stored, void* c, const void* a, const void* b, std::span<const Axis> axes, elementary::Isa isa) {
+void contract(DType stored, void* c, const void* a, const void* b, const void* weights, std::span<const Axis> axes,
+              elementary::Isa isa) {
   const Offsets at(axes);
   if (at.rows.count == 0 || at.columns.count == 0) return;
   if (at.turned) std::swap(a, b);
@@ -283,7 +291,8 @@ void contract(DType stored, void* c, const void* a, const void* b, std::span<con
     if (at.row_depth.count == 0)
       for (int64_t k = 0; k < at.of_c.count; ++k) zero(static_cast<S*>(c) + at.of_c[k], at.c_rows, at.c_columns);
     else
-      contract_stored<Compute<S>>(c, a, b, at, storage<S>(), sizeof(S), {}, isa);
+      contract_stored<Compute<S>>(c, a, b, static_cast<const Compute<S>*>(weights), at, storage<S>(), sizeof(S), {},
+                                  isa);
   });
 }
 
@@ -303,7 +312,7 @@ void subtract(T* c, int64_t row, int64_t column, View<T> a, View<T> b, int64_t m
     std::swap(a, b);
     of = of == Elements::lower ? Elements::upper : of == Elements::upper ? Elements::lower : of;
   }
-  contract_stored<T>(c, a.data, b.data, at, storage<T>(), sizeof(T), {Into::subtract, of}, isa);
+  contract_stored<T>(c, a.data, b.data, nullptr, at, storage<T>(), sizeof(T), {Into::subtract, of}, isa);
 }
 
 template void multiply(float*, View<float>, View<float>, int64_t, int64_t, int64_t, elementary::Isa);

@@ -1,12 +1,13 @@
 // Contractions: sums of products of two arrays in any layout, C[batch, row, column] = sum of
-// A[batch, row, depth] * B[batch, depth, column]. Blocks of A and B are packed so that an inner
+// A[batch, row, depth] * B[batch, depth, column], each also times a weight [batch, depth] as in X'WX. Blocks of A and B are packed so that an inner
 // kernel, which keeps a tile of C in registers, reads both in order (Goto and van de Geijn, Anatomy
 // of high-performance matrix multiplication, 2008); what lies as the kernel wants it is read where it
 // is, if few tiles would use the copy or the second cache holds all of it: columns of B that lie together or whose
 // depth does, rows of A that do. Threads
 // share the tiles of C; the order of each sum is fixed, so that the numbers are the same for any number of them.
 // Few lines with few others over a long depth that lies together are multiplied where they are (dots.h).
-// Small floats become floats as they are packed; sums of theirs are complete before they are rounded.
+// Small floats become floats as they are packed; sums of theirs are complete before they are rounded. Weights come in
+// when an operand, whichever, is packed, or into a copy of a block of its lines.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -17,20 +18,20 @@
 
 namespace anvil::product {
 
-// A loop of a contraction: how many steps, and how many elements each moves on in C, A and B; 0 in
+// A loop of a contraction: how many steps, and how many elements each moves on in C, A, B and the weights; 0 in
 // an array that does not have it. What is in C and one operand is a row (A's) or a column (B's), in
 // both operands only the depth, anything else in C a batch.
 struct Axis {
-  int64_t extent, c, a, b;
+  int64_t extent, c, a, b, weights = 0;
 };
-// Any instruction set that the processor has may be asked for. Every axis is in C or in both operands; all three are
-// floats of one dtype.
-void contract(DType, void* c, const void* a, const void* b, std::span<const Axis> axes,
+// Any instruction set that the processor has may be asked for. Every axis is in C or in both operands, those of the
+// weights in both operands; all arrays are floats of one dtype. `weights` may be null, and is so for small floats.
+void contract(DType, void* c, const void* a, const void* b, const void* weights, std::span<const Axis> axes,
               elementary::Isa isa = elementary::detected_isa());
 template <class S>
 void contract(S* c, const S* a, const S* b, std::span<const Axis> axes,
               elementary::Isa isa = elementary::detected_isa()) {
-  contract(dtype_of<S>(), c, a, b, axes, isa);
+  contract(dtype_of<S>(), c, a, b, nullptr, axes, isa);
 }
 
 // A part of an operand is read where it lies if so few tiles use it, and of B, where its columns do not lie together,
@@ -90,6 +91,7 @@ struct Dots {
                         const T* const* next, int64_t ahead);
   Tile tile[most_dots][most_dots];
   void (*add_lanes)(int64_t n, const T* sums, T* to);
+  void (*weigh)(int64_t k, const T* line, const T* weights, T* to);
 };
 
 template <class T>

@@ -38,7 +38,7 @@ struct Dots : testing::Test {
     const product::Offsets at(axes);
     ASSERT_EQ(at.row_depth.step, 1);
     if (at.turned) std::swap(a, b);
-    product::add_dots<T>(c, a, b, at, {}, isa);
+    product::add_dots<T>(c, a, b, nullptr, at, {}, isa);
   }
   static double sum(const Numbers& a, int64_t from_a, const Numbers& b, int64_t from_b, int64_t k) {
     double s = 0;
@@ -139,7 +139,7 @@ TYPED_TEST(Dots, AreAddedAndSubtracted) {
         for (const auto into : {Into::set, Into::add, Into::subtract}) {
           auto c = before;
           const auto& other = one_matrix ? a : b;
-          product::add_dots<TypeParam>(c.data(), a.data(), other.data(), at, {into, of}, isa);
+          product::add_dots<TypeParam>(c.data(), a.data(), other.data(), nullptr, at, {into, of}, isa);
           for (int64_t i = 0; i < n; ++i)
             for (int64_t j = 0; j < n; ++j) {
               if (of == Elements::lower ? i < j : of == Elements::upper && i > j) continue;

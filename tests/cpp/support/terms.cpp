@@ -47,10 +47,13 @@ Term Terms::apply(const loops::Node& e, std::span<const Term> operands, Scalar r
   bool known = true;
   uint64_t code = mix(mix(3, static_cast<uint64_t>(e.op)), static_cast<uint64_t>(e.dtype));
   if (e.op == Op::function) code = mix(code, std::string_view(e.name));
+  std::vector<uint64_t> keys;
   for (const Term& t : operands) {
     known = known && t.kind == Term::Kind::constant;
-    code = mix(code, key(t));
+    keys.push_back(key(t));
   }
+  if (e.op == Op::mul) std::sort(keys.begin(), keys.end());
+  for (const uint64_t k : keys) code = mix(code, k);
   if (known) return constant(result, e.dtype);
   std::string label;
   if (log_) {

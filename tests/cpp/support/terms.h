@@ -8,6 +8,7 @@
 // - a reduction is the multiset of what was accumulated, in any order and grouping, where it began with what
 //   changes nothing;
 // - an accumulated fma(a, b, sum) is a product that is added;
+// - a b is b a;
 // - what depends on constants and loop indices alone is the constant that it gives.
 #pragma once
 #include <cstdint>
