@@ -82,12 +82,15 @@ class Weigher {
       if (x->op != Op::load || w->op != Op::load) return std::nullopt;
       auto rewriter = variable_rewriter(program_.exprs, map);
       const Expr read = rewriter(x), weight = rewriter(w);
+      bool one_for_all = true;
       const auto fits = [&](const Contraction::Axis& axis) {
         const auto moves = [&](Expr load) { return loops::step(program_, load, axis.variable) != 0; };
+        one_for_all = one_for_all && !moves(weight);
         return moves(read) == moves(operand) && (!moves(weight) || (moves(operand) && moves(other)));
       };
       if (root(program_, x->buffer) != root(program_, c.buffer) &&
-          root(program_, w->buffer) != root(program_, c.buffer) && std::all_of(c.axes.begin(), c.axes.end(), fits))
+          root(program_, w->buffer) != root(program_, c.buffer) && std::all_of(c.axes.begin(), c.axes.end(), fits) &&
+          !one_for_all)
         return program_.exprs.binary(Op::mul, read, weight);
     }
     return std::nullopt;

@@ -99,8 +99,8 @@ struct Contraction {
   std::vector<Axis> axes;  // outermost first
   BufferId buffer;
   Index place;
-  // of loads of other buffers, the left one also times a weight, a load that does not depend on what only one of both
-  // does; small floats are all three, computed with what they are widened to, without weights
+  // of loads of other buffers, the left one also times a weight, a load that depends on some of what both do and on
+  // nothing that only one does; small floats are all three, computed with what they are widened to, without weights
   Expr product;
   Expr left() const { return loaded(weight() ? product->args[0]->args[0] : product->args[0]); }
   Expr right() const { return loaded(product->args[1]); }

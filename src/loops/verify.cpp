@@ -1,5 +1,6 @@
 // Checks what every pass must keep: definitions before uses, indices inside their loops,
 // accesses inside their buffers, dtypes that fit.
+#include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -278,10 +279,14 @@ class Verifier {
       require(e->op == Op::load && e->dtype == stored && root(program_, e->buffer) != root(program_, s.buffer),
               "a contraction of no loads, of other dtypes, or of its own result");
     access(s.buffer, s.place);
-    if (const Expr w = s.weight())
+    if (const Expr w = s.weight()) {
       require(w->op == Op::load && w->dtype == stored && s.left()->dtype == s.product->dtype &&
                   root(program_, w->buffer) != root(program_, s.buffer),
               "a weight of a contraction is no load, of another dtype, or of its own result");
+      require(std::any_of(s.axes.begin(), s.axes.end(),
+                          [&](const Contraction::Axis& x) { return step(program_, w, x.variable) != 0; }),
+              "a weight of a contraction is the same for all of it");
+    }
     for (const auto& [v, _] : s.axes) {
       require(!s.weight() || step(program_, s.weight(), v) == 0 ||
                   (step(program_, s.left(), v) != 0 && step(program_, s.right(), v) != 0),

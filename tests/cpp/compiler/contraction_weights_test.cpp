@@ -55,7 +55,7 @@ TEST(ContractionWeights, OfABatchAndOfSomeSteps) {
   expect_valid(*b.g);
 }
 
-// Weights of rows, of an operand that something else reads, too, of small floats, and those that an operand has alone.
+// Weights of rows, of everything, of an operand that something else reads, too, of small floats, and those that an operand has alone.
 TEST(ContractionWeights, OthersStay) {
   Builder b;
   Var x = b.input(DType::f64, {40, 20}), y = b.input(DType::f64, {40, 30}), w = b.input(DType::f64, {20});
@@ -66,6 +66,10 @@ TEST(ContractionWeights, OthersStay) {
   Var h = b.input(DType::f16, {40, 20}), u = b.input(DType::f16, {40});
   b.output(dot_general(h * along(u, {40, 20}, {0}), b.input(DType::f16, {40, 30}), {0}, {0}, {}, {}));
   b.output(dot_general(along(v, {40, 25}, {0}) * along(b.input(DType::f64, {25}), {40, 25}, {1}), y, {0}, {0}, {}, {}));
+  // one number for all, which is known where another nest reads it
+  Var sum = reduce_sum(v, {0});
+  b.output(dot_general(along(sum, {40, 20}, {}) * cos(x), y, {0}, {0}, {}, {}));
+  b.output(cos(x) * along(sum, {40, 20}, {}));
   EXPECT_EQ(contractions(*b.g).find("sum of ("), std::string::npos) << contractions(*b.g);
   for (const compiler::Target& target : {compiler::Target{64, 32}, compiler::Target{64, 32, true}})
     expect_passes_agree(*b.g, numbers_for(*b.g), 2e-2, target);

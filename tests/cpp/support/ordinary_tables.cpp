@@ -130,6 +130,7 @@ void OrdinaryProgram::crossed() {
   if (work_ + double(m * m * depth) > most_work()) return;
   work_ += double(m * m * depth);
   Var y = chance(60) ? x : activation(x);
+  if (chance(30)) y = y * broadcast_in_dim(vector(depth), y.shape(), {rows ? 1 : 0});
   Var z = (rows ? matmul(x, transposed(y)) : matmul(transposed(x), y)) * (1.0 / double(depth));
   if (chance(30)) {
     Var row = iota(*g_, 0, DType::i32, z.shape()), column = iota(*g_, 1, DType::i32, z.shape());
@@ -154,6 +155,7 @@ void OrdinaryProgram::batched() {
                 rows = s[static_cast<size_t>(free)], columns = fitting(batch * rows * depth, 20000);
   if (work_ + double(batch * rows * depth * columns) > most_work() || batch * rows * columns > most_elements()) return;
   work_ += double(batch * rows * depth * columns);
+  if (chance(20)) x = x * broadcast_in_dim(vector(depth), s, {contracted});
   Var y;
   if (chance(30)) {
     y = dot_general(x, chance(50) ? x : activation(x), {contracted}, {contracted}, {b}, {b});
