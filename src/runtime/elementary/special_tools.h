@@ -109,13 +109,18 @@ Dual kept(Dual a, Dual b, F f) {
 // log(Gamma(a + b) / Gamma(a)), b not large: its relative error stays small as b tends to 0.
 template <class T>
 T log_gamma_ratio(T a, T b) {
-  T sum = 0;
-  for (; value(a) < 10; a = a + 1.0) sum = sum - log1p(b / a);
+  T factors = 0;  // their product, less 1
+  for (; value(a) < 10; a = a + 1.0) factors = factors + b / a + factors * (b / a);
   const T growth = log1p(b / a), inverse = 1.0 / a;
-  T power = inverse;
-  sum = sum + (a - 0.5) * growth + b * log(a + b) - b;
-  for (int k = 0; k < 9; ++k, power = power * inverse * inverse)
-    sum = sum + stirling[k] * power * expm1(-(2 * k + 1) * growth);
+  T power = inverse, sum = (a - 0.5) * growth + b * log(a + b) - b - log1p(factors);
+  // (1 + b / a)^-n - 1 for n = 1, 3, 5 ... from that of n = 2
+  T change = -b / (a + b);
+  const T further = change * (2.0 + change);
+  for (const double c : stirling) {
+    sum = sum + c * power * change;
+    power = power * inverse * inverse;
+    change = change + further + change * further;
+  }
   return sum;
 }
 
