@@ -87,8 +87,9 @@ nv_pt <- function(q, df, lower.tail = TRUE, log.p = FALSE) {
   tail <- function(negative, rise) nv_ifelse(middle, 0.5 + rise, nv_ifelse(negative, outer, 1 - outer))
   lower <- tail(q < 0, rise)
   upper <- tail(q > 0, -rise)
-  log_tail <- function(tail) nv_ifelse(tail < 0.25, log_outer, nv_log(tail))
-  p <- probability_of(lower, upper, df > 0, lower.tail, log.p, log_tail(lower), log_tail(upper), end & given$q < 0, end & given$q > 0)
+  log_tail <- function(tail, lower) nv_ifelse(tail < 0.25, log_outer, nv_log(tail))
+  before <- end & given$q < 0
+  p <- probability_of(function(below, where) if (below) lower else upper, df > 0, lower.tail, log.p, log_tail, before, end & given$q > 0)
   nv_ifelse(given$df == Inf, nv_pnorm(given$q, 0, 1, lower.tail, log.p), p)
 }
 
@@ -100,7 +101,8 @@ nv_qt <- function(p, df, lower.tail = TRUE, log.p = FALSE) {
   tail <- smaller_tail(tails)
   p <- nv_ifelse(tail$lower, tails$lower, tails$upper)
   twice <- list(lower = 2 * p, upper = 1 - 2 * p, log_lower = tail$log + log(2), log_upper = nv_log1p(-2 * p), deep = tails$deep)
-  found <- beta_quantile(twice, given$df / 2, given$half)
+  start <- nv_ifelse(given$df > 1, hill_start(twice, -nv_abs(standard_quantile(tails)), given$df), NaN)
+  found <- beta_quantile(twice, given$df / 2, given$half, start)
   log_size <- (log_t_power(given$df / 2) - twice$log_lower) / given$df
   size <- nv_sqrt(given$df) * nv_ifelse(log_size > log(1e10), nv_exp(log_size), nv_sqrt(found$y / found$x))
   off <- nv_ifelse(tail$lower, tails$lower - 0.5, 0.5 - tails$upper)
@@ -108,6 +110,21 @@ nv_qt <- function(p, df, lower.tail = TRUE, log.p = FALSE) {
   x <- nv_ifelse(nv_abs(linear) < t_middle, linear, nv_ifelse(tail$lower, -size, size))
   x <- with_ends(x, tail, -Inf, Inf)
   nv_ifelse(given$df > 0, nv_ifelse(given$df == Inf, nv_qnorm(given$p, 0, 1, lower.tail, log.p), x), NaN)
+}
+
+# The logarithm of df / t^2 by Hill (1970, algorithm 396), from both tails together and the normal quantile of the lower one.
+hill_start <- function(twice, z, df) {
+  a <- 1 / (df - 0.5)
+  b <- (48 / a)^2
+  c <- ((20700 * a / b - 98) * a - 16) * a + 96.36
+  d <- ((94.5 / (b + c) - 3) / b + 1) * nv_sqrt(a * (pi / 2)) * df
+  y <- nv_exp((nv_log(d) + twice$log_lower) * (2 / df))
+  far <- ((1 / (((df + 6) / (df * y) - 0.089 * d - 0.822) * (df + 2) * 3) + 0.5 / (df + 4)) * y - 1) * (df + 1) / (df + 2) + 1 / y
+  c <- c + nv_ifelse(df < 5, 0.3 * (df - 4.5) * (z + 0.6), 0)
+  square <- z * z
+  c <- (((0.05 * d * z - 5) * z - 7) * z - 2) * z + b + c
+  near <- (((((0.4 * square + 6.3) * square + 36) * square + 94.5) / c - square - 3) / b + 1) * z
+  -nv_log(nv_ifelse(y > 0.05 + a, nv_expm1(a * near * near), far))
 }
 
 # The density at 0, and how far from there the distribution function is linear to all digits.
@@ -162,12 +179,16 @@ odds_share <- function(odds) {
 
 # --- the beta distribution --------------------------------------------------------------------
 
-# The logarithm of x^a y^b / B(a, b), the density of log(x / y); y is 1 - x.
+# The logarithm of x^a y^b / B(a, b), the density of log(x / y); y is 1 - x. It is largest at the mean.
 log_beta_weight <- function(a, b, x, y) {
   sum <- a + b
-  rest <- factorial_rest(sum) - factorial_rest(a) - factorial_rest(b)
-  nv_log(a) + nv_log(b / sum) + rest - poisson_deviance(a, sum * x) - poisson_deviance(b, sum * y)
+  largest_beta_weight(a, b) - poisson_deviance(a, sum * x) - poisson_deviance(b, sum * y)
 }
+largest_beta_weight <- function(a, b) {
+  sum <- a + b
+  nv_log(a) + nv_log(b / sum) + (factorial_rest(sum) - factorial_rest(a) - factorial_rest(b))
+}
+log_beta_function <- function(a, b) -a * nv_log1p(b / a) - b * nv_log1p(a / b) - largest_beta_weight(a, b)
 
 log_beta_density <- function(a, b, x) {
   end <- function(a, b) nv_ifelse(a < 1, Inf, nv_ifelse(a == 1, nv_log(b), -Inf))
@@ -182,46 +203,53 @@ log_half_ratio <- function(a) {
 }
 
 # The lower or the upper tail, by the one of x and y = 1 - x that has more digits: x where y is not known of itself.
-beta_tail <- function(a, b, x, y, lower) {
-  if (is.null(y)) {
-    return(if (lower) nv_betainc(a, b, x) else nv_betaincc(a, b, x))
+beta_tail <- function(a, b, x, y, lower, where = TRUE) {
+  if (!is.null(y)) {
+    first <- x < y
+    given_a <- a
+    a <- nv_ifelse(first, a, b)
+    b <- nv_ifelse(first, b, given_a)
+    x <- nv_ifelse(first, x, y)
+    lower <- nv_eq(first, lower)
   }
-  first <- x < y
-  one <- nv_ifelse(first, a, b)
-  other <- nv_ifelse(first, b, a)
-  smaller <- nv_ifelse(first, x, y)
-  nv_ifelse(nv_eq(first, lower), nv_betainc(one, other, smaller), nv_betaincc(one, other, smaller))
+  one_of_two(lower, where, x, function(x) nv_betainc(a, b, x), function(x) nv_betaincc(a, b, x))
 }
 
-log_beta_tail <- function(a, b, x, y, lower) {
-  tail <- beta_tail(a, b, x, y, lower)
+log_beta_tail <- function(a, b, x, y, lower, where = TRUE, tail = beta_tail(a, b, x, y, lower, where)) {
+  force(tail)
   if (is.null(y)) y <- 1 - x
   variance <- (a + b) * x * y
   log_tail_of(tail, log_beta_weight(a, b, x, y), b * x - a * y, variance, variance * (y - x), variance * (1 - 6 * x * y))
 }
 
 beta_probability <- function(a, b, x, y, lower.tail, log.p, valid, before, beyond) {
-  probability_of(
-    beta_tail(a, b, x, y, TRUE), beta_tail(a, b, x, y, FALSE), valid, lower.tail, log.p,
-    log_beta_tail(a, b, x, y, TRUE), log_beta_tail(a, b, x, y, FALSE), before, beyond
-  )
+  tail <- function(lower, where) beta_tail(a, b, x, y, lower, where)
+  log_tail <- function(tail, lower) log_beta_tail(a, b, x, y, lower, tail = tail)
+  probability_of(tail, valid, lower.tail, log.p, log_tail, before, beyond)
 }
 
-# The quantile x and y = 1 - x. The density of log(x / y) is logarithmically concave, and both of its tails fall at most
-# exponentially: Newton's method for the logarithm of a tail comes to the root from one side.
-beta_quantile <- function(tails, a, b) {
+# The quantile x and y = 1 - x. The density of log(x / y) is logarithmically concave, and so are its tails: from one
+# side, Newton's steps for the logarithm of a tail do not pass the root. They start from `start`, or where that is
+# none from the normal distribution with the same moments, within bounds: for u = log(x / y), exp(a u) / (a B(a, b)) is
+# above the lower tail, exp(-b u) / (b B(a, b)) above the upper one.
+beta_quantile <- function(tails, a, b, start = NaN) {
   tail <- smaller_tail(tails)
   limit <- -log(smallest(dtype(a)))
+  log_beta <- log_beta_function(a, b)
+  least <- (tails$log_lower + nv_log(a) + log_beta) / a
+  most <- -(tails$log_upper + nv_log(b) + log_beta) / b
   spread <- nv_sqrt(nv_polygamma(1, a) + nv_polygamma(1, b))
-  start <- nv_digamma(a) - nv_digamma(b) + spread * standard_quantile(tails)
-  step <- function(u) {
+  normal <- nv_digamma(a) - nv_digamma(b) + spread * standard_quantile(tails)
+  start <- nv_ifelse(nv_is_nan(start), nv_min(nv_max(normal, least), most), start)
+  at <- function(u, open) {
     x <- nv_logistic(u)
     y <- nv_logistic(-u)
-    now <- log_beta_tail(a, b, x, y, tail$lower)
-    slope <- nv_exp(log_beta_weight(a, b, x, y) - now)
-    (tail$log - now) / nv_ifelse(tail$lower, slope, -slope)
+    log <- log_beta_tail(a, b, x, y, tail$lower, open)
+    slope <- nv_exp(log_beta_weight(a, b, x, y) - log)
+    slope <- nv_ifelse(tail$lower, slope, -slope)
+    list(log = log, slope = slope, bend = a * y - b * x - slope)
   }
-  u <- newton(nv_clamp(-limit, start, limit), step)
+  u <- halley(nv_clamp(-limit, start, limit), tail$log, at)
   u <- implicitly(u, list(tail$log, a, b), list(tail$lower), function(u, given, constants) {
     log_beta_tail(given[[2L]], given[[3L]], nv_logistic(u), nv_logistic(-u), constants[[1L]]) - given[[1L]]
   })

@@ -53,9 +53,9 @@ nv_qpois <- function(p, lambda, lower.tail = TRUE, log.p = FALSE) {
   given <- as_floats(p = p, lambda = lambda)
   lambda <- given$lambda
   sd <- nv_sqrt(lambda)
-  log_tail <- function(k, lower) log_gamma_tail(k + 1, lambda, nv_not(lower))
+  tail <- function(k, lower, where, log) (if (log) log_gamma_tail else gamma_tail)(k + 1, lambda, nv_not(lower), where)
   last <- nv_ifelse(lambda == 0, 0, Inf)
-  nv_ifelse(lambda >= 0, count_quantile(tails_of(given$p, lower.tail, log.p), lambda, sd, 1 / sd, last, log_tail), NaN)
+  nv_ifelse(lambda >= 0, count_quantile(tails_of(given$p, lower.tail, log.p), lambda, sd, 1 / sd, last, tail), NaN)
 }
 
 #' @rdname nv_dpois
@@ -85,9 +85,9 @@ nv_qnbinom <- function(p, size, prob = NULL, mu = NULL, lower.tail = TRUE, log.p
   given <- negative_binomial(list(p = p), size, prob, mu)
   mean <- given$size * given$q / given$p
   sd <- nv_sqrt(mean / given$p)
-  log_tail <- function(k, lower) log_beta_tail(given$size, k + 1, given$p, given$q, lower)
+  tail <- function(k, lower, where, log) (if (log) log_beta_tail else beta_tail)(given$size, k + 1, given$p, given$q, lower, where)
   last <- nv_ifelse(given$size == 0 | given$q == 0, 0, Inf)
-  x <- count_quantile(tails_of(given$x, lower.tail, log.p), mean, sd, (1 + given$q) / (given$p * sd), last, log_tail)
+  x <- count_quantile(tails_of(given$x, lower.tail, log.p), mean, sd, (1 + given$q) / (given$p * sd), last, tail)
   nv_ifelse(given$valid, x, NaN)
 }
 
@@ -149,17 +149,19 @@ is_share <- function(p) p >= 0 & p <= 1
 
 # The smallest count up to `last` whose lower tail is at least the given one, up to rounding: search from where the
 # expansion of Cornish and Fisher says, with steps that double until it lies between two counts, then by bisection.
-# `log_tail(k, lower)` is the logarithm of the probability of at most, or of more than, k.
-count_quantile <- function(tails, mean, sd, skewness, last, log_tail) {
+# `tail_of(k, lower, where, log)` is the probability of at most, or of more than, k, or its logarithm.
+count_quantile <- function(tails, mean, sd, skewness, last, tail_of) {
   tail <- smaller_tail(tails)
+  # probabilities are as good as their logarithms where they are no smaller than the smallest number
+  wanted <- if (tails$deep) tail$log else nv_ifelse(tail$lower, tails$lower, tails$upper)
   z <- standard_quantile(tails)
   start <- nv_round(mean + sd * (z + skewness * (z * z - 1) / 6))
   start <- nv_ifelse(nv_is_finite(start), nv_min(nv_max(start, 0), last), 0)
-  margin <- 64 * epsilon(dtype(start))
-  reached <- function(k) {
-    now <- log_tail(k, tail$lower)
+  margin <- 64 * epsilon(dtype(start)) * if (tails$deep) 1 else wanted
+  reached <- function(k, open) {
+    now <- tail_of(k, tail$lower, open, tails$deep)
     # so that a NaN ends the search, too
-    k >= 0 & (k >= last | nv_not(nv_ifelse(tail$lower, now < tail$log - margin, now > tail$log + margin)))
+    k >= 0 & (k >= last | nv_not(nv_ifelse(tail$lower, now < wanted - margin, now > wanted + margin)))
   }
   none <- tail$log != tail$log | tail$empty
   zero <- start * 0
@@ -167,10 +169,11 @@ count_quantile <- function(tails, mean, sd, skewness, last, log_tail) {
     list(k = start, low = zero - 1, high = nv_ifelse(none, 0, zero + Inf), step = zero + 1, steps = 0L),
     function(k, low, high, step, steps) nv_reduce_any(high - low > 1) & steps < 200L,
     function(k, low, high, step, steps) {
-      hit <- reached(k)
+      open <- high - low > 1
+      hit <- nv_not(open) | reached(k, open)
       high <- nv_ifelse(hit, nv_min(k, high), high)
       low <- nv_ifelse(hit, low, nv_max(k, low))
-      middle <- nv_floor((low + high) / 2)
+      middle <- nv_ceiling((low + high) / 2) # where nothing is open, high
       k <- nv_ifelse(hit, nv_max(high - step, middle), nv_min(low + step, middle))
       list(k = k, low = low, high = high, step = 2 * step, steps = steps + 1L)
     }

@@ -88,33 +88,38 @@ log_gamma_density <- function(a, x) {
   nv_ifelse(x == 0, at_zero, nv_ifelse(small, direct, log_gamma_weight(a, inner) - log_x))
 }
 
-log_gamma_tail <- function(a, x, lower) {
-  tail <- if (is.logical(lower)) gamma_tail(a, x, lower) else nv_ifelse(lower, nv_igamma(a, x), nv_igammac(a, x))
+gamma_tail <- function(a, x, lower, where = TRUE) {
+  one_of_two(lower, where, x, function(x) nv_igamma(a, x), function(x) nv_igammac(a, x))
+}
+log_gamma_tail <- function(a, x, lower, where = TRUE, tail = gamma_tail(a, x, lower, where)) {
   log_tail_of(tail, log_gamma_weight(a, x), x - a, x, x, x)
 }
-gamma_tail <- function(a, x, lower) if (lower) nv_igamma(a, x) else nv_igammac(a, x)
 
 gamma_probability <- function(a, x, lower.tail, log.p, valid, before, beyond) {
-  probability_of(
-    gamma_tail(a, x, TRUE), gamma_tail(a, x, FALSE), valid, lower.tail, log.p,
-    log_gamma_tail(a, x, TRUE), log_gamma_tail(a, x, FALSE), before, beyond
-  )
+  tail <- function(lower, where) gamma_tail(a, x, lower, where)
+  log_tail <- function(tail, lower) log_gamma_tail(a, x, lower, tail = tail)
+  probability_of(tail, valid, lower.tail, log.p, log_tail, before, beyond)
 }
 
-# The logarithm of a gamma variable has a logarithmically concave density. So Newton's method for the logarithm of a
-# tail over log(x) comes to the root from one side, at most after a step beyond it. None goes beyond a bound of the
-# quantile (Laurent and Massart 2000, lemma 1).
+# The logarithm of a gamma variable has a logarithmically concave density, and so have its tails: from one side, Newton's
+# steps for the logarithm of a tail over log(x) do not pass the root. They start from Wilson and Hilferty's
+# approximation, within bounds of the quantile: x^a / Gamma(a + 1) is above the lower tail; for the other bound see
+# Laurent and Massart (2000, lemma 1).
 gamma_quantile <- function(tails, a) {
   tail <- smaller_tail(tails)
-  bound <- nv_log(a + nv_sqrt(-2 * a * tails$log_upper) - tails$log_upper)
-  start <- nv_digamma(a) + nv_sqrt(nv_polygamma(1, a)) * standard_quantile(tails)
-  step <- function(u) {
+  most <- nv_log(a + nv_sqrt(-2 * a * tails$log_upper) - tails$log_upper)
+  least <- (tails$log_lower + nv_lgamma(a + 1)) / a
+  variance <- 1 / (9 * a)
+  root <- 1 - variance + nv_sqrt(variance) * standard_quantile(tails)
+  start <- nv_max(nv_ifelse(root > 0.05, nv_log(a) + 3 * nv_log(root), -Inf), least)
+  at <- function(u, open) {
     x <- nv_exp(u)
-    now <- log_gamma_tail(a, x, tail$lower)
-    slope <- nv_exp(log_gamma_weight(a, x) - now)
-    nv_min((tail$log - now) / nv_ifelse(tail$lower, slope, -slope), bound - u)
+    log <- log_gamma_tail(a, x, tail$lower, open)
+    slope <- nv_exp(log_gamma_weight(a, x) - log)
+    slope <- nv_ifelse(tail$lower, slope, -slope)
+    list(log = log, slope = slope, bend = a - x - slope)
   }
-  u <- newton(nv_max(nv_min(start, bound), log(smallest(dtype(a)))), step)
+  u <- halley(nv_max(nv_min(start, most), log(smallest(dtype(a)))), tail$log, at, most)
   u <- implicitly(u, list(tail$log, a), list(tail$lower), function(u, given, constants) {
     log_gamma_tail(given[[2L]], nv_exp(u), constants[[1L]]) - given[[1L]]
   })

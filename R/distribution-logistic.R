@@ -62,7 +62,7 @@ nv_pcauchy <- function(q, location = 0, scale = 1, lower.tail = TRUE, log.p = FA
   given <- as_floats(q = q, location = location, scale = scale)
   tail <- function(z) nv_ifelse(z < -1, nv_atan(-1 / z), nv_atan(z) + pi / 2) / pi
   z <- standardised(given)
-  probability_of(tail(z), tail(-z), given$scale > 0, lower.tail, log.p)
+  probability_of(function(lower, where) tail(if (lower) z else -z), given$scale > 0, lower.tail, log.p)
 }
 
 #' @rdname nv_dlogis
@@ -118,7 +118,7 @@ nv_punif <- function(q, min = 0, max = 1, lower.tail = TRUE, log.p = FALSE) {
   before <- given$q <= given$min
   lower <- nv_ifelse(beyond, 1, nv_ifelse(before, 0, (given$q - given$min) / width))
   upper <- nv_ifelse(beyond, 0, nv_ifelse(before, 1, (given$max - given$q) / width))
-  probability_of(lower, upper, width >= 0, lower.tail, log.p)
+  probability_of(function(below, where) if (below) lower else upper, width >= 0, lower.tail, log.p)
 }
 
 #' @rdname nv_dlogis

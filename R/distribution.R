@@ -40,14 +40,13 @@ nearly_infinite <- function(x) nv_ifelse(x == Inf, switch(as.character(dtype(x))
 
 # --- distribution functions -------------------------------------------------------------------
 
-# From both tails and the logarithms of what is small of them, each of which is only computed where it is asked for. All
-# values lie above where it is `before` them, and below where it is `beyond` them.
-probability_of <- function(lower, upper, valid, lower.tail, log.p, log_lower = nv_log(lower), log_upper = nv_log(upper), before = NULL, beyond = NULL) {
-  value <- if (check_flag(lower.tail)) lower else upper
+# From `tail(lower, where)`, the lower or the upper tail where it is asked for, and `log_tail(tail, lower)`, the logarithm
+# of a small one. All values lie above where it is `before` them, and below where it is `beyond` them.
+probability_of <- function(tail, valid, lower.tail, log.p, log_tail = function(tail, lower) nv_log(tail), before = NULL, beyond = NULL) {
+  value <- tail(check_flag(lower.tail), TRUE)
   if (check_flag(log.p)) {
-    small <- if (lower.tail) log_lower else log_upper
-    other <- if (lower.tail) upper else lower
-    value <- nv_ifelse(value < 0.5, small, nv_log1p(-other))
+    small <- value < 0.5
+    value <- nv_ifelse(small, log_tail(value, lower.tail), nv_log1p(-tail(!lower.tail, nv_not(small))))
   }
   if (!is.null(before)) {
     none <- if (log.p) -Inf else 0
@@ -61,6 +60,17 @@ probability_of <- function(lower, upper, valid, lower.tail, log.p, log_lower = n
 probability_of_logs <- function(lower, upper, valid, lower.tail, log.p) {
   value <- if (check_flag(lower.tail)) lower else upper
   nv_ifelse(valid, if (check_flag(log.p)) value else nv_exp(value), NaN)
+}
+
+# Of two functions of x that are costly the one that each element asks for, where it is asked for. Everywhere else they
+# are at 0, where what they are is known at once; so a derivative is none of theirs, whatever it is there.
+one_of_two <- function(first, where, x, one, other) {
+  at <- function(here) if (isTRUE(here)) x else nv_ifelse(here, x, 0)
+  if (is.logical(first)) {
+    return(if (first) one(at(where)) else other(at(where)))
+  }
+  both <- function(here) if (isTRUE(where)) here else here & where
+  nv_ifelse(first, one(at(both(first))), other(at(both(nv_not(first)))))
 }
 
 # log(1 - e^x) for x <= 0.
@@ -83,21 +93,25 @@ tails_of <- function(p, lower.tail, log.p) {
   tails
 }
 
-# The root of an equation by Newton's method: `step(x)` is the change that the method wants. Once all changes are this
-# small, the last one leaves an error of about their square. Where a change is no number, as beyond the
-# range of the dtype, x stays.
-newton <- function(start, step) {
-  change_at <- function(x) {
-    change <- step(x)
-    nv_ifelse(nv_is_finite(change), change, 0)
-  }
-  small <- epsilon(dtype(start))^0.6
+# Where the logarithm of a tail is `wanted`, by Halley's method, whose errors become their third powers: `at(x, open)`
+# gives that logarithm, its slope, and its second derivative divided by the slope, where it is `open`. A step is at most
+# twice Newton's. Once an element is this near, its step is the last one. Where a step is no number, as beyond the range
+# of the dtype, x stays. None leads beyond `most`.
+halley <- function(start, wanted, at, most = Inf) {
+  small <- epsilon(dtype(start))^0.35 * (1 - wanted)
   end <- nv_while(
-    list(x = start, change = change_at(start), steps = 0L),
-    function(x, change, steps) nv_reduce_any(nv_abs(change) > small) & steps < 60L,
-    function(x, change, steps) list(x = x + change, change = change_at(x + change), steps = steps + 1L)
+    list(x = start, open = start == start, steps = 0L),
+    function(x, open, steps) nv_reduce_any(open) & steps < 60L,
+    function(x, open, steps) {
+      now <- at(x, open)
+      off <- wanted - now$log
+      newton <- off / now$slope
+      change <- nv_min(newton / (1 + nv_max(nv_min(0.5 * newton * now$bend, 4), -0.5)), most - x)
+      open <- open & nv_is_finite(change)
+      list(x = nv_ifelse(open, x + change, x), open = open & nv_abs(off) > small, steps = steps + 1L)
+    }
   )
-  end$x + end$change
+  end$x
 }
 
 # `x` with the derivatives of the solution of `equation(x, parameters, constants) = 0` by the parameters, by the

@@ -17,8 +17,10 @@ verb_masks <- new.env()
 
 load_masks <- function() {
   home <- topenv()
-  helpers <- c("C_anvil_behind", "C_anvil_behind_data", "as_given", "is_qr", "is_value", "refuse_argument", "truth_of_bool")
+  helpers <- c("as_given", "is_qr", "is_value", "refuse_argument", "truth_of_bool")
   for (name in helpers) assign(name, get(name, home), envir = mask_home)
+  # their addresses, which take less time to call than what R keeps with them
+  for (name in c("C_anvil_behind", "C_anvil_behind_data")) assign(name, get(name, home)$address, envir = mask_home)
   verbs <- tensor_verbs()
   for (name in names(verbs)) eval(bquote(delayedAssign(.(name), mask(.(name), verbs[[.(name)]]), assign.env = verb_masks)))
 }
@@ -58,7 +60,9 @@ mask_of_verb <- function(name, spec) {
   has_default <- setdiff(may_be_missing, required_arguments(verb))
   ours <- mask_calls(of_tensors, taken, intersect(c(asked, calls, has_default), c(taken, NA)))
   behind <- mask_calls(symbol, names(formals), asked)
-  own <- body_without_others(base)
+  by_default <- if (is.null(spec$at)) body_of_default(name, base)
+  own <- by_default %||% body_without_others(base)
+  unless_own <- if (is.null(by_default)) !is.null(own) else NA
   if (!is.null(own)) for (seen in seen_of_stats(base)) assign(seen, get(seen, asNamespace("stats")), envir = mask_home)
   unknown <- setdiff(names(formals), c(names(formals(verb)), names(formals)[1L], "...", without_meaning))
   refusals <- lapply(unknown, function(x) bquote(if (!missing(.(as.name(x)))) refuse_argument(.(name), .(x))))
@@ -67,8 +71,13 @@ mask_of_verb <- function(name, spec) {
   ours <- as.call(c(quote(`{`), refusals, ours))
   otherwise <- if (is.null(own)) behind else bquote(if (is.logical(.(symbol))) .(own) else .(behind))
   body(mask) <- if (is.null(spec$at)) {
+    found <- bquote(.External2(C_anvil_behind_data, .attached, quote(.(symbol)), .(unless_own), ...))
+    # of one argument R's own compiler makes more
+    if (!is.na(unless_own)) {
+      found <- bquote(if (...length() == 1L && !is.object(..1)) .Call(C_anvil_behind, .attached, quote(.(symbol)), .(unless_own)) else .(found))
+    }
     bquote({
-      .(symbol) <- .External2(C_anvil_behind_data, .attached, quote(.(symbol)), .(!is.null(own)), ...)
+      .(symbol) <- .(found)
       if (is.null(.(symbol))) .(ours) else .(otherwise)
     })
   } else {
@@ -95,6 +104,17 @@ body_without_others <- function(f) {
   of_function <- c("environment", "Recall", "sys.function", "UseMethod")
   of_base <- function(name) exists(name, baseenv(), inherits = FALSE) || exists(paste0(name, "<-"), baseenv(), inherits = FALSE)
   if (!any(seen %in% of_function) && all(vapply(seen, of_base, NA))) body(f)
+}
+
+# That of the default method of a primitive, which such a function takes for arguments that are no objects, with the
+# defaults of those that it alone has: it hands them on to a method more slowly than these do their work.
+body_of_default <- function(name, f) {
+  method <- if (is.primitive(f)) get0(paste0(name, ".default"), baseenv(), mode = "function", inherits = FALSE)
+  if (is.null(method)) {
+    return(NULL)
+  }
+  further <- formals(method)[setdiff(names(formals(method)), names(formals(args(f))))]
+  do.call(substitute, list(body_without_others(method), as.list(further)))
 }
 
 # What the body of a function of stats sees of its package: routines, and other functions.

@@ -34,13 +34,20 @@ SEXP anvil_behind(SEXP attached, SEXP name, SEXP unless_own) {
   return R_NilValue;
 }
 
-// The same for the arguments that follow; NULL if one of them is a tensor or a box.
+// The same for the arguments that follow; NULL if one of them is a tensor or a box. If `unless_own` is NA, it is TRUE
+// for arguments that are no objects and have no names.
 SEXP anvil_behind_data(SEXP call, SEXP, SEXP args, SEXP) {
   if (Rf_length(args) < 4)
     return entry([&]() -> SEXP { throw wrong_argument("...", "an environment, a name and a flag", call); });
-  for (SEXP rest = CDR(CDDDR(args)); rest != R_NilValue; rest = CDR(rest))
-    if (Rf_isObject(CAR(rest)) && Rf_inherits(CAR(rest), "AnvilValue")) return R_NilValue;
-  return anvil_behind(CADR(args), CADDR(args), CADDDR(args));
+  bool plain = true;
+  for (SEXP rest = CDR(CDDDR(args)); rest != R_NilValue; rest = CDR(rest)) {
+    const bool object = Rf_isObject(CAR(rest));
+    if (object && Rf_inherits(CAR(rest), "AnvilValue")) return R_NilValue;
+    plain = plain && !object && TAG(rest) == R_NilValue;
+  }
+  SEXP unless_own = CADDDR(args);
+  if (Rf_asLogical(unless_own) == NA_LOGICAL) unless_own = Rf_ScalarLogical(plain);
+  return anvil_behind(CADR(args), CADDR(args), unless_own);
 }
 
 }  // namespace anvil::r

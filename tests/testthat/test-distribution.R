@@ -78,6 +78,21 @@ test_that("logarithms of probabilities far below the smallest number have quanti
   }
 })
 
+test_that("quantiles are right however far from them the search starts", {
+  # R's pgamma() has fewer digits for larger shapes
+  grid <- expand.grid(p = c(1e-200, 1e-8, 0.1, 0.5, 0.95, 1 - 1e-12), a = c(1e-3, 0.05, 0.6, 4, 1e3, 1e5), b = c(1e-2, 0.7, 30, 1e5))
+  low <- grid$p < 0.5
+  expect_tails <- function(of, x, ...) {
+    tail <- function(x) ifelse(low, of(x, ..., lower.tail = TRUE, log.p = TRUE), of(x, ..., lower.tail = FALSE, log.p = TRUE))
+    wanted <- ifelse(low, log(grid$p), log1p(-grid$p))
+    reach <- 1e-13 * (1 + abs(wanted)) + 1e-6 * abs(tail(x * (1 + 1e-9)) - tail(x))
+    inside <- x > 1e-290 & x != 1
+    expect_lt(max((abs(tail(x) - wanted) / reach)[inside]), 1)
+  }
+  expect_tails(pbeta, flat(nv_qbeta(f64(grid$p), f64(grid$a), f64(grid$b))), grid$a, grid$b)
+  expect_tails(pgamma, flat(nv_qgamma(f64(grid$p), f64(grid$a))), grid$a)
+})
+
 test_that("quantiles of counts are R's", {
   p <- c(0, 1e-20, 1e-5, 0.01, 0.2, 0.5, 0.7, 0.99, 1)
   for (name in discrete) {
@@ -246,6 +261,24 @@ test_that("gradients are those of R's functions", {
     check("d", name, at, setdiff(seq_along(at)[-1L], if (name == "binom") 2L), log = TRUE)
     check("p", name, at, length(at))
   }
+})
+
+test_that("gradients are right on both sides of the middle, also where the density at 0 is infinite", {
+  at <- list(q = c(1e-3, 0.2, 3, 500), df1 = 0.7, df2 = 1.3)
+  slope <- function(f) as.vector(as_array(gradient(f)(nv_tensor(at$q, dtype = "f64"))$q))
+  for (lower in c(TRUE, FALSE)) {
+    sign <- if (lower) 1 else -1
+    p <- function(log) pf(at$q, at$df1, at$df2, lower.tail = lower, log.p = log)
+    got <- function(log) slope(function(q) sum(nv_pf(q, at$df1, at$df2, lower, log)))
+    expect_equal(got(FALSE), sign * df(at$q, at$df1, at$df2), tolerance = 1e-12)
+    expect_equal(got(TRUE), sign * df(at$q, at$df1, at$df2) / p(FALSE), tolerance = 1e-12)
+  }
+  by_df <- flat(gradient(function(df1) sum(nv_pf(f64(at$q), df1, at$df2)))(nv_scalar(at$df1, "f64"))$df1)
+  expect_equal(by_df, slopes(function(df1) sum(pf(at$q, df1, at$df2)), list(at$df1), 1L), tolerance = 1e-8)
+  u <- c(1e-10, 0.2, 0.7, 1 - 1e-10)
+  q <- qgamma(u, 0.3)
+  by_p <- as.vector(as_array(gradient(function(p) sum(nv_qgamma(p, 0.3)))(f64(u))$p))
+  expect_equal(by_p, 1 / dgamma(q, 0.3), tolerance = 1e-7)
 })
 
 test_that("derivatives far out, beyond the range of the density, and of second order are right", {

@@ -7,7 +7,7 @@
 namespace anvil::elementary::special {
 namespace {
 
-constexpr double large_order = 40;
+constexpr double large_order = 500;
 
 // The arguments, and what would cancel: y = 1 - x and difference = (a + b) x - a = b - (a + b) y.
 template <class T>
@@ -37,11 +37,15 @@ Beta<Dual> beta(Dual a, Dual b, double x) {
 // x^a y^b / B(a, b), with Stirling's formula for all three gamma functions.
 template <class T>
 T beta_weight(const Beta<T>& p) {
-  constexpr double root = 0.398942280401432677940;  // 1 / sqrt(2 pi)
-  const T sum = p.a + p.b;
-  const T exponent = divergence(p.a, p.difference, p.x * sum) + divergence(p.b, -p.difference, p.y * sum);
-  const T gammas = scaled_gamma(sum) / (scaled_gamma(p.a) * scaled_gamma(p.b));
-  return root * sqrt(p.a * (p.b / sum)) * gammas * exp(-exponent);
+  const T exponent =
+      divergence(p.a, p.difference, p.x * (p.a + p.b)) + divergence(p.b, -p.difference, p.y * (p.a + p.b));
+  const bool order = value(p.a) < value(p.b);  // the same for both tails
+  const T factor = kept(order ? p.a : p.b, order ? p.b : p.a, [](auto a, auto b) {
+    constexpr double root = 0.398942280401432677940;  // 1 / sqrt(2 pi)
+    const auto sum = a + b;
+    return root * sqrt(a * (b / sum)) * (scaled_gamma(sum) / (scaled_gamma(a) * scaled_gamma(b)));
+  });
+  return factor * exp(-exponent);
 }
 
 // I / weight: the even part of DLMF 8.17.22, which converges for x < (a + 1) / (a + b + 2).
@@ -50,36 +54,40 @@ T beta_fraction(const Beta<T>& p) {
   struct Step {
     T a, b;
   };
-  auto denominator = [&](double m) {
-    const T k = p.a + 2 * m;
-    const T first = m == 0 ? T(0) : m * (p.b - m) * p.x / (k - 1.0);
-    return m + first + (p.a + m) / (k + 1.0) * (1 + m * (1 + p.y) - p.difference);
-  };
-  return inverse_fraction(denominator(0), [&](int n) {
+  const T sum = p.a + p.b;
+  T inverse = 1.0 / (p.a + 1.0);  // of a + 2 m + 1
+  const T first = p.a * inverse * (1.0 - p.difference);
+  return inverse_fraction(first, [&](int n) {
     const double m = n;
-    const T middle = p.a + (2 * m - 1);
-    const T ratio = (p.a + (m - 1)) / middle * ((p.a + p.b + (m - 1)) / middle) * (p.x * p.x);
-    return Step{ratio * (m * (p.b - m)), denominator(m)};
+    const T before = p.x * inverse, product = m * (p.b - m);
+    const T a = (p.a + (m - 1)) * before * ((sum + (m - 1)) * before) * product;
+    inverse = 1.0 / (p.a + (2 * m + 1));
+    return Step{a, m + product * before + (p.a + m) * inverse * (1 + m * (1 + p.y) - p.difference)};
   });
 }
 
 // 1 - I / weight: the integral of the density of log(x / y) above it.
 template <class T>
 T upper_integral(const Beta<T>& p) {
-  const T sum = p.a + p.b;
-  const double curvature = value(sum) * p.x * p.y;
-  return integral_of_decay<T>(value(p.difference), curvature, [&](double s) {
-    // sum log(1 + x (e^s - 1)) - a s, by the smaller one of x and y
-    const bool left = p.x <= 0.5;
-    const double small = left ? p.x : p.y, t = left ? s : -s, z = small * std::expm1(t);
-    return sum * (small * exp_rest(t) - divergence(1., z, 1 + z)) + p.difference * s;
-  });
+  // log(1 + x (e^s - 1)) - x s, by the smaller one of x and y
+  const bool left = p.x <= 0.5;
+  const double small = left ? p.x : p.y, sign = left ? 1 : -1;
+  auto rest = [=](double s) {
+    const double t = sign * s, part = exp_rest(t), z = small * (t + part);
+    return small * part - (std::fabs(z) <= 0.4 ? log_rest(z) : z - std::log1p(z));
+  };
+  auto series = [=](double s) {
+    const double t = sign * s, part = exp_series(t);
+    return small * part - log_rest(small * (t + part));
+  };
+  return integral_of_decay(p.difference, p.a + p.b, p.x * p.y, rest, series);
 }
 
 // I for a small b, where 1 - I is next to 1 (DLMF 8.17.7): 1 - y^b Gamma(a + b) / (Gamma(a) Gamma(b + 1)) (1 + sum).
 template <class T>
 T small_second(const Beta<T>& p) {
-  const T exponent = p.b * std::log(p.y) + log_gamma_ratio(p.a, p.b) - log_gamma_ratio(T(1), p.b);
+  const T ratio = kept(p.a, p.b, [](T a, T b) { return log_gamma_ratio(a, b) - log_gamma_ratio(T(1), b); });
+  const T exponent = p.b * std::log(p.y) + ratio;
   T power = 1, term = 1, sum = 0;
   for (int k = 1; k < 100000 && !negligible(term, sum); ++k) {
     power = power * ((double(k) - p.a) * (p.y / k));
@@ -94,13 +102,15 @@ template <class T>
 T lower_part(const Beta<T>& p) {
   const double a = value(p.a), b = value(p.b), d = value(p.difference);
   const bool both_large = a >= large_order && b >= large_order, above = both_large ? d > 0 : d + 2 * p.x > 1;
+  // there the fraction takes many steps
+  const bool central = both_large && d * d < 16 * (a + b) * p.x * p.y;
   if (above && b < 0.5) return small_second(p);
   constexpr double small_first = std::is_same_v<T, Dual> ? 0.5 : 1e-9;  // a slope cancels sooner
   if (!above && a < small_first) return 1.0 - small_second(p.mirrored());
   const T weight = beta_weight(p);
   if (value(weight) == 0) return above ? 1 : 0;
-  if (above) return 1.0 - weight * (both_large ? upper_integral(p) : beta_fraction(p.mirrored()));
-  return weight * (both_large ? upper_integral(p.mirrored()) : beta_fraction(p));
+  if (above) return 1.0 - weight * (central ? upper_integral(p) : beta_fraction(p.mirrored()));
+  return weight * (central ? upper_integral(p.mirrored()) : beta_fraction(p));
 }
 // The derivatives by a and by b tend to those at 0: next to it, they are those a little above.
 Dual next_to_zero(double a, double other, double slope) { return {std::max(a, 1e-30 * std::min(other, 1.)), slope}; }

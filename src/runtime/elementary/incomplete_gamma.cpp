@@ -1,19 +1,23 @@
 // The incomplete gamma functions P(a, x), Q(a, x), their density and their derivative by a. Each formula is used
 // where it gives the smaller of P and Q, or either, without cancellation.
 #include <algorithm>
+#include <type_traits>
 
 #include "runtime/elementary/special_tools.h"
 
 namespace anvil::elementary::special {
 namespace {
 
-constexpr double large_order = 40;
+constexpr double large_order = 200;
 
 // x^a e^-x / Gamma(a), from (x / a)^a e^(a - x) and Stirling's formula.
 template <class T>
 T gamma_weight(T a, double x) {
-  constexpr double root = 0.398942280401432677940;  // 1 / sqrt(2 pi)
-  return root * sqrt(a) / scaled_gamma(a) * exp(-divergence(a, x - a, T(x)));
+  const T factor = kept(a, T(0), [](T order, T) {
+    constexpr double root = 0.398942280401432677940;  // 1 / sqrt(2 pi)
+    return root * sqrt(order) / scaled_gamma(order);
+  });
+  return factor * exp(-divergence(a, x - a, T(x)));
 }
 
 // P / weight (DLMF 8.11.4).
@@ -41,17 +45,15 @@ T fraction(T a, double x) {
 // x e^t for t).
 template <class T>
 T tail_integral(T a, double x, double side) {
-  const T first = x - a;
-  return integral_of_decay<T>(std::fabs(value(first)), x, [&](double s) {
-    const double t = side * s;
-    return x * exp_rest(t) + first * t;
-  });
+  return integral_of_decay(
+      side * (x - a), T(x), 1, [=](double s) { return exp_rest(side * s); },
+      [=](double s) { return exp_series(side * s); });
 }
 
 // Q for small a and x, where P is next to 1 (DLMF 8.7.1): 1 - x^a / Gamma(a + 1) (1 + sum), sum = O(a).
 template <class T>
 T small_order(T a, double x) {
-  const T exponent = a * std::log(x) - log_gamma_ratio(T(1), a);
+  const T exponent = a * std::log(x) - kept(a, T(0), [](T order, T) { return log_gamma_ratio(T(1), order); });
   double power = 1;
   T sum = 0, term = 1;
   for (int k = 1; !negligible(term, sum); ++k) {
@@ -65,17 +67,19 @@ T small_order(T a, double x) {
 // P or Q for a > 0, x > 0.
 template <class T>
 T part(T a, double x, bool upper) {
-  const double order = value(a);
-  const bool near_one = order < 0.5 && x < 1.1 && (upper || order < 1e-9);  // P is
-  const bool above = near_one || (order >= large_order ? x > order : x >= 1.1 && x > order);
+  constexpr bool dual = std::is_same_v<T, Dual>;  // a slope cancels sooner
+  const double order = value(a), first = order < 0.5 && !dual ? 2 : 1.1;
+  const double beyond = dual || order >= large_order ? order : order + std::sqrt(order);
+  const bool near_one = order < 0.5 && x < first && (upper || order < 1e-9);  // P is
+  const bool above = near_one || (x >= first && x > beyond);
+  // there the series and the fraction take many steps
+  const bool central = order >= large_order && (above ? (x - order) * (x - order) < 16 * x : x > 0.7 * order);
   const T weight = gamma_weight(a, x);
   T found = 0;
   if (near_one) {
     found = small_order(a, x);
   } else if (value(weight) != 0) {
-    found = weight * (order >= large_order ? tail_integral(a, x, above ? 1 : -1)
-                      : above              ? fraction(a, x)
-                                           : power_series(a, x));
+    found = weight * (central ? tail_integral(a, x, above ? 1 : -1) : above ? fraction(a, x) : power_series(a, x));
   }
   return above == upper ? found : 1.0 - found;
 }
