@@ -113,8 +113,11 @@ log_mills <- function(z) {
 # From where on the series is used: the tail is still a normal number of the dtype.
 normal_far <- function(z) switch(as.character(dtype(z)), f64 = -20, f16 = -3.5, -11)
 
-# The quantile is that of the smaller tail r = sqrt(-log(tail)) with its sign, near the middle that of p - 1/2.
+# The quantile is that of the smaller tail r = sqrt(-log(tail)) with its sign, near the middle that of p - 1/2. Small
+# floats become f32: some coefficients are beyond the largest of them.
 standard_quantile <- function(tails) {
+  given <- tails$lower
+  tails <- lapply(tails, function(x) if (is_value(x)) at_least_f32(x) else x)
   off <- nv_ifelse(tails$lower < 0.5, tails$lower - 0.5, 0.5 - tails$upper)
   middle <- off * rational(0.180625 - off * off, wichura$middle)
   tail <- smaller_tail(tails)
@@ -122,7 +125,8 @@ standard_quantile <- function(tails) {
   size <- nv_ifelse(r <= 5, rational(r - 1.6, wichura$tail), rational(r - 5, wichura$far))
   if (tails$deep) size <- nv_ifelse(r > 27, normal_quantile_beyond(r), size)
   z <- nv_ifelse(nv_abs(off) <= 0.425, middle, nv_ifelse(tail$lower, -size, size))
-  with_ends(z, tail, -Inf, Inf)
+  z <- with_ends(z, tail, -Inf, Inf)
+  if (is_small_float(given)) convert_to(z, type_tag(given)[1L]) else z
 }
 
 # Below the smallest number the equation z^2 / 2 = r^2 + log(Mills' ratio) - log(2 pi) / 2 says z, the better the

@@ -324,6 +324,30 @@ test_that("compiled values are those of debug mode, also in f32 and in batches",
   }
 })
 
+test_that("small floats have as many right digits as they hold", {
+  parameters <- list(
+    norm = list(0.5, 2), lnorm = list(0, 0.5), t = list(5), gamma = list(2.5), beta = list(2, 3), chisq = list(3), f = list(3, 5),
+    exp = list(2), weibull = list(2, 1.5), logis = list(0.5, 2), cauchy = list(0, 1), unif = list(0, 2)
+  )
+  worst <- 0
+  for (type in c("f16", "bf16")) {
+    for (name in names(parameters)) {
+      given <- function(x) as.double(nv_tensor(x, type))
+      p <- given(c(0.1, 0.3, 0.6, 0.9))
+      x <- given(do.call(paste0("q", name), c(list(p), parameters[[name]])))
+      for (kind in c("d", "p", "q")) {
+        at <- if (kind == "q") p else x
+        got <- do.call(nv_function(kind, name), c(list(nv_tensor(at, type)), parameters[[name]]))
+        expect_identical(as.character(dtype(got)), type)
+        wanted <- do.call(paste0(kind, name), c(list(at), parameters[[name]]))
+        step <- if (type == "f16") 2^-10 else 2^-7
+        worst <- max(worst, abs(as.double(got) - wanted) / (abs(wanted) + 0.1) / step)
+      }
+    }
+  }
+  expect_lt(worst, 16)
+})
+
 test_that("integers are counts, and numbers take the dtype of the tensors", {
   expect_equal(type_of(nv_dpois(nv_tensor(0:3), 1.5)), "f32?[4]")
   expect_equal(flat(nv_dbinom(nv_tensor(0:3), 3L, 0.2)), dbinom(0:3, 3, 0.2), tolerance = 1e-6)
