@@ -79,15 +79,18 @@ nv_pt <- function(q, df, lower.tail = TRUE, log.p = FALSE) {
   part <- odds_share(size * size)
   log_power <- log_t_power(a) - df * nv_log(size)
   far <- size > 1e10
-  outer <- 0.5 * nv_ifelse(far, nv_exp(log_power), beta_tail(a, b, part$y, part$x, TRUE))
-  log_outer <- nv_ifelse(far, log_power, log_beta_tail(a, b, part$y, part$x, TRUE)) - log(2)
+  inner <- beta_tail(a, b, part$y, part$x, TRUE)
+  outer <- 0.5 * nv_ifelse(far, nv_exp(log_power), inner)
   # next to 0 linear: there the beta variable has no derivative by q
   middle <- nv_abs(q) < t_middle
   rise <- q * t_centre(df)
   tail <- function(negative, rise) nv_ifelse(middle, 0.5 + rise, nv_ifelse(negative, outer, 1 - outer))
   lower <- tail(q < 0, rise)
   upper <- tail(q > 0, -rise)
-  log_tail <- function(tail, lower) nv_ifelse(tail < 0.25, log_outer, nv_log(tail))
+  log_tail <- function(tail, lower) {
+    log_outer <- nv_ifelse(far, log_power, log_beta_tail(a, b, part$y, part$x, TRUE, tail = inner)) - log(2)
+    nv_ifelse(tail < 0.25, log_outer, nv_log(tail))
+  }
   before <- end & given$q < 0
   p <- probability_of(function(below, where) if (below) lower else upper, df > 0, lower.tail, log.p, log_tail, before, end & given$q > 0)
   nv_ifelse(given$df == Inf, nv_pnorm(given$q, 0, 1, lower.tail, log.p), p)

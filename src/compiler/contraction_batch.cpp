@@ -85,12 +85,9 @@ class BatchMover {
   const Shape& shape(BufferId b) const { return program_.buffers[static_cast<size_t>(b)].shape; }
 
   BufferId temporary(BufferId like, const Axes& axes) {
-    loops::Buffer b;
-    b.dtype = program_.buffers[static_cast<size_t>(like)].dtype;
-    b.name = program_.buffers[static_cast<size_t>(like)].name + "b" + std::to_string(program_.buffers.size());
-    for (const auto& x : axes) b.shape.push_back(x.extent);
-    program_.buffers.push_back(std::move(b));
-    return static_cast<BufferId>(program_.buffers.size()) - 1;
+    Shape extents;
+    for (const auto& x : axes) extents.push_back(x.extent);
+    return make_temporary(program_, like, std::move(extents), "b");
   }
   static Index place_of(const Axes& axes) {
     Index place;

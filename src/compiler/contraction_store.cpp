@@ -16,11 +16,7 @@ using loops::For;
 
 class CopyRemover {
  public:
-  explicit CopyRemover(Program& p) : program_(p), accesses_(p.buffers.size(), 0) {
-    for (const loops::Buffer& b : p.buffers)
-      if (b.alias >= 0) accesses_[static_cast<size_t>(b.alias)] = many;
-    count(p.body);
-  }
+  explicit CopyRemover(Program& p) : program_(p), accesses_(count_accesses(p)) {}
   void block(Block& b) {
     for (size_t k = 0; k < b.size(); ++k) {
       each_block(b[k], [this](Block& inner) { block(inner); });
@@ -29,16 +25,6 @@ class CopyRemover {
   }
 
  private:
-  static constexpr int many = 1000;
-
-  void count(const Block& b) {
-    for (const Stmt& s : b)
-      each_access_inside(s, [this](BufferId x, const Index*, AccessKind) {
-        int& n = accesses_[static_cast<size_t>(x)];
-        n = std::min(many, n + 1);
-      });
-  }
-
   // A store of one element of the buffer, and nothing else, for all of its elements.
   const loops::Store* copy_of(const Stmt& s, BufferId b) const {
     const Stmt* inner = &s;

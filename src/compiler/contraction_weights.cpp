@@ -21,15 +21,7 @@ using loops::Contraction;
 
 class Weigher {
  public:
-  explicit Weigher(Program& p) : program_(p), accesses_(p.buffers.size(), 0) {
-    for (const loops::Buffer& b : p.buffers)
-      if (b.alias >= 0) accesses_[static_cast<size_t>(b.alias)] = many;
-    for (const Stmt& s : p.body)
-      each_access_inside(s, [this](BufferId x, const Index*, AccessKind) {
-        int& n = accesses_[static_cast<size_t>(x)];
-        n = std::min(many, n + 1);
-      });
-  }
+  explicit Weigher(Program& p) : program_(p), accesses_(count_accesses(p)) {}
   void block(Block& b) {
     for (size_t k = 0; k < b.size(); ++k) {
       each_block(b[k], [this](Block& inner) { block(inner); });
@@ -38,8 +30,6 @@ class Weigher {
   }
 
  private:
-  static constexpr int many = 1000;
-
   // How many statements in front of the contraction have gone.
   size_t weigh(Block& b, size_t k) {
     auto& c = std::get<Contraction>(b[k].is);
@@ -82,15 +72,17 @@ class Weigher {
       if (x->op != Op::load || w->op != Op::load) return std::nullopt;
       auto rewriter = variable_rewriter(program_.exprs, map);
       const Expr read = rewriter(x), weight = rewriter(w);
-      bool one_for_all = true;
-      const auto fits = [&](const Contraction::Axis& axis) {
-        const auto moves = [&](Expr load) { return loops::step(program_, load, axis.variable) != 0; };
-        one_for_all = one_for_all && !moves(weight);
-        return moves(read) == moves(operand) && (!moves(weight) || (moves(operand) && moves(other)));
+      const auto moves = [&](Expr load, const Contraction::Axis& axis) {
+        return loops::step(program_, load, axis.variable) != 0;
       };
+      const auto fits = [&](const Contraction::Axis& axis) {
+        return moves(read, axis) == moves(operand, axis) &&
+               (!moves(weight, axis) || (moves(operand, axis) && moves(other, axis)));
+      };
+      const auto weighs = [&](const Contraction::Axis& axis) { return moves(weight, axis); };
       if (root(program_, x->buffer) != root(program_, c.buffer) &&
           root(program_, w->buffer) != root(program_, c.buffer) && std::all_of(c.axes.begin(), c.axes.end(), fits) &&
-          !one_for_all)
+          std::any_of(c.axes.begin(), c.axes.end(), weighs))
         return program_.exprs.binary(Op::mul, read, weight);
     }
     return std::nullopt;

@@ -249,16 +249,13 @@ class Packer {
     for (const For* f : order) loops.push_back({f->variable, f->end});
     for (const Pack& p : packs_)
       if (p.load == load && p.loops == loops) return p;
-    loops::Buffer b;
-    b.dtype = load->dtype;
-    b.name = program_.buffers[static_cast<size_t>(load->buffer)].name + "p" + std::to_string(program_.buffers.size());
+    Shape extents;
     Index place;
     for (const For* f : order) {
-      b.shape.push_back(f->end);
+      extents.push_back(f->end);
       place.push_back(loops::variable(f->variable));
     }
-    program_.buffers.push_back(std::move(b));
-    auto id = static_cast<BufferId>(program_.buffers.size()) - 1;
+    const BufferId id = make_temporary(program_, load->buffer, std::move(extents), "p");
     Block body = {{loops::Store{id, place, load}}};
     for (const For* f : order) {
       For loop;

@@ -290,13 +290,7 @@ class PieceMover {
   }
   // The nest of a piece, which makes a buffer of just the piece.
   Stmt keep(Stmt s, BufferId b, Piece& piece, size_t slot) {
-    loops::Buffer buffer;
-    const loops::Buffer& whole = program_.buffers[static_cast<size_t>(b)];
-    buffer.dtype = whole.dtype;
-    buffer.name = whole.name + "k" + std::to_string(program_.buffers.size());
-    buffer.shape = piece.extents;
-    program_.buffers.push_back(std::move(buffer));
-    const auto id = static_cast<BufferId>(program_.buffers.size()) - 1;
+    const BufferId id = make_temporary(program_, b, piece.extents, "k");
     homes_.push_back(home_);
     facts_[id].writers = {slot};
     facts_[id].stores = 1;

@@ -88,6 +88,27 @@ class DeadStores {
 
 }  // namespace
 
+std::vector<int> count_accesses(const Program& p) {
+  std::vector<int> counts(p.buffers.size(), 0);
+  for (const loops::Buffer& b : p.buffers)
+    if (b.alias >= 0) counts[static_cast<size_t>(b.alias)] = many_accesses;
+  for (const Stmt& s : p.body)
+    each_access_inside(s, [&](BufferId x, const Index*, AccessKind) {
+      int& n = counts[static_cast<size_t>(x)];
+      n = std::min(many_accesses, n + 1);
+    });
+  return counts;
+}
+
+BufferId make_temporary(Program& p, BufferId like, Shape shape, const char* mark) {
+  loops::Buffer b;
+  b.dtype = p.buffers[static_cast<size_t>(like)].dtype;
+  b.name = p.buffers[static_cast<size_t>(like)].name + mark + std::to_string(p.buffers.size());
+  b.shape = std::move(shape);
+  p.buffers.push_back(std::move(b));
+  return static_cast<BufferId>(p.buffers.size()) - 1;
+}
+
 void remove_dead_stores(Program& p) { DeadStores(p).run(); }
 
 namespace {

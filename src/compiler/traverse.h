@@ -25,6 +25,13 @@ using loops::root;
 using loops::Stmt;
 using loops::Variable;
 
+// How many accesses each buffer has in a program; `many` where another one is a view of it.
+constexpr int many_accesses = 1000;
+std::vector<int> count_accesses(const Program&);
+
+// A temporary of the dtype of another buffer, whose name with `mark` and a number it gets.
+BufferId make_temporary(Program&, BufferId like, Shape, const char* mark);
+
 // Removes stores to temporaries that nothing reads, and loops that are empty then.
 void remove_dead_stores(Program&);
 

@@ -195,7 +195,7 @@ struct Positioned {
     } else {
       auto* const narrow = reinterpret_cast<int32_t*>(p);
       group.load(narrow, key.in);
-      Code<int32_t>(kernels, key.dtype, descending).encode(narrow, padded(count, kernels), order);
+      Code<int32_t>(kernels, key.dtype, descending).encode(narrow, rows * lanes, order);
       for (int64_t i = 0; i < n; ++i)
         for (int64_t c = i * lanes; c < (i + 1) * lanes; ++c) w[c] = int64_t(narrow[c]) * (int64_t(1) << 32) + i;
     }
