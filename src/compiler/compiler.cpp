@@ -14,6 +14,7 @@ const std::vector<Pass>& passes() {
       {"pieces", [](loops::Program& p, const Target& target) { cut_at_pieces(p, target); }},
       {"layout", [](loops::Program& p, const Target&) { choose_layouts(p); }},
       {"merge", [](loops::Program& p, const Target&) { merge_nests(p); }},
+      {"steps", [](loops::Program& p, const Target& target) { step_contractions(p, target); }},
       {"shrink", [](loops::Program& p, const Target&) { shrink_buffers(p); }},
       {"results", [](loops::Program& p, const Target&) { place_results(p); }},
       {"collapse", [](loops::Program& p, const Target& target) { collapse_loops(p, target); }},

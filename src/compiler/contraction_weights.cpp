@@ -96,15 +96,10 @@ class Weigher {
         found = found || (load->op == Op::load && root(program_, load->buffer) == root(program_, x));
       });
     };
-    for (size_t k = first; k < last; ++k) {
-      if (auto c = std::get_if<Contraction>(&b[k].is)) {
-        change(c->buffer);
-        continue;
-      }
+    for (size_t k = first; k < last; ++k)
       each_access_inside(b[k], [&](BufferId x, const Index*, AccessKind kind) {
         if (kind != AccessKind::read) change(x);
       });
-    }
     return found;
   }
 

@@ -60,6 +60,9 @@ class LoopCopy {
         renew(*inner);
         continue;
       }
+      auto contraction = std::get_if<loops::Contraction>(&s.is);
+      if (contraction)
+        for (auto& axis : contraction->axes) renew(axis.variable);
       Rewriter rewriter(program_.exprs, [this](Expr e) { return replaced(e); });
       each_expression(s, [&](Expr& e) { e = rewriter(e); });
       each_block(s, [&](Block& inner) { renew(inner); });
@@ -67,10 +70,12 @@ class LoopCopy {
       if (auto let = std::get_if<loops::Let>(&s.is)) made(let->local);
       if (auto declare = std::get_if<loops::Declare>(&s.is)) made(declare->local);
       if (auto update = std::get_if<loops::Update>(&s.is)) update->local = known(locals_, update->local);
-      if (auto store = std::get_if<loops::Store>(&s.is)) {
-        store->buffer = known(buffers_, store->buffer);
-        store->place = substitute(variables_, store->place);
-      }
+      const auto store = [this](auto& to) {
+        to.buffer = known(buffers_, to.buffer);
+        to.place = substitute(variables_, to.place);
+      };
+      if (contraction) store(*contraction);
+      if (auto to = std::get_if<loops::Store>(&s.is)) store(*to);
     }
   }
   Expr replaced(Expr e) {

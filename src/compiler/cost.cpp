@@ -12,7 +12,8 @@
 namespace anvil::compiler {
 namespace {
 
-constexpr double few_of_all = 1. / 16;  // operations
+constexpr double few_of_all = 1. / 16;                                    // operations
+constexpr double operations_of_call = 1000, multiplications_at_once = 8;  // of a contraction
 
 bool computes(Expr e) { return e->op != Op::index && !(e->op == Op::convert && e->args[0]->op == Op::index); }
 
@@ -47,8 +48,8 @@ void collect(const Block& block, LoopFacts& f, std::unordered_set<LocalId>& made
       made.insert(l->local);
     else if (auto u = std::get_if<loops::Update>(&s.is))
       updated.insert(u->local);
-    else if (std::holds_alternative<loops::If>(s.is))
-      f.branches = true;
+    else if (std::holds_alternative<loops::If>(s.is) || std::holds_alternative<loops::Contraction>(s.is))
+      f.one_by_one = true;
     else if (!std::holds_alternative<loops::Store>(s.is) && !std::holds_alternative<loops::For>(s.is) &&
              !std::holds_alternative<loops::Bind>(s.is))
       f.simple = false;
@@ -168,10 +169,16 @@ class Cost {
     for (int i = 0; i < e->argument_count(); ++i) v = varies(e->args[static_cast<size_t>(i)]) || v;
     return varies_[e] = v;
   }
+  static double contraction(const loops::Contraction& c) {
+    double multiplications = 1;
+    for (const auto& axis : c.axes) multiplications *= static_cast<double>(axis.extent);
+    return operations_of_call + multiplications / multiplications_at_once;
+  }
   double statement(const Stmt& s) {
     double sum = 0;
     if (auto f = std::get_if<loops::For>(&s.is))
       return 1 + static_cast<double>(f->end - f->begin) * (0.5 + block(f->body));
+    if (auto c = std::get_if<loops::Contraction>(&s.is)) return contraction(*c);
     varies_.clear();
     std::unordered_set<Expr> seen;
     each_expression(s, [&](Expr e) {

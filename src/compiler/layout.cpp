@@ -68,7 +68,8 @@ class Transposer {
     each_access(s, [&](BufferId b, const Index* place, AccessKind kind) {
       Facts& f = facts_[static_cast<size_t>(b)];
       if (f.fixed) return;
-      if (kind == AccessKind::whole || (kind == AccessKind::write && f.store)) {
+      if (kind == AccessKind::whole || std::holds_alternative<loops::Contraction>(s.is) ||
+          (kind == AccessKind::write && f.store)) {
         f.fixed = true;
       } else if (kind == AccessKind::write) {
         f.nest = &nest;

@@ -262,8 +262,10 @@ class Merger {
     summarise(n);
   }
   static void rename_loops(Stmt& s, Variable a, Variable b) {
-    if (auto f = std::get_if<loops::For>(&s.is))
-      f->variable = f->variable == a ? b : f->variable == b ? a : f->variable;
+    const auto exchange = [a, b](Variable& v) { v = v == a ? b : v == b ? a : v; };
+    if (auto f = std::get_if<loops::For>(&s.is)) exchange(f->variable);
+    if (auto c = std::get_if<loops::Contraction>(&s.is))
+      for (auto& axis : c->axes) exchange(axis.variable);
     each_block(s, [&](Block& inner) {
       for (Stmt& t : inner) rename_loops(t, a, b);
     });

@@ -92,19 +92,30 @@ bool OwnBuffers::fills(const Stmt& s, BufferId b, std::vector<const For*>& aroun
     around.pop_back();
     return all;
   }
-  auto store = std::get_if<loops::Store>(&s.is);
-  if (!store || root(program_, store->buffer) != b) return false;
-  const Shape& shape = program_.buffers[static_cast<size_t>(store->buffer)].shape;
+  bool all = false;
+  each_access(s, [&](BufferId x, const Index* place, AccessKind kind) {
+    if (kind == AccessKind::write && root(program_, x) == b) all = all || goes_everywhere(s, x, *place, around);
+  });
+  return all;
+}
+// Whether loops and the axes of a contraction lead to each element.
+bool OwnBuffers::goes_everywhere(const Stmt& s, BufferId b, const Index& place,
+                                 const std::vector<const For*>& around) const {
+  const Shape& shape = program_.buffers[static_cast<size_t>(b)].shape;
+  const auto all_steps = [&](Variable v, int64_t steps) {
+    const auto c = std::get_if<loops::Contraction>(&s.is);
+    return std::any_of(around.begin(), around.end(),
+                       [&](const For* f) { return f->variable == v && f->begin == 0 && f->end == steps; }) ||
+           (c && std::any_of(c->axes.begin(), c->axes.end(),
+                             [&](const auto& axis) { return axis.variable == v && axis.extent == steps; }));
+  };
   std::unordered_set<Variable> used;
   for (size_t d = 0; d < shape.size(); ++d) {
-    const Affine& a = store->place[d];
+    const Affine& a = place[d];
     if (shape[d] == 1 && a.terms.empty()) continue;
-    if (a.constant != 0 || a.terms.size() != 1 || a.terms[0].factor != 1 || !used.insert(a.terms[0].variable).second)
+    if (a.constant != 0 || a.terms.size() != 1 || a.terms[0].factor != 1 || !used.insert(a.terms[0].variable).second ||
+        !all_steps(a.terms[0].variable, shape[d]))
       return false;
-    const bool whole = std::any_of(around.begin(), around.end(), [&](const For* f) {
-      return f->variable == a.terms[0].variable && f->begin == 0 && f->end == shape[d];
-    });
-    if (!whole) return false;
   }
   return true;
 }

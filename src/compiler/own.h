@@ -35,6 +35,7 @@ class OwnBuffers {
   void touch(const Stmt&, BufferId, Variable, bool conditional, Touched&) const;
   bool written_first(const Block&, BufferId) const;
   bool fills(const Stmt&, BufferId, std::vector<const loops::For*>& around) const;
+  bool goes_everywhere(const Stmt&, BufferId, const Index& place, const std::vector<const loops::For*>& around) const;
 
   const Program& program_;
   std::map<BufferId, Uses> uses_;

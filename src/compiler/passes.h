@@ -20,6 +20,7 @@ void lay_out_records(loops::Program&);                   // part of the next one
 void cut_at_pieces(loops::Program&, const Target&);      // what is made in pieces moves into its readers
 void choose_layouts(loops::Program&);                    // temporaries lie in memory as they are read
 void merge_nests(loops::Program&);                       // nests with equal loops become one
+void step_contractions(loops::Program&, const Target&);  // what passes between them and nests stays in the cache
 void shrink_buffers(loops::Program&);                 // temporaries lose the dimensions of shared loops, down to locals
 void place_results(loops::Program&);                  // temporaries lie where a result will be
 void collapse_loops(loops::Program&, const Target&);  // adjacent loops over contiguous memory become one

@@ -92,7 +92,7 @@ class PieceMover {
     each_access_inside(s, [&](BufferId x, const Index*, AccessKind kind) {
       Facts& f = facts_[root(program_, x)];
       (kind == AccessKind::read ? f.readers : f.writers).insert(k);
-      f.whole = f.whole || kind == AccessKind::whole;
+      f.whole = f.whole || kind == AccessKind::whole || std::holds_alternative<loops::Contraction>(s.is);
       f.stores += kind == AccessKind::write;
     });
     collect_updates(s, k);

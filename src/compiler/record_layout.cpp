@@ -45,21 +45,16 @@ class RecordLayouts {
 
   void collect(const Block& block, bool in_while) {
     for (const Stmt& s : block) {
-      if (auto c = std::get_if<Contraction>(&s.is)) {
-        const size_t before = moving_.size();
+      const size_t before = moving_.size();
+      if (auto c = std::get_if<Contraction>(&s.is))
         for (const auto& axis : c->axes) moving_.push_back(axis.variable);
-        for (Expr load : {c->left(), c->right(), c->weight()})
-          if (load) access(load->buffer, load->place, in_while);
-        access(c->buffer, c->place, in_while);
-        moving_.resize(before);
-        continue;
-      }
       each_access(s, [&](BufferId b, const Index* place, AccessKind kind) {
         if (kind == AccessKind::whole)
           record(b).fixed = true;
         else
           access(b, *place, in_while);
       });
+      moving_.resize(before);
       auto loop = std::get_if<For>(&s.is);
       if (loop) moving_.push_back(loop->variable);
       each_block(s, [&](const Block& b) { collect(b, in_while || std::holds_alternative<loops::While>(s.is)); });

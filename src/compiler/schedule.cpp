@@ -90,7 +90,7 @@ class Scheduler {
     LoopFacts facts = loop_facts(f);
     int w = width(f, facts);
     bool tiny = w < 4 && w < extent(f);
-    if (!facts.simple || facts.branches || w < 2 || tiny || !independent(program_, f)) return serial;
+    if (!facts.simple || facts.one_by_one || w < 2 || tiny || !independent(program_, f)) return serial;
     double fold = static_cast<double>(facts.updated.size()) * (4 + 2 * std::log2(w));
     double vector = ceil_div(extent(f), w) * (0.5 + block_cost(program_, f.body, f.variable, w)) + fold;
     if (vector >= serial) return serial;
@@ -202,7 +202,7 @@ class Scheduler {
     find_sums(v.body, v.variable, u.variable, sums);
     bool v_sums = !loop_facts(v).updated.empty();
     LoopFacts facts = loop_facts(u);
-    if (sums.locals.empty() || sums.by_v.empty() || facts.function || !facts.updated.empty() ||
+    if (sums.locals.empty() || sums.by_v.empty() || facts.function || facts.one_by_one || !facts.updated.empty() ||
         !independent(program_, u))
       return {};
     double accumulators = static_cast<double>(sums.locals.size()), loads_v = static_cast<double>(sums.by_v.size()),
@@ -295,6 +295,7 @@ class Scheduler {
           auto rewriter = variable_rewriter(program_.exprs, map);
           each_expression(s, [&](Expr& e) { e = rewriter(e); });
           if (auto store = std::get_if<loops::Store>(&s.is)) store->place = substitute(map, store->place);
+          if (auto c = std::get_if<loops::Contraction>(&s.is)) c->place = substitute(map, c->place);
         }
         each_block(s, [&](Block& inner) { number_variables(inner, used, map); });
         continue;

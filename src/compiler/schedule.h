@@ -11,8 +11,8 @@ inline int64_t steps_at_once(const loops::For& f) { return int64_t(f.width) * f.
 
 // A loop with all that is inside.
 struct LoopFacts {
-  bool simple = true;            // nothing but loops, stores, locals, and branches of these
-  bool branches = false;         // with such: no vector, but a task
+  bool simple = true;            // nothing but loops, stores, locals, contractions, and branches of these
+  bool one_by_one = false;       // with branches or contractions: no vector, but a task
   int widest = 0;                // bytes of the widest number that more than a few operations compute with
   bool function = false;         // calls an elementary function
   double ops = 0;                // nodes and stores of the body, each counted once

@@ -38,7 +38,8 @@ class Shrinker {
  private:
   struct Temporary {
     bool fixed = false;
-    int home = -1;  // the innermost statement around all accesses, 0 for the program
+    bool in_memory = false;  // a contraction accesses it
+    int home = -1;           // the innermost statement around all accesses, 0 for the program
     int stores = 0;
     int first_store = -1, first_access = -1;  // statements, in order of the program
     Index place;                              // per dimension what all accesses have in common, see `varies`
@@ -64,7 +65,10 @@ class Shrinker {
         collect(loop->body, id);
         continue;
       }
-      each_access(s, [&](BufferId b, const Index* place, AccessKind kind) { access(b, place, kind, id); });
+      each_access(s, [&](BufferId b, const Index* place, AccessKind kind) {
+        access(b, place, kind, id);
+        if (std::holds_alternative<loops::Contraction>(s.is)) temps_[static_cast<size_t>(b)].in_memory = true;
+      });
       each_block(s, [&](const Block& inner) { collect(inner, id); });
     }
   }
@@ -111,6 +115,10 @@ class Shrinker {
       bool same = !t.varies[d];
       for (const loops::Term& term : t.place[d].terms) same = same && around(term.variable, t.home);
       if (!same) t.kept[d] = true, t.local = false;
+    }
+    if (t.local && t.in_memory) {
+      t.fixed = true;
+      return;
     }
     loops::Buffer& buffer = program_.buffers[static_cast<size_t>(b)];
     if (t.local) {
@@ -167,6 +175,10 @@ class Shrinker {
           result.push_back({loops::Declare{t.id, program_.exprs.constant(0, dtype)}, loops::origins(s)});
         }
       each_expression(s, [&](Expr& e) { e = rewriter(e); });
+      if (auto c = std::get_if<loops::Contraction>(&s.is)) {
+        const Temporary& t = temps_[static_cast<size_t>(c->buffer)];
+        if (!t.fixed && t.home >= 0) c->place = shrunk(t, c->place);
+      }
       if (auto store = std::get_if<loops::Store>(&s.is)) {
         const Temporary& t = temps_[static_cast<size_t>(store->buffer)];
         if (!t.fixed && t.home >= 0) {

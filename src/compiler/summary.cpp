@@ -45,6 +45,8 @@ class Summary {
       for (BufferId b : c->buffers) whole(b);
     } else if (auto k = std::get_if<loops::Contraction>(&s.is)) {
       n.kind = NestSummary::Kind::contraction;
+      for (const auto& axis : k->axes) n.steps += (n.steps.empty() ? "" : " x ") + std::to_string(axis.extent);
+      n.schedule = "packed";
       contraction(*k, n);
     } else if (std::holds_alternative<loops::While>(s.is)) {
       n.kind = NestSummary::Kind::numbers;
@@ -73,6 +75,7 @@ class Summary {
     });
   }
   void statement(const Stmt& s, NestSummary& n) {
+    if (auto c = std::get_if<loops::Contraction>(&s.is)) return contraction(*c, n);
     auto f = std::get_if<For>(&s.is);
     if (f) open_.push_back({f->variable, static_cast<double>(f->end - f->begin)});
     double times = 1;
@@ -87,18 +90,16 @@ class Summary {
     if (f) open_.pop_back();
   }
   void contraction(const loops::Contraction& c, NestSummary& n) {
+    const size_t around = open_.size();
+    for (const auto& [variable, extent] : c.axes) open_.push_back({variable, static_cast<double>(extent)});
     double times = 2;
-    for (const auto& [variable, extent] : c.axes) {
-      open_.push_back({variable, static_cast<double>(extent)});
-      times *= static_cast<double>(extent);
-      n.steps += (n.steps.empty() ? "" : " x ") + std::to_string(extent);
-    }
-    (c.product->dtype == DType::f64 ? n.wide_flops : n.flops) = times;
+    for (const Range& r : open_) times *= r.steps;
+    (c.product->dtype == DType::f64 ? n.wide_flops : n.flops) += times;
     access(c.left()->buffer, c.left()->place, 0);
     access(c.right()->buffer, c.right()->place, 0);
     if (const Expr w = c.weight()) access(w->buffer, w->place, 0);
     access(c.buffer, c.place, 1);
-    n.schedule = "packed";
+    open_.resize(around);
   }
 
   // ---- bytes ----
@@ -148,11 +149,15 @@ class Summary {
   }
   // Each way once: a nest may hold many loops.
   static void schedules(const For& f, NestSummary& n) {
-    const std::string own = loops::schedule_text(f);
-    if (!own.empty() && (", " + n.schedule + ", ").find(", " + own + ", ") == std::string::npos)
-      n.schedule += (n.schedule.empty() ? "" : ", ") + own;
-    for (const Stmt& s : f.body)
+    add_schedule(loops::schedule_text(f), n);
+    for (const Stmt& s : f.body) {
       if (auto inner = std::get_if<For>(&s.is)) schedules(*inner, n);
+      if (std::holds_alternative<loops::Contraction>(s.is)) add_schedule("packed", n);
+    }
+  }
+  static void add_schedule(const std::string& way, NestSummary& n) {
+    if (!way.empty() && (", " + n.schedule + ", ").find(", " + way + ", ") == std::string::npos)
+      n.schedule += (n.schedule.empty() ? "" : ", ") + way;
   }
 
   const Program& program_;

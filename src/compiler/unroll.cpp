@@ -68,7 +68,9 @@ class Unroller {
     for (const Stmt& s : block) {
       bool loop = in_loop || std::holds_alternative<loops::While>(s.is) || std::holds_alternative<loops::For>(s.is);
       if (!is_nest(s)) {
-        each_access(s, [&](BufferId b, const Index* place, AccessKind) { access(b, place, in_loop); });
+        const bool in_memory = std::holds_alternative<loops::Contraction>(s.is);
+        each_access(
+            s, [&](BufferId b, const Index* place, AccessKind) { access(b, in_memory ? nullptr : place, in_loop); });
         each_block(s, [&](const Block& inner) { collect(inner, loop); });
         continue;
       }

@@ -200,7 +200,7 @@ class Verifier {
         require(!update || made.count(update->local), "a task of " + id + " changes a local from outside");
         require(inner || update || std::holds_alternative<Store>(s.is) || std::holds_alternative<Let>(s.is) ||
                     std::holds_alternative<Declare>(s.is) || std::holds_alternative<Bind>(s.is) ||
-                    std::holds_alternative<If>(s.is),
+                    std::holds_alternative<If>(s.is) || std::holds_alternative<Contraction>(s.is),
                 "a while or a call in a task of " + id);
         each_block(s, [&](const Block& b) { self(self, b); });
       }

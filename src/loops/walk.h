@@ -55,17 +55,12 @@ void each_node(Expr e, F&& f) {
   each_node(e, seen, f);
 }
 
-enum class AccessKind : uint8_t { read, write, whole };  // whole: by a runtime function, a contraction or a swap
+enum class AccessKind : uint8_t { read, write, whole };  // whole: by a runtime function or a swap
 // f(buffer, index or null, kind) for what a statement itself accesses, without its blocks:
-// first what it reads.
+// first what it reads. A contraction does so for each step of its axes.
 template <class F>
 void each_access(const Stmt& stmt, F&& f) {
   const auto whole = [&](BufferId b) { f(b, static_cast<const Index*>(nullptr), AccessKind::whole); };
-  if (auto c = std::get_if<Contraction>(&stmt.is)) {
-    for (Expr load : {c->left(), c->right(), c->weight()})
-      if (load) whole(load->buffer);
-    return whole(c->buffer);
-  }
   std::unordered_set<Expr> seen;
   each_expression(stmt, [&](Expr e) {
     each_node(e, seen, [&](Expr x) {
@@ -73,6 +68,7 @@ void each_access(const Stmt& stmt, F&& f) {
     });
   });
   if (auto s = std::get_if<Store>(&stmt.is)) f(s->buffer, &s->place, AccessKind::write);
+  if (auto c = std::get_if<Contraction>(&stmt.is)) f(c->buffer, &c->place, AccessKind::write);
   if (auto c = std::get_if<Call>(&stmt.is))
     for (BufferId b : c->buffers) whole(b);
   if (auto s = std::get_if<Swap>(&stmt.is)) whole(s->first), whole(s->second);

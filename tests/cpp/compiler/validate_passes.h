@@ -22,8 +22,13 @@ std::string validate_passes(const graph::Graph&, const std::vector<graph::Tensor
                             loops::Program* program = nullptr);
 
 // The targets that we generate code for, one where every sum of products is a contraction, one where every nest that
-// may be cut into tasks is, and one where next to nothing stays in a cache.
-inline constexpr compiler::Target targets[] = {{16, 16},       {32, 16},           {64, 32},
-                                               {64, 32, true}, {32, 16, false, 1}, {16, 16, false, 25'000, 128}};
+// may be cut into tasks is, one where next to nothing stays in a cache, and one of all three.
+inline constexpr compiler::Target targets[] = {{16, 16},
+                                               {32, 16},
+                                               {64, 32},
+                                               {64, 32, true},
+                                               {32, 16, false, 1},
+                                               {16, 16, false, 25'000, 128},
+                                               {32, 16, true, 1, 256}};
 
 }  // namespace anvil::test

@@ -35,10 +35,11 @@ inline compiler::Target target_for(const graph::Graph& g) {
 
 // By each number of threads in turn, from the first on; the results must have the same bits.
 inline std::vector<graph::Tensor> run_compiled(const graph::Graph& g, const std::vector<graph::Tensor>& inputs,
-                                               const std::vector<int>& threads = {2}) {
+                                               const std::vector<int>& threads = {2},
+                                               const compiler::Target* target = nullptr) {
   load_llvm();
   graph::GraphPtr copy = optimized(g);
-  loops::Program program = compiler::compile(*copy, target_for(*copy));
+  loops::Program program = compiler::compile(*copy, target ? *target : target_for(*copy));
   loops::verify(program);
   runtime::Executable executable = llvm_backend::compile(program);
   const auto run = [&] {

@@ -1,0 +1,132 @@
+// Contractions that go step by step with the nests between them.
+#include "compiler/graphs.h"
+#include "primitives/vocabulary/composite.h"
+#include "support/run_compiled.h"
+#include "transform/reverse.h"
+
+namespace anvil::test {
+namespace {
+
+using namespace primitives;
+using loops::Contraction;
+using loops::For;
+
+constexpr double tolerance = 1e-5;
+constexpr compiler::Target small_cache = {32, 16, true, 1, 4096};
+
+void expect_right(const graph::Graph& g) {
+  for (compiler::Target target : targets) {
+    for (const double cache : {256., 4096.}) {
+      target.cache = cache;
+      expect_passes_agree(*optimized(g), numbers_for(g), tolerance, target);
+    }
+  }
+}
+// How many contractions stand in loops, and how many bytes the largest temporary has.
+struct Made {
+  int64_t in_loops = 0, contractions = 0, largest = 0;
+};
+Made made(const graph::Graph& g, const compiler::Target& target) {
+  const loops::Program p = compiler::compile(*optimized(g), target);
+  loops::verify(p);
+  Made m;
+  m.contractions = count<Contraction>(p.body);
+  for (const loops::Stmt& s : p.body)
+    if (auto f = std::get_if<For>(&s.is)) m.in_loops += count<Contraction>(f->body);
+  m.largest = largest_temporary(p);
+  return m;
+}
+
+Var along(Var v, Var like, const std::vector<int64_t>& dims) { return broadcast_in_dim(v, like.shape(), dims); }
+// For each of some heads and examples: [m, n, heads, examples] from [d, n, heads, examples] and [d, m, heads, examples].
+Var scores(Var q, Var k) { return transpose(dot_general(q, k, {0}, {0}, {2, 3}, {2, 3}), {3, 2, 0, 1}); }
+Var weighted(Var s, Var v) { return transpose(dot_general(s, v, {0}, {1}, {2, 3}, {2, 3}), {3, 2, 0, 1}); }
+Var softmax(Var s, bool mask) {  // over the first dimension
+  if (mask) {
+    Var row = iota(*s.graph, 1, DType::i32, s.shape()), column = iota(*s.graph, 0, DType::i32, s.shape());
+    s = select(row >= column, s, literal(s, -1e9));
+  }
+  Var e = exp(s - along(reduce_max(s, {0}), s, {1, 2, 3}));
+  return e / along(reduce_sum(e, {0}), e, {1, 2, 3});
+}
+graph::GraphPtr attention(int64_t n, int64_t d, int64_t heads, int64_t examples, bool mask, bool keep_scores = false) {
+  Builder b;
+  const Shape shape = {d, n, heads, examples};
+  Var q = b.input(DType::f32, shape), k = b.input(DType::f32, shape), v = b.input(DType::f32, shape);
+  Var s = scores(q, k);
+  b.output(weighted(softmax(s * 0.3, mask), v));
+  if (keep_scores) b.output(s + 1.0);
+  return b.g;
+}
+
+TEST(Steps, AttentionGoesHeadByHead) {
+  for (const bool mask : {false, true}) {
+    const auto g = attention(16, 8, 3, 2, mask);
+    const Made m = made(*g, small_cache);
+    EXPECT_EQ(m.contractions, 2);
+    EXPECT_EQ(m.in_loops, 2);
+    EXPECT_LE(m.largest, 16 * 8 * 3 * 2) << "of scores there are those of a head";
+    expect_right(*g);
+  }
+}
+TEST(Steps, WhatFitsStaysAsItIs) {
+  compiler::Target target = small_cache;
+  target.cache = 1 << 20;
+  EXPECT_EQ(made(*attention(16, 8, 3, 2, false), target).in_loops, 0);
+  // and products that are not worth a step each
+  target = {32, 16, false, 1, 4096};
+  EXPECT_EQ(made(*attention(64, 64, 3, 2, false), target).in_loops, 0);
+}
+TEST(Steps, ScoresThatAreReadElsewhereAreKept) {
+  const auto g = attention(16, 8, 3, 2, true, true);
+  expect_right(*g);
+}
+TEST(Steps, ThreadsGiveTheSameBits) {
+  const auto g = attention(24, 8, 4, 3, true);
+  const auto inputs = numbers_for(*g);
+  for (const double cache : {512., 2048., 16384.}) {
+    compiler::Target target = llvm_backend::target();
+    target.contract_all = true, target.task = 2, target.cache = cache;
+    const Tensor got = run_compiled(*g, inputs, {1, 2, 3}, &target)[0], want = eigen::evaluate(*g, inputs)[0];
+    for (int64_t i = 0; i < elements(want.type.shape); ++i)
+      EXPECT_NEAR(static_cast<const float*>(got.data.get())[i], static_cast<const float*>(want.data.get())[i],
+                  tolerance);
+  }
+}
+
+// The nearest of some centres: rows go in blocks.
+graph::GraphPtr nearest(int64_t rows, int64_t centres, int64_t depth) {
+  Builder b;
+  Var x = b.input(DType::f32, {rows, depth}), c = b.input(DType::f32, {centres, depth});
+  Var d = along(reduce_sum(c * c, {1}), dot_general(x, c, {1}, {1}, {}, {}), {1}) -
+          dot_general(x, c, {1}, {1}, {}, {}) * 2.0;
+  b.output(reduce_max(-d, {1}));
+  return b.g;
+}
+TEST(Steps, RowsGoInBlocks) {
+  const auto g = nearest(96, 7, 5);
+  const Made m = made(*g, small_cache);
+  EXPECT_EQ(m.in_loops, 1);
+  EXPECT_LT(m.largest, 96 * 7) << "a block of the rows";
+  expect_right(*g);
+  expect_right(*nearest(97, 7, 5));  // no block divides the rows
+}
+TEST(Steps, RowsOfDeepProductsStayTogether) {
+  compiler::Target target = {32, 16};
+  EXPECT_EQ(made(*nearest(50000, 64, 16), target).in_loops, 1);
+  EXPECT_EQ(made(*nearest(50000, 64, 1024), target).in_loops, 0) << "packing the centres again for each block";
+}
+
+TEST(Steps, GradientsGoHeadByHead) {
+  Builder b;
+  const Shape shape = {6, 12, 2, 3};
+  Var q = b.input(DType::f32, shape), k = b.input(DType::f32, shape), v = b.input(DType::f32, shape);
+  Var out = weighted(softmax(scores(q, k), false), v);
+  b.output(reduce_sum(out * out, {0, 1, 2, 3}));
+  const auto g = transform::gradient(*b.g, {true, true, true}, true);
+  EXPECT_GT(made(*g, small_cache).in_loops, 4);
+  expect_right(*g);
+}
+
+}  // namespace
+}  // namespace anvil::test
