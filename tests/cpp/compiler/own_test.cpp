@@ -53,6 +53,19 @@ TEST_F(Own, ElementsThatDependOnTheStepAreNot) {
   EXPECT_FALSE(is_own({read(t, {at(step, 1), fixed(0)}), store(fixed(1), fixed(0))}));
   EXPECT_TRUE(is_own({loop(i, 8, {store(at(i), fixed(0))}), read(t, {at(step), fixed(0)})}));
 }
+TEST_F(Own, WhatAContractionFills) {
+  const auto columns = static_cast<Variable>(p.variables.size()), depth = columns + 1;
+  p.variables.push_back({"k", false});
+  p.variables.push_back({"q", false});
+  const Expr x1 = p.exprs.load(x, DType::f32, {at(i, 0, 8) + at(depth)}),
+             x2 = p.exprs.load(x, DType::f32, {at(columns, 0, 8) + at(depth)});
+  const auto fills = [&](int64_t n) {
+    Contraction c{{{i, 8}, {columns, n}, {depth, 8}}, t, {at(i), at(columns)}, p.exprs.binary(Op::mul, x1, x2)};
+    return is_own({{std::move(c)}, store(at(step), fixed(1)), read(t, {fixed(2), fixed(1)})});
+  };
+  EXPECT_TRUE(fills(4));
+  EXPECT_FALSE(fills(3));
+}
 TEST_F(Own, NorElementsThatDependOnData) {
   EXPECT_FALSE(is_own({store(at(data), fixed(0)), read(t, {fixed(1), fixed(0)})}));
   EXPECT_FALSE(is_own({store(fixed(1), fixed(0)), read(t, {at(data), fixed(0)}), store(fixed(2), fixed(0))}));

@@ -95,12 +95,12 @@ TEST(Steps, ThreadsGiveTheSameBits) {
 }
 
 // The nearest of some centres: rows go in blocks.
-graph::GraphPtr nearest(int64_t rows, int64_t centres, int64_t depth) {
+graph::GraphPtr nearest(int64_t rows, int64_t centres, int64_t depth, bool keep_products = false) {
   Builder b;
   Var x = b.input(DType::f32, {rows, depth}), c = b.input(DType::f32, {centres, depth});
-  Var d = along(reduce_sum(c * c, {1}), dot_general(x, c, {1}, {1}, {}, {}), {1}) -
-          dot_general(x, c, {1}, {1}, {}, {}) * 2.0;
-  b.output(reduce_max(-d, {1}));
+  Var products = dot_general(x, c, {1}, {1}, {}, {});
+  b.output(reduce_max(products * 2.0 - along(reduce_sum(c * c, {1}), products, {1}), {1}));
+  if (keep_products) b.output(reduce_sum(products * products, {0}));
   return b.g;
 }
 TEST(Steps, RowsGoInBlocks) {
@@ -110,11 +110,43 @@ TEST(Steps, RowsGoInBlocks) {
   EXPECT_LT(m.largest, 96 * 7) << "a block of the rows";
   expect_right(*g);
   expect_right(*nearest(97, 7, 5));  // no block divides the rows
+  expect_right(*nearest(96, 7, 5, true));
 }
 TEST(Steps, RowsOfDeepProductsStayTogether) {
   compiler::Target target = {32, 16};
   EXPECT_EQ(made(*nearest(50000, 64, 16), target).in_loops, 1);
   EXPECT_EQ(made(*nearest(50000, 64, 1024), target).in_loops, 0) << "packing the centres again for each block";
+}
+
+// A contraction whose axis is the variable of the loop that it comes into.
+TEST(Steps, LoopsThatMergeRenameAxes) {
+  using namespace loops;
+  Program p;
+  p.variables = {{"i"}, {"q"}, {"j"}};
+  constexpr Variable i = 0, q = 1, j = 2;
+  p.inputs = 2, p.outputs = 1;
+  p.buffers = {{Buffer::Kind::input, DType::f64, {4, 3}, 0, -1, -1, "x1"},
+               {Buffer::Kind::input, DType::f64, {3, 5}, 1, -1, -1, "x2"},
+               {Buffer::Kind::output, DType::f64, {5, 4}, 0, -1, -1, "out1"},
+               {Buffer::Kind::temporary, DType::f64, {4, 3}, -1, -1, -1, "t1"}};
+  const auto loop = [](Variable v, int64_t end, Stmt body) {
+    For f;
+    f.variable = v, f.end = end;
+    f.body.push_back(std::move(body));
+    return Stmt{std::move(f)};
+  };
+  const auto load = [&](BufferId b, Variable a, Variable c) {
+    return p.exprs.load(b, DType::f64, {variable(a), variable(c)});
+  };
+  p.body.push_back(loop(i, 4, loop(q, 3, {Store{3, {variable(i), variable(q)}, load(0, i, q)}})));
+  p.body.push_back(loop(
+      j, 4,
+      {Contraction{
+          {{i, 5}, {q, 3}}, 2, {variable(i), variable(j)}, p.exprs.binary(Op::mul, load(3, j, q), load(1, q, i))}}));
+  verify(p);
+  compiler::merge_nests(p);
+  verify(p);
+  EXPECT_EQ(p.body.size(), 1u) << print(p);
 }
 
 TEST(Steps, GradientsGoHeadByHead) {
