@@ -21,6 +21,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <unordered_map>
 
 #include "base/interrupt.h"
 #include "compiler/passes.h"
@@ -49,9 +50,13 @@ class Stepper {
       poll();
       if (!std::holds_alternative<For>(s.is)) each_block(s, [this](Block& inner) { block(inner); });
     }
-    const bool any =
-        std::any_of(b.begin(), b.end(), [](const Stmt& s) { return std::holds_alternative<Contraction>(s.is); });
-    if (!any) return;
+    contractions_.clear();
+    for (size_t k = 0; k < b.size(); ++k)
+      if (std::holds_alternative<Contraction>(b[k].is))
+        each_access(b[k], [&](BufferId x, const Index*, AccessKind) {
+          if (is_temporary(x)) contractions_[x].insert(k);
+        });
+    if (contractions_.empty()) return;
     // Results that are read first: they go both ways.
     for (const bool results : {true, false})
       for (size_t k = 0; k < b.size(); ++k)
@@ -82,9 +87,14 @@ class Stepper {
   }
 
   void go_together(Block& b, size_t nest, bool results) {
-    std::vector<For*> loops = outer_loops(&std::get<For>(b[nest].is));
+    std::set<size_t> beside;
+    each_access_inside(b[nest], [&](BufferId x, const Index*, AccessKind) {
+      if (auto known = contractions_.find(x); known != contractions_.end())
+        beside.insert(known->second.begin(), known->second.end());
+    });
+    const std::vector<For*> loops = outer_loops(&std::get<For>(b[nest].is));
     std::vector<Partner> partners;
-    for (size_t k = 0; k < b.size(); ++k)
+    for (size_t k : beside)
       if (std::holds_alternative<Contraction>(b[k].is))
         if (Partner p = partner(b, k, nest, loops); !p.axes.empty()) partners.push_back(std::move(p));
     if (partners.empty() || (results && partners[0].statement > nest)) return;
@@ -295,6 +305,7 @@ class Stepper {
   Program& program_;
   const Target& target_;
   std::vector<int> accesses_;
+  std::unordered_map<BufferId, std::set<size_t>> contractions_;  // of the block, by the temporaries that they touch
   bool changed_ = false;
 };
 
