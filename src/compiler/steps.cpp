@@ -267,12 +267,13 @@ class Stepper {
     for (const Partner& p : partners)
       for (BufferId x : p.between)
         if (seen[x] == accesses_[static_cast<size_t>(x)]) dimensions[x] = 0;
-    for (auto& [x, d] : dimensions) {
-      for (const auto& [k, v] : blocks)
-        each_access_inside(b[k], [&, x = x, v = v](BufferId y, const Index* place, AccessKind) {
-          for (size_t e = 0; y == x && e < place->size(); ++e)
-            if (loops::factor((*place)[e], v) != 0) d = e;
-        });
+    for (const auto& [k, v] : blocks)
+      each_access_inside(b[k], [&, v = v](BufferId x, const Index* place, AccessKind) {
+        const auto found = dimensions.find(x);
+        for (size_t d = 0; found != dimensions.end() && d < place->size(); ++d)
+          if (loops::factor((*place)[d], v) != 0) found->second = d;
+      });
+    for (const auto& [x, d] : dimensions) {
       Shape& shape = program_.buffers[static_cast<size_t>(x)].shape;
       shape.push_back(shape[d] / size);
       shape[d] = size;
