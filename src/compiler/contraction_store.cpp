@@ -60,7 +60,7 @@ class CopyRemover {
       each_access_inside(b[n], [&](BufferId x, const Index*, AccessKind) { used = used || x == c.buffer; });
       if (!used) continue;
       const loops::Store* copy = copy_of(b[n], c.buffer);
-      if (!copy || touched(b, k, n, copy->buffer)) return;
+      if (!copy || touched(b, k, n, copy->buffer) || bound(b, k, n, copy->place)) return;
       VariableMap places;  // of the copy's loops, in the contraction
       for (size_t d = 0; d < result.shape.size(); ++d)
         if (result.shape[d] != 1) places[copy->value->place[d].terms[0].variable] = c.place[d];
@@ -79,6 +79,16 @@ class CopyRemover {
         found = found || root(program_, x) == root(program_, target);
       });
     return found;
+  }
+
+  // Whether a parameter of the copy's place gets its value only after the contraction.
+  static bool bound(const Block& b, size_t from, size_t to, const Index& place) {
+    return std::any_of(
+        b.begin() + static_cast<ptrdiff_t>(from), b.begin() + static_cast<ptrdiff_t>(to), [&](const Stmt& s) {
+          auto bind = std::get_if<loops::Bind>(&s.is);
+          return bind && std::any_of(place.begin(), place.end(),
+                                     [&](const Affine& a) { return loops::factor(a, bind->parameter) != 0; });
+        });
   }
 
   Program& program_;
