@@ -169,16 +169,12 @@ class Cost {
     for (int i = 0; i < e->argument_count(); ++i) v = varies(e->args[static_cast<size_t>(i)]) || v;
     return varies_[e] = v;
   }
-  static double contraction(const loops::Contraction& c) {
-    double multiplications = 1;
-    for (const auto& axis : c.axes) multiplications *= static_cast<double>(axis.extent);
-    return operations_of_call + multiplications / multiplications_at_once;
-  }
   double statement(const Stmt& s) {
     double sum = 0;
     if (auto f = std::get_if<loops::For>(&s.is))
       return 1 + static_cast<double>(f->end - f->begin) * (0.5 + block(f->body));
-    if (auto c = std::get_if<loops::Contraction>(&s.is)) return contraction(*c);
+    if (auto c = std::get_if<loops::Contraction>(&s.is))
+      return operations_of_call + multiplications(*c) / multiplications_at_once;
     varies_.clear();
     std::unordered_set<Expr> seen;
     each_expression(s, [&](Expr e) {

@@ -198,11 +198,6 @@ class Stepper {
     }
     return std::nullopt;
   }
-  static double multiplications(const Contraction& c) {
-    double n = 1;
-    for (const auto& axis : c.axes) n *= static_cast<double>(axis.extent);
-    return n;
-  }
   bool moves_one_operand(const Contraction& c, Variable axis) const {
     return (step(program_, c.left(), axis) == 0) != (step(program_, c.right(), axis) == 0);
   }
@@ -222,7 +217,6 @@ class Stepper {
   // Loops around a contraction, outermost first; gives the variable of the last one.
   Variable surround(Stmt& s, const Partner& p, const std::vector<For*>& loops, const Cut& cut) {
     auto& c = std::get<Contraction>(s.is);
-    const loops::Origins from = s.origins;
     Variable last = p.axes[cut.loops - 1];
     int64_t steps = loops[cut.loops - 1]->end / cut.size;
     for (size_t k = 0; k < cut.loops; ++k)

@@ -32,6 +32,12 @@ std::vector<int> count_accesses(const Program&);
 // A temporary of the dtype of another buffer, whose name with `mark` and a number it gets.
 BufferId make_temporary(Program&, BufferId like, Shape, const char* mark);
 
+inline double multiplications(const loops::Contraction& c) {
+  double n = 1;
+  for (const auto& axis : c.axes) n *= static_cast<double>(axis.extent);
+  return n;
+}
+
 // Removes stores to temporaries that nothing reads, and loops that are empty then.
 void remove_dead_stores(Program&);
 

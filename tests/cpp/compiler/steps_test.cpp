@@ -22,7 +22,7 @@ void expect_right(const graph::Graph& g) {
     }
   }
 }
-// How many contractions stand in loops, and how many bytes the largest temporary has.
+// How many contractions stand in loops, and how many elements the largest temporary has.
 struct Made {
   int64_t in_loops = 0, contractions = 0, largest = 0;
 };
