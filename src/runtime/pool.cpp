@@ -1,9 +1,12 @@
 // Size classes: four to each power of two. Every block starts with a header of 64 bytes;
-// the word in front of what take() returns leads back to it.
+// the word in front of what take() returns leads back to it. Small blocks are malloc's, large ones mapped; those
+// between, a page or more each, share regions of huge pages: the pages of a virtual machine cost up to fifteen times
+// as much one by one.
 #include "runtime/pool.h"
 
 #include <pthread.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <bit>
@@ -20,17 +23,45 @@ namespace anvil::runtime {
 namespace {
 
 constexpr size_t alignment = 64, smallest = 256;
+constexpr size_t huge_page = size_t(1) << 21, least_page = 4096;
+constexpr size_t shared_from = size_t(1) << 15;  // such blocks are parts of a region
 constexpr size_t mapped_from = size_t(1) << 22;  // such blocks are mapped, at multiples of a huge page
-constexpr size_t huge_page = size_t(1) << 21, page = 4096;
-constexpr size_t looked_at = size_t(1) << 16, most_touched = size_t(1) << 23;
+constexpr size_t region_bytes = size_t(1) << 23;
+constexpr size_t looked_at = size_t(1) << 15, most_touched = size_t(1) << 23;
 constexpr int classes = 4 * 48;
 
+struct Region;
 struct Header {
-  Header* next;
-  size_t bytes;  // of the whole block
+  Header *next, *previous;  // in a list
+  Region* region;           // that the block is a part of, or null
+  size_t bytes;             // of the whole block
   int size_class;
+  unsigned given;  // when
 };
 static_assert(sizeof(Header) + sizeof(void*) <= alignment);
+
+// Blocks behind each other. Those that nobody has and that have no pages but their first ones are empty.
+struct Region {
+  char* memory;
+  size_t carved = 0;
+  int not_empty = 0;
+};
+
+// Blocks that nobody has, the last one given first.
+struct List {
+  Header *first = nullptr, *last = nullptr;
+
+  void add(Header* h) {
+    h->next = first;
+    h->previous = nullptr;
+    (first ? first->previous : last) = h;
+    first = h;
+  }
+  void remove(Header* h) {
+    (h->previous ? h->previous->next : first) = h->next;
+    (h->next ? h->next->previous : last) = h->previous;
+  }
+};
 
 // Sizes (4 + q) * 2^p / 4 for q = 0..3.
 int class_of(size_t bytes) {
@@ -59,12 +90,12 @@ void* map(size_t bytes) {
   return reinterpret_cast<void*>(aligned);
 }
 
-void* from_system(size_t bytes) { return bytes >= mapped_from ? map(bytes) : std::aligned_alloc(alignment, bytes); }
-void to_system(Header* h) {
-  if (h->bytes >= mapped_from)
-    munmap(h, h->bytes);
-  else
-    std::free(h);
+// The whole pages between two addresses.
+void empty_pages(uintptr_t from, uintptr_t to) {
+  static const auto page = uintptr_t(sysconf(_SC_PAGESIZE));
+  from = (from + page - 1) / page * page;
+  to = to / page * page;
+  if (from < to) madvise(reinterpret_cast<void*>(from), to - from, MADV_DONTNEED);
 }
 
 class Pool {
@@ -79,48 +110,40 @@ class Pool {
 
   Header* take(size_t bytes) {
     const int c = class_of(bytes);
-    const size_t size = bytes_of(c);
     const std::lock_guard lock(mutex_);
     ++statistics_.taken;
-    Header* h = free_[c];
+    Header* h = kept_[c].first;
     if (h) {
-      free_[c] = h->next;
-      kept_changes(-ptrdiff_t(size));
+      kept_[c].remove(h);
+      statistics_.kept -= h->bytes;
     } else {
       ++statistics_.fresh;
-      h = new (fresh(size, bytes)) Header{nullptr, size, c};
+      h = fresh(c, bytes);
     }
-    statistics_.used += size;
+    statistics_.used += h->bytes;
     return h;
   }
   bool has(size_t bytes) {
     const std::lock_guard lock(mutex_);
-    return free_[class_of(bytes)] != nullptr;
+    return kept_[class_of(bytes)].first != nullptr;
   }
   void give(Header* h) {
     const std::lock_guard lock(mutex_);
     statistics_.used -= h->bytes;
-    if (statistics_.kept + h->bytes > limit_) {
-      to_system(h);
-      return;
-    }
-    kept_changes(ptrdiff_t(h->bytes));
-    h->next = free_[h->size_class];
-    free_[h->size_class] = h;
+    if (statistics_.kept + h->bytes > limit_) return to_system(h);
+    statistics_.kept += h->bytes;
+    h->given = now_;
+    kept_[h->size_class].add(h);
   }
   // The largest first: they are the most memory for the least work.
   void trim(size_t keep) {
     for (int c = classes - 1; c >= 0 && statistics_.kept > keep; --c)
-      while (free_[c] && statistics_.kept > keep) {
-        Header* h = free_[c];
-        free_[c] = h->next;
-        kept_changes(-ptrdiff_t(h->bytes));
-        to_system(h);
-      }
+      while (kept_[c].last && statistics_.kept > keep) give_up(kept_[c].last);
   }
   void trim_idle() {
-    trim(statistics_.kept - idle_);
-    idle_ = statistics_.kept;
+    for (List& list : kept_)
+      while (list.last && list.last->given != now_) give_up(list.last);
+    ++now_;
   }
 
   PoolStatistics statistics() const {
@@ -133,39 +156,103 @@ class Pool {
   size_t machine_, limit_;  // what may be used; what may be kept
 
  private:
-  void kept_changes(ptrdiff_t bytes) {
-    statistics_.kept += size_t(bytes);
-    idle_ = std::min(idle_, statistics_.kept);
-  }
   // Of the system; kept blocks go back to it before that fails. What is taken counts even
   // where nothing is written yet, so that the system does not see it.
-  void* fresh(size_t size, size_t asked) {
+  Header* fresh(int size_class, size_t asked) {
+    const size_t size = bytes_of(size_class);
     const auto fits = [&] { return statistics_.used + size <= machine_ && memory_for(size); };
     if (!fits() && statistics_.kept > 0) trim(0);
-    void* memory = fits() ? from_system(size) : nullptr;
-    if (!memory && statistics_.kept > 0) {
+    Header* h = fits() ? from_system(size_class, asked) : nullptr;
+    if (!h && statistics_.kept > 0) {
       trim(0);
-      memory = from_system(size);
+      h = from_system(size_class, asked);
     }
-    if (!memory) out_of_memory(asked);
-    touch(memory, asked);
-    return memory;
+    if (!h) out_of_memory(asked);
+    return h;
   }
+
+  // ---- blocks of the system, null where it has none ----------------------------------------------
+
+  Header* from_system(int size_class, size_t asked) {
+    const size_t bytes = bytes_of(size_class);
+    if (bytes >= shared_from && bytes < mapped_from) return part_of_region(size_class, asked);
+    return begin(bytes >= mapped_from ? map(bytes) : std::aligned_alloc(alignment, bytes), size_class, asked);
+  }
+  Header* part_of_region(int size_class, size_t asked) {
+    const size_t bytes = bytes_of(size_class);
+    Header* h = empty_[size_class].first;
+    if (h) {
+      empty_[size_class].remove(h);
+      touch(h, asked);
+    } else {
+      if (!open_ || open_->carved + bytes > region_bytes) {
+        void* memory = map(region_bytes);
+        if (!memory) return nullptr;
+        open_ = new Region{static_cast<char*>(memory)};
+      }
+      h = begin(open_->memory + open_->carved, size_class, asked);
+      h->region = open_;
+      open_->carved += bytes;
+    }
+    ++h->region->not_empty;
+    return h;
+  }
+  Header* begin(void* memory, int size_class, size_t asked) {
+    if (!memory) return nullptr;
+    touch(memory, asked);
+    return new (memory) Header{nullptr, nullptr, nullptr, bytes_of(size_class), size_class, now_};
+  }
+
+  void give_up(Header* h) {
+    kept_[h->size_class].remove(h);
+    statistics_.kept -= h->bytes;
+    to_system(h);
+  }
+  void to_system(Header* h) {
+    if (h->region) {
+      empty_pages(reinterpret_cast<uintptr_t>(h + 1), reinterpret_cast<uintptr_t>(h) + h->bytes);
+      empty_[h->size_class].add(h);
+      if (--h->region->not_empty == 0) unmap(h->region);
+    } else if (h->bytes >= mapped_from) {
+      munmap(h, h->bytes);
+    } else {
+      std::free(h);
+    }
+  }
+  // All of whose blocks are empty.
+  void unmap(Region* region) {
+    for (size_t at = 0; at < region->carved;) {
+      auto* const h = reinterpret_cast<Header*>(region->memory + at);
+      at += h->bytes;
+      empty_[h->size_class].remove(h);
+    }
+    munmap(region->memory, region_bytes);
+    if (open_ == region) open_ = nullptr;
+    delete region;
+  }
+
   // A large block is written to anyway. The system finds its pages at the first write; here that can be timed, for
-  // as many as take no moment. The first ones of a process may take many times what later ones do.
+  // as many as take no moment. The first ones of a process may take many times what later ones do, and the first block
+  // in a huge page what those behind it do not.
   void touch(void* memory, size_t bytes) {
     if (bytes < looked_at) return;
     const size_t some = std::min(bytes, most_touched);
     const double start = thread_seconds();
-    for (size_t at = 0; at < some; at += page) static_cast<volatile char*>(memory)[at] = 0;
-    double& price = statistics_.seconds_of_byte;
-    const double seen = (thread_seconds() - start) / static_cast<double>(some);
-    price = price == 0 ? seen : (price + seen) / 2;
+    for (size_t at = 0; at < some; at += least_page) static_cast<volatile char*>(memory)[at] = 0;
+    touching_ += thread_seconds() - start;
+    touched_ += static_cast<double>(some);
+    statistics_.seconds_of_byte = touching_ / touched_;
+    if (touched_ >= static_cast<double>(most_touched)) {
+      touching_ /= 2;
+      touched_ /= 2;
+    }
   }
 
   PoolStatistics statistics_;
-  size_t idle_ = 0;  // the least that was kept since the last trim_idle()
-  Header* free_[classes] = {};
+  double touching_ = 0, touched_ = 0;  // seconds and bytes of late
+  unsigned now_ = 0;                   // calls of trim_idle()
+  Region* open_ = nullptr;             // whose end is for new blocks
+  List kept_[classes], empty_[classes];
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
 // Memory for tensors and temporaries that is kept when it is given back: fresh pages from
 // the system cost several times what most kernels do with them. Blocks come in size
-// classes; large ones ask for huge pages. Safe to use from any thread and after fork().
+// classes; all but small ones ask for huge pages. Safe to use from any thread and after fork().
 #pragma once
 #include <cstddef>
 

@@ -74,6 +74,45 @@ TEST(ContractionStore, CopiesGoWhereNothingElseKnowsTheirPlace) {
   }
 }
 
+// out1[.., $q] = x1 x2, where $q gets its value ahead of the product or behind it.
+TEST(ContractionStore, ACopyWhosePlaceIsKnownOnlyLaterStays) {
+  const std::vector<Tensor> inputs = {numbers(DType::f64, {4, 3}), numbers(DType::f64, {3, 5}, -1, 1, 2)};
+  for (const bool later : {false, true}) {
+    Program p;
+    p.inputs = 2, p.outputs = 1;
+    p.buffers = {{Buffer::Kind::input, DType::f64, {4, 3}, 0, -1, -1, "x1"},
+                 {Buffer::Kind::input, DType::f64, {3, 5}, 1, -1, -1, "x2"},
+                 {Buffer::Kind::output, DType::f64, {4, 5, 2}, 0, -1, -1, "out"},
+                 {Buffer::Kind::temporary, DType::f64, {4, 5}, -1, -1, -1, "t"}};
+    p.variables = {{"i"}, {"j"}, {"k"}, {"i"}, {"j"}, {"q", true, 0, 1}, {"i"}, {"j"}, {"h"}};
+    const Variable i = 0, j = 1, k = 2, row = 3, column = 4, q = 5;
+    For plane, rows, columns;  // out = 7
+    columns.variable = 7, columns.end = 5;
+    columns.body = {{Store{2, {variable(6), variable(7), variable(8)}, p.exprs.constant(7, DType::f64)}}};
+    rows.variable = 6, rows.end = 4, rows.body = {{std::move(columns)}};
+    plane.variable = 8, plane.end = 2, plane.body = {{std::move(rows)}};
+    const Stmt bind = {Bind{q, p.exprs.constant(1, DType::i64)}};
+    const Stmt product = {Contraction{{{i, 4}, {j, 5}, {k, 3}},
+                                      3,
+                                      {variable(i), variable(j)},
+                                      p.exprs.binary(Op::mul, p.exprs.load(0, DType::f64, {variable(i), variable(k)}),
+                                                     p.exprs.load(1, DType::f64, {variable(k), variable(j)}))}};
+    For over_rows, over_columns;
+    over_rows.variable = row, over_rows.end = 4;
+    over_rows.body = {{Store{2,
+                             {variable(row), variable(column), variable(q)},
+                             p.exprs.load(3, DType::f64, {variable(row), variable(column)})}}};
+    over_columns.variable = column, over_columns.end = 5, over_columns.body = {{std::move(over_rows)}};
+    p.body = {{std::move(plane)}, later ? product : bind, later ? bind : product, {std::move(over_columns)}};
+    verify(p);
+    const std::vector<Tensor> expected = interpret(p, inputs);
+    compiler::store_contractions(p);
+    verify(p);
+    EXPECT_EQ(p.body.size(), later ? 4u : 3u) << print(p);
+    expect_equal(interpret(p, inputs), expected, 0, print(p));
+  }
+}
+
 // What a loop records in steps lies step by step, and is filled as it lies.
 TEST(RecordLayout, StepsComeLast) {
   using namespace primitives;

@@ -1,11 +1,13 @@
 #include "runtime/pool.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdint>
 #include <cstring>
+#include <fstream>
 #include <thread>
 #include <vector>
 
@@ -110,6 +112,85 @@ TEST(Pool, GivesBackWhatNobodyNeeded) {
   trim_idle();
   EXPECT_EQ(pool_statistics().kept, size_t(0));
   EXPECT_GT(pool_statistics().limit, size_t(0));
+}
+
+// As many blocks as fill some regions, each full of its number.
+struct Blocks {
+  static constexpr size_t bytes = 100'000, count = 300;
+  std::vector<char*> at;
+  Blocks() {
+    for (size_t i = 0; i < count; ++i) {
+      at.push_back(static_cast<char*>(take(bytes)));
+      std::memset(at.back(), int(i), bytes);
+    }
+  }
+  bool holds(size_t i) const {
+    for (size_t k = 0; k < bytes; ++k)
+      if (at[i][k] != char(i)) return false;
+    return true;
+  }
+};
+
+size_t resident_bytes() {
+  std::ifstream file("/proc/self/statm");
+  size_t all = 0, resident = 0;
+  file >> all >> resident;
+  return resident * size_t(sysconf(_SC_PAGESIZE));
+}
+
+TEST(Pool, PartsOfARegionGoBackBesideOneThatStays) {
+  trim_pool();
+  const size_t before = resident_bytes();
+  const Blocks blocks;
+  for (size_t i = 0; i < Blocks::count; ++i)
+    if (i % 100 != 50) give(blocks.at[i]);
+  trim_pool();
+  EXPECT_EQ(pool_statistics().kept, 0u);
+  if (before > 0) {
+    EXPECT_LT(resident_bytes(), before + Blocks::count * Blocks::bytes / 2);
+  }
+  for (const size_t i : {50, 150, 250}) EXPECT_TRUE(blocks.holds(i));
+  const size_t fresh = pool_statistics().fresh;
+  const Blocks again;  // where the others were
+  EXPECT_EQ(pool_statistics().fresh, fresh + Blocks::count);
+  for (size_t i = 0; i < Blocks::count; ++i) EXPECT_TRUE(again.holds(i));
+  for (const size_t i : {50, 150, 250}) {
+    EXPECT_TRUE(blocks.holds(i));
+    give(blocks.at[i]);
+  }
+  for (char* p : again.at) give(p);
+  trim_pool();
+  EXPECT_EQ(pool_statistics().kept, 0u);
+}
+
+#ifdef __linux__
+TEST(Pool, ARegionThatNobodyUsesIsUnmapped) {
+  trim_pool();
+  const Blocks blocks;
+  const uintptr_t page = reinterpret_cast<uintptr_t>(blocks.at[150]) & ~uintptr_t(sysconf(_SC_PAGESIZE) - 1);
+  unsigned char resident = 0;
+  for (char* p : blocks.at) give(p);
+  EXPECT_EQ(mincore(reinterpret_cast<void*>(page), 1, &resident), 0);
+  trim_pool();
+  EXPECT_EQ(mincore(reinterpret_cast<void*>(page), 1, &resident), -1) << "still mapped";
+}
+#endif
+
+// What is idle is a matter of each block, not of how much is kept: in every round another size is in use.
+TEST(Pool, KeepsTheBlocksThatAreInUse) {
+  trim_pool();
+  give(take(200'000));
+  for (int round = 0; round < 5; ++round) {
+    void* large = take(1'000'000);
+    void* larger = take(3'000'000);
+    give(large);
+    give(larger);
+    trim_idle();
+    const size_t fresh = pool_statistics().fresh;
+    give(take(1'000'000));
+    EXPECT_EQ(pool_statistics().fresh, fresh) << "round " << round;
+  }
+  EXPECT_LT(pool_statistics().kept, size_t(4'300'000)) << "nobody took the small block";
 }
 
 TEST(Pool, ThreadsAndForkedChildren) {
