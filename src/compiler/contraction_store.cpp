@@ -6,6 +6,7 @@
 
 #include "compiler/passes.h"
 #include "compiler/traverse.h"
+#include "loops/dependence.h"
 #include "loops/origins.h"
 
 namespace anvil::compiler {
@@ -60,7 +61,7 @@ class CopyRemover {
       each_access_inside(b[n], [&](BufferId x, const Index*, AccessKind) { used = used || x == c.buffer; });
       if (!used) continue;
       const loops::Store* copy = copy_of(b[n], c.buffer);
-      if (!copy || touched(b, k, n, copy->buffer) || bound(b, k, n, copy->place)) return;
+      if (!copy || minds(b, k, n, c.buffer)) return;
       VariableMap places;  // of the copy's loops, in the contraction
       for (size_t d = 0; d < result.shape.size(); ++d)
         if (result.shape[d] != 1) places[copy->value->place[d].terms[0].variable] = c.place[d];
@@ -71,24 +72,13 @@ class CopyRemover {
       return;
     }
   }
-  // Whether anything from the contraction up to the copy knows the memory that the copy writes to.
-  bool touched(const Block& b, size_t from, size_t to, BufferId target) const {
-    bool found = false;
-    for (size_t k = from; k < to; ++k)
-      each_access_inside(b[k], [&](BufferId x, const Index*, AccessKind) {
-        found = found || root(program_, x) == root(program_, target);
-      });
-    return found;
-  }
-
-  // Whether a parameter of the copy's place gets its value only after the contraction.
-  static bool bound(const Block& b, size_t from, size_t to, const Index& place) {
-    return std::any_of(
-        b.begin() + static_cast<ptrdiff_t>(from), b.begin() + static_cast<ptrdiff_t>(to), [&](const Stmt& s) {
-          auto bind = std::get_if<loops::Bind>(&s.is);
-          return bind && std::any_of(place.begin(), place.end(),
-                                     [&](const Affine& a) { return loops::factor(a, bind->parameter) != 0; });
-        });
+  // Whether anything from the contraction up to the copy of its result minds where the copy stands: it touches the
+  // memory that the copy writes to, or gives a parameter of its place a value.
+  bool minds(const Block& b, size_t from, size_t to, BufferId result) const {
+    loops::Footprint copy(program_, b[to]);
+    copy.forget(root(program_, result));
+    return std::any_of(b.begin() + static_cast<ptrdiff_t>(from), b.begin() + static_cast<ptrdiff_t>(to),
+                       [&](const Stmt& s) { return conflict(copy, loops::Footprint(program_, s)); });
   }
 
   Program& program_;

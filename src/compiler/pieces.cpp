@@ -18,6 +18,7 @@
 #include "compiler/passes.h"
 #include "compiler/store_nest.h"
 #include "compiler/traverse.h"
+#include "loops/dependence.h"
 #include "loops/origins.h"
 
 namespace anvil::compiler {
@@ -45,6 +46,7 @@ class PieceMover {
     home_ = &b;
     facts_.clear();
     updates_.clear();
+    bindings_.clear();
     slots_.clear();
     cut_.clear();
     for (size_t k = 0; k < b.size(); ++k) collect(b[k], k);
@@ -99,6 +101,7 @@ class PieceMover {
   }
   void collect_updates(const Stmt& s, size_t k) {
     if (auto u = std::get_if<loops::Update>(&s.is)) updates_[u->local].insert(k);
+    if (auto p = std::get_if<loops::Bind>(&s.is)) bindings_[p->parameter].insert(k);
     each_block(s, [&](const Block& b) {
       for (const Stmt& inner : b) collect_updates(inner, k);
     });
@@ -352,8 +355,13 @@ class PieceMover {
     if (!n || !unchanged(n->store->value, slot + 1, k)) return false;
     const Facts& own = facts_.at(root(program_, n->store->buffer));
     const auto between = [&](size_t x) { return x >= slot && x < k; };
-    return std::none_of(own.readers.begin(), own.readers.end(), between) &&
-           std::none_of(own.writers.begin(), own.writers.end(), between);
+    const auto stays = [&](const std::set<size_t>& list) { return std::none_of(list.begin(), list.end(), between); };
+    const auto parameters = loops::Footprint(program_, s).parameters();
+    return stays(own.readers) && stays(own.writers) &&
+           std::all_of(parameters.begin(), parameters.end(), [&](const auto& parameter) {
+             const auto bound = bindings_.find(parameter.first);
+             return bound == bindings_.end() || stays(bound->second);
+           });
   }
   // The steps of a nest that read what each group makes of the buffers in `made`; none where they read more.
   std::vector<Ranges> ranges_behind(const StoreNest& n, const std::vector<Block>& groups,
@@ -415,6 +423,7 @@ class PieceMover {
   const Block* home_ = nullptr;
   std::unordered_map<BufferId, Facts> facts_;
   std::unordered_map<LocalId, std::set<size_t>> updates_;
+  std::unordered_map<loops::Variable, std::set<size_t>> bindings_;
   std::set<size_t> cut_;
   std::vector<Block> slots_;  // what has become of each statement of the block
 };

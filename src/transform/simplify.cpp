@@ -95,6 +95,7 @@ void optimize(Graph& g) {
   simplify_algebra(g);
   mirror_values(g);
   merge_equal_calls(g);
+  join_step_products(g);
   remove_dead_calls(g);
   remove_unused_constants(g);
 }

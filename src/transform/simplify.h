@@ -32,6 +32,8 @@ void split_residuals(graph::Graph&);
 // A call and the only reader of its result become one, where the primitive can say both: what text writes
 // as a reduction and a reshape is a reduction that keeps its dimensions.
 void absorb_readers(graph::Graph&);
+// Small products of the steps of a loop become one product before or behind it.
+void join_step_products(graph::Graph&);
 // Transposes that row-major reshapes of a text need, and those beside them, become none or one.
 void join_turns(graph::Graph&);
 bool keeps_row_major(Shape from, Shape to);  // a reshape in R's order: only sizes of 1 come or go

@@ -51,26 +51,33 @@ std::optional<Counter> counter(const Call& c) {
   return Counter{k, *start, *step, distance <= 0 ? 0 : (distance + *step - 1) / *step};
 }
 
-namespace {
-
-// Whether v takes all of 0, ..., n - 1 in the body of a loop that counts from 0 in ones: k or n - 1 - k, in any dtype.
 bool counts_all(const Graph& body, ValuePtr v, const ValuePtr& k, int64_t n) {
-  for (bool turned = false; v != k;) {
+  int64_t sign = 1, shift = 0;  // what was asked for is sign * v + shift
+  constexpr int64_t most = int64_t(1) << 30;
+  const auto fits = [&](int64_t place) {
+    const int64_t x = sign * (place - shift);
+    return Scalar(x).rounded_to(v->type.dtype).as<int64_t>() == x;
+  };
+  while (v != k) {
+    if (!fits(0) || !fits(n - 1)) return false;
     const Call* c = maker(body, v);
-    if (!c) return false;
-    if (is(*c, loops::Op::convert) && Scalar(n - 1).rounded_to(v->type.dtype).as<int64_t>() == n - 1) {
+    if (!c || c->inputs.empty()) return false;
+    const std::optional<int64_t> left = number(c->inputs.front()), right = number(c->inputs.back());
+    if (std::abs(left.value_or(0)) > most || std::abs(right.value_or(0)) > most) return false;
+    if (is(*c, loops::Op::convert)) {
       v = c->inputs[0];
-    } else if (is(*c, loops::Op::sub) && !turned && number(c->inputs[0]) == n - 1) {
-      v = c->inputs[1];
-      turned = true;
+    } else if (is(*c, loops::Op::sub) && left) {
+      v = c->inputs[1], shift += sign * *left, sign = -sign;
+    } else if (is(*c, loops::Op::sub) && right) {
+      v = c->inputs[0], shift -= sign * *right;
+    } else if (is(*c, loops::Op::add) && (left || right)) {
+      v = c->inputs[left ? 1 : 0], shift += sign * (left ? *left : *right);
     } else {
       return false;
     }
   }
-  return true;
+  return sign > 0 ? shift == 0 : shift == n - 1;
 }
-
-}  // namespace
 
 bool overwrites(const Call& loop, size_t carried) {
   const auto count = counter(loop);

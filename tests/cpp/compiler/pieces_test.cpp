@@ -59,6 +59,24 @@ TEST(Pieces, ReadersOfTheResultAreCutAlike) {
   expect_valid(*b.g);
 }
 
+// The steps of a record have a place that is known after the first reader of the pieces.
+TEST(Pieces, AReaderWhosePlaceIsKnownLaterStaysThere) {
+  Builder b;
+  Var x = b.input(DType::f64, {40, 6}), y = b.input(DType::f64, {24, 6}), w = b.input(DType::f64, {64, 6});
+  auto r = while_loop(
+      *b.g, {b.scalar(0, DType::i32), w, fill(*b.g, 0, {DType::f64, {64, 6, 3}})},
+      [](std::vector<Var>& s) { return s[0] < 3.0; },
+      [&](std::vector<Var>& s) {
+        graph::Graph& g = *s[0].graph;
+        const Var t = record("tanh", {joined(in(g, x), in(g, y), 0) + s[1]});
+        const Var place = s[0] * s[0] - s[0];
+        return std::vector<Var>{s[0] + 1.0, t * 0.5, with_element(s[2], 2, place, t)};
+      });
+  b.output(r[1]);
+  b.output(r[2]);
+  expect_valid(*b.g);
+}
+
 // Each piece is computed once: by the only reader, or before two of them.
 TEST(Pieces, FunctionsAreComputedOnce) {
   for (const bool twice : {false, true}) {

@@ -1,0 +1,335 @@
+// Small products of the steps of a loop become one product, of what a loop reads step by step and of what it adds up:
+//
+//   while                                        %qs = dot_general (%xs, %w)
+//     %x = %xs[%i]                               while
+//     %q = dot_general (%x, %w)                    %q = %qs[%i]
+//
+//   while                                        while
+//     %q = dot_general (%a, %b)                    %as = %as with %a at %i, %bs = %bs with %b at %i
+//     %s = %s + %q                               %s = %s0 + dot_general (%as, %bs)
+//
+// A product of few rows reads all of %w for them, a sum of few products reads and writes all of %s: they wait for
+// memory where one product of all steps computes. What the steps read of a tensor anyway is not kept once more.
+#include <algorithm>
+#include <map>
+
+#include "base/interrupt.h"
+#include "primitives/families/control.h"
+#include "primitives/vocabulary/infer.h"
+#include "primitives/vocabulary/var.h"
+#include "transform/rewrite.h"
+#include "transform/simplify.h"
+#include "transform/trip_count.h"
+
+namespace anvil::transform {
+namespace {
+
+using primitives::Acts;
+using primitives::Axes;
+using primitives::Ints;
+using primitives::Var;
+using Pairs = graph::IntegerLists;
+
+constexpr int64_t least_steps = 4;
+constexpr int64_t few_rows = 128;                  // of a step
+constexpr int64_t least_products = 1 << 12;        // of a step: less is no work for the kernel of products
+constexpr int64_t most_kept = int64_t(64) << 20;  // of what is kept for all steps
+
+bool is_product(const Call& c) { return primitives::primitive_of(c).acts == Acts::contracts; }
+int64_t sum_of_products(const Call& c) { return primitives::primitive_of(c).products(c); }
+int64_t size(const ValuePtr& v) { return elements(v->type.shape); }
+
+// Where the operands of a product have what.
+struct Sides {
+  Pairs contracting, batching;
+  explicit Sides(const Call& c)
+      : contracting(c.params.get<Pairs>("contracting_dims")), batching(c.params.get<Pairs>("batching_dims")) {}
+  // With a further dimension `at` of an operand.
+  void make_room(size_t side, int64_t at) {
+    for (Pairs* pairs : {&contracting, &batching})
+      for (int64_t& d : pairs->at(side))
+        if (d >= at) ++d;
+  }
+  Var product(Var lhs, Var rhs) const {
+    return primitives::dot_general(lhs, rhs, contracting[0], contracting[1], batching[0], batching[1]);
+  }
+};
+
+// A value of a step that is an element of a tensor from outside of the loop, along one dimension.
+struct StepRead {
+  ValuePtr whole, place;
+  int64_t dim;
+};
+
+// A loop and its body, which is about to change.
+class LoopOfProducts {
+ public:
+  LoopOfProducts(Graph& around, Call& loop)
+      : around_(around),
+        loop_(loop),
+        body_(*loop.params.graph("body_graph")),
+        condition_(*loop.params.graph("cond_graph")),
+        count_(*counter(loop)),
+        calls_(body_.calls) {
+    for (const Call& c : calls_) {
+      for (const ValuePtr& v : c.outputs) makers_[v.get()] = &c;
+      for (const ValuePtr& v : c.inputs) ++reads_[v.get()];
+      for (const GraphPtr& inner : subgraphs(c))
+        for (const ValuePtr& v : captures(*inner)) reads_[v.get()] += 2;  // any number of times
+    }
+    for (const ValuePtr& v : body_.outputs) ++reads_[v.get()];
+    for (size_t i = 0; i < body_.inputs.size(); ++i) inputs_[body_.inputs[i].get()] = i;
+  }
+
+  // Ahead of the loop.
+  bool read_early() {
+    bool any = false;
+    body_.calls.clear();
+    for (const Call& c : calls_) {
+      const bool early = is_product(c) && (is_read_early(c, 0) || is_read_early(c, 1));
+      if (!early) body_.calls.push_back(c);
+      any = any || early;
+    }
+    return any;
+  }
+  // Behind it: `add_up` goes with a loop that is in its place.
+  bool find_sums() {
+    if (count_.start != 0 || count_.step != 1) return false;
+    for (size_t i = 0; i < body_.inputs.size(); ++i)
+      if (i != count_.carried) find_sum(i);
+    return !sums_.empty();
+  }
+  void keep_terms() {
+    for (Sum& s : sums_) {
+      for (size_t side = 0; side < 2; ++side)
+        if (!s.reads[side]) s.records[side] = record(s.product->inputs[side], s.place);
+    }
+  }
+  void add_up() {
+    std::vector<ValuePtr> initial, results;
+    for (const Sum& s : sums_) initial.push_back(loop_.inputs[s.carried]), results.push_back(loop_.outputs[s.carried]);
+    std::vector<bool> keep(loop_.inputs.size(), true);
+    for (const Sum& s : sums_) keep[s.carried] = false;
+    for (auto* values : {&loop_.inputs, &loop_.outputs, &body_.inputs, &body_.outputs, &condition_.inputs}) {
+      size_t i = 0;
+      std::erase_if(*values, [&](const ValuePtr&) { return !keep[i++]; });
+    }
+    around_.calls.push_back(loop_);
+    for (size_t k = 0; k < sums_.size(); ++k) add_up(sums_[k], initial[k], results[k]);
+  }
+
+ private:
+  struct Sum {
+    size_t carried;
+    const Call* product;
+    std::vector<const Call*> turns;  // of it, the last one first
+    ValuePtr place;
+    std::optional<StepRead> reads[2];
+    ValuePtr records[2] = {};
+  };
+
+  const Call* maker_of(const ValuePtr& v) const {
+    const auto found = makers_.find(v.get());
+    return found == makers_.end() ? nullptr : found->second;
+  }
+  // The same value where it is the same at every step, as it is known around the loop.
+  ValuePtr invariant(const ValuePtr& v) const {
+    if (makers_.count(v.get()) != 0) return nullptr;
+    const auto input = inputs_.find(v.get());
+    if (input == inputs_.end()) return v;
+    return body_.outputs[input->second] == v ? loop_.inputs[input->second] : nullptr;
+  }
+  std::optional<StepRead> read_of_step(const ValuePtr& v) const {
+    const Call* c = maker_of(v);
+    if (!c || primitives::primitive_of(*c).axes != Axes::regrouped) return std::nullopt;
+    c = maker_of(c->inputs[0]);
+    if (!c || !is_slice(*c)) return std::nullopt;
+    const Shape &from = c->inputs[0]->type.shape, &part = c->outputs[0]->type.shape;
+    std::optional<size_t> dim;
+    for (size_t d = 0; d < from.size(); ++d) {
+      if (part[d] == from[d]) continue;
+      if (dim || part[d] != 1) return std::nullopt;
+      dim = d;
+    }
+    if (!dim) return std::nullopt;
+    Shape left = part;
+    left.erase(left.begin() + static_cast<std::ptrdiff_t>(*dim));
+    const ValuePtr whole = invariant(c->inputs[0]);
+    if (!whole || left != v->type.shape) return std::nullopt;
+    return StepRead{whole, c->inputs[1 + *dim], static_cast<int64_t>(*dim)};
+  }
+  // With starts that are known at run time.
+  static bool is_slice(const Call& c) {
+    const primitives::Primitive& p = primitives::primitive_of(c);
+    return p.view && p.axes == Axes::kept && p.indices.contains(1, c.inputs.size()) &&
+           c.inputs.size() == 1 + c.inputs[0]->type.shape.size();
+  }
+
+  bool is_read_early(const Call& c, size_t side) {
+    const auto read = read_of_step(c.inputs[side]);
+    const ValuePtr other = invariant(c.inputs[1 - side]);
+    if (!read || !other) return false;
+    const int64_t steps = read->whole->type.shape[static_cast<size_t>(read->dim)];
+    const ValuePtr& result = c.outputs[0];
+    if (steps < least_steps || 2 * count_.steps < steps || size(result) * sum_of_products(c) < least_products ||
+        steps * size_in_bytes(result) > most_kept)
+      return false;
+    Sides sides(c);
+    const int64_t rows = size(c.inputs[side]) / (sum_of_products(c) * batch(c, sides));
+    if (rows > few_rows) return false;
+    sides.make_room(side, read->dim);
+    const Var xs{&around_, read->whole}, w{&around_, other};
+    const size_t before = around_.calls.size(), before_in_step = body_.calls.size();
+    const Var qs = side == 0 ? sides.product(xs, w) : sides.product(w, xs);
+    graph::locate(around_.calls, before, c.location, c.derivative);
+    primitives::element({&body_, qs.value}, place_of(c, side, *read, sides), {&body_, read->place});
+    graph::locate(body_.calls, before_in_step, c.location, c.derivative);
+    body_.calls.back().outputs[0] = result;
+    return true;
+  }
+  static int64_t batch(const Call& c, const Sides& sides) {
+    int64_t n = 1;
+    for (const int64_t d : sides.batching[0]) n *= c.inputs[0]->type.shape[static_cast<size_t>(d)];
+    return n;
+  }
+  // Of the steps in the product: behind the batch, among the free dimensions of their operand.
+  static int64_t place_of(const Call& c, size_t side, const StepRead& read, const Sides& sides) {
+    const auto free = [&](size_t s, size_t rank) {
+      return primitives::other_axes(rank, sides.contracting[s], sides.batching[s]);
+    };
+    const Ints own = free(side, read.whole->type.shape.size());
+    const auto ahead = static_cast<int64_t>(std::find(own.begin(), own.end(), read.dim) - own.begin());
+    const auto batched = static_cast<int64_t>(sides.batching[0].size());
+    return batched + ahead + (side == 0 ? 0 : static_cast<int64_t>(free(0, c.inputs[0]->type.shape.size()).size()));
+  }
+
+  void find_sum(size_t i) {
+    const ValuePtr &sum = body_.inputs[i], &next = body_.outputs[i];
+    const Call* add = maker_of(next);
+    if (!add || primitives::primitive_of(*add).op != loops::Op::add || reads_[sum.get()] != 1 ||
+        reads_[next.get()] != 1 || is_tested(i))
+      return;
+    if (add->inputs[0] != sum && add->inputs[1] != sum) return;
+    const DType dtype = sum->type.dtype;
+    if (dtype != DType::f32 && dtype != DType::f64) return;  // what is rounded at each step is
+    Sum s{i, nullptr, {}, nullptr, {}, {}};
+    const Call* term = maker_of(add->inputs[add->inputs[0] == sum ? 1 : 0]);
+    while (term && primitives::primitive_of(*term).axes == Axes::permuted && reads_[term->outputs[0].get()] == 1) {
+      s.turns.push_back(term);
+      term = maker_of(term->inputs[0]);
+    }
+    if (!term || !is_product(*term) || reads_[term->outputs[0].get()] != 1) return;
+    s.product = term;
+    int64_t kept = 0;
+    for (size_t side = 0; side < 2; ++side) {
+      if (invariant(term->inputs[side])) return;
+      const auto read = read_of_step(term->inputs[side]);
+      const bool pairs = read && read->whole->type.shape[static_cast<size_t>(read->dim)] == count_.steps &&
+                         (s.place ? read->place == s.place
+                                  : counts_all(body_, read->place, body_.inputs[count_.carried], count_.steps));
+      if (pairs) {
+        s.reads[side] = read;
+        s.place = read->place;
+      } else {
+        kept += size(term->inputs[side]);
+      }
+    }
+    const int64_t products = sum_of_products(*term);
+    if (count_.steps < least_steps || products > few_rows || products * size(term->outputs[0]) < least_products ||
+        kept > size(term->outputs[0]) || kept * count_.steps * static_cast<int64_t>(size_of(dtype)) > most_kept)
+      return;
+    if (!s.place) s.place = body_.inputs[count_.carried];
+    sums_.push_back(s);
+  }
+  // Whether the condition reads a carried value.
+  bool is_tested(size_t i) {
+    if (tested_.empty()) collect_reads(condition_, tested_);
+    return tested_.count(condition_.inputs[i].get()) != 0;
+  }
+
+  // What a value is at all steps, after the loop: the step is the last dimension.
+  ValuePtr record(const ValuePtr& v, const ValuePtr& place) {
+    ValuePtr& found = recorded_[{v.get(), place.get()}];
+    if (found) return found;
+    graph::TensorType type = v->type;
+    const auto last = static_cast<int64_t>(type.shape.size());
+    type.shape.push_back(count_.steps);
+    type.ambiguous = false;
+    const ValuePtr before = graph::make_value(graph::Value::Kind::input, type);
+    loop_.inputs.push_back(primitives::fill(around_, 0, type).value);
+    condition_.inputs.push_back(graph::make_value(graph::Value::Kind::input, type));
+    body_.inputs.push_back(before);
+    body_.outputs.push_back(primitives::with_element({&body_, before}, last, {&body_, place}, {&body_, v}).value);
+    loop_.outputs.push_back(graph::make_value(graph::Value::Kind::result, type));
+    return found = loop_.outputs.back();
+  }
+  void add_up(const Sum& s, const ValuePtr& initial, const ValuePtr& result) {
+    const size_t before = around_.calls.size();
+    Sides sides(*s.product);
+    Var operands[2];
+    for (size_t side = 0; side < 2; ++side) {
+      const ValuePtr whole = s.reads[side] ? s.reads[side]->whole : s.records[side];
+      const int64_t dim = s.reads[side] ? s.reads[side]->dim : static_cast<int64_t>(whole->type.shape.size()) - 1;
+      sides.make_room(side, dim);
+      sides.contracting[side].push_back(dim);
+      operands[side] = {&around_, whole};
+    }
+    Var sum = sides.product(operands[0], operands[1]);
+    for (auto turn = s.turns.rbegin(); turn != s.turns.rend(); ++turn)
+      sum = primitives::transpose(sum, (*turn)->params.ints("permutation"));
+    Var{&around_, initial} + sum;
+    graph::locate(around_.calls, before, s.product->location, s.product->derivative);
+    around_.calls.back().outputs[0] = result;
+  }
+
+  Graph& around_;
+  Call& loop_;
+  Graph &body_, &condition_;
+  const Counter count_;
+  const std::vector<Call> calls_;
+  std::unordered_map<const Value*, const Call*> makers_;
+  std::unordered_map<const Value*, int> reads_;
+  std::unordered_map<const Value*, size_t> inputs_;
+  Values tested_;
+  std::vector<Sum> sums_;
+  std::map<std::pair<const Value*, const Value*>, ValuePtr> recorded_;
+};
+
+class StepProducts {
+ public:
+  void visit(Graph& g) {
+    std::vector<Call> calls;
+    calls.swap(g.calls);
+    for (Call& call : calls) {
+      poll();
+      rewrite_subgraphs(call, [this](Graph& inner) { visit(inner); });
+      const bool counts = primitives::control_of(call) == primitives::Control::loop && !primitives::records(call) &&
+                          counter(call).has_value();
+      if (!counts || !add(g, call)) g.calls.push_back(std::move(call));
+    }
+  }
+  bool any() const { return any_; }
+
+ private:
+  // Whether the loop is in the graph, with what follows it.
+  bool add(Graph& g, Call& call) {
+    LoopOfProducts loop(g, call);
+    any_ |= loop.read_early();
+    if (!loop.find_sums()) return false;
+    loop.keep_terms();
+    loop.add_up();
+    return any_ = true;
+  }
+
+  bool any_ = false;
+};
+
+}  // namespace
+
+void join_step_products(Graph& g) {
+  StepProducts products;
+  products.visit(g);
+  if (products.any()) list_inner_constants(g);
+}
+
+}  // namespace anvil::transform

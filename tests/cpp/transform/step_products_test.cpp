@@ -1,0 +1,138 @@
+// Products of the steps of a loop that become one product.
+#include <gtest/gtest.h>
+
+#include "primitives/families/control.h"
+#include "transform/simplify.h"
+#include "transform/tracing.h"
+
+namespace anvil::testing {
+namespace {
+
+using graph::Call;
+using primitives::dot_general;
+
+struct Case {
+  int64_t steps = 6;     // of the loop, of 6 in the tensors
+  bool turned = false;   // reads from the end
+  bool right = false;    // the operand of the loop stands on the right
+  bool batched = false;  // both operands have a batch in front
+  bool moves = false;    // the weights change from step to step
+  bool tested = false;   // the sum decides how long the loop runs
+};
+
+int64_t products_in(const Graph& g, bool in_loops) {
+  int64_t n = 0;
+  for (const Call& c : g.calls) {
+    n += !in_loops && c.primitive->name == "dot_general" ? 1 : 0;
+    for (const GraphPtr& inner : subgraphs(c))
+      for (const Call& step : inner->calls) n += in_loops && step.primitive->name == "dot_general" ? 1 : 0;
+  }
+  return n;
+}
+
+// h = tanh(h + xs[i] w), of 5 rows and 40 and 30 columns
+GraphPtr recurrence(const Case& of) {
+  const Shape batch = of.batched ? Shape{3} : Shape{};
+  const auto shaped = [&batch](Shape s) {
+    s.insert(s.begin(), batch.begin(), batch.end());
+    return s;
+  };
+  const auto b = static_cast<int64_t>(batch.size());
+  const Shape x = of.right ? Shape{40, 5} : Shape{5, 40}, w = of.right ? Shape{30, 40} : Shape{40, 30},
+              h = of.right ? Shape{30, 5} : Shape{5, 30};
+  Shape xs = shaped(x);
+  xs.insert(xs.begin() + b, 6);
+  return trace({f64(xs), f64(shaped(w)), f64(shaped(h))}, [=](Graph& g, const Vars& in_) {
+    return while_loop(
+        g, {integer(g, 0), in_[2], in_[1]}, [&](Graph& c, const Vars& s) { return s[0] < integer(c, of.steps); },
+        [&](Graph& c, const Vars& s) {
+          const Var at = of.turned ? integer(c, 6) - s[0] - integer(c, 1) : s[0];
+          const Var part = element(in(c, in_[0]), b, at), weights = of.moves ? s[2] * 0.5 : in(c, in_[1]);
+          const std::vector<int64_t> batches = of.batched ? std::vector<int64_t>{0} : std::vector<int64_t>{};
+          const Var q = of.right ? dot_general(weights, part, {b + 1}, {b}, batches, batches)
+                                 : dot_general(part, weights, {b + 1}, {b}, batches, batches);
+          return Vars{s[0] + integer(c, 1), primitives::record("tanh", {s[1] + q}), of.moves ? weights : s[2]};
+        });
+  });
+}
+
+// s = s + xs[i]' z, where z is made of the step: of 40 rows and 30 columns
+GraphPtr sum_of_steps(const Case& of) {
+  return trace({f64({6, 5, 40}), f64({5, 30}), f64({40, 30})}, [=](Graph& g, const Vars& in_) {
+    return while_loop(
+        g, {integer(g, 0), in_[2], in_[1]},
+        [&](Graph& c, const Vars& s) {
+          const Var more = s[0] < integer(c, of.steps);
+          return of.tested ? more & (reduce_sum(s[1], {0, 1}) < number(c, 1e300)) : more;
+        },
+        [&](Graph& c, const Vars& s) {
+          const Var at = of.turned ? integer(c, 5) - s[0] : s[0];
+          const Var part = element(in(c, in_[0]), 0, at), z = sin(s[2]);
+          const Var q = of.right ? transpose(dot_general(z, part, {0}, {0}, {}, {}), {1, 0})
+                                 : dot_general(part, z, {0}, {0}, {}, {});
+          return Vars{s[0] + integer(c, 1), of.right ? q + s[1] : s[1] + q, z};
+        });
+  });
+}
+
+std::vector<Tensor> inputs_of(const Graph& g) {
+  std::vector<Tensor> list;
+  for (const ValuePtr& v : g.inputs) {
+    std::vector<double> x;
+    for (int64_t k = 0; k < elements(v->type.shape); ++k) x.push_back(std::sin(0.37 * double(k) + double(list.size())));
+    list.push_back(tensor(v->type.shape, x));
+  }
+  return list;
+}
+
+// Gives the graph with its products joined, which computes the same.
+Graph joined(const GraphPtr& g) {
+  Graph made = *g;
+  transform::join_step_products(made);
+  transform::remove_dead_calls(made);
+  const std::vector<Tensor> inputs = inputs_of(*g);
+  const auto expected = eigen::evaluate(*g, inputs), got = eigen::evaluate(made, inputs);
+  EXPECT_EQ(got.size(), expected.size());
+  for (size_t k = 0; k < got.size(); ++k) {
+    if (!is_float(got[k].type.dtype)) continue;
+    const std::vector<double> a = numbers(expected[k]), b = numbers(got[k]);
+    for (size_t e = 0; e < a.size(); ++e) EXPECT_NEAR(a[e], b[e], 1e-12 * (1 + std::abs(a[e])));
+  }
+  return made;
+}
+
+TEST(StepProducts, OfWhatIsReadIsMadeBeforeTheLoop) {
+  for (const bool turned : {false, true})
+    for (const bool right : {false, true})
+      for (const bool batched : {false, true})
+        for (const int64_t steps : {3, 6}) {
+          SCOPED_TRACE(::testing::Message() << turned << right << batched << steps);
+          const Graph g = joined(recurrence({.steps = steps, .turned = turned, .right = right, .batched = batched}));
+          EXPECT_EQ(products_in(g, true), 0);
+          EXPECT_EQ(products_in(g, false), 1);
+        }
+}
+
+TEST(StepProducts, StayWhereTheyAreOfWhatChangesOrOfFewSteps) {
+  EXPECT_EQ(products_in(joined(recurrence({.moves = true})), true), 1);
+  EXPECT_EQ(products_in(joined(recurrence({.steps = 2})), true), 1);
+  EXPECT_EQ(products_in(joined(recurrence({.steps = 0})), true), 1);
+}
+
+TEST(StepProducts, OfSumsAreMadeAfterTheLoop) {
+  for (const bool turned : {false, true})
+    for (const bool right : {false, true}) {
+      SCOPED_TRACE(::testing::Message() << turned << right);
+      const Graph g = joined(sum_of_steps({.turned = turned, .right = right}));
+      EXPECT_EQ(products_in(g, true), 0);
+      EXPECT_EQ(products_in(g, false), 1);
+    }
+}
+
+TEST(StepProducts, OfSumsStayWhereAStepIsLeftOutOrTheSumIsRead) {
+  EXPECT_EQ(products_in(joined(sum_of_steps({.steps = 3})), true), 1);
+  EXPECT_EQ(products_in(joined(sum_of_steps({.tested = true})), true), 1);
+}
+
+}  // namespace
+}  // namespace anvil::testing
