@@ -93,6 +93,7 @@ Differentiable differentiable(const Graph& graph, const ValueList& sources, prim
     d.active.propagate(d.graph->calls);
   }
   capture_invariants(*d.graph);
+  if (read_products_early(*d.graph)) d.active.propagate(d.graph->calls);
   hoist_linear(*d.graph, d.active);
   if (mode == primitives::Reader::reverse && read_early(*d.graph, d.active)) {
     d.active.propagate(d.graph->calls);

@@ -34,6 +34,7 @@ void split_residuals(graph::Graph&);
 void absorb_readers(graph::Graph&);
 // Small products of the steps of a loop become one product before or behind it.
 void join_step_products(graph::Graph&);
+bool read_products_early(graph::Graph&);  // those before it only; whether there are any
 // Transposes that row-major reshapes of a text need, and those beside them, become none or one.
 void join_turns(graph::Graph&);
 bool keeps_row_major(Shape from, Shape to);  // a reshape in R's order: only sizes of 1 come or go

@@ -31,8 +31,8 @@ using primitives::Var;
 using Pairs = graph::IntegerLists;
 
 constexpr int64_t least_steps = 4;
-constexpr int64_t few_rows = 128;                  // of a step
-constexpr int64_t least_products = 1 << 12;        // of a step: less is no work for the kernel of products
+constexpr int64_t few_rows = 128;                 // of a step
+constexpr int64_t least_products = 1 << 12;       // of a step: less is no work for the kernel of products
 constexpr int64_t most_kept = int64_t(64) << 20;  // of what is kept for all steps
 
 bool is_product(const Call& c) { return primitives::primitive_of(c).acts == Acts::contracts; }
@@ -64,13 +64,15 @@ struct StepRead {
 // A loop and its body, which is about to change.
 class LoopOfProducts {
  public:
-  LoopOfProducts(Graph& around, Call& loop)
-      : around_(around),
-        loop_(loop),
-        body_(*loop.params.graph("body_graph")),
-        condition_(*loop.params.graph("cond_graph")),
-        count_(*counter(loop)),
-        calls_(body_.calls) {
+  LoopOfProducts(Graph& around, Call& loop, int64_t steps)
+      : around_(around), loop_(loop), body_(*loop.params.graph("body_graph")), steps_(steps), calls_(body_.calls) {
+    if (primitives::control_of(loop) == primitives::Control::loop) {
+      condition_ = loop.params.graph("cond_graph").get();
+      count_ = counter(loop);
+    }
+    carried_ = primitives::carried(loop);
+    tapes_ = loop.inputs.size() - carried_;
+    fields_ = body_.inputs.size() - carried_;
     for (const Call& c : calls_) {
       for (const ValuePtr& v : c.outputs) makers_[v.get()] = &c;
       for (const ValuePtr& v : c.inputs) ++reads_[v.get()];
@@ -94,26 +96,28 @@ class LoopOfProducts {
   }
   // Behind it: `add_up` goes with a loop that is in its place.
   bool find_sums() {
-    if (count_.start != 0 || count_.step != 1) return false;
-    for (size_t i = 0; i < body_.inputs.size(); ++i)
-      if (i != count_.carried) find_sum(i);
+    if (count_ && count_->step != 1) return false;
+    for (size_t i = 0; i < carried_; ++i) find_sum(i);
     return !sums_.empty();
   }
-  void keep_terms() {
-    for (Sum& s : sums_) {
-      for (size_t side = 0; side < 2; ++side)
-        if (!s.reads[side]) s.records[side] = record(s.product->inputs[side], s.place);
-    }
-  }
   void add_up() {
+    ValuePtr step;
+    for (Sum& s : sums_)
+      for (size_t side = 0; side < 2; ++side) {
+        if (s.reads[side]) continue;
+        if (!s.place && !step) step = number_of_step();
+        s.records[side] = record(s.product->inputs[side], s.place ? s.place : step);
+      }
     std::vector<ValuePtr> initial, results;
-    for (const Sum& s : sums_) initial.push_back(loop_.inputs[s.carried]), results.push_back(loop_.outputs[s.carried]);
-    std::vector<bool> keep(loop_.inputs.size(), true);
-    for (const Sum& s : sums_) keep[s.carried] = false;
-    for (auto* values : {&loop_.inputs, &loop_.outputs, &body_.inputs, &body_.outputs, &condition_.inputs}) {
-      size_t i = 0;
-      std::erase_if(*values, [&](const ValuePtr&) { return !keep[i++]; });
+    for (const Sum& s : sums_) {
+      initial.push_back(loop_.inputs[tapes_ + s.carried]);
+      results.push_back(loop_.outputs[s.carried]);
     }
+    drop(loop_.inputs, tapes_);
+    drop(loop_.outputs, 0);
+    drop(body_.inputs, fields_);
+    drop(body_.outputs, 0);
+    if (condition_) drop(condition_->inputs, 0);
     around_.calls.push_back(loop_);
     for (size_t k = 0; k < sums_.size(); ++k) add_up(sums_[k], initial[k], results[k]);
   }
@@ -137,7 +141,9 @@ class LoopOfProducts {
     if (makers_.count(v.get()) != 0) return nullptr;
     const auto input = inputs_.find(v.get());
     if (input == inputs_.end()) return v;
-    return body_.outputs[input->second] == v ? loop_.inputs[input->second] : nullptr;
+    if (input->second < fields_) return nullptr;
+    const size_t i = input->second - fields_;
+    return body_.outputs[i] == v ? loop_.inputs[tapes_ + i] : nullptr;
   }
   std::optional<StepRead> read_of_step(const ValuePtr& v) const {
     const Call* c = maker_of(v);
@@ -171,7 +177,7 @@ class LoopOfProducts {
     if (!read || !other) return false;
     const int64_t steps = read->whole->type.shape[static_cast<size_t>(read->dim)];
     const ValuePtr& result = c.outputs[0];
-    if (steps < least_steps || 2 * count_.steps < steps || size(result) * sum_of_products(c) < least_products ||
+    if (steps < least_steps || 2 * steps_ < steps || size(result) * sum_of_products(c) < least_products ||
         steps * size_in_bytes(result) > most_kept)
       return false;
     Sides sides(c);
@@ -204,7 +210,7 @@ class LoopOfProducts {
   }
 
   void find_sum(size_t i) {
-    const ValuePtr &sum = body_.inputs[i], &next = body_.outputs[i];
+    const ValuePtr &sum = body_.inputs[fields_ + i], &next = body_.outputs[i];
     const Call* add = maker_of(next);
     if (!add || primitives::primitive_of(*add).op != loops::Op::add || reads_[sum.get()] != 1 ||
         reads_[next.get()] != 1 || is_tested(i))
@@ -224,9 +230,8 @@ class LoopOfProducts {
     for (size_t side = 0; side < 2; ++side) {
       if (invariant(term->inputs[side])) return;
       const auto read = read_of_step(term->inputs[side]);
-      const bool pairs = read && read->whole->type.shape[static_cast<size_t>(read->dim)] == count_.steps &&
-                         (s.place ? read->place == s.place
-                                  : counts_all(body_, read->place, body_.inputs[count_.carried], count_.steps));
+      const bool pairs = read && read->whole->type.shape[static_cast<size_t>(read->dim)] == steps_ &&
+                         (s.place ? read->place == s.place : is_each_step(read->place));
       if (pairs) {
         s.reads[side] = read;
         s.place = read->place;
@@ -235,16 +240,30 @@ class LoopOfProducts {
       }
     }
     const int64_t products = sum_of_products(*term);
-    if (count_.steps < least_steps || products > few_rows || products * size(term->outputs[0]) < least_products ||
-        kept > size(term->outputs[0]) || kept * count_.steps * static_cast<int64_t>(size_of(dtype)) > most_kept)
+    if (steps_ < least_steps || products > few_rows || products * size(term->outputs[0]) < least_products ||
+        kept > size(term->outputs[0]) || kept * steps_ * static_cast<int64_t>(size_of(dtype)) > most_kept)
       return;
-    if (!s.place) s.place = body_.inputs[count_.carried];
     sums_.push_back(s);
   }
   // Whether the condition reads a carried value.
   bool is_tested(size_t i) {
-    if (tested_.empty()) collect_reads(condition_, tested_);
-    return tested_.count(condition_.inputs[i].get()) != 0;
+    if (!condition_) return false;
+    if (tested_.empty()) collect_reads(*condition_, tested_);
+    return tested_.count(condition_->inputs[i].get()) != 0;
+  }
+  bool is_each_step(const ValuePtr& place) const {
+    return count_ && counts_all(body_, place, body_.inputs[fields_ + count_->carried], count_->start, steps_);
+  }
+  // 0, 1, ... at the steps.
+  ValuePtr number_of_step() {
+    if (count_) {
+      const Var k{&body_, body_.inputs[fields_ + count_->carried]};
+      return count_->start == 0 ? k.value : (k - static_cast<double>(count_->start)).value;
+    }
+    const graph::TensorType type{DType::i64, {}};
+    const ValuePtr k = graph::make_value(graph::Value::Kind::input, type);
+    carry(k, primitives::fill(around_, 0, type).value, (Var{&body_, k} + 1).value);
+    return k;
   }
 
   // What a value is at all steps, after the loop: the step is the last dimension.
@@ -253,15 +272,27 @@ class LoopOfProducts {
     if (found) return found;
     graph::TensorType type = v->type;
     const auto last = static_cast<int64_t>(type.shape.size());
-    type.shape.push_back(count_.steps);
+    type.shape.push_back(steps_);
     type.ambiguous = false;
     const ValuePtr before = graph::make_value(graph::Value::Kind::input, type);
-    loop_.inputs.push_back(primitives::fill(around_, 0, type).value);
-    condition_.inputs.push_back(graph::make_value(graph::Value::Kind::input, type));
-    body_.inputs.push_back(before);
-    body_.outputs.push_back(primitives::with_element({&body_, before}, last, {&body_, place}, {&body_, v}).value);
-    loop_.outputs.push_back(graph::make_value(graph::Value::Kind::result, type));
-    return found = loop_.outputs.back();
+    const Var after = primitives::with_element({&body_, before}, last, {&body_, place}, {&body_, v});
+    return found = carry(before, primitives::fill(around_, 0, type).value, after.value);
+  }
+  // One more value; gives it as it is after the loop.
+  ValuePtr carry(const ValuePtr& value, const ValuePtr& initial, const ValuePtr& next) {
+    const ValuePtr result = graph::make_value(graph::Value::Kind::result, value->type);
+    const auto end = static_cast<std::ptrdiff_t>(carried_++);
+    loop_.inputs.push_back(initial);
+    body_.inputs.push_back(value);
+    if (condition_) condition_->inputs.push_back(graph::make_value(graph::Value::Kind::input, value->type));
+    body_.outputs.insert(body_.outputs.begin() + end, next);
+    loop_.outputs.insert(loop_.outputs.begin() + end, result);
+    return result;
+  }
+  // The sums, of carried values that begin at some place.
+  void drop(std::vector<ValuePtr>& values, size_t first) const {
+    for (auto s = sums_.rbegin(); s != sums_.rend(); ++s)
+      values.erase(values.begin() + static_cast<std::ptrdiff_t>(first + s->carried));
   }
   void add_up(const Sum& s, const ValuePtr& initial, const ValuePtr& result) {
     const size_t before = around_.calls.size();
@@ -284,9 +315,12 @@ class LoopOfProducts {
 
   Graph& around_;
   Call& loop_;
-  Graph &body_, &condition_;
-  const Counter count_;
+  Graph& body_;
+  Graph* condition_ = nullptr;
+  std::optional<Counter> count_;
+  const int64_t steps_;
   const std::vector<Call> calls_;
+  size_t carried_ = 0, tapes_ = 0, fields_ = 0;  // values; operands and inputs of the body ahead of these
   std::unordered_map<const Value*, const Call*> makers_;
   std::unordered_map<const Value*, int> reads_;
   std::unordered_map<const Value*, size_t> inputs_;
@@ -297,39 +331,57 @@ class LoopOfProducts {
 
 class StepProducts {
  public:
+  explicit StepProducts(bool sums) : sums_(sums) {}
+
   void visit(Graph& g) {
     std::vector<Call> calls;
     calls.swap(g.calls);
     for (Call& call : calls) {
       poll();
       rewrite_subgraphs(call, [this](Graph& inner) { visit(inner); });
-      const bool counts = primitives::control_of(call) == primitives::Control::loop && !primitives::records(call) &&
-                          counter(call).has_value();
-      if (!counts || !add(g, call)) g.calls.push_back(std::move(call));
+      const auto n = primitives::repeats(call) ? steps(call) : std::nullopt;
+      if (!n || !add(g, call, *n)) g.calls.push_back(std::move(call));
     }
   }
   bool any() const { return any_; }
 
  private:
+  // How often a loop runs, where that is known; tapes that it makes have as many records.
+  std::optional<int64_t> steps(const Call& c) {
+    std::optional<int64_t> n;
+    if (primitives::control_of(c) == primitives::Control::loop) {
+      n = trip_count(c);
+    } else if (const auto found = records_.find(c.inputs.at(0).get()); found != records_.end()) {
+      n = found->second;
+    }
+    if (n)
+      for (size_t k = primitives::carried(c); k < c.outputs.size(); ++k) records_[c.outputs[k].get()] = *n;
+    return n;
+  }
   // Whether the loop is in the graph, with what follows it.
-  bool add(Graph& g, Call& call) {
-    LoopOfProducts loop(g, call);
+  bool add(Graph& g, Call& call, int64_t n) {
+    LoopOfProducts loop(g, call, n);
     any_ |= loop.read_early();
-    if (!loop.find_sums()) return false;
-    loop.keep_terms();
+    if (!sums_ || !loop.find_sums()) return false;
     loop.add_up();
     return any_ = true;
   }
 
+  const bool sums_;
+  std::unordered_map<const Value*, int64_t> records_;  // on tapes
   bool any_ = false;
 };
 
-}  // namespace
-
-void join_step_products(Graph& g) {
-  StepProducts products;
+bool join(Graph& g, bool sums) {
+  StepProducts products(sums);
   products.visit(g);
   if (products.any()) list_inner_constants(g);
+  return products.any();
 }
+
+}  // namespace
+
+void join_step_products(Graph& g) { join(g, true); }
+bool read_products_early(Graph& g) { return join(g, false); }
 
 }  // namespace anvil::transform

@@ -51,7 +51,7 @@ std::optional<Counter> counter(const Call& c) {
   return Counter{k, *start, *step, distance <= 0 ? 0 : (distance + *step - 1) / *step};
 }
 
-bool counts_all(const Graph& body, ValuePtr v, const ValuePtr& k, int64_t n) {
+bool counts_all(const Graph& body, ValuePtr v, const ValuePtr& k, int64_t start, int64_t n) {
   int64_t sign = 1, shift = 0;  // what was asked for is sign * v + shift
   constexpr int64_t most = int64_t(1) << 30;
   const auto fits = [&](int64_t place) {
@@ -76,7 +76,7 @@ bool counts_all(const Graph& body, ValuePtr v, const ValuePtr& k, int64_t n) {
       return false;
     }
   }
-  return sign > 0 ? shift == 0 : shift == n - 1;
+  return shift == (sign > 0 ? -start : n - 1 + start);
 }
 
 bool overwrites(const Call& loop, size_t carried) {
@@ -84,7 +84,7 @@ bool overwrites(const Call& loop, size_t carried) {
   const Graph &condition = *loop.params.graph("cond_graph"), &body = *loop.params.graph("body_graph");
   const ValuePtr &array = body.inputs[carried], &result = body.outputs[carried];
   const Call* update = maker(body, result);
-  if (!count || count->start != 0 || count->step != 1 || !update || !primitives::primitive_of(*update).updates ||
+  if (!count || count->step != 1 || !update || !primitives::primitive_of(*update).updates ||
       update->inputs[0] != array)
     return false;
   const auto used = [](const Graph& g, const ValuePtr& v) {
@@ -105,7 +105,7 @@ bool overwrites(const Call& loop, size_t carried) {
   for (size_t d = 0; d < whole.size(); ++d) {
     if (part[d] == whole[d]) continue;
     if (steps || part[d] != 1 || whole[d] != count->steps ||
-        !counts_all(body, update->inputs[2 + d], body.inputs[count->carried], whole[d]))
+        !counts_all(body, update->inputs[2 + d], body.inputs[count->carried], count->start, whole[d]))
       return false;
     steps = true;
   }

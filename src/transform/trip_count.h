@@ -21,9 +21,9 @@ inline std::optional<int64_t> trip_count(const graph::Call& loop) {
   return k ? std::optional(k->steps) : std::nullopt;
 }
 
-// Whether v takes all of 0, ..., n - 1 in the body of a loop whose k counts from 0 in ones, n times: k or n - 1 - k, in
-// any dtype.
-bool counts_all(const graph::Graph& body, graph::ValuePtr v, const graph::ValuePtr& k, int64_t n);
+// Whether v takes all of 0, ..., n - 1 in the body of a loop whose k counts `start`, start + 1, ..., n times: k - start or
+// n - 1 - (k - start), in any dtype.
+bool counts_all(const graph::Graph& body, graph::ValuePtr v, const graph::ValuePtr& k, int64_t start, int64_t n);
 
 // Whether a loop writes each element of a carried array once, a step of one dimension at a time, and reads
 // none of them: what the array held before does not matter.

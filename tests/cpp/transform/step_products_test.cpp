@@ -13,11 +13,15 @@ using primitives::dot_general;
 
 struct Case {
   int64_t steps = 6;     // of the loop, of 6 in the tensors
+  int64_t first = 0;     // what the loop counts from
   bool turned = false;   // reads from the end
   bool right = false;    // the operand of the loop stands on the right
+  bool middle = false;   // the steps are not the first dimension
   bool batched = false;  // both operands have a batch in front
   bool moves = false;    // the weights change from step to step
   bool tested = false;   // the sum decides how long the loop runs
+  bool made = false;     // both terms of a sum are made of the step
+  bool read = false;     // the sum is read in the loop
 };
 
 int64_t products_in(const Graph& g, bool in_loops) {
@@ -41,13 +45,14 @@ GraphPtr recurrence(const Case& of) {
   const Shape x = of.right ? Shape{40, 5} : Shape{5, 40}, w = of.right ? Shape{30, 40} : Shape{40, 30},
               h = of.right ? Shape{30, 5} : Shape{5, 30};
   Shape xs = shaped(x);
-  xs.insert(xs.begin() + b, 6);
+  const int64_t dim = b + (of.middle ? 1 : 0);
+  xs.insert(xs.begin() + dim, 6);
   return trace({f64(xs), f64(shaped(w)), f64(shaped(h))}, [=](Graph& g, const Vars& in_) {
     return while_loop(
         g, {integer(g, 0), in_[2], in_[1]}, [&](Graph& c, const Vars& s) { return s[0] < integer(c, of.steps); },
         [&](Graph& c, const Vars& s) {
           const Var at = of.turned ? integer(c, 6) - s[0] - integer(c, 1) : s[0];
-          const Var part = element(in(c, in_[0]), b, at), weights = of.moves ? s[2] * 0.5 : in(c, in_[1]);
+          const Var part = element(in(c, in_[0]), dim, at), weights = of.moves ? s[2] * 0.5 : in(c, in_[1]);
           const std::vector<int64_t> batches = of.batched ? std::vector<int64_t>{0} : std::vector<int64_t>{};
           const Var q = of.right ? dot_general(weights, part, {b + 1}, {b}, batches, batches)
                                  : dot_general(part, weights, {b + 1}, {b}, batches, batches);
@@ -60,14 +65,15 @@ GraphPtr recurrence(const Case& of) {
 GraphPtr sum_of_steps(const Case& of) {
   return trace({f64({6, 5, 40}), f64({5, 30}), f64({40, 30})}, [=](Graph& g, const Vars& in_) {
     return while_loop(
-        g, {integer(g, 0), in_[2], in_[1]},
+        g, {integer(g, of.first), in_[2], in_[1]},
         [&](Graph& c, const Vars& s) {
-          const Var more = s[0] < integer(c, of.steps);
+          const Var more = s[0] < integer(c, of.first + of.steps);
           return of.tested ? more & (reduce_sum(s[1], {0, 1}) < number(c, 1e300)) : more;
         },
         [&](Graph& c, const Vars& s) {
-          const Var at = of.turned ? integer(c, 5) - s[0] : s[0];
-          const Var part = element(in(c, in_[0]), 0, at), z = sin(s[2]);
+          const Var step = s[0] - integer(c, of.first), at = of.turned ? integer(c, 5) - step : step;
+          const Var read = element(in(c, in_[0]), 0, at), part = of.made ? sin(read) : read;
+          const Var z = of.read ? sin(s[2]) + slice(s[1], {0, 0}, {5, 30}, {1, 1}) : sin(s[2]);
           const Var q = of.right ? transpose(dot_general(z, part, {0}, {0}, {}, {}), {1, 0})
                                  : dot_general(part, z, {0}, {0}, {}, {});
           return Vars{s[0] + integer(c, 1), of.right ? q + s[1] : s[1] + q, z};
@@ -104,13 +110,15 @@ Graph joined(const GraphPtr& g) {
 TEST(StepProducts, OfWhatIsReadIsMadeBeforeTheLoop) {
   for (const bool turned : {false, true})
     for (const bool right : {false, true})
-      for (const bool batched : {false, true})
-        for (const int64_t steps : {3, 6}) {
-          SCOPED_TRACE(::testing::Message() << turned << right << batched << steps);
-          const Graph g = joined(recurrence({.steps = steps, .turned = turned, .right = right, .batched = batched}));
-          EXPECT_EQ(products_in(g, true), 0);
-          EXPECT_EQ(products_in(g, false), 1);
-        }
+      for (const bool middle : {false, true})
+        for (const bool batched : {false, true})
+          for (const int64_t steps : {3, 6}) {
+            SCOPED_TRACE(::testing::Message() << turned << right << middle << batched << steps);
+            const Graph g = joined(
+                recurrence({.steps = steps, .turned = turned, .right = right, .middle = middle, .batched = batched}));
+            EXPECT_EQ(products_in(g, true), 0);
+            EXPECT_EQ(products_in(g, false), 1);
+          }
 }
 
 TEST(StepProducts, StayWhereTheyAreOfWhatChangesOrOfFewSteps) {
@@ -121,17 +129,40 @@ TEST(StepProducts, StayWhereTheyAreOfWhatChangesOrOfFewSteps) {
 
 TEST(StepProducts, OfSumsAreMadeAfterTheLoop) {
   for (const bool turned : {false, true})
-    for (const bool right : {false, true}) {
-      SCOPED_TRACE(::testing::Message() << turned << right);
-      const Graph g = joined(sum_of_steps({.turned = turned, .right = right}));
-      EXPECT_EQ(products_in(g, true), 0);
-      EXPECT_EQ(products_in(g, false), 1);
-    }
+    for (const bool right : {false, true})
+      for (const bool made : {false, true})
+        for (const int64_t first : {0, 1}) {
+          SCOPED_TRACE(::testing::Message() << turned << right << made << first);
+          const Graph g = joined(sum_of_steps({.first = first, .turned = turned, .right = right, .made = made}));
+          EXPECT_EQ(products_in(g, true), 0);
+          EXPECT_EQ(products_in(g, false), 1);
+        }
 }
 
 TEST(StepProducts, OfSumsStayWhereAStepIsLeftOutOrTheSumIsRead) {
   EXPECT_EQ(products_in(joined(sum_of_steps({.steps = 3})), true), 1);
   EXPECT_EQ(products_in(joined(sum_of_steps({.tested = true})), true), 1);
+  EXPECT_EQ(products_in(joined(sum_of_steps({.read = true})), true), 1);
+}
+
+// The way back of h = tanh(xs[i] w + h u): of w a product of all steps, of u one of what was recorded.
+TEST(StepProducts, OfAWayBack) {
+  const GraphPtr f = trace({f64({6, 8, 20}), f64({20, 30}), f64({30, 30})}, [](Graph& g, const Vars& in_) {
+    const Var h = broadcast_in_dim(number(g, 0.1), {8, 30}, {});
+    const Vars r = while_loop(
+        g, {integer(g, 1), h}, [](Graph& c, const Vars& s) { return s[0] < integer(c, 7); },
+        [&](Graph& c, const Vars& s) {
+          const Var x = element(in(c, in_[0]), 0, s[0] - integer(c, 1));
+          const Var sum =
+              dot_general(x, in(c, in_[1]), {1}, {0}, {}, {}) + dot_general(s[1], in(c, in_[2]), {1}, {0}, {}, {});
+          return Vars{s[0] + integer(c, 1), primitives::record("tanh", {sum})};
+        });
+    return Vars{reduce_sum(r[1] * r[1], {0, 1})};
+  });
+  expect_gradient(f, inputs_of(*f), 1, 1e-5);
+  const Graph g = joined(transform::gradient(*f, {false, true, true}, false));
+  EXPECT_EQ(products_in(g, true), 3) << "h u, which the way back makes again, and back to h";
+  EXPECT_EQ(products_in(g, false), 3) << "x w, and back to w and to u";
 }
 
 }  // namespace
