@@ -148,12 +148,20 @@ void OrdinaryProgram::solved() {
   keep(chance(50) ? l : triangular_solve(l, transpose(x, {1, 0}), true, true, false, chance(50)));
 }
 
-// for some steps: state = body(state), with the values around it.
+// for some steps: state = body(state), with the values around it, of which steps may read a part each; what they make
+// may be recorded.
 void OrdinaryProgram::repeated() {
   if (depth_ > 1) return;
   std::vector<Var> init = {recent()};
   if (chance(60)) init.push_back(recent());
   if (chance(40) && init[0].shape().size() == 2) keep(transpose(init[0], {1, 0}));  // what the body may read
+  const size_t states = init.size();
+  const int64_t steps = 1 + below(3);
+  const bool records = init[0].dtype() == dtype && elements(init[0].shape()) * steps <= most_elements() && chance(50);
+  Shape recorded = init[0].shape();
+  recorded.push_back(steps);
+  if (records) init.push_back(fill(*g_, 0, {dtype, recorded}));
+  const Var read = chance(50) ? recent() : Var{};
   const graph::TensorType i32{DType::i32, {}, false};
   init.push_back(literal(*g_, 0, i32));
   auto condition = std::make_shared<graph::Graph>(), body = std::make_shared<graph::Graph>();
@@ -161,25 +169,37 @@ void OrdinaryProgram::repeated() {
     for (const auto& inner : {condition, body})
       inner->inputs.push_back(graph::make_value(graph::Value::Kind::input, {v.dtype(), v.shape()}));
   Var counter{condition.get(), condition->inputs.back()};
-  condition->outputs = {(counter < double(1 + below(3))).value};
+  condition->outputs = {(counter < double(steps)).value};
   graph::Graph* outer = std::exchange(g_, body.get());
   const size_t mark = pool_.size();
   const double work = work_;
   ++depth_;
-  std::vector<Var> states;
-  for (size_t k = 0; k + 1 < init.size(); ++k) states.push_back({g_, body->inputs[k]}), pool_.push_back(states.back());
+  const Var step{g_, body->inputs.back()}, place = chance(50) ? step : literal(step, steps - 1) - step;
+  for (size_t k = 0; k < states; ++k) pool_.push_back({g_, body->inputs[k]});
+  if (read.value && !read.shape().empty()) {
+    const int64_t dim = below(static_cast<int>(read.shape().size()));
+    if (read.shape()[static_cast<size_t>(dim)] > 0) pool_.push_back(element(here(read), dim, place));
+  }
   grow(1 + below(3));
   std::vector<Var> next;
-  for (Var s : states) {
+  const auto made_like = [&](Var s) {
     Var made = s;
     for (Var v : pool_)
       if (v.shape() == s.shape() && v.dtype() == s.dtype() && !(v.value == s.value) && chance(70)) made = here(v);
+    return made;
+  };
+  for (size_t k = 0; k < states; ++k) {
+    const Var s{g_, body->inputs[k]};
+    Var made = made_like(s);
     if (s.dtype() == dtype && chance(70)) made = s * 0.9 + record("tanh", {made}) * 0.1;
     next.push_back(made);
   }
   if (next.size() == 2 && next[0].shape() == next[1].shape() && next[0].dtype() == next[1].dtype() && chance(40))
     std::swap(next[0], next[1]);
-  next.push_back(Var{g_, body->inputs.back()} + 1.0);
+  if (records)
+    next.push_back(with_element({g_, body->inputs[states]}, static_cast<int64_t>(recorded.size()) - 1, place,
+                                made_like({g_, body->inputs[0]})));
+  next.push_back(step + 1.0);
   for (Var v : next) body->outputs.push_back(v.value);
   --depth_;
   work_ = work + 3 * (work_ - work);
