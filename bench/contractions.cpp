@@ -135,6 +135,9 @@ int main(int count, char** arguments) {
     for (const char* y : {"kn", "nk"})
       for (const char* x : {"mk", "km"}) row(x, y, {{'m', 512}, {'n', n}, {'k', 256}});
   for (int64_t m : {4, 8, 16, 32, 64, 128}) row("mk", "kn", {{'m', m}, {'n', 512}, {'k', 256}});
+  for (int64_t m : {2, 4, 8, 16, 24})  // a step of a recurrent cell
+    for (int64_t n : {32, 64, 128, 256})
+      for (const char* y : {"kn", "nk"}) row("mk", y, {{'m', m}, {'n', n}, {'k', n}});
   for (int64_t n : {8, 16, 24, 32, 48, 64, 128})
     for (const char* x : {"bmk", "mkb"})
       row(x, x[0] == 'b' ? "bnk" : "knb",

@@ -20,9 +20,6 @@ constexpr double in_loops_of_vectors = 2.3;          // where the elements of a 
 constexpr double in_loops_of_batch = 4;              // where they are not
 constexpr double in_loops_of_windows = 1.3;          // where windows overlap, which blocks would copy, along memory
 constexpr double in_loops_of_deep_windows = 5;       // across it, or where a few lines of the depth fill the cache
-constexpr int64_t in_flight = 4;                     // vectors of sums that hide how long one addition takes
-constexpr double least_work_of_few_sums = 1 << 15;   // multiplications, where loops have fewer
-constexpr double half_tile = 1.3;                    // of a tile with one register of rows instead of two
 constexpr double pack_together = 8, pack_across = 12, pack_batch = 20, pack_alone = 40;  // one element
 constexpr double pack_widened = 16;                                                      // at least, of a small float
 constexpr double store_row = 16, store_alone = 20, store_batch = 28;                     // one sum
@@ -35,11 +32,6 @@ Tile tile_of(const ProductShape& s, const Target& target) {
   return {rows, target.vector_bytes >= 64 ? 12 : target.vector_bytes == 32 ? 6 : 4};
 }
 double whole(int64_t n, int64_t size) { return static_cast<double>((n + size - 1) / size * size); }
-double whole_rows(int64_t n, int64_t size) {
-  const int64_t rest = n % size;
-  return rest > 0 && rest <= size / 2 ? static_cast<double>(n - rest) + half_tile * static_cast<double>(size / 2)
-                                      : whole(n, size);
-}
 
 double cost_packed(const ProductShape& s, const Tile& tile) {
   double a = s.batch_of_a_together ? pack_batch : pack_alone, b = s.batch_of_b_together ? pack_batch : pack_alone;
@@ -62,18 +54,11 @@ double cost_packed(const ProductShape& s, const Tile& tile) {
   if (s.widened) a = std::max(a, pack_widened), b = std::max(b, pack_widened);
   const double rows = static_cast<double>(s.rows), columns = static_cast<double>(s.columns);
   return static_cast<double>(s.depth) *
-             (whole_rows(s.rows, tile.rows) * whole(s.columns, tile.columns) + a * rows + b * columns) +
+             (whole(s.rows, tile.rows) * whole(s.columns, tile.columns) + a * rows + b * columns) +
          (s.batch_together > 0           ? store_batch
           : s.rows_together >= tile.rows ? store_row
                                          : store_alone) *
              rows * columns;
-}
-
-// Sums in loops lie beside each other along the rows; a lane without one waits as long.
-int64_t sums_at_once(const ProductShape& s, const Tile& tile) { return std::min(s.rows, in_flight * tile.rows / 2); }
-bool has_few_sums(const ProductShape& s, const Tile& tile) {
-  return s.batch_together == 0 && !s.windows && !s.depth_together && s.rows_of_a_together &&
-         sums_at_once(s, tile) < in_flight * tile.rows / 2;
 }
 
 double cost_of_one_in_loops(const ProductShape& s, const Tile& tile) {
@@ -84,10 +69,7 @@ double cost_of_one_in_loops(const ProductShape& s, const Tile& tile) {
     return along && !deep ? in_loops_of_windows : in_loops_of_deep_windows;
   }
   if (s.whole_depth_together && std::min(s.rows, s.columns) == 1) return in_loops_of_lines;
-  const double one = s.rows_of_a_together && s.bytes_of_a <= in_cache ? in_loops : in_loops_across;
-  return has_few_sums(s, tile)
-             ? one * static_cast<double>(in_flight * tile.rows / 2) / static_cast<double>(sums_at_once(s, tile))
-             : one;
+  return s.rows_of_a_together && s.bytes_of_a <= in_cache ? in_loops : in_loops_across;
 }
 
 // Whether the elements of an operand are those of several of its rows or columns, of which there are `lines`.
@@ -160,7 +142,7 @@ bool packed_is_faster(const ProductShape& s, const Target& target) {
                                                          target.vector_bytes, s.one_operand}));
   const double in_loops_all = cost_of_one_in_loops(s, tile) * static_cast<double>(s.rows) *
                               static_cast<double>(s.columns) * static_cast<double>(s.depth);
-  return s.all >= (has_few_sums(s, tile) ? least_work_of_few_sums : least_work) && in_tiles < in_loops_all;
+  return s.all >= least_work && in_tiles < in_loops_all;
 }
 
 }  // namespace anvil::compiler

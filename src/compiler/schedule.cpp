@@ -171,11 +171,16 @@ class Scheduler {
   struct Sums {
     std::unordered_set<LocalId> locals;
     std::unordered_set<Expr> by_v, by_u, by_both;
-    double steps = 0;  // of the loops between v and the sums
+    double steps = 0;       // of the loops between v and the sums
+    bool function = false;  // in one of these
   };
   static void find_sums(const Block& b, Variable v, Variable u, Sums& sums, double steps = 1) {
     for (const Stmt& s : b) {
-      if (auto f = std::get_if<For>(&s.is)) find_sums(f->body, v, u, sums, steps * static_cast<double>(extent(*f)));
+      if (auto f = std::get_if<For>(&s.is)) {
+        const LoopFacts facts = loop_facts(*f);
+        sums.function = sums.function || (facts.function && !facts.updated.empty());
+        find_sums(f->body, v, u, sums, steps * static_cast<double>(extent(*f)));
+      }
       auto update = std::get_if<loops::Update>(&s.is);
       if (update == nullptr) continue;
       sums.locals.insert(update->local);
@@ -197,21 +202,25 @@ class Scheduler {
     int m = 0, n = 0;  // copies of v and of u; 0: there is none
     double cost = 0;   // of all steps of both loops
   };
+  static constexpr double least_steps_before_a_function = 16;
   RegisterBlock register_block(const For& u, const For& v) const {
     Sums sums;
     find_sums(v.body, v.variable, u.variable, sums);
     bool v_sums = !loop_facts(v).updated.empty();
     LoopFacts facts = loop_facts(u);
-    if (sums.locals.empty() || sums.by_v.empty() || facts.function || facts.one_by_one || !facts.updated.empty() ||
-        !independent(program_, u))
+    if (sums.locals.empty() || sums.by_v.empty() || sums.function || (v_sums && facts.function) || facts.one_by_one ||
+        !facts.updated.empty() || !independent(program_, u))
       return {};
+    // what follows sums is code for each of them, and short sums are no reason for more of it
+    const double most = facts.function ? 8 : 32;
+    if (facts.function && sums.steps < least_steps_before_a_function) return {};
     double accumulators = static_cast<double>(sums.locals.size()), loads_v = static_cast<double>(sums.by_v.size()),
            loads_u = static_cast<double>(sums.by_u.size()), loads_both = static_cast<double>(sums.by_both.size());
     RegisterBlock best;
     for (int n = 1; n <= 12 && n <= extent(u); ++n)
       for (int m = 1; m <= 8 && int64_t(m) * v.width <= extent(v); ++m) {
         double block = static_cast<double>(m) * n;
-        if (block > 32 || accumulators * block + std::max(1.0, loads_v) * m + 1 > target_.registers) continue;
+        if (block > most || accumulators * block + std::max(1.0, loads_v) * m + 1 > target_.registers) continue;
         double step =
             std::max({4.0, 0.5 * accumulators * block, 0.5 * (loads_v * m + loads_u * n + loads_both * block)});
         double blocks_v = ceil_div(extent(v), int64_t(m) * v.width), blocks_u = ceil_div(extent(u), n);

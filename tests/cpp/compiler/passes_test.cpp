@@ -271,6 +271,21 @@ TEST(Schedule, VectorsFitTheTarget) {
   EXPECT_EQ(std::get<For>(p.body.at(0).is).width, 4);
 }
 
+// A step of a recurrent cell: eight sums of one register are under way at a time, and then the function is called.
+TEST(Schedule, AFunctionOfLongSumsLeavesThemInBlocks) {
+  const auto text_of = [](int64_t depth) {
+    Builder b;
+    Var h = b.input(DType::f32, {8, depth}), u = b.input(DType::f32, {depth, 64});
+    b.output(record("tanh", {dot_general(h, u, {1}, {0}, {}, {})}));
+    const compiler::Target target = {32, 16};
+    expect_passes_agree(*b.g, numbers_for(*b.g), 1e-5, target);
+    return print(compiler::compile(*b.g, target));
+  };
+  const std::string deep = text_of(200), flat = text_of(8);
+  EXPECT_NE(deep.find("unroll 8 {"), std::string::npos) << deep;
+  EXPECT_EQ(flat.find("unroll"), std::string::npos) << flat;
+}
+
 // Crossproducts of many matrices, whose elements lie side by side: some of the matrices stay in the cache for all
 // products with their columns. Those left over follow.
 TEST(Blocks, WhatIsReadAgainStaysInTheCache) {
