@@ -35,7 +35,10 @@ constexpr int64_t few_rows = 128;                 // of a step
 constexpr int64_t least_products = 1 << 12;       // of a step: less is no work for the kernel of products
 constexpr int64_t most_kept = int64_t(64) << 20;  // of what is kept for all steps
 
-bool is_product(const Call& c) { return primitives::primitive_of(c).acts == Acts::contracts; }
+bool is_product(const Call& c) {
+  const primitives::Primitive& p = primitives::primitive_of(c);
+  return p.acts == Acts::contracts && p.axes == Axes::paired;
+}
 int64_t sum_of_products(const Call& c) { return primitives::primitive_of(c).products(c); }
 int64_t size(const ValuePtr& v) { return elements(v->type.shape); }
 

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "primitives/families/control.h"
+#include "support/convolution.h"
 #include "transform/simplify.h"
 #include "transform/tracing.h"
 
@@ -125,6 +126,26 @@ TEST(StepProducts, StayWhereTheyAreOfWhatChangesOrOfFewSteps) {
   EXPECT_EQ(products_in(joined(recurrence({.moves = true})), true), 1);
   EXPECT_EQ(products_in(joined(recurrence({.steps = 2})), true), 1);
   EXPECT_EQ(products_in(joined(recurrence({.steps = 0})), true), 1);
+}
+
+// Which contract, too.
+TEST(StepProducts, AreNoConvolutions) {
+  const test::Layer layer{2, 3, 8, 4, 3};
+  Shape xs = layer.input(), w = layer.kernel();
+  xs.insert(xs.begin(), 6);
+  const GraphPtr f = trace({f64(xs), f64(w)}, [&](Graph& g, const Vars& in_) {
+    const Vars r = while_loop(
+        g, {integer(g, 0), primitives::fill(g, 0, f64(w)), number(g, 0)},
+        [](Graph& c, const Vars& s) { return s[0] < integer(c, 6); },
+        [&](Graph& c, const Vars& s) {
+          const Var y = test::convolved(layer, element(in(c, in_[0]), 0, s[0]), in(c, in_[1]));
+          return Vars{s[0] + integer(c, 1), s[1] + in(c, in_[1]), s[2] + reduce_sum(y * y, {0, 1, 2, 3})};
+        });
+    return Vars{r[2]};
+  });
+  const std::vector<Tensor> inputs = inputs_of(*f);
+  EXPECT_EQ(numbers(eigen::evaluate(joined(f), inputs)[0]), numbers(eigen::evaluate(*f, inputs)[0]));
+  joined(transform::gradient(*f, {true, true}, false));
 }
 
 TEST(StepProducts, OfSumsAreMadeAfterTheLoop) {
