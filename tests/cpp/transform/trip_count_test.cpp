@@ -55,6 +55,7 @@ TEST(Overwrites, NotWhatIsReadOrNotWhollyWritten) {
   EXPECT_FALSE(found({.start = 1}));
   EXPECT_FALSE(found({.end = 4}));
   EXPECT_FALSE(found({.first = 1}));
+  EXPECT_FALSE(found({.first = 4}));
   EXPECT_FALSE(found({.turned = true, .first = -1}));
   EXPECT_FALSE(found({.start = 1, .end = 6}));
   EXPECT_FALSE(found({.end = 4, .turned = true}));
