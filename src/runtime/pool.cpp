@@ -27,7 +27,7 @@ constexpr size_t huge_page = size_t(1) << 21, least_page = 4096;
 constexpr size_t shared_from = size_t(1) << 15;  // such blocks are parts of a region
 constexpr size_t mapped_from = size_t(1) << 22;  // such blocks are mapped, at multiples of a huge page
 constexpr size_t region_bytes = size_t(1) << 23;
-constexpr size_t looked_at = size_t(1) << 15, most_touched = size_t(1) << 23;
+constexpr size_t most_touched = size_t(1) << 23;
 constexpr int classes = 4 * 48;
 
 struct Region;
@@ -235,7 +235,7 @@ class Pool {
   // as many as take no moment. The first ones of a process may take many times what later ones do, and the first block
   // in a huge page what those behind it do not.
   void touch(void* memory, size_t bytes) {
-    if (bytes < looked_at) return;
+    if (bytes < shared_from) return;
     const size_t some = std::min(bytes, most_touched);
     const double start = thread_seconds();
     for (size_t at = 0; at < some; at += least_page) static_cast<volatile char*>(memory)[at] = 0;

@@ -17,6 +17,7 @@
 #include "primitives/families/control.h"
 #include "primitives/vocabulary/infer.h"
 #include "primitives/vocabulary/var.h"
+#include "transform/loop.h"
 #include "transform/rewrite.h"
 #include "transform/simplify.h"
 #include "transform/trip_count.h"
@@ -53,6 +54,9 @@ struct Sides {
       for (int64_t& d : pairs->at(side))
         if (d >= at) ++d;
   }
+  Ints free(size_t side, const ValuePtr& operand) const {
+    return primitives::other_axes(operand->type.shape.size(), contracting[side], batching[side]);
+  }
   Var product(Var lhs, Var rhs) const {
     return primitives::dot_general(lhs, rhs, contracting[0], contracting[1], batching[0], batching[1]);
   }
@@ -68,14 +72,17 @@ struct StepRead {
 class LoopOfProducts {
  public:
   LoopOfProducts(Graph& around, Call& loop, int64_t steps)
-      : around_(around), loop_(loop), body_(*loop.params.graph("body_graph")), steps_(steps), calls_(body_.calls) {
-    if (primitives::control_of(loop) == primitives::Control::loop) {
+      : around_(around),
+        loop_(loop),
+        seen_(loop),
+        body_(*loop.params.graph("body_graph")),
+        steps_(steps),
+        calls_(body_.calls),
+        carried_(seen_.carried) {
+    if (!seen_.is_scan()) {
       condition_ = loop.params.graph("cond_graph").get();
       count_ = counter(loop);
     }
-    carried_ = primitives::carried(loop);
-    tapes_ = loop.inputs.size() - carried_;
-    fields_ = body_.inputs.size() - carried_;
     for (const Call& c : calls_) {
       for (const ValuePtr& v : c.outputs) makers_[v.get()] = &c;
       for (const ValuePtr& v : c.inputs) ++reads_[v.get()];
@@ -113,12 +120,12 @@ class LoopOfProducts {
       }
     std::vector<ValuePtr> initial, results;
     for (const Sum& s : sums_) {
-      initial.push_back(loop_.inputs[tapes_ + s.carried]);
+      initial.push_back(seen_.initial(s.carried));
       results.push_back(loop_.outputs[s.carried]);
     }
-    drop(loop_.inputs, tapes_);
+    drop(loop_.inputs, seen_.counts.size());
     drop(loop_.outputs, 0);
-    drop(body_.inputs, fields_);
+    drop(body_.inputs, seen_.fields);
     drop(body_.outputs, 0);
     if (condition_) drop(condition_->inputs, 0);
     around_.calls.push_back(loop_);
@@ -144,9 +151,9 @@ class LoopOfProducts {
     if (makers_.count(v.get()) != 0) return nullptr;
     const auto input = inputs_.find(v.get());
     if (input == inputs_.end()) return v;
-    if (input->second < fields_) return nullptr;
-    const size_t i = input->second - fields_;
-    return body_.outputs[i] == v ? loop_.inputs[tapes_ + i] : nullptr;
+    if (input->second < seen_.fields) return nullptr;
+    const size_t i = input->second - seen_.fields;
+    return body_.outputs[i] == v ? seen_.initial(i) : nullptr;
   }
   std::optional<StepRead> read_of_step(const ValuePtr& v) const {
     const Call* c = maker_of(v);
@@ -184,7 +191,8 @@ class LoopOfProducts {
         steps * size_in_bytes(result) > most_kept)
       return false;
     Sides sides(c);
-    const int64_t rows = size(c.inputs[side]) / (sum_of_products(c) * batch(c, sides));
+    const ValuePtr& part = c.inputs[side];
+    const int64_t rows = elements(primitives::take(part->type.shape, sides.free(side, part)));
     if (rows > few_rows) return false;
     sides.make_room(side, read->dim);
     const Var xs{&around_, read->whole}, w{&around_, other};
@@ -196,24 +204,16 @@ class LoopOfProducts {
     body_.calls.back().outputs[0] = result;
     return true;
   }
-  static int64_t batch(const Call& c, const Sides& sides) {
-    int64_t n = 1;
-    for (const int64_t d : sides.batching[0]) n *= c.inputs[0]->type.shape[static_cast<size_t>(d)];
-    return n;
-  }
   // Of the steps in the product: behind the batch, among the free dimensions of their operand.
   static int64_t place_of(const Call& c, size_t side, const StepRead& read, const Sides& sides) {
-    const auto free = [&](size_t s, size_t rank) {
-      return primitives::other_axes(rank, sides.contracting[s], sides.batching[s]);
-    };
-    const Ints own = free(side, read.whole->type.shape.size());
+    const Ints own = sides.free(side, read.whole);
     const auto ahead = static_cast<int64_t>(std::find(own.begin(), own.end(), read.dim) - own.begin());
     const auto batched = static_cast<int64_t>(sides.batching[0].size());
-    return batched + ahead + (side == 0 ? 0 : static_cast<int64_t>(free(0, c.inputs[0]->type.shape.size()).size()));
+    return batched + ahead + (side == 0 ? 0 : static_cast<int64_t>(sides.free(0, c.inputs[0]).size()));
   }
 
   void find_sum(size_t i) {
-    const ValuePtr &sum = body_.inputs[fields_ + i], &next = body_.outputs[i];
+    const ValuePtr &sum = seen_.carry(i), &next = body_.outputs[i];
     const Call* add = maker_of(next);
     if (!add || primitives::primitive_of(*add).op != loops::Op::add || reads_[sum.get()] != 1 ||
         reads_[next.get()] != 1 || is_tested(i))
@@ -255,12 +255,12 @@ class LoopOfProducts {
     return tested_.count(condition_->inputs[i].get()) != 0;
   }
   bool is_each_step(const ValuePtr& place) const {
-    return count_ && counts_all(body_, place, body_.inputs[fields_ + count_->carried], count_->start, steps_);
+    return count_ && counts_all(body_, place, seen_.carry(count_->carried), count_->start, steps_);
   }
   // 0, 1, ... at the steps.
   ValuePtr number_of_step() {
     if (count_) {
-      const Var k{&body_, body_.inputs[fields_ + count_->carried]};
+      const Var k{&body_, seen_.carry(count_->carried)};
       return count_->start == 0 ? k.value : (k - static_cast<double>(count_->start)).value;
     }
     const graph::TensorType type{DType::i64, {}};
@@ -318,12 +318,13 @@ class LoopOfProducts {
 
   Graph& around_;
   Call& loop_;
+  const Loop seen_;  // its first carried values stay where they are until the sums are dropped
   Graph& body_;
   Graph* condition_ = nullptr;
   std::optional<Counter> count_;
   const int64_t steps_;
   const std::vector<Call> calls_;
-  size_t carried_ = 0, tapes_ = 0, fields_ = 0;  // values; operands and inputs of the body ahead of these
+  size_t carried_;  // with what was added
   std::unordered_map<const Value*, const Call*> makers_;
   std::unordered_map<const Value*, int> reads_;
   std::unordered_map<const Value*, size_t> inputs_;
@@ -343,7 +344,7 @@ class StepProducts {
       poll();
       rewrite_subgraphs(call, [this](Graph& inner) { visit(inner); });
       const auto n = primitives::repeats(call) ? steps(call) : std::nullopt;
-      if (!n || !add(g, call, *n)) g.calls.push_back(std::move(call));
+      if (!n || !makes_products(call) || !add(g, call, *n)) g.calls.push_back(std::move(call));
     }
   }
   bool any() const { return any_; }
@@ -360,6 +361,10 @@ class StepProducts {
     if (n)
       for (size_t k = primitives::carried(c); k < c.outputs.size(); ++k) records_[c.outputs[k].get()] = *n;
     return n;
+  }
+  static bool makes_products(const Call& loop) {
+    const std::vector<Call>& calls = loop.params.graph("body_graph")->calls;
+    return std::any_of(calls.begin(), calls.end(), is_product);
   }
   // Whether the loop is in the graph, with what follows it.
   bool add(Graph& g, Call& call, int64_t n) {
