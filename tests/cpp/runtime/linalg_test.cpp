@@ -206,7 +206,8 @@ TYPED_TEST(Linalg, Triangles) {
         }
 }
 
-// Of whole numbers all sums are exact, so that only the last rounding is left; C is made in several parts.
+// Of whole numbers all sums are exact, so that only the last rounding is left; C is made in several parts, and on one
+// thread several blocks of sums go to one part in each direction.
 template <class S>
 void expect_small_products() {
   using product::Axis;
@@ -231,8 +232,11 @@ void expect_small_products() {
   }
 }
 TEST(SmallProducts, AddUpInFloatsAndRoundOnce) {
-  expect_small_products<Float16>();
-  expect_small_products<BFloat16>();
+  for (const int threads : {1, 0}) {
+    set_threads(threads);
+    expect_small_products<Float16>();
+    expect_small_products<BFloat16>();
+  }
 }
 
 // Every instruction set of this processor; blocks in all three directions have edges.
