@@ -24,8 +24,9 @@ using fit = fitted<number<V>>;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-// The layout of a number, and the arguments beyond which results are constant. exp_low lies far below the logarithm of
-// the smallest subnormal: processors take a hundred cycles for a product that is subnormal or just below, none for less.
+// The layout of a number, and the arguments beyond which results are constant. exp_low is -2 bias ln2, where the powers
+// of two that scale() multiplies by are zeros: processors take up to a hundred cycles for a product that is subnormal or
+// less, none for zeros.
 template <class T>
 struct format;
 template <>
@@ -36,7 +37,7 @@ struct format<float> {
   static constexpr float integers = 0x1p23f;   // numbers from here on are integers,
   static constexpr float shifter = 0x1.8p23f;  // adding this rounds to an integer
   static constexpr uint32_t exponent_mask = 0xff800000;
-  static constexpr float exp_low = -170, exp_high = 89, expm1_low = -18, expm1_same = 0x1p-30f, tanh_high = 10;
+  static constexpr float exp_low = -176.06, exp_high = 89, expm1_low = -18, expm1_same = 0x1p-30f, tanh_high = 10;
   static constexpr float erf_high = 4.1, erfc_square_high = 110, erfc_high = 11, angle_high = 0x1p15f,
                          rsqrt_low = 0x1p-100f, rsqrt_scale = 0x1p24f, quotient_low = 0x1p-70f, digamma_low = 0x1p-40f,
                          square_high = 0x1p60f;
@@ -49,7 +50,7 @@ struct format<double> {
   static constexpr double integers = 0x1p52;
   static constexpr double shifter = 0x1.8p52;
   static constexpr uint64_t exponent_mask = 0xfff0000000000000;
-  static constexpr double exp_low = -1400, exp_high = 710, expm1_low = -38, expm1_same = 0x1p-60, tanh_high = 20;
+  static constexpr double exp_low = -1418.18, exp_high = 710, expm1_low = -38, expm1_same = 0x1p-60, tanh_high = 20;
   static constexpr double erf_high = 6, erfc_square_high = 750, erfc_high = 28, angle_high = 0x1p26,
                           rsqrt_low = 0x1p-960, rsqrt_scale = 0x1p54, quotient_low = 0x1p-900, digamma_low = 0x1p-70,
                           square_high = 0x1p500;

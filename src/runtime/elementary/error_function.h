@@ -40,7 +40,7 @@ V erfc_far(V x, V square, V square_low) {
   using F = fit<V>;
   using L = layout<V>;
   mask<V> beyond = V(L::erfc_square_high) < square;
-  square = select(beyond, V(L::erfc_square_high), square);
+  square = select(beyond, V(-L::exp_low), square);  // no underflow, see building_blocks.h
   square_low = select(beyond, V(0), square_low);
   V ax = lesser(V(L::erfc_high), abs(x));
   V d = ax + V(F::erfc_shift);
