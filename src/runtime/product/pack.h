@@ -33,44 +33,51 @@ struct Places {
 
 constexpr int64_t square = 4;
 
-// to[i + height * p] = from[lines[i] + p] for i, p < square
+// to[i + height * p] = lines[i][p] for i, p < square
 #if defined(__SSE2__)
-inline void transpose(float* to, int64_t height, const float* from, const int64_t* lines) {
-  __m128 a = _mm_loadu_ps(from + lines[0]), b = _mm_loadu_ps(from + lines[1]), c = _mm_loadu_ps(from + lines[2]),
-         d = _mm_loadu_ps(from + lines[3]);
+inline void transpose(float* to, int64_t height, const float* const* lines, int64_t p) {
+  __m128 a = _mm_loadu_ps(lines[0] + p), b = _mm_loadu_ps(lines[1] + p), c = _mm_loadu_ps(lines[2] + p),
+         d = _mm_loadu_ps(lines[3] + p);
   _MM_TRANSPOSE4_PS(a, b, c, d);
   _mm_storeu_ps(to, a);
   _mm_storeu_ps(to + height, b);
   _mm_storeu_ps(to + 2 * height, c);
   _mm_storeu_ps(to + 3 * height, d);
 }
-inline void transpose(double* to, int64_t height, const double* from, const int64_t* lines) {
+inline void transpose(double* to, int64_t height, const double* const* lines, int64_t p) {
   for (int64_t i = 0; i < square; i += 2)
-    for (int64_t p = 0; p < square; p += 2) {
-      const __m128d a = _mm_loadu_pd(from + lines[i] + p), b = _mm_loadu_pd(from + lines[i + 1] + p);
-      _mm_storeu_pd(to + i + height * p, _mm_unpacklo_pd(a, b));
-      _mm_storeu_pd(to + i + height * (p + 1), _mm_unpackhi_pd(a, b));
+    for (int64_t q = 0; q < square; q += 2) {
+      const __m128d a = _mm_loadu_pd(lines[i] + p + q), b = _mm_loadu_pd(lines[i + 1] + p + q);
+      _mm_storeu_pd(to + i + height * q, _mm_unpacklo_pd(a, b));
+      _mm_storeu_pd(to + i + height * (q + 1), _mm_unpackhi_pd(a, b));
     }
 }
 #else
 template <class T>
-void transpose(T* to, int64_t height, const T* from, const int64_t* lines) {
-  for (int64_t p = 0; p < square; ++p)
-    for (int64_t i = 0; i < square; ++i) to[i + height * p] = from[lines[i] + p];
+void transpose(T* to, int64_t height, const T* const* lines, int64_t p) {
+  for (int64_t q = 0; q < square; ++q)
+    for (int64_t i = 0; i < square; ++i) to[i + height * q] = lines[i][p + q];
 }
 #endif
 
-// Runs of elements, at `height` elements from each other in `to` and at the depth's places in `from`.
-template <int64_t n, class T>
-void copy_runs(T* to, int64_t height, const T* from, const Places& depth) {
-  for (int64_t p = 0; p < depth.count; ++p) std::memcpy(to + height * p, from + depth[p], n * sizeof(T));
-}
+// Some lines, n steps of which lie together: to[i + height * p] = from[lines[i] + p].
 template <class T>
-void copy_run(T* to, int64_t height, const T* from, const Places& depth, int64_t n) {
-  for (; n >= 16; n -= 16, to += 16, from += 16) copy_runs<16>(to, height, from, depth);
-  for (; n >= 12; n -= 12, to += 12, from += 12) copy_runs<12>(to, height, from, depth);
-  for (; n >= 4; n -= 4, to += 4, from += 4) copy_runs<4>(to, height, from, depth);
-  for (; n > 0; --n, ++to, ++from) copy_runs<1>(to, height, from, depth);
+void transpose_lines(T* to, int64_t height, const T* from, const Places& lines, int64_t n) {
+  constexpr int64_t in_line = 64 / sizeof(T);
+  int64_t i = 0;
+  for (; i + square <= lines.count; i += square) {
+    const T* const four[square] = {from + lines[i], from + lines[i + 1], from + lines[i + 2], from + lines[i + 3]};
+    for (int64_t r = i + square; r < std::min(i + 2 * square, lines.count); ++r)
+      for (int64_t q = 0; q < std::min(n, 4 * in_line); q += in_line) __builtin_prefetch(from + lines[r] + q);
+    int64_t p = 0;
+    for (; p + square <= n; p += square) transpose(to + i + height * p, height, four, p);
+    for (; p < n; ++p)
+      for (int64_t r = 0; r < square; ++r) to[i + r + height * p] = four[r][p];
+  }
+  for (; i < lines.count; ++i) {
+    const T* const line = from + lines[i];
+    for (int64_t p = 0; p < n; ++p) to[i + height * p] = line[p];
+  }
 }
 
 // The elements of a step after each other. Steps far from each other are no pattern that the processor foresees.
@@ -89,22 +96,50 @@ void gather_lines(T* to, int64_t height, const T* from, const Places& lines, con
   }
 }
 
-// Some lines in squares, where the depth lies together.
+// Lines apart from each other, whose steps may lie together in runs.
 template <class T>
 void pack_lines(T* to, int64_t height, const T* from, const Places& lines, const Places& depth) {
-  int64_t i = 0;
-  for (; i + square <= lines.count && depth.run(0) >= square; i += square) {
-    const int64_t four[square] = {lines[i], lines[i + 1], lines[i + 2], lines[i + 3]};
-    for (int64_t p = 0; p < depth.count;) {
-      const bool together = depth.from(p, square).run(0) == square;
-      if (together)
-        transpose(to + i + height * p, height, from + depth[p], four);
-      else
-        for (int64_t r = 0; r < square; ++r) to[i + r + height * p] = from[lines[i + r] + depth[p]];
-      p += together ? square : 1;
+  for (int64_t p = 0, n = 0; p < depth.count; p += n) {
+    n = depth.run(p);
+    if (n >= square) {
+      transpose_lines(to + height * p, height, from + depth[p], lines, n);
+      continue;
     }
+    while (p + n < depth.count && depth.run(p + n) < square) ++n;
+    gather_lines(to + height * p, height, from, lines, depth.from(p, n));
   }
-  if (i < lines.count) gather_lines(to + i, height, from, lines.from(i, lines.count - i), depth);
+}
+
+// Lines that lie together, in panels of n of them, `panel` elements from each other: a step of all of these is one
+// run of memory.
+template <int64_t n, class T>
+void copy_lines(T* to, int64_t height, int64_t panel, int64_t count, const T* from, const Places& depth) {
+  constexpr int64_t ahead = 8, in_line = 64 / sizeof(T);
+  for (int64_t p = 0; p < depth.count; ++p) {
+    const T *const step = from + depth[p], *const later = from + depth[std::min(p + ahead, depth.count - 1)];
+    for (int64_t k = 0; k < n * count; k += in_line) __builtin_prefetch(later + k);
+    for (int64_t k = 0; k < count; ++k) std::memcpy(to + height * p + panel * k, step + n * k, n * sizeof(T));
+  }
+}
+template <class T>
+void copy_run(T* to, int64_t height, const T* from, const Places& depth, int64_t n) {
+  for (; n >= 16; n -= 16, to += 16, from += 16) copy_lines<16>(to, height, 0, 1, from, depth);
+  for (; n >= 4; n -= 4, to += 4, from += 4) copy_lines<4>(to, height, 0, 1, from, depth);
+  for (; n > 0; --n, ++to, ++from) copy_lines<1>(to, height, 0, 1, from, depth);
+}
+template <class T>
+void copy_panels(T* to, int64_t height, int64_t count, const T* from, const Places& depth) {
+  const int64_t panel = height * depth.count;
+  switch (height) {
+    case 4: return copy_lines<4>(to, height, panel, count, from, depth);
+    case 6: return copy_lines<6>(to, height, panel, count, from, depth);
+    case 8: return copy_lines<8>(to, height, panel, count, from, depth);
+    case 12: return copy_lines<12>(to, height, panel, count, from, depth);
+    case 16: return copy_lines<16>(to, height, panel, count, from, depth);
+    case 32: return copy_lines<32>(to, height, panel, count, from, depth);
+    default:
+      for (int64_t k = 0; k < count; ++k) copy_run(to + panel * k, height, from + height * k, depth, height);
+  }
 }
 
 // One panel: to[i + height * p] = from[lines[i] + depth[p]].
@@ -120,7 +155,6 @@ void pack_panel(T* to, int64_t height, const T* from, const Places& lines, const
     pack_lines(to + i, height, from, lines.from(i, n), depth);
   }
 }
-
 // The same of small floats, which become numbers to compute with.
 template <class T, class S>
 void pack_panel(T* to, int64_t height, const S* from, const Places& lines, const Places& depth) {
@@ -134,20 +168,29 @@ void pack_panel(T* to, int64_t height, const S* from, const Places& lines, const
   }
 }
 
-// All panels of an array of S; the last one is filled up with zeros.
+// Panels of lines of an array of S; the last one is filled up with zeros.
 template <class T, class S>
 __attribute__((noinline)) void pack(T* to, const void* from, const Places& lines, const Places& depth, int64_t height) {
-  for (int64_t first = 0; first < lines.count; first += height, to += height * depth.count) {
-    if (first + height > lines.count) std::fill(to, to + height * depth.count, T(0));
-    pack_panel(to, height, static_cast<const S*>(from), lines.from(first, height), depth);
+  constexpr int64_t together = 8;
+  const S* const elements = static_cast<const S*>(from);
+  for (int64_t i = 0, n = 0; i < lines.count; i += n * height, to += n * height * depth.count) {
+    if constexpr (std::is_same_v<S, T>)
+      if (n = lines.from(i, together * height).run(0) / height; n > 0) {
+        copy_panels(to, height, n, elements + lines[i], depth);
+        continue;
+      }
+    n = 1;
+    if (i + height > lines.count) std::fill(to, to + height * depth.count, T(0));
+    pack_panel(to, height, elements, lines.from(i, height), depth);
   }
 }
 
-// The steps of a panel times their weights.
+// The steps of panels of some lines times their weights.
 template <class T>
-void weigh(T* panel, int64_t height, const T* weights, const Places& depth) {
-  for (int64_t p = 0; p < depth.count; ++p)
-    for (int64_t i = 0; i < height; ++i) panel[i + height * p] *= weights[depth[p]];
+void weigh(T* panels, int64_t lines, int64_t height, const T* weights, const Places& depth) {
+  for (int64_t i = 0; i < lines; i += height)
+    for (int64_t p = 0; p < depth.count; ++p, panels += height)
+      for (int64_t r = 0; r < height; ++r) panels[r] *= weights[depth[p]];
 }
 
 // to[rows[i] + columns[j]] = from[i + ld * j]

@@ -111,17 +111,16 @@ class Blocks {
       const int64_t nj = std::min(n_block_, part.j1 - j0);
       for (int64_t p0 = 0; p0 < a_depth_.count; p0 += depth_block) {
         const Places a_depth = a_depth_.from(p0, depth_block), b_depth = b_depth_.from(p0, depth_block);
-        for (int64_t j = 0; j < nj; j += kernel_.columns)
-          if (packs_b(j0 + j))
-            storage_.pack(packed_b + j * b_depth.count, b, n_.from(j0 + j, kernel_.columns), b_depth, kernel_.columns);
+        each_packed(packs_b_, j0, nj, kernel_.columns, [&](int64_t j, int64_t n) {
+          storage_.pack(packed_b + (j - j0) * b_depth.count, b, n_.from(j, n), b_depth, kernel_.columns);
+        });
         for (int64_t i0 = part.i0; i0 < part.i1; i0 += m_block_) {
           const int64_t mi = std::min(m_block_, part.i1 - i0);
-          for (int64_t i = 0; i < mi; i += kernel_.rows)
-            if (packs_a(i0 + i)) {
-              T* const panel = packed_a + i * a_depth.count;
-              storage_.pack(panel, a, m_.from(i0 + i, kernel_.rows), a_depth, kernel_.rows);
-              if (weights) weigh(panel, kernel_.rows, weights, weights_.from(p0, depth_block));
-            }
+          each_packed(packs_a_, i0, mi, kernel_.rows, [&](int64_t i, int64_t n) {
+            T* const panels = packed_a + (i - i0) * a_depth.count;
+            storage_.pack(panels, a, m_.from(i, n), a_depth, kernel_.rows);
+            if (weights) weigh(panels, n, kernel_.rows, weights, weights_.from(p0, depth_block));
+          });
           for (int64_t j = 0; j < nj; j += kernel_.columns)
             for (int64_t i = 0; i < mi; i += kernel_.rows)
               if (wanted(i0 + i, j0 + j))
@@ -133,6 +132,16 @@ class Blocks {
     }
   }
 
+  // Of lines from `first` on, those of panels that are packed, as many together as follow each other.
+  template <class F>
+  static void each_packed(const std::vector<bool>& packs, int64_t first, int64_t count, int64_t height, F f) {
+    for (int64_t i = first, n = 0; i < first + count; i += n) {
+      n = height;
+      if (!packs[size_t(i / height)]) continue;
+      while (i + n < first + count && packs[size_t((i + n) / height)]) n += height;
+      f(i, n);
+    }
+  }
   // Whether a tile holds any element that is.
   bool wanted(int64_t i, int64_t j) const {
     if (update_.of == Elements::lower) return i + kernel_.rows > j;
@@ -157,12 +166,13 @@ class Blocks {
   void choose_places() {
     const bool few_rows = panels(m_.count, kernel_.rows) <= few_tiles;
     const bool few_columns = panels(n_.count, kernel_.columns) <= few_tiles;
-    const auto near = [&](const Places& lines) {
-      return lines.count * a_depth_.count * int64_t(sizeof(T)) <= in_second_cache;
+    const auto near = [](const Places& lines, const Places& depth) {
+      const int64_t reach = std::abs(depth[depth.count - 1] - depth[0]);
+      return std::max(lines.count * depth.count, reach) * int64_t(sizeof(T)) <= in_second_cache;
     };
-    if (few_columns || near(m_)) a_step_ = spacing(a_depth_, a_depth_.count);
+    if (few_columns || near(m_, a_depth_)) a_step_ = spacing(a_depth_, a_depth_.count);
     if (few_rows) streams_b_ = find_runs();
-    if (!streams_b_ && (few_rows || near(n_))) b_step_ = spacing(b_depth_, b_depth_.count);
+    if (!streams_b_ && (few_rows || near(n_, b_depth_))) b_step_ = spacing(b_depth_, b_depth_.count);
   }
   // Whether the depth lies together in B, in long runs.
   bool find_runs() {

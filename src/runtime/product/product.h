@@ -35,7 +35,7 @@ void contract(S* c, const S* a, const S* b, std::span<const Axis> axes,
 }
 
 // A part of an operand is read where it lies if so few tiles use it, and of B, where its columns do not lie together,
-// if the depth does in runs of so many elements; of A also if the rows and the depth are so many bytes.
+// if the depth does in runs of so many elements; of either also if it and the memory it lies in are so many bytes.
 constexpr int64_t few_tiles = 4, least_run = 32, in_second_cache = 256 << 10;
 
 // A matrix in memory: element (i, j) at data[i * row + j * column].

@@ -79,7 +79,8 @@ TYPED_TEST(Linalg, Products) {
 }
 
 // Axes in any layout, with every instruction set of this processor: several of each kind and in any order,
-// batches, windows that overlap, a depth that lies together in either operand or in none, results whose rows
+// batches, windows that overlap, a depth that lies together in either operand, in none, or in short or longer runs,
+// operands whose lines lie together, all or some, a long way from one step of the depth to the next, results whose rows
 // do not lie together, an axis that is in no operand.
 TYPED_TEST(Linalg, Contractions) {
   using product::Axis;
@@ -94,7 +95,11 @@ TYPED_TEST(Linalg, Contractions) {
       {{20, 64, 80, 0}, {64, 1, 0, 1}, {3, 0, 70, 64 * 64}, {64, 0, 1, 64}},
       {{18, 1, 1, 0}, {20, 18, 2, 0}, {24, 360, 0, 120}, {4, 0, 1, 30}, {30, 0, 90, 1}},
       {{4, 1000, 0, 0}, {10, 1, 1, 0}, {12, 10, 0, 1}, {33, 0, 10, 12}},
-      {{30, 2, 1, 0}, {30, 60, 0, 1}, {450, 0, 30, 30}}};
+      {{30, 2, 1, 0}, {30, 60, 0, 1}, {450, 0, 30, 30}},
+      {{200, 1, 1, 0}, {90, 200, 0, 1}, {40, 0, 2000, 3000}},
+      {{25, 1, 1, 0}, {9, 25, 40, 0}, {7, 225, 0, 1}, {13, 1575, 0, 9}, {40, 0, 2000, 3000}},
+      {{70, 1, 60, 0}, {30, 70, 0, 61}, {3, 0, 1, 1}, {5, 0, 11, 12}},
+      {{70, 1, 90, 0}, {30, 70, 0, 91}, {6, 0, 1, 1}, {2, 0, 7, 8}, {5, 0, 17, 18}}};
   for (size_t k = 0; k < all.size(); ++k) {
     std::array<int64_t, 3> size = {1, 1, 1};
     for (const Axis& x : all[k])
