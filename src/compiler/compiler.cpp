@@ -20,6 +20,7 @@ const std::vector<Pass>& passes() {
       {"collapse", [](loops::Program& p, const Target& target) { collapse_loops(p, target); }},
       {"schedule", [](loops::Program& p, const Target& target) { schedule(p, target); }},
       {"blocks", [](loops::Program& p, const Target& target) { block_for_caches(p, target); }},
+      {"streams", [](loops::Program& p, const Target& target) { stream_sums(p, target); }},
       {"parallel", [](loops::Program& p, const Target& target) { cut_into_tasks(p, target); }},
       {"buffers", [](loops::Program& p, const Target&) { plan_buffers(p); }},
   };

@@ -26,6 +26,7 @@ void place_results(loops::Program&);                  // temporaries lie where a
 void collapse_loops(loops::Program&, const Target&);  // adjacent loops over contiguous memory become one
 void schedule(loops::Program&, const Target&);        // which loop is a vector, how many steps are in flight
 void block_for_caches(loops::Program&, const Target&);  // what is read again stays in a cache
+void stream_sums(loops::Program&, const Target&);       // sums across memory go along it
 void cut_into_tasks(loops::Program&, const Target&);    // large nests become tasks that threads share
 void plan_buffers(loops::Program&);                     // places of the temporaries in the arena
 

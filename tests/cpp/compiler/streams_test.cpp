@@ -1,0 +1,123 @@
+// Long sums across memory, which go along it.
+#include "compiler/graphs.h"
+#include "support/run_compiled.h"
+#include "transform/reverse.h"
+
+namespace anvil::test {
+namespace {
+
+using namespace primitives;
+using loops::For;
+
+constexpr compiler::Target small_cache = {32, 16, false, 25'000, 4096};
+
+std::string text_of(const graph::Graph& g, const compiler::Target& target) {
+  std::string text;
+  for (const compiler::Stage& s : compiler::stages(*optimized(g), target))
+    if (s.name == "streams") text = s.text;
+  return text;
+}
+bool streams(const graph::Graph& g, const compiler::Target& target = small_cache) {
+  return text_of(g, target).find("  s") != std::string::npos;
+}
+// Of each pass, and as machine code, on several threads, against the evaluator.
+void expect_right(const graph::Graph& g, double tolerance) {
+  const auto inputs = numbers_for(g);
+  for (const compiler::Target& target : {small_cache, compiler::Target{64, 32, false, 1, 4096}})
+    expect_passes_agree(*optimized(g), inputs, tolerance, target);
+  compiler::Target target = llvm_backend::target();
+  target.task = 2, target.cache = 4096;
+  const std::vector<Tensor> got = run_compiled(g, inputs, {1, 2, 3}, &target), want = eigen::evaluate(g, inputs);
+  for (size_t k = 0; k < want.size(); ++k)
+    for (int64_t i = 0; i < elements(want[k].type.shape); ++i) {
+      const auto at = [i](const Tensor& t) {
+        return t.type.dtype == DType::f64 ? static_cast<const double*>(t.data.get())[i]
+                                          : double(static_cast<const float*>(t.data.get())[i]);
+      };
+      ASSERT_NEAR(at(got[k]), at(want[k]), tolerance * std::max(1.0, std::abs(at(want[k])))) << k << " " << i;
+    }
+}
+Var of_rows(Var v, Var like) { return broadcast_in_dim(v, like.shape(), {0}); }
+
+// Some columns, a round of 256, several rounds; rows of one block, of several, and with some left over.
+TEST(Streams, SumsOfRows) {
+  for (const auto& [t, rows, columns] : {std::tuple{DType::f32, 257, 70},
+                                         {DType::f64, 130, 64},
+                                         {DType::f64, 600, 80},
+                                         {DType::f32, 1100, 65},
+                                         {DType::f64, 129, 530}}) {
+    Builder b;
+    Var x = b.input(t, {rows, columns});
+    b.output(reduce_sum(x * x, {1}));
+    EXPECT_TRUE(streams(*b.g)) << rows << " " << columns;
+    expect_right(*b.g, t == DType::f64 ? 1e-12 : 1e-5);
+  }
+}
+// Sums that the next one needs, what is made between them, several sums in a loop, and a store after them.
+TEST(Streams, WhatStandsBetweenSums) {
+  Builder b;
+  Var x = b.input(DType::f64, {300, 70}), w = b.input(DType::f64, {70});
+  Var mean = reduce_sum(x, {1}) / 70.0, apart = x - of_rows(mean, x);
+  Var spread = sqrt(reduce_sum(apart * apart, {1}) / 69.0);
+  b.output(mean);
+  b.output(spread);
+  Var most = reduce_max(x, {1});
+  b.output(most + log(reduce_sum(exp(x - of_rows(most, x)), {1})));
+  b.output(reduce_sum(x * broadcast_in_dim(w, x.shape(), {1}), {1}) * mean);
+  EXPECT_TRUE(streams(*b.g));
+  expect_right(*b.g, 1e-10);
+}
+TEST(Streams, BatchesAndGradients) {
+  Builder b;
+  Var x = b.input(DType::f64, {150, 66, 3});
+  b.output(reduce_sum(exp(x), {1}));
+  Var e = exp(x - broadcast_in_dim(reduce_max(x, {1}), x.shape(), {0, 2}));
+  b.output(e / broadcast_in_dim(reduce_sum(e, {1}), e.shape(), {0, 2}));
+  EXPECT_TRUE(streams(*b.g));
+  expect_right(*b.g, 1e-11);
+}
+// Not finite numbers and zeros with signs are what they were.
+TEST(Streams, SpecialNumbers) {
+  Builder b;
+  Var x = b.input(DType::f64, {200, 90});
+  b.output(reduce_sum(x, {1}));
+  b.output(reduce_max(x, {1}));
+  EXPECT_TRUE(streams(*b.g));
+  std::vector<Tensor> inputs = numbers_for(*b.g);
+  auto* numbers = static_cast<double*>(inputs[0].data.get());
+  for (int j = 0; j < 90; ++j) numbers[3 + 200 * j] = -0.0, numbers[4 + 200 * j] = -INFINITY;
+  numbers[5 + 200 * 89] = NAN, numbers[6 + 200 * 17] = INFINITY, numbers[7] = NAN;
+  compiler::Target target = llvm_backend::target();
+  target.cache = 4096;
+  const std::vector<Tensor> got = run_compiled(*b.g, inputs, {1, 2}, &target), want = eigen::evaluate(*b.g, inputs);
+  for (size_t k = 0; k < 2; ++k)
+    for (int i = 3; i < 8; ++i) {
+      const double a = static_cast<const double*>(got[k].data.get())[i],
+                   e = static_cast<const double*>(want[k].data.get())[i];
+      EXPECT_TRUE(std::isnan(e)             ? std::isnan(a)
+                  : std::isinf(e) || e == 0 ? a == e
+                                            : std::abs(a - e) < 1e-10)
+          << k << " " << i << ": " << a << " " << e;
+      if (e == 0) {
+        EXPECT_EQ(std::signbit(a), std::signbit(e)) << k << " " << i;
+      }
+    }
+}
+// Sums along memory, close to each other, short ones, and of what a cache holds stay as they are.
+TEST(Streams, OthersStayAsTheyAre) {
+  const auto sum = [](int64_t rows, int64_t columns, int64_t dim, const compiler::Target& target) {
+    Builder b;
+    Var x = b.input(DType::f64, {rows, columns});
+    b.output(reduce_sum(x, {dim}));
+    return streams(*b.g, target);
+  };
+  EXPECT_TRUE(sum(300, 100, 1, small_cache));
+  EXPECT_FALSE(sum(300, 100, 0, small_cache));
+  EXPECT_FALSE(sum(100, 300, 1, small_cache));
+  EXPECT_FALSE(sum(300, 50, 1, small_cache));
+  EXPECT_FALSE(sum(300, 100, 1, {32, 16}));
+  EXPECT_TRUE(sum(1000, 100, 1, {32, 16}));
+}
+
+}  // namespace
+}  // namespace anvil::test
