@@ -154,6 +154,20 @@ close() {
   exit "$status"
 }
 
+# A mutant that no longer applies tests nothing.
+test_mutants_apply() {
+  local patch
+  command -v patch >/dev/null || { note "patch is not installed: whether the mutants apply is not tested"; return 0; }
+  say "Mutants: whether they still apply"
+  for patch in "$root"/tests/mutants/*.patch; do
+    if patch -d "$root" -p1 --dry-run --force --fuzz=0 --silent <"$patch" >/dev/null 2>&1; then
+      passed=$((passed + 1))
+    else
+      problem "$(basename "$patch") does not apply"
+    fi
+  done
+}
+
 run_tests() {
   trap close EXIT
   trap 'exit 143' TERM
@@ -163,6 +177,7 @@ run_tests() {
   prepare_build
   : >"$logs/times"
   local start=$SECONDS
+  test_mutants_apply
   test_core
   test_sanitized
   test_package

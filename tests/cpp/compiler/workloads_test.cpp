@@ -104,7 +104,7 @@ TEST(Workloads, SumsOneAfterTheOtherHaveAllRegisters) {
   const auto along = [&](Var v) { return broadcast_in_dim(v, x.shape(), {0}); };
   Var mean = reduce_sum(x, {1}) / 64.0, d = x - along(mean);
   b.output(record("rsqrt", {reduce_sum(d * d, {1}) / 64.0 + 1e-5}));
-  const loops::Program p = compiler::compile(*b.g, {32, 16, false, 1e12});
+  const loops::Program p = compiler::compile(*b.g, {32, 16, false, 1e12, 1 << 24});
   ASSERT_EQ(p.body.size(), 1u) << print(p);
   EXPECT_EQ(std::get<For>(p.body[0].is).copies, 4) << print(p);
 }
