@@ -7,19 +7,22 @@
 //       a1 += x1[i, p]                         for i in 0..512 vector 8 x 4 { s2[i] = 0 }
 //     }                                        for p2 in 0..16 {
 //     out1[i] = a1                               for i in 0..512 vector 8 x 4 {
-//   }                                              a2 = 0
+//   }                                              a2 = s2[i]
 //                                                  for p in 0..16 { a2 += x1[i + 512*b, p + 16*p2 + 256*p3] }
-//                                                  s2[i] = s2[i] + a2
+//                                                  s2[i] = a2
 //                                              ...
 //                                              for i in 0..512 vector 8 x 4 { s1[i] += s2[i] }
 //                                            }
 //                                            for i in 0..512 vector 8 x 4 { out1[i + 512*b] = s1[i] }
+//                                          }
 //
 // In the order on the left every line of memory is far from the one before it, which no processor foresees. The steps of
 // a vector loop are independent of each other, so that what follows each other in one of them may be a loop of its own.
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <optional>
+#include <utility>
 
 #include "base/interrupt.h"
 #include "compiler/copy.h"
@@ -72,15 +75,35 @@ class Streams {
     }
     return sums;
   }
-  // Whether a loop does nothing but to update locals that v declares.
+  // Whether a loop does nothing but to accumulate, into locals that v declares and each by one operation, what depends on
+  // none of them: then their order and grouping are free.
   static bool adds_up(const For& v, const For& p) {
-    return std::all_of(p.body.begin(), p.body.end(), [&](const Stmt& s) {
+    std::map<LocalId, Op> sums;
+    for (const Stmt& s : p.body) {
       auto u = std::get_if<loops::Update>(&s.is);
-      return u && std::any_of(v.body.begin(), v.body.end(), [&](const Stmt& d) {
-               auto declared = std::get_if<loops::Declare>(&d.is);
-               return declared && declared->local == u->local;
-             });
-    });
+      if (u == nullptr || loops::accumulates(*u) == Op::local ||
+          sums.try_emplace(u->local, loops::accumulates(*u)).first->second != loops::accumulates(*u))
+        return false;
+    }
+    const auto declares = [](const Stmt& s, LocalId l) {
+      auto declared = std::get_if<loops::Declare>(&s.is);
+      return declared && declared->local == l;
+    };
+    const auto reads_sums = [&](Expr e) {
+      bool reads = false;
+      each_node(e, [&](Expr x) { reads = reads || (x->op == Op::local && sums.count(x->local) > 0); });
+      return reads;
+    };
+    return std::all_of(sums.begin(), sums.end(),
+                       [&](const auto& sum) {
+                         return std::any_of(v.body.begin(), v.body.end(),
+                                            [&](const Stmt& s) { return declares(s, sum.first); });
+                       }) &&
+           std::all_of(p.body.begin(), p.body.end(), [&](const Stmt& s) {
+             const auto& u = std::get<loops::Update>(s.is);
+             if (u.op != Op::local) return !reads_sums(u.value);
+             return !reads_sums(u.value->args[0]) && !reads_sums(u.value->args[1]);
+           });
   }
   // Whether what p adds up is more than a cache holds, side by side along v and far apart along p.
   bool crosses_memory(const For& v, const For& p) const {
@@ -160,15 +183,11 @@ class Streams {
   }
   static bool uses(const Stmt& s, LocalId l) {
     bool used = false;
-    Stmt copy = s;
-    const auto look = [&](const auto& self, Stmt& x) -> void {
-      each_expression(
-          x, [&](Expr& e) { each_node(e, [&](Expr y) { used = used || (y->op == Op::local && y->local == l); }); });
-      each_block(x, [&](Block& b) {
-        for (Stmt& inner : b) self(self, inner);
-      });
-    };
-    look(look, copy);
+    each_expression(
+        s, [&](Expr e) { each_node(e, [&](Expr x) { used = used || (x->op == Op::local && x->local == l); }); });
+    each_block(s, [&](const Block& b) {
+      used = used || std::any_of(b.begin(), b.end(), [l](const Stmt& inner) { return uses(inner, l); });
+    });
     return used;
   }
 
@@ -182,7 +201,7 @@ class Streams {
     std::map<LocalId, Part> parts;
     for (const Stmt& s : p.body) {
       const auto& u = std::get<loops::Update>(s.is);
-      auto [part, fresh] = parts.try_emplace(u.local, Part{u.local, -1, u.op == Op::local ? Op::add : u.op});
+      auto [part, fresh] = parts.try_emplace(u.local, Part{u.local, -1, loops::accumulates(u)});
       if (!fresh) continue;
       program_.locals.push_back(program_.locals[static_cast<size_t>(u.local)]);
       part->second.local = static_cast<LocalId>(program_.locals.size()) - 1;

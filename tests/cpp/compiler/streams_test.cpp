@@ -103,6 +103,47 @@ TEST(Streams, SpecialNumbers) {
       }
     }
 }
+// What depends on the order is none of it: a running sum's maximum, an assignment, two operations on one local.
+TEST(Streams, WhatDependsOnTheOrderKeepsIt) {
+  using namespace loops;  // NOLINT
+  const auto streamed = [](auto body) {
+    Program p;
+    p.variables = {{"i"}, {"p"}};
+    p.locals = {{"a1", DType::f64}, {"a2", DType::f64}};
+    loops::Buffer x, out;
+    x.kind = loops::Buffer::Kind::input, x.dtype = DType::f64, x.shape = {300, 100}, x.name = "x1";
+    out = x, out.kind = loops::Buffer::Kind::output, out.shape = {300}, out.name = "out1";
+    p.buffers = {x, out};
+    ExprPool& e = p.exprs;
+    For v, sum;
+    v.variable = 0, v.end = 300, v.kind = For::Kind::vector, v.width = 4;
+    sum.variable = 1, sum.end = 100;
+    sum.body = body(e, e.load(0, DType::f64, {variable(0), variable(1)}));
+    v.body = {{Declare{0, e.constant(0, DType::f64)}},
+              {Declare{1, e.constant(0, DType::f64)}},
+              {sum},
+              {Store{1, {variable(0)}, e.binary(Op::add, e.local(0, DType::f64), e.local(1, DType::f64))}}};
+    p.body = {{v}};
+    compiler::stream_sums(p, small_cache);
+    return p.buffers.size() > 2;
+  };
+  const auto a1 = [](ExprPool& e) { return e.local(0, DType::f64); };
+  EXPECT_TRUE(streamed([](ExprPool&, Expr x) { return Block{{Update{0, Op::add, x}}, {Update{1, Op::maximum, x}}}; }));
+  EXPECT_TRUE(streamed([&](ExprPool& e, Expr x) { return Block{{Update{0, Op::local, e.fma(x, x, a1(e))}}}; }));
+  EXPECT_FALSE(streamed([&](ExprPool& e, Expr x) {
+    return Block{{Update{0, Op::add, x}}, {Update{1, Op::maximum, a1(e)}}};
+  }));
+  EXPECT_FALSE(streamed([&](ExprPool& e, Expr x) { return Block{{Update{0, Op::local, e.fma(a1(e), x, a1(e))}}}; }));
+  EXPECT_FALSE(streamed([](ExprPool&, Expr x) { return Block{{Update{0, Op::local, x}}}; }));
+  EXPECT_FALSE(streamed([](ExprPool&, Expr x) { return Block{{Update{0, Op::add, x}}, {Update{0, Op::maximum, x}}}; }));
+}
+TEST(Streams, RunningSumsAreRight) {
+  Builder b;
+  Var x = b.input(DType::f64, {300, 100});
+  b.output(reduce_max(cumsum(x, 1), {1}));
+  b.output(reduce_sum(cumsum(x, 1) * x, {1}));
+  expect_right(*b.g, 1e-10);
+}
 // Sums along memory, close to each other, short ones, and of what a cache holds stay as they are.
 TEST(Streams, OthersStayAsTheyAre) {
   const auto sum = [](int64_t rows, int64_t columns, int64_t dim, const compiler::Target& target) {
