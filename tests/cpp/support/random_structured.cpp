@@ -1,11 +1,10 @@
 // Drawing rules of random_program.h: indexing, products, sorting, linear algebra, random bits and
 // control flow.
-#pragma once
 #include "support/random_program.h"
 
 namespace anvil::test {
 
-inline void RandomProgram::add_structured(Rules& t) {
+void RandomProgram::add_structured(Rules& t) {
   using P = RandomProgram;
   t["dynamic_slice"] = [](P& p) {
     Var x = p.any();
@@ -152,7 +151,6 @@ inline void RandomProgram::add_structured(Rules& t) {
     p.keep(primitives::triangular_solve(a, b, left, p.chance(50), p.chance(30), p.chance(50)));
     return true;
   };
-  add_factorisations(t);
   t["rng_bit_generator"] = [](P& p) {
     if (p.options_.float_only) return false;
     static const DType kinds[] = {DType::ui32, DType::ui64, DType::i32, DType::i64};

@@ -1,10 +1,11 @@
 // Drawing rules of random_program.h: running reductions, windows and convolutions.
-#pragma once
+#include "primitives/families/window.h"
 #include "support/random_program.h"
+#include "support/regions.h"
 
 namespace anvil::test {
 
-inline void RandomProgram::add_windows(Rules& t) {
+void RandomProgram::add_windows(Rules& t) {
   using P = RandomProgram;
   t["cumsum"] = [](P& p) {
     Var x = p.any();

@@ -1,13 +1,10 @@
 // Drawing rules of random_program.h: factorisations of well-conditioned matrices, and functions of
 // their results that do not depend on signs and are as smooth as the matrices allow.
-#pragma once
 #include "support/random_program.h"
 
 namespace anvil::test {
 
-// A matrix, or a stack of them, whose square part has 2, 3, 4, ... on its diagonal and small numbers
-// beside it: singular values, eigenvalues and pivots are far from each other and from 0.
-inline std::optional<Var> RandomProgram::separated(bool square) {
+std::optional<Var> RandomProgram::separated(bool square) {
   Var x = any();
   const size_t rank = x.shape().size();
   if (!is_float(x.dtype()) || rank < 2 || rank > 3 || options_.exportable) return std::nullopt;
@@ -27,7 +24,7 @@ inline std::optional<Var> RandomProgram::separated(bool square) {
          primitives::select(row == column, primitives::convert(row + 2.0, x.dtype()), primitives::zeros_like(x));
 }
 
-inline void RandomProgram::add_factorisations(Rules& t) {
+void RandomProgram::add_factorisations(Rules& t) {
   using P = RandomProgram;
   static const auto factors = [](P& p, const char* name, Var a) {
     std::vector<Var> results;

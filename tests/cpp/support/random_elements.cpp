@@ -1,11 +1,10 @@
 // Drawing rules of random_program.h: making, moving and combining elements.
-#pragma once
 #include "primitives/families/monoid.h"
 #include "support/random_program.h"
 
 namespace anvil::test {
 
-inline void RandomProgram::add_elements(Rules& t) {
+void RandomProgram::add_elements(Rules& t) {
   using P = RandomProgram;
   for (const primitives::Monoid& m : primitives::monoids())
     t[m.reduction] = [&m](P& p) {
