@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/interrupt.h"
 #include "compiler/copy.h"
 #include "compiler/passes.h"
 #include "compiler/schedule.h"
@@ -28,26 +27,17 @@ constexpr double read_again = 0.5;      // of what a step touches, at least
 class CacheBlocks {
  public:
   CacheBlocks(Program& p, const Target& target) : program_(p), cache_(target.cache) {}
-  void run() { block(program_.body); }
-
- private:
-  void block(Block& b) {
-    Block result;
-    for (Stmt& s : b) {
-      poll();
-      auto f = std::get_if<For>(&s.is);
-      std::optional<Blocked> blocked = f && f->kind != For::Kind::vector ? blocks_of(*f) : std::nullopt;
-      if (blocked) {
-        result.push_back({std::move(blocked->whole), s.origins});
-        if (blocked->rest) result.push_back({std::move(*blocked->rest), s.origins});
-        continue;
-      }
-      if (!f || f->kind != For::Kind::vector) each_block(s, [this](Block& inner) { block(inner); });
-      result.push_back(std::move(s));
-    }
-    b = std::move(result);
+  void run() {
+    replace_loops(program_.body, [this](Stmt& s, For& f, Block& result) {
+      std::optional<Blocked> blocked = f.kind != For::Kind::vector ? blocks_of(f) : std::nullopt;
+      if (!blocked) return false;
+      result.push_back({std::move(blocked->whole), s.origins});
+      if (blocked->rest) result.push_back({std::move(*blocked->rest), s.origins});
+      return true;
+    });
   }
 
+ private:
   // ---- what a step touches ----
   // The vector loops inside of f, if there is nothing beside them and all have the same steps.
   static std::vector<For*> vector_loops(For& f) {
@@ -126,23 +116,16 @@ class CacheBlocks {
         narrow(*v);
       }
     }
-    program_.variables.push_back({program_.variables[static_cast<size_t>(loops[0]->variable)].name});
-    result.whole.variable = static_cast<Variable>(program_.variables.size()) - 1;
-    result.whole.end = count;
+    result.whole = make_loop(program_, loops[0]->variable, count);
     result.whole.reduction = f.reduction;
     For inner = f;
-    for (For* v : vector_loops(inner)) split(*v, result.whole.variable, size);
+    for (For* v : vector_loops(inner)) {
+      take_block(program_, *v, loops::variable(result.whole.variable), size);
+      while (size % steps_at_once(*v) != 0) --v->copies;
+    }
     result.whole.body.push_back({std::move(inner)});
     if (!independent(program_, result.whole)) return std::nullopt;
     return result;
-  }
-  void split(For& v, Variable block, int64_t size) {
-    const VariableMap map = {
-        {v.variable, Affine{v.begin, {}} + loops::variable(block) * size + loops::variable(v.variable)}};
-    auto rewriter = variable_rewriter(program_.exprs, map);
-    for (Stmt& s : v.body) rewrite(s, rewriter, map);
-    v.begin = 0, v.end = size;
-    while (size % steps_at_once(v) != 0) --v.copies;
   }
 
   Program& program_;

@@ -21,6 +21,7 @@ const std::vector<Pass>& passes() {
       {"schedule", [](loops::Program& p, const Target& target) { schedule(p, target); }},
       {"blocks", [](loops::Program& p, const Target& target) { block_for_caches(p, target); }},
       {"streams", [](loops::Program& p, const Target& target) { stream_sums(p, target); }},
+      {"lookups", [](loops::Program& p, const Target& target) { share_lookups(p, target); }},
       {"parallel", [](loops::Program& p, const Target& target) { cut_into_tasks(p, target); }},
       {"buffers", [](loops::Program& p, const Target&) { plan_buffers(p); }},
   };

@@ -87,8 +87,8 @@ void collect_updates(const Block& block, std::unordered_map<LocalId, Op>& ops, b
 // What operations wait for.
 class Chains {
  public:
-  Chains(LoopFacts& f, const Block& body) : facts_(f) {
-    block(body);
+  Chains(LoopFacts& f, const loops::For& loop) : facts_(f), lane_(loop.variable) {
+    block(loop.body);
     double all = 0;
     for (const auto& [bytes, weight] : by_size_) {
       all += weight;
@@ -105,25 +105,50 @@ class Chains {
     for (const Stmt& s : b) {
       double longest = 0;
       each_expression(s, [&](Expr e) { longest = std::max(longest, chain(e)); });
-      if (auto l = std::get_if<loops::Let>(&s.is)) locals_[l->local] = longest;
+      if (auto l = std::get_if<loops::Let>(&s.is)) locals_[l->local] = {longest, of_lane(l->value)};
+      if (auto d = std::get_if<loops::Declare>(&s.is)) locals_[d->local].of_lane = OfLane::each;
       facts_.chain = std::max(facts_.chain, longest);
       each_block(s, [&](const Block& inner) { block(inner); });
     }
   }
   double chain(Expr e) {
-    if (e->op == Op::local) return locals_[e->local];
+    if (e->op == Op::local) return locals_[e->local].chain;
     auto [it, fresh] = chains_.try_emplace(e, 0);
     if (!fresh) return it->second;
     double longest = 0;
     for (int i = 0; i < e->argument_count(); ++i) longest = std::max(longest, chain(e->args[static_cast<size_t>(i)]));
     facts_.weight += weight(e);
+    if (of_lane(e) == OfLane::pairs) facts_.of_pairs += weight(e);
     if (e->op != Op::constant && computes(e)) by_size_[static_cast<int>(size_of(e->dtype))] += weight(e);
     return chains_[e] = longest + weight(e);
   }
 
+  // What of the loop's steps a value depends on.
+  enum class OfLane { none, pairs, each };
+  OfLane of_lane(Expr e) {
+    if (e->op == Op::local) return locals_[e->local].of_lane;
+    auto [it, fresh] = of_lanes_.try_emplace(e, OfLane::none);
+    if (!fresh) return it->second;
+    OfLane most = OfLane::none;
+    for (const Affine& a : e->place)
+      if (loops::factor(a, lane_) != 0) most = OfLane::each;
+    for (int i = 0; i < e->argument_count(); ++i) most = std::max(most, of_lane(e->args[static_cast<size_t>(i)]));
+    if (most == OfLane::each && loops::halves_index(e, [this](const loops::Term& t) {
+          return t.variable == lane_ ? t.factor == 1 : t.factor % 2 == 0;
+        }))
+      most = OfLane::pairs;
+    return of_lanes_[e] = most;
+  }
+
+  struct Local {
+    double chain = 0;
+    OfLane of_lane = OfLane::none;
+  };
   LoopFacts& facts_;
+  const Variable lane_;
   std::unordered_map<Expr, double> chains_;
-  std::unordered_map<LocalId, double> locals_;
+  std::unordered_map<Expr, OfLane> of_lanes_;
+  std::unordered_map<LocalId, Local> locals_;
   std::map<int, double> by_size_;  // weight of operations, by the bytes of their results
 };
 
@@ -209,7 +234,7 @@ LoopFacts loop_facts(const loops::For& loop) {
   LoopFacts f;
   std::unordered_set<LocalId> made, updated;
   collect(loop.body, f, made, updated);
-  Chains(f, loop.body);
+  Chains(f, loop);
   for (LocalId l : updated)
     if (!made.count(l)) f.updated.push_back(l);
   std::sort(f.updated.begin(), f.updated.end());

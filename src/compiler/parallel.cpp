@@ -148,15 +148,8 @@ class Cutter {
   std::vector<Sum> parts_of(For& f, int64_t count) {
     std::vector<Sum> list;
     for (LocalId l : loop_facts(f).updated) {
-      const loops::LocalInfo info = program_.locals[static_cast<size_t>(l)];
-      program_.locals.push_back(info);
-      loops::Buffer buffer;
-      buffer.dtype = info.dtype;
-      buffer.shape = {count};
-      buffer.name = "t" + std::to_string(program_.buffers.size() + 1);
-      program_.buffers.push_back(std::move(buffer));
-      list.push_back({l, static_cast<LocalId>(program_.locals.size()) - 1, Op::add, info.dtype,
-                      static_cast<BufferId>(program_.buffers.size()) - 1});
+      const DType t = program_.locals[static_cast<size_t>(l)].dtype;
+      list.push_back({l, make_local(program_, l), Op::add, t, make_temporary(program_, t, {count}, "t")});
     }
     if (list.empty()) return list;
     const auto sum_of = [&](LocalId l) {
@@ -183,10 +176,7 @@ class Cutter {
   void add_up(const Sum& s, const loops::Origins& from, For& tasks, Block& sums) {
     loops::ExprPool& e = program_.exprs;
     tasks.body.push_back({loops::Declare{s.part, e.constant(loops::identity(s.op, s.dtype), s.dtype)}, from});
-    program_.variables.push_back({program_.variables[static_cast<size_t>(tasks.variable)].name});
-    For all;
-    all.variable = static_cast<Variable>(program_.variables.size()) - 1;
-    all.end = tasks.end;
+    For all = make_loop(program_, tasks.variable, tasks.end);
     all.reduction = true;
     all.body.push_back(
         {loops::Update{s.whole, s.op, e.load(s.buffer, s.dtype, {loops::variable(all.variable)})}, from});

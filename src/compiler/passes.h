@@ -27,6 +27,7 @@ void collapse_loops(loops::Program&, const Target&);  // adjacent loops over con
 void schedule(loops::Program&, const Target&);        // which loop is a vector, how many steps are in flight
 void block_for_caches(loops::Program&, const Target&);  // what is read again stays in a cache
 void stream_sums(loops::Program&, const Target&);       // sums across memory go along it
+void share_lookups(loops::Program&, const Target&);     // what several steps look up is looked up once
 void cut_into_tasks(loops::Program&, const Target&);    // large nests become tasks that threads share
 void plan_buffers(loops::Program&);                     // places of the temporaries in the arena
 

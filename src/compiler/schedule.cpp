@@ -134,18 +134,21 @@ class Scheduler {
     int most = most_copies_of_sums(f);
     if (most <= 2) {
       const LoopFacts facts = loop_facts(f);
-      if (overlap_chains(f, facts)) return;
+      if (widen(f, facts)) return;
       const double ops = facts.ops + accesses_apart(program_, f.body, f.variable, f.width);
       if (most == 0) most = facts.function ? 1 : ops <= 6 ? 4 : ops <= 16 ? 2 : 1;
     }
     f.copies = fitting_copies(extent(f), f.width, most);
   }
   // Where the operations of a step wait for each other longer than the processor looks ahead, its vectors get the
-  // width of two registers: the two halves of every operation come one after the other.
-  bool overlap_chains(For& f, const LoopFacts& facts) const {
+  // width of two registers: the two halves of every operation come one after the other. And twice the width where most
+  // operations are on what neighbours have in common, which is computed once, with half as many lanes.
+  bool widen(For& f, const LoopFacts& facts) const {
     constexpr double looks_ahead = 40, side_by_side = 3;  // operations; that run at a time without this
-    if (facts.weight < looks_ahead || facts.weight > side_by_side * facts.chain || facts.usual == 0) return false;
-    const int wide = 2 * target_.vector_bytes / facts.usual;
+    if (facts.weight < looks_ahead || facts.usual == 0) return false;
+    const int registers =
+        (facts.weight <= side_by_side * facts.chain ? 2 : 1) * (2 * facts.of_pairs > facts.weight ? 2 : 1);
+    const int wide = registers * target_.vector_bytes / facts.usual;
     if (wide <= f.width || extent(f) < 4 * wide) return false;
     f.width = wide;
     return true;

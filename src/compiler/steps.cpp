@@ -223,7 +223,7 @@ class Stepper {
       if (k + 1 < cut.loops || cut.size == 1)
         std::erase_if(c.axes, [&](const auto& axis) { return axis.variable == p.axes[k]; });
     if (cut.size > 1) {
-      last = another_variable(last);
+      last = make_loop(program_, last, steps).variable;
       for (auto& axis : c.axes)
         if (axis.variable == p.axes[cut.loops - 1]) axis.extent = cut.size;
       const VariableMap map = {
@@ -239,10 +239,6 @@ class Stepper {
       s = {std::move(f)};
     }
     return last;
-  }
-  Variable another_variable(Variable like) {
-    program_.variables.push_back({program_.variables[static_cast<size_t>(like)].name});
-    return static_cast<Variable>(program_.variables.size()) - 1;
   }
   Variable split(For& f, int64_t size) {
     For blocks = loop_over_blocks(program_, f, f.end / size, size);

@@ -24,7 +24,6 @@
 #include <optional>
 #include <utility>
 
-#include "base/interrupt.h"
 #include "compiler/copy.h"
 #include "compiler/passes.h"
 #include "compiler/schedule.h"
@@ -42,24 +41,15 @@ constexpr int64_t least_terms = 4 * columns;  // of a sum
 class Streams {
  public:
   Streams(Program& p, const Target& target) : program_(p), cache_(target.cache) {}
-  void run() { block(program_.body); }
-
- private:
-  void block(Block& b) {
-    Block result;
-    for (Stmt& s : b) {
-      poll();
-      auto f = std::get_if<For>(&s.is);
-      if (f && f->kind == For::Kind::vector && sums_far_apart(*f)) {
-        blocks_of_rows(*f, s.origins, result);
-        continue;
-      }
-      if (!f || f->kind != For::Kind::vector) each_block(s, [this](Block& inner) { block(inner); });
-      result.push_back(std::move(s));
-    }
-    b = std::move(result);
+  void run() {
+    replace_loops(program_.body, [this](Stmt& s, For& f, Block& result) {
+      if (f.kind != For::Kind::vector || !sums_far_apart(f)) return false;
+      blocks_of_rows(f, s.origins, result);
+      return true;
+    });
   }
 
+ private:
   // ---- which loops ----
   bool sums_far_apart(const For& v) const {
     if (!loop_facts(v).updated.empty()) return false;
@@ -203,8 +193,7 @@ class Streams {
       const auto& u = std::get<loops::Update>(s.is);
       auto [part, fresh] = parts.try_emplace(u.local, Part{u.local, -1, loops::accumulates(u)});
       if (!fresh) continue;
-      program_.locals.push_back(program_.locals[static_cast<size_t>(u.local)]);
-      part->second.local = static_cast<LocalId>(program_.locals.size()) - 1;
+      part->second.local = make_local(program_, u.local);
       part->second.buffer = buffer(v, u.local);
     }
     For sum = p;
@@ -220,7 +209,7 @@ class Streams {
     }
     const int64_t n = extent(p), round = columns * rounds, whole = n / round, rest = n % round;
     if (whole > 0) {
-      For loop = blocks(p, whole);
+      For loop = make_loop(program_, p.variable, whole);
       add_round(v, sum, parts, Affine{p.begin, {}} + loops::variable(loop.variable) * round, rounds, 0, loop.body);
       result.push_back({std::move(loop), from_});
     }
@@ -241,7 +230,7 @@ class Streams {
     }
     result.push_back(row_loop(v, std::move(before)));
     if (count > 0) {
-      For loop = blocks(sum, count);
+      For loop = make_loop(program_, sum.variable, count);
       loop.body.push_back(columns_of_rows(v, sum, parts, first + loops::variable(loop.variable) * columns, columns));
       result.push_back({std::move(loop), from_});
     }
@@ -265,14 +254,7 @@ class Streams {
 
   // ---- statements ----
   DType dtype(LocalId l) const { return program_.locals[static_cast<size_t>(l)].dtype; }
-  BufferId buffer(const For& v, LocalId l) {
-    loops::Buffer b;
-    b.dtype = dtype(l);
-    b.shape = {extent(v)};
-    b.name = "s" + std::to_string(program_.buffers.size() + 1);
-    program_.buffers.push_back(std::move(b));
-    return static_cast<BufferId>(program_.buffers.size()) - 1;
-  }
+  BufferId buffer(const For& v, LocalId l) { return make_temporary(program_, dtype(l), {extent(v)}, "s"); }
   Expr load(const For& v, BufferId b) {
     return program_.exprs.load(b, program_.buffers[static_cast<size_t>(b)].dtype, {loops::variable(v.variable)});
   }
@@ -289,13 +271,6 @@ class Streams {
     For f = v;
     f.body = std::move(body);
     return {LoopCopy(program_)(std::move(f)), from_};
-  }
-  For blocks(const For& p, int64_t count) {
-    program_.variables.push_back({program_.variables[static_cast<size_t>(p.variable)].name});
-    For f;
-    f.variable = static_cast<Variable>(program_.variables.size()) - 1;
-    f.end = count;
-    return f;
   }
 
   Program& program_;

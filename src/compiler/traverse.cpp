@@ -24,16 +24,17 @@ Index substitute(const VariableMap& map, const Index& index) {
   return result;
 }
 
-loops::For loop_over_blocks(Program& p, loops::For& f, int64_t count, int64_t size) {
-  p.variables.push_back({p.variables[static_cast<size_t>(f.variable)].name});
-  loops::For blocks;
-  blocks.variable = static_cast<Variable>(p.variables.size()) - 1;
-  blocks.end = count;
-  VariableMap map = {{f.variable, Affine{f.begin, {}} + loops::variable(blocks.variable) * size}};
+void take_block(Program& p, loops::For& f, const Affine& block, int64_t size) {
+  VariableMap map = {{f.variable, Affine{f.begin, {}} + block * size}};
   if (size > 1) map[f.variable] = map[f.variable] + loops::variable(f.variable);
   auto rewriter = variable_rewriter(p.exprs, map);
   for (Stmt& s : f.body) rewrite(s, rewriter, map);
   f.begin = 0, f.end = size;
+}
+
+loops::For loop_over_blocks(Program& p, loops::For& f, int64_t count, int64_t size) {
+  loops::For blocks = make_loop(p, f.variable, count);
+  take_block(p, f, loops::variable(blocks.variable), size);
   return blocks;
 }
 
@@ -86,6 +87,15 @@ class DeadStores {
   bool changed_ = false;
 };
 
+BufferId add_temporary(Program& p, DType dtype, Shape shape, std::string name) {
+  loops::Buffer b;
+  b.dtype = dtype;
+  b.shape = std::move(shape);
+  b.name = std::move(name);
+  p.buffers.push_back(std::move(b));
+  return static_cast<BufferId>(p.buffers.size()) - 1;
+}
+
 }  // namespace
 
 std::vector<int> count_accesses(const Program& p) {
@@ -100,13 +110,29 @@ std::vector<int> count_accesses(const Program& p) {
   return counts;
 }
 
+BufferId make_temporary(Program& p, DType dtype, Shape shape, const char* mark) {
+  const std::string number = std::to_string(p.buffers.size() + 1);
+  return add_temporary(p, dtype, std::move(shape), mark + number);
+}
+
 BufferId make_temporary(Program& p, BufferId like, Shape shape, const char* mark) {
-  loops::Buffer b;
-  b.dtype = p.buffers[static_cast<size_t>(like)].dtype;
-  b.name = p.buffers[static_cast<size_t>(like)].name + mark + std::to_string(p.buffers.size());
-  b.shape = std::move(shape);
-  p.buffers.push_back(std::move(b));
-  return static_cast<BufferId>(p.buffers.size()) - 1;
+  const loops::Buffer& b = p.buffers[static_cast<size_t>(like)];
+  return add_temporary(p, b.dtype, std::move(shape), b.name + mark + std::to_string(p.buffers.size()));
+}
+
+LocalId make_local(Program& p, LocalId like) {
+  loops::LocalInfo copy = p.locals[static_cast<size_t>(like)];
+  p.locals.push_back(std::move(copy));
+  return static_cast<LocalId>(p.locals.size()) - 1;
+}
+
+loops::For make_loop(Program& p, Variable like, int64_t count) {
+  std::string name = p.variables[static_cast<size_t>(like)].name;
+  p.variables.push_back({std::move(name)});
+  loops::For f;
+  f.variable = static_cast<Variable>(p.variables.size()) - 1;
+  f.end = count;
+  return f;
 }
 
 void remove_dead_stores(Program& p) { DeadStores(p).run(); }

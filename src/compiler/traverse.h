@@ -3,6 +3,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/interrupt.h"
 #include "loops/walk.h"
 
 namespace anvil::compiler {
@@ -29,8 +30,12 @@ using loops::Variable;
 constexpr int many_accesses = 1000;
 std::vector<int> count_accesses(const Program&);
 
-// A temporary of the dtype of another buffer, whose name with `mark` and a number it gets.
+// A temporary whose name is `mark` with a number; one of the dtype of another buffer, whose name stands before them.
+BufferId make_temporary(Program&, DType, Shape, const char* mark);
 BufferId make_temporary(Program&, BufferId like, Shape, const char* mark);
+LocalId make_local(Program&, LocalId like);
+// A loop of `count` steps from 0 on, its body empty, whose variable has the name of another one.
+loops::For make_loop(Program&, Variable like, int64_t count);
 
 inline double multiplications(const loops::Contraction& c) {
   double n = 1;
@@ -46,6 +51,21 @@ inline std::vector<loops::For*> outer_loops(loops::For* f) {
   std::vector<loops::For*> list;
   for (; f != nullptr; f = f->body.size() == 1 ? std::get_if<loops::For>(&f->body[0].is) : nullptr) list.push_back(f);
   return list;
+}
+
+// Gives replace(s, f, result) each loop f that no vector loop is around, outermost first, with its statement s. Where that
+// is true, what it put into `result` stands in place of s.
+template <class Replace>
+void replace_loops(Block& block, const Replace& replace) {
+  Block result;
+  for (Stmt& s : block) {
+    poll();
+    auto f = std::get_if<loops::For>(&s.is);
+    if (f && replace(s, *f, result)) continue;
+    if (!f || f->kind != loops::For::Kind::vector) each_block(s, [&](Block& inner) { replace_loops(inner, replace); });
+    result.push_back(std::move(s));
+  }
+  block = std::move(result);
 }
 
 // Buffers get their dimensions in another order, in memory and wherever they are accessed: orders[b] has them with
@@ -105,8 +125,9 @@ void rewrite(Stmt& stmt, R& rewriter, const VariableMap& map) {
     for (Stmt& s : b) rewrite(s, rewriter, map);
   });
 }
-// f becomes the loop over the `size` steps of one block, of which there are `count`; gives the loop over the blocks, its
-// body empty. A block of one step is no loop: f's variable is gone from its body.
+// f becomes the loop over the `size` steps of a block. A block of one step is no loop: f's variable is gone from its body.
+void take_block(Program&, loops::For& f, const Affine& block, int64_t size);
+// The same; gives the loop over the `count` blocks, its body empty.
 loops::For loop_over_blocks(Program&, loops::For& f, int64_t count, int64_t size);
 
 }  // namespace anvil::compiler

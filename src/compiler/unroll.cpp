@@ -198,8 +198,7 @@ class Unroller {
       return;
     }
     if (auto d = std::get_if<loops::Declare>(&s.is)) {  // one of its own for each step
-      locals_[d->local] = static_cast<LocalId>(program_.locals.size());
-      program_.locals.push_back(program_.locals[static_cast<size_t>(d->local)]);
+      locals_[d->local] = make_local(program_, d->local);
       program_.locals.back().name += "_" + std::to_string(program_.locals.size());
     }
     out.push_back(s);

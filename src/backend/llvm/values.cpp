@@ -7,6 +7,7 @@
 
 #include "backend/llvm/emitter.h"
 #include "base/error.h"
+#include "loops/lanes.h"
 
 namespace anvil::llvm_backend {
 
@@ -74,11 +75,7 @@ Emitter::Info Emitter::info(Expr e) {
 
 // (i + 2j + ...) >> 1, i the vector loop
 bool Emitter::half_of_even_index(Expr e) {
-  if (e->op != Op::shift_right_logical || e->args[0]->op != Op::index || e->args[1]->op != Op::constant ||
-      e->args[1]->constant.as<int64_t>() != 1 || lanes() < 4)
-    return false;
-  const Affine& a = e->args[0]->place[0];
-  return a.constant % 2 == 0 && std::all_of(a.terms.begin(), a.terms.end(), [this](const Term& t) {
+  return lanes() >= 4 && loops::halves_index(e, [this](const Term& t) {
            const VariableState& v = variable_state(t.variable);
            return v.lanes ? v.axis == vector_axis_ && v.even && t.factor == 1 : t.factor % 2 == 0;
          });

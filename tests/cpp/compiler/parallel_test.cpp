@@ -116,10 +116,10 @@ TEST(Tasks, TheLoopWithEnoughStepsIsCut) {
 // Rows go to places that are known when the program runs; a column has no place of another one.
 TEST(Tasks, ColumnsOfScatteredRowsAreShared) {
   Builder b;
-  Var x = b.input(DType::f64, {50, 37}), at = b.input(DType::i32, {300}), u = b.input(DType::f64, {300, 37});
+  Var x = b.input(DType::f64, {50, 36}), at = b.input(DType::i32, {300}), u = b.input(DType::f64, {300, 36});
   b.output(scatter(x, at, u, {{1}, {0}, {}, {}, {0}, 1}, "add"));
-  const std::vector<Tensor> inputs = {numbers(DType::f64, {50, 37}), numbers(DType::i32, {300}, -5, 55),
-                                      numbers(DType::f64, {300, 37})};
+  const std::vector<Tensor> inputs = {numbers(DType::f64, {50, 36}), numbers(DType::i32, {300}, -5, 55),
+                                      numbers(DType::f64, {300, 36})};
   const loops::Program p = expect_passes_agree(*b.g, inputs, 1e-12, small_tasks);
   const auto tasks = tasks_of(p.body);
   ASSERT_EQ(tasks.size(), 1u) << print(p);

@@ -24,9 +24,9 @@ TEST(Stages, NameEveryPass) {
   b.output(b.input(DType::f32, {3}) + 1.0);
   std::vector<std::string> names;
   for (const compiler::Stage& s : compiler::stages(*b.g, {64, 32})) names.push_back(s.name);
-  EXPECT_EQ(names,
-            (std::vector<std::string>{"lower", "unroll", "inline", "contraction", "pieces", "layout", "merge", "steps",
-                                      "shrink", "results", "collapse", "schedule", "blocks", "streams", "parallel", "buffers"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"lower", "unroll", "inline", "contraction", "pieces", "layout", "merge",
+                                             "steps", "shrink", "results", "collapse", "schedule", "blocks", "streams",
+                                             "lookups", "parallel", "buffers"}));
 }
 
 TEST(Lower, OneNestForEachValue) {

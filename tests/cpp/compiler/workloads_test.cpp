@@ -126,6 +126,28 @@ TEST(Workloads, LongChainsOverlap) {
   EXPECT_EQ(width(8, 4096), 8);  // they run side by side
   EXPECT_EQ(width(1, 32), 8);    // the last step would repeat much
 }
+// A block of random bits serves two neighbours: of these there are so many that the blocks fill the registers.
+TEST(Workloads, WhatNeighboursShareFillsRegisters) {
+  const auto width = [](bool both) {
+    Builder b;
+    Var state = b.input(DType::ui64, {2});
+    Var bits{b.g.get(),
+             primitives::record(
+                 *b.g, primitives::registry().at("rng_bit_generator"), {state.value},
+                 {{"rng_algorithm", std::string("THREE_FRY")}, {"dtype", DType::ui32}, {"shape", Shape{4096}}})
+                 .at(1)};
+    if (both) {  // as many operations that neighbours do not share
+      Var x = b.input(DType::ui32, {4096});
+      for (int k = 0; k < 60; ++k) x = x * x + bits;
+      bits = x;
+    }
+    b.output(bits);
+    const auto program = compiler::compile(*b.g, {32, 16, false, 1e12});
+    return std::get<For>(program.body.at(0).is).width;
+  };
+  EXPECT_EQ(width(false), 32);
+  EXPECT_EQ(width(true), 16);
+}
 
 TEST(Workloads, WhatLeavesInAnotherShapeIsWrittenThere) {
   Builder b;
