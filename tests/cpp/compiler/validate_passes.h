@@ -1,6 +1,6 @@
 // Translation validation: after each pass every element of every output comes from the same
 // operations on the same elements as before (support/terms.h), the program runs without leaving a
-// buffer or reading what nobody wrote, and its numbers are those of the evaluator.
+// buffer or reading what nobody wrote, and its numbers are those of the evaluator. What a pass leaves alone does not run again.
 #pragma once
 #include <set>
 #include <string>
