@@ -145,11 +145,13 @@ class Scheduler {
   // operations are on what neighbours have in common, which is computed once, with half as many lanes.
   bool widen(For& f, const LoopFacts& facts) const {
     constexpr double looks_ahead = 40, side_by_side = 3;  // operations; that run at a time without this
+    constexpr int most_registers = 4;                     // of one value
     if (facts.weight < looks_ahead || facts.usual == 0) return false;
     const int registers =
         (facts.weight <= side_by_side * facts.chain ? 2 : 1) * (2 * facts.of_pairs > facts.weight ? 2 : 1);
     const int wide = registers * target_.vector_bytes / facts.usual;
-    if (wide <= f.width || extent(f) < 4 * wide) return false;
+    if (wide <= f.width || extent(f) < 4 * wide || wide * facts.widest > most_registers * target_.vector_bytes)
+      return false;
     f.width = wide;
     return true;
   }
