@@ -148,6 +148,16 @@ TEST(Workloads, WhatNeighboursShareFillsRegisters) {
   EXPECT_EQ(width(false), 32);
   EXPECT_EQ(width(true), 16);
 }
+// Truth values are small, the numbers that they are about are not: these take few registers each.
+TEST(Workloads, ComparisonsAreNoWiderThanNumbers) {
+  Builder b;
+  Var x = b.input(DType::f64, {4096}), y = x;
+  for (int k = 0; k < 8; ++k) y = y * x + 0.5;
+  Var inside = y < 0.0;
+  for (int k = 0; k < 40; ++k) inside = inside | (y < double(k));
+  b.output(select(inside, y, x));
+  EXPECT_LE(std::get<For>(compiler::compile(*b.g, {32, 16, false, 1e12}).body.at(0).is).width, 16);
+}
 
 TEST(Workloads, WhatLeavesInAnotherShapeIsWrittenThere) {
   Builder b;
