@@ -1,6 +1,7 @@
 // Random bits: the known answers of Random123, and of the StableHLO generator for every shape.
 #include "runtime/threefry.h"
 
+#include "support/run_compiled.h"
 #include "support/structured.h"
 
 namespace anvil::test {
@@ -88,6 +89,30 @@ TEST(RandomBits, TheCounterWrapsAndStreamsContinue) {
   EXPECT_EQ(draw(DType::ui64, {2}, 42, ~uint64_t(0)).bits[1], draw(DType::ui64, {1}).bits[0]);
   draw(DType::ui32, {4, 3, 2}, uint64_t(0xabcdef0123456789), 5);
   draw(DType::ui32, {3, 5, 4}, 7, uint64_t(0xffffffff));
+}
+
+// Blocks that two neighbours share, with the registers of each instruction set, and with steps left over.
+TEST(RandomBits, CompiledForVectorsOfEachWidth) {
+  Tensor state = graph::allocate({DType::ui64, {2}});
+  set_element(state, 0, 7);
+  set_element(state, 1, ~uint64_t(0) - 100);
+  for (const int vector_bytes : {16, 32, 64})
+    for (const int64_t n : {128, 257, 383})
+      for (const DType t : {DType::ui32, DType::ui64}) {
+        const auto program = [=](graph::Graph& g, const std::vector<Var>& x) {
+          const auto results = record(g, registry().at("rng_bit_generator"), {x[0].value}, bits(t, {n}));
+          const Var drawn{&g, results[1]};
+          return std::vector<Var>{drawn, convert(drawn, DType::f32) * 0.5, {&g, results[0]}};
+        };
+        const graph::Graph g = build(program, {state});
+        compiler::Target target = llvm_backend::target();
+        target.vector_bytes = vector_bytes;
+        const auto got = run_compiled(g, {state}, {1, 2}, &target), want = eigen::evaluate(g, {state});
+        for (size_t k = 0; k < want.size(); ++k)
+          EXPECT_EQ(
+              std::memcmp(got[k].data.get(), want[k].data.get(), bytes_of(want[k].type.dtype, want[k].type.shape)), 0)
+              << vector_bytes << " " << n << " " << name(t) << " " << k;
+      }
 }
 
 TEST(RandomBits, Errors) {
