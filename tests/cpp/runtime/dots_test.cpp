@@ -6,9 +6,9 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <random>
 #include <vector>
 
+#include "runtime/drawn.h"
 #include "runtime/threads.h"
 #include "support/instruction_sets.h"
 #include "support/interrupt_at.h"
@@ -22,17 +22,10 @@ using product::Elements;
 using product::Into;
 
 template <class T>
-struct Dots : testing::Test {
-  using Numbers = std::vector<T>;
+struct Dots : test::Drawn<T> {
+  using typename test::Drawn<T>::Numbers;
   static constexpr double tolerance = std::is_same_v<T, double> ? 1e-10 : 5e-3;
-  std::mt19937 random{5};
 
-  Numbers draw(int64_t count) {
-    std::normal_distribution<T> normal;
-    Numbers x(static_cast<size_t>(count));
-    for (T& v : x) v = normal(random);
-    return x;
-  }
   // By this kernel, whatever is faster.
   static void add(T* c, const T* a, const T* b, std::span<const Axis> axes, Isa isa) {
     const product::Offsets at(axes);

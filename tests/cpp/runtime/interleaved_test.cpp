@@ -8,31 +8,18 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <random>
 #include <vector>
 
+#include "runtime/drawn.h"
 #include "runtime/factorise.h"
+#include "support/instruction_sets.h"
 
 namespace anvil::interleaved {
 namespace {
 
-std::vector<elementary::Isa> sets() {
-  std::vector<elementary::Isa> all;
-  for (int i = 0; i <= static_cast<int>(elementary::detected_isa()); ++i)
-    all.push_back(static_cast<elementary::Isa>(i));
-  return all;
-}
-
 template <class T>
-struct Interleaved : testing::Test {
-  using Numbers = std::vector<T>;
-  std::mt19937 random{11};
-  Numbers draw(int64_t count) {
-    std::normal_distribution<T> normal;
-    Numbers x(static_cast<size_t>(count));
-    for (T& v : x) v = normal(random);
-    return x;
-  }
+struct Interleaved : test::Drawn<T> {
+  using typename test::Drawn<T>::Numbers;
   static Numbers one(const Numbers& all, int64_t b, int64_t batch) {
     Numbers x;
     for (size_t i = size_t(b); i < all.size(); i += size_t(batch)) x.push_back(all[i]);
@@ -57,7 +44,7 @@ TYPED_TEST(Interleaved, LuIsThatOfOneMatrixToTheLastBit) {
     auto a = this->draw(m * n * batch);
     a[0] = std::numeric_limits<T>::infinity(), a[1] = std::numeric_limits<T>::quiet_NaN();
     for (int64_t e = 0; e < m * n; ++e) a[size_t(2 + batch * e)] = T(e % 2);  // ties, and singular
-    for (const auto isa : sets()) {
+    for (const auto isa : test::instruction_sets()) {
       const int64_t k = std::min(m, n);
       std::vector<T> packed(a.size());
       std::vector<int32_t> pivots(size_t(k * batch)), order(size_t(m * batch));
@@ -86,7 +73,7 @@ TYPED_TEST(Interleaved, CholeskyFactorsAndSystemsOfEverySetAreTheSame) {
       for (int64_t i = 0; i < n; ++i)
         for (int64_t c = 0; c < batch; ++c) a[size_t(c + batch * (i + n * i))] = T(c == 3 ? -1 : 4 * n);
       std::vector<T> factor, solution;
-      for (const auto isa : sets()) {
+      for (const auto isa : test::instruction_sets()) {
         std::vector<T> l(a.size()), x(b.size());
         cholesky(l.data(), a.data(), n, s.lower, batch, isa);
         solve(s, x.data(), a.data(), b.data(), batch, isa);

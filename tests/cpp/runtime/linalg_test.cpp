@@ -7,9 +7,9 @@
 #include <array>
 #include <cmath>
 #include <cstring>
-#include <random>
 #include <vector>
 
+#include "runtime/drawn.h"
 #include "runtime/functions.h"
 #include "runtime/product/triangle.h"
 #include "runtime/run.h"
@@ -21,22 +21,15 @@ namespace anvil::runtime {
 namespace {
 
 template <class T>
-struct Linalg : testing::Test {
-  using Numbers = std::vector<T>;
+struct Linalg : test::Drawn<T> {
+  using typename test::Drawn<T>::Numbers;
   static constexpr bool f64 = std::is_same_v<T, double>;
   static constexpr double tolerance = f64 ? 1e-9 : 2e-3;
   runtime::Run run;
-  std::mt19937 random{7};
 
-  Numbers draw(int64_t count) {
-    std::normal_distribution<T> normal;
-    Numbers x(static_cast<size_t>(count));
-    for (T& v : x) v = normal(random);
-    return x;
-  }
   // Positive definite matrices of a batch.
   Numbers definite(int64_t n, int64_t batch) {
-    Numbers m = draw(n * n * batch), a(m.size());
+    Numbers m = this->draw(n * n * batch), a(m.size());
     for (int64_t b = 0; b < batch; ++b)
       for (int64_t i = 0; i < n; ++i)
         for (int64_t j = 0; j < n; ++j) {

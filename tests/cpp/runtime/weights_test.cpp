@@ -1,9 +1,9 @@
 // Products that are weighted along the depth, as in X'WX, against their definition.
 #include <gtest/gtest.h>
 
-#include <random>
 #include <vector>
 
+#include "runtime/drawn.h"
 #include "runtime/product/dots.h"
 #include "runtime/threads.h"
 #include "support/instruction_sets.h"
@@ -12,17 +12,10 @@ namespace anvil::product {
 namespace {
 
 template <class T>
-struct Weights : testing::Test {
-  using Numbers = std::vector<T>;
+struct Weights : test::Drawn<T> {
+  using typename test::Drawn<T>::Numbers;
   static constexpr double tolerance = std::is_same_v<T, double> ? 1e-10 : 5e-3;
-  std::mt19937 random{3};
 
-  Numbers draw(int64_t count) {
-    std::normal_distribution<T> normal;
-    Numbers x(static_cast<size_t>(count));
-    for (T& v : x) v = normal(random);
-    return x;
-  }
   // Element by element, over all axes.
   static void expect_sums(const Numbers& c, const Numbers& a, const Numbers& b, const Numbers& w,
                           std::span<const Axis> axes) {
@@ -39,7 +32,7 @@ struct Weights : testing::Test {
     for (size_t i = 0; i < c.size(); ++i) ASSERT_NEAR(c[i], sums[i], tolerance) << i << " of " << c.size();
   }
   void expect(std::span<const Axis> axes, int64_t size_of_c, int64_t size_of_a, int64_t size_of_b, int64_t size_of_w) {
-    const auto a = draw(size_of_a), b = draw(size_of_b), w = draw(size_of_w);
+    const auto a = this->draw(size_of_a), b = this->draw(size_of_b), w = this->draw(size_of_w);
     for (const auto isa : test::instruction_sets()) {
       Numbers c(static_cast<size_t>(size_of_c), T(7));
       contract(dtype_of<T>(), c.data(), a.data(), b.data(), w.data(), axes, isa);
