@@ -15,6 +15,7 @@
 #include <set>
 
 #include "base/interrupt.h"
+#include "compiler/block_facts.h"
 #include "compiler/passes.h"
 #include "compiler/store_nest.h"
 #include "compiler/traverse.h"
@@ -44,14 +45,11 @@ class PieceMover {
     for (Stmt& s : b)
       if (!std::holds_alternative<For>(s.is)) each_block(s, [this](Block& inner) { block(inner); });
     home_ = &b;
-    facts_.clear();
-    updates_.clear();
-    bindings_.clear();
+    facts_.emplace(program_, b);
     slots_.clear();
     cut_.clear();
-    for (size_t k = 0; k < b.size(); ++k) collect(b[k], k);
     std::vector<BufferId> made;
-    for (const auto& [id, f] : facts_)
+    for (const auto& [id, f] : facts_->buffers())
       if (f.stores > 1) made.push_back(id);
     if (made.empty()) return;
     std::sort(made.begin(), made.end(), [&](BufferId x, BufferId y) { return order(x) < order(y); });
@@ -67,15 +65,9 @@ class PieceMover {
   }
 
  private:
-  // Of a buffer in the block: the statements that store to it and read it, by their number.
-  struct Facts {
-    std::set<size_t> writers, readers;
-    int stores = 0;
-    bool whole = false;
-  };
-  std::pair<size_t, BufferId> order(BufferId b) const { return {*facts_.at(b).writers.begin(), b}; }
+  using Facts = BlockFacts::OfBuffer;
+  std::pair<size_t, BufferId> order(BufferId b) const { return {*facts_->at(b).writers.begin(), b}; }
 
-  // ---- facts ----
   void find_homes(const Block& b) {
     for (const Stmt& s : b) {
       const auto note = [&](BufferId x, const Index*, AccessKind) {
@@ -89,22 +81,6 @@ class PieceMover {
         each_block(s, [this](const Block& inner) { find_homes(inner); });
       }
     }
-  }
-  void collect(const Stmt& s, size_t k) {
-    each_access_inside(s, [&](BufferId x, const Index*, AccessKind kind) {
-      Facts& f = facts_[root(program_, x)];
-      (kind == AccessKind::read ? f.readers : f.writers).insert(k);
-      f.whole = f.whole || kind == AccessKind::whole || std::holds_alternative<loops::Contraction>(s.is);
-      f.stores += kind == AccessKind::write;
-    });
-    collect_updates(s, k);
-  }
-  void collect_updates(const Stmt& s, size_t k) {
-    if (auto u = std::get_if<loops::Update>(&s.is)) updates_[u->local].insert(k);
-    if (auto p = std::get_if<loops::Bind>(&s.is)) bindings_[p->parameter].insert(k);
-    each_block(s, [&](const Block& b) {
-      for (const Stmt& inner : b) collect_updates(inner, k);
-    });
   }
 
   // ---- decisions ----
@@ -129,24 +105,6 @@ class PieceMover {
   }
   static bool moves_data(Expr value) {
     return value->op == Op::load || value->op == Op::constant || value->op == Op::local;
-  }
-
-  // Nothing that the expression reads changes from statement `first` up to and with statement `last`.
-  bool unchanged(Expr value, size_t first, size_t last) const {
-    const auto within = [&](const std::set<size_t>& list) {
-      return std::any_of(list.begin(), list.end(), [&](size_t k) { return k >= first && k <= last; });
-    };
-    bool ok = true;
-    each_node(value, [&](Expr e) {
-      if (e->op == Op::load) {
-        const auto found = facts_.find(root(program_, e->buffer));
-        ok = ok && (found == facts_.end() || !within(found->second.writers));
-      } else if (e->op == Op::local) {
-        const auto found = updates_.find(e->local);
-        ok = ok && (found == updates_.end() || !within(found->second));
-      }
-    });
-    return ok;
   }
 
   // The cuts that let each load in a nest read one piece; none where that is impossible.
@@ -244,7 +202,7 @@ class PieceMover {
   }
   // Whether all nests that read a buffer can be cut as it is: else they would not become one with the nest that makes it.
   bool followed(BufferId b) const {
-    const std::set<size_t>& list = facts_.at(root(program_, b)).readers;
+    const std::set<size_t>& list = facts_->at(b).readers;
     return list.size() <= most_followers && std::all_of(list.begin(), list.end(), [&](size_t k) {
              return std::all_of(slots_[k].begin(), slots_[k].end(), [&](const Stmt& s) {
                return !std::holds_alternative<For>(s.is) || free_nest(s).has_value();
@@ -254,7 +212,7 @@ class PieceMover {
 
   // ---- cutting ----
   void move(BufferId b) {
-    const Facts f = facts_.at(b);
+    const Facts f = facts_->at(b);
     std::vector<Piece> made = pieces(b, f);
     if (made.empty()) return;
     const auto all = [&](auto holds) { return std::all_of(made.begin(), made.end(), holds); };
@@ -266,7 +224,7 @@ class PieceMover {
       if (!here) return;
       cuts.push_back(std::move(*here));
       for (const Piece& p : made)
-        if (!unchanged(p.value, *f.writers.begin(), k)) return;
+        if (!facts_->unchanged(p.value, *f.writers.begin(), k)) return;
     }
     auto piece = made.begin();
     for (size_t k : f.writers) {
@@ -286,7 +244,7 @@ class PieceMover {
       for (Stmt& s : slots_[slot]) take_pieces(s, b, made);
       for (const Piece& p : made)
         each_node(p.value, [&](Expr e) {
-          if (e->op == Op::load) facts_[root(program_, e->buffer)].readers.insert(slot);
+          if (e->op == Op::load) facts_->of(e->buffer).readers.insert(slot);
         });
       cut_.insert(slot);
     }
@@ -295,8 +253,8 @@ class PieceMover {
   Stmt keep(Stmt s, BufferId b, Piece& piece, size_t slot) {
     const BufferId id = make_temporary(program_, b, piece.extents, "k");
     homes_.push_back(home_);
-    facts_[id].writers = {slot};
-    facts_[id].stores = 1;
+    facts_->of(id).writers = {slot};
+    facts_->of(id).stores = 1;
     Stmt* innermost = &s;
     while (auto f = std::get_if<For>(&innermost->is)) innermost = &f->body[0];
     auto& store = std::get<loops::Store>(innermost->is);
@@ -337,7 +295,7 @@ class PieceMover {
     for (Stmt& s : slots_[slot]) groups.push_back(Block{std::move(s)});
     std::vector<BufferId> made = {store_nest(groups[0][0])->store->buffer};
     for (size_t m = 0; m < made.size(); ++m)
-      for (size_t k : facts_.at(root(program_, made[m])).readers) {
+      for (size_t k : facts_->at(made[m]).readers) {
         if (k <= slot || slots_[k].size() != 1 || !may_move(slots_[k][0], slot, k)) continue;
         const StoreNest n = *store_nest(slots_[k][0]);
         const std::vector<Ranges> ranges = ranges_behind(n, groups, made);
@@ -352,16 +310,14 @@ class PieceMover {
   // Whether nothing between two statements minds where the later one, a nest, stands.
   bool may_move(const Stmt& s, size_t slot, size_t k) const {
     const std::optional<StoreNest> n = free_nest(s);
-    if (!n || !unchanged(n->store->value, slot + 1, k)) return false;
-    const Facts& own = facts_.at(root(program_, n->store->buffer));
+    if (!n || !facts_->unchanged(n->store->value, slot + 1, k)) return false;
+    const Facts& own = facts_->at(n->store->buffer);
     const auto between = [&](size_t x) { return x >= slot && x < k; };
     const auto stays = [&](const std::set<size_t>& list) { return std::none_of(list.begin(), list.end(), between); };
     const auto parameters = loops::Footprint(program_, s).parameters();
     return stays(own.readers) && stays(own.writers) &&
-           std::all_of(parameters.begin(), parameters.end(), [&](const auto& parameter) {
-             const auto bound = bindings_.find(parameter.first);
-             return bound == bindings_.end() || stays(bound->second);
-           });
+           std::all_of(parameters.begin(), parameters.end(),
+                       [&](const auto& parameter) { return !facts_->binds(parameter.first, slot, k - 1); });
   }
   // The steps of a nest that read what each group makes of the buffers in `made`; none where they read more.
   std::vector<Ranges> ranges_behind(const StoreNest& n, const std::vector<Block>& groups,
@@ -421,9 +377,7 @@ class PieceMover {
   std::vector<const Block*> homes_;  // of each buffer: the block that has all its accesses
   std::unordered_set<BufferId> viewed_;
   const Block* home_ = nullptr;
-  std::unordered_map<BufferId, Facts> facts_;
-  std::unordered_map<LocalId, std::set<size_t>> updates_;
-  std::unordered_map<loops::Variable, std::set<size_t>> bindings_;
+  std::optional<BlockFacts> facts_;
   std::set<size_t> cut_;
   std::vector<Block> slots_;  // what has become of each statement of the block
 };
