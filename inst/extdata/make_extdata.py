@@ -109,6 +109,7 @@ A = np.array([[0, 0, 0, 0, 0, 0],
 ERROR = np.array([71 / 57600, 0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40])
 
 
+@jax.jit  # a function of the text, called for each stage
 def rate(y, theta):  # Lotka and Volterra: prey and predators
     a, b, c, d = theta
     return jnp.stack([y[0] * (a - b * y[1]), y[1] * (c * y[0] - d)])
@@ -120,9 +121,9 @@ def predator_prey(y0, theta, t_end, tolerance):
         h = jnp.minimum(h, t_end - t)
         k = [rate(y, theta)]
         for i in range(1, 7):
-            k.append(rate(y + h * sum(A[i, j] * k[j] for j in range(i)), theta))
-        new = y + h * sum(A[6, j] * k[j] for j in range(6))
-        error = h * sum(e * q for e, q in zip(ERROR, k))
+            k.append(rate(y + h * sum(A[i, j] * k[j] for j in range(i) if A[i, j] != 0), theta))
+        new = y + h * sum(A[6, j] * k[j] for j in range(6) if A[6, j] != 0)
+        error = h * sum(e * q for e, q in zip(ERROR, k) if e != 0)
         size = tolerance * (1 + jnp.maximum(jnp.abs(y), jnp.abs(new)))
         norm = jnp.sqrt(jnp.mean((error / size) ** 2))
         good = norm <= 1

@@ -3,7 +3,7 @@
 //
 //   for j in 0..64 {                             for b in 0..16 {
 //     for i in 0..1024 {                           for i in 0..1024 {
-//       if ui64(i64(x2[i])) < 10000 {                if ui64(i64(x2[i])) < 10000 {
+//       if ui64(i64(x2[i])) < 100 {                  if ui64(i64(x2[i])) < 100 {
 //         $p = i64(x2[i])                              $p = i64(x2[i])
 //         out1[$p, j] = out1[$p, j] + x3[i, j]         for j in 0..4 unroll 4 {
 //                                                        out1[$p, j + 4*b] = out1[$p, j + 4*b] + x3[i, j + 4*b]

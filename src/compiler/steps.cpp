@@ -223,7 +223,7 @@ class Stepper {
       if (k + 1 < cut.loops || cut.size == 1)
         std::erase_if(c.axes, [&](const auto& axis) { return axis.variable == p.axes[k]; });
     if (cut.size > 1) {
-      last = make_loop(program_, last, steps).variable;
+      last = make_variable(program_, last);
       for (auto& axis : c.axes)
         if (axis.variable == p.axes[cut.loops - 1]) axis.extent = cut.size;
       const VariableMap map = {

@@ -126,11 +126,14 @@ LocalId make_local(Program& p, LocalId like) {
   return static_cast<LocalId>(p.locals.size()) - 1;
 }
 
-loops::For make_loop(Program& p, Variable like, int64_t count) {
+Variable make_variable(Program& p, Variable like) {
   std::string name = p.variables[static_cast<size_t>(like)].name;
   p.variables.push_back({std::move(name)});
+  return static_cast<Variable>(p.variables.size()) - 1;
+}
+loops::For make_loop(Program& p, Variable like, int64_t count) {
   loops::For f;
-  f.variable = static_cast<Variable>(p.variables.size()) - 1;
+  f.variable = make_variable(p, like);
   f.end = count;
   return f;
 }

@@ -34,7 +34,8 @@ std::vector<int> count_accesses(const Program&);
 BufferId make_temporary(Program&, DType, Shape, const char* mark);
 BufferId make_temporary(Program&, BufferId like, Shape, const char* mark);
 LocalId make_local(Program&, LocalId like);
-// A loop of `count` steps from 0 on, its body empty, whose variable has the name of another one.
+// A variable with the name of another one; a loop over it of `count` steps from 0 on, its body empty.
+Variable make_variable(Program&, Variable like);
 loops::For make_loop(Program&, Variable like, int64_t count);
 
 inline double multiplications(const loops::Contraction& c) {

@@ -1,7 +1,6 @@
 // Contractions that go step by step with the nests between them.
-#include "compiler/graphs.h"
+#include "compiler/machine_code.h"
 #include "primitives/vocabulary/composite.h"
-#include "support/run_compiled.h"
 #include "transform/reverse.h"
 
 namespace anvil::test {
@@ -85,12 +84,9 @@ TEST(Steps, ThreadsGiveTheSameBits) {
   const auto g = attention(24, 8, 4, 3, true);
   const auto inputs = numbers_for(*g);
   for (const double cache : {512., 2048., 16384.}) {
-    compiler::Target target = llvm_backend::target();
-    target.contract_all = true, target.task = 2, target.cache = cache;
-    const Tensor got = run_compiled(*g, inputs, {1, 2, 3}, &target)[0], want = eigen::evaluate(*g, inputs)[0];
-    for (int64_t i = 0; i < elements(want.type.shape); ++i)
-      EXPECT_NEAR(static_cast<const float*>(got.data.get())[i], static_cast<const float*>(want.data.get())[i],
-                  tolerance);
+    compiler::Target target = small_tasks(cache);
+    target.contract_all = true;
+    expect_machine_code_right(*g, inputs, tolerance, target);
   }
 }
 

@@ -1,6 +1,5 @@
 // Long sums across memory, which go along it.
-#include "compiler/graphs.h"
-#include "support/run_compiled.h"
+#include "compiler/machine_code.h"
 #include "transform/reverse.h"
 
 namespace anvil::test {
@@ -25,17 +24,7 @@ void expect_right(const graph::Graph& g, double tolerance) {
   const auto inputs = numbers_for(g);
   for (const compiler::Target& target : {small_cache, compiler::Target{64, 32, false, 1, 4096}})
     expect_passes_agree(*optimized(g), inputs, tolerance, target);
-  compiler::Target target = llvm_backend::target();
-  target.task = 2, target.cache = 4096;
-  const std::vector<Tensor> got = run_compiled(g, inputs, {1, 2, 3}, &target), want = eigen::evaluate(g, inputs);
-  for (size_t k = 0; k < want.size(); ++k)
-    for (int64_t i = 0; i < elements(want[k].type.shape); ++i) {
-      const auto at = [i](const Tensor& t) {
-        return t.type.dtype == DType::f64 ? static_cast<const double*>(t.data.get())[i]
-                                          : double(static_cast<const float*>(t.data.get())[i]);
-      };
-      ASSERT_NEAR(at(got[k]), at(want[k]), tolerance * std::max(1.0, std::abs(at(want[k])))) << k << " " << i;
-    }
+  expect_machine_code_right(g, inputs, tolerance, small_tasks(4096));
 }
 Var of_rows(Var v, Var like) { return broadcast_in_dim(v, like.shape(), {0}); }
 
