@@ -17,11 +17,11 @@ const std::vector<Pass>& passes() {
       {"steps", [](loops::Program& p, const Target& target) { step_contractions(p, target); }},
       {"shrink", [](loops::Program& p, const Target&) { shrink_buffers(p); }},
       {"results", [](loops::Program& p, const Target&) { place_results(p); }},
+      {"rows", [](loops::Program& p, const Target&) { update_by_rows(p); }},
       {"collapse", [](loops::Program& p, const Target& target) { collapse_loops(p, target); }},
       {"schedule", [](loops::Program& p, const Target& target) { schedule(p, target); }},
       {"blocks", [](loops::Program& p, const Target& target) { block_for_caches(p, target); }},
       {"streams", [](loops::Program& p, const Target& target) { stream_sums(p, target); }},
-      {"lookups", [](loops::Program& p, const Target& target) { share_lookups(p, target); }},
       {"parallel", [](loops::Program& p, const Target& target) { cut_into_tasks(p, target); }},
       {"buffers", [](loops::Program& p, const Target&) { plan_buffers(p); }},
   };

@@ -70,7 +70,6 @@ void OwnBuffers::touch(const Stmt& s, BufferId b, Variable step, bool conditiona
   });
 }
 
-// Whether a block writes every element before anything reads one.
 bool OwnBuffers::written_first(const Block& block, BufferId b) const {
   for (const Stmt& s : block) {
     bool reads = false, writes = false;

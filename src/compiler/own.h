@@ -21,6 +21,8 @@ class OwnBuffers {
   explicit OwnBuffers(const Program&);
   // No aliases of others; none where that would be much memory for each thread.
   std::vector<BufferId> of(const loops::For&) const;
+  // Whether a block writes every element of a buffer before anything reads one.
+  bool written_first(const Block&, BufferId) const;
 
  private:
   struct Uses {
@@ -33,7 +35,6 @@ class OwnBuffers {
   std::map<BufferId, Uses> count(const Block&) const;
   bool same_in_each_step(const loops::For&, BufferId) const;
   void touch(const Stmt&, BufferId, Variable, bool conditional, Touched&) const;
-  bool written_first(const Block&, BufferId) const;
   bool fills(const Stmt&, BufferId, std::vector<const loops::For*>& around) const;
   bool goes_everywhere(const Stmt&, BufferId, const Index& place, const std::vector<const loops::For*>& around) const;
 

@@ -36,6 +36,7 @@ using loops::For;
 
 constexpr int64_t most_tasks = 64;
 constexpr int64_t few_steps = 8;  // of a loop: another one is cut where it has more
+constexpr double most_of_a_step = 0.75;
 
 class Cutter {
  public:
@@ -64,14 +65,18 @@ class Cutter {
   }
 
   // ---- which loop ----
-  // A loop of few steps, each of them large enough.
+  // A loop of few steps, most of each of them in loops that are large enough.
   bool goes_inside(const For& f) const {
-    return f.kind == For::Kind::serial && steps(f) < few_steps &&
-           std::any_of(f.body.begin(), f.body.end(), [this](const Stmt& s) {
-             auto inner = std::get_if<For>(&s.is);
-             return inner && nest_cost(program_, *inner) >= few_steps * target_.task && steps(*inner) >= few_steps &&
-                    may_cut(*inner);
-           });
+    if (f.kind != For::Kind::serial || steps(f) >= few_steps) return false;
+    double all = 0, inside = 0;
+    for (const Stmt& s : f.body) {
+      auto inner = std::get_if<For>(&s.is);
+      if (inner == nullptr) continue;
+      const double cost = nest_cost(program_, *inner);
+      all += cost;
+      if (cost >= few_steps * target_.task && steps(*inner) >= few_steps && may_cut(*inner)) inside += cost;
+    }
+    return inside > 0 && inside >= most_of_a_step * all;
   }
   bool may_cut(const For& f) const { return independent(program_, f, own_.of(f)); }
   static int64_t steps(const For& f) { return extent(f) / steps_at_once(f); }

@@ -23,11 +23,11 @@ void merge_nests(loops::Program&);                       // nests with equal loo
 void step_contractions(loops::Program&, const Target&);  // what passes between them and nests stays in the cache
 void shrink_buffers(loops::Program&);                 // temporaries lose the dimensions of shared loops, down to locals
 void place_results(loops::Program&);                  // temporaries lie where a result will be
+void update_by_rows(loops::Program&);                 // rows of tables are changed several columns at once
 void collapse_loops(loops::Program&, const Target&);  // adjacent loops over contiguous memory become one
 void schedule(loops::Program&, const Target&);        // which loop is a vector, how many steps are in flight
 void block_for_caches(loops::Program&, const Target&);  // what is read again stays in a cache
 void stream_sums(loops::Program&, const Target&);       // sums across memory go along it
-void share_lookups(loops::Program&, const Target&);     // what several steps look up is looked up once
 void cut_into_tasks(loops::Program&, const Target&);    // large nests become tasks that threads share
 void plan_buffers(loops::Program&);                     // places of the temporaries in the arena
 

@@ -25,8 +25,8 @@ TEST(Stages, NameEveryPass) {
   std::vector<std::string> names;
   for (const compiler::Stage& s : compiler::stages(*b.g, {64, 32})) names.push_back(s.name);
   EXPECT_EQ(names, (std::vector<std::string>{"lower", "unroll", "inline", "contraction", "pieces", "layout", "merge",
-                                             "steps", "shrink", "results", "collapse", "schedule", "blocks", "streams",
-                                             "lookups", "parallel", "buffers"}));
+                                             "steps", "shrink", "results", "rows", "collapse", "schedule", "blocks",
+                                             "streams", "parallel", "buffers"}));
 }
 
 TEST(Lower, OneNestForEachValue) {
