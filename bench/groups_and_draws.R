@@ -1,5 +1,5 @@
-# Sums of groups (rowsum()) and random numbers, in milliseconds beside base R: columns of groups that the nearest cache holds
-# go four at once (src/compiler/lookups.cpp), and blocks of random bits fill vector registers (src/compiler/schedule.cpp).
+# Sums of groups (rowsum()) and random numbers, in milliseconds beside base R: sums go row by row, some
+# columns at once (src/compiler/rows.cpp), and blocks of random bits fill vector registers (src/compiler/schedule.cpp).
 suppressPackageStartupMessages(library(anvil))
 source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))), "turns.R"))
 set.seed(1)
