@@ -47,7 +47,7 @@ bool looks_up(const Block& b) {
   return std::any_of(b.begin(), b.end(), [](const Stmt& s) { return looks_up(s); });
 }
 
-// A sum of constants, that is. It may begin anywhere.
+// Such a sum may begin anywhere before it is needed.
 bool begins_sum(const Stmt& s) {
   auto declare = std::get_if<loops::Declare>(&s.is);
   return declare && declare->value->op == Op::constant;
@@ -55,22 +55,22 @@ bool begins_sum(const Stmt& s) {
 
 // A buffer whose columns become rows: the column comes first in memory, then the step, then the other dimensions.
 struct Table {
-  std::optional<size_t>
-      column;                  // the dimension that the loop over columns moves in; none: each step has its own buffer
-  std::optional<size_t> step;  // the one that a statement of the loop takes some steps of at a time
-  size_t statement = 0;        // this one, which alone needs the table
+  std::optional<size_t> column;         // dimension that the loop over columns moves in; none: each step has a buffer
+  std::optional<size_t> step;           // dimension that a statement of the loop takes some steps of at a time
+  size_t statement = 0;                 // this one, which alone needs the table
   std::map<size_t, Affine> fixed = {};  // dimensions that stay where they are in the loop
   bool stored = false, filled = false;  // in the loop; before it is read
 };
 
-// What the pass has to know of a loop over columns. Up to the last statement that looks something up all that needs the
-// tables goes by rows, what follows by columns again.
+// What the pass has to know of a loop over columns. Up to the last statement that changes what it looked up all that needs
+// the tables goes by rows, what follows by columns again.
 class Columns {
  public:
   Columns(const Program& p, const OwnBuffers& own, const For& f) : program_(p), f_(f) {
-    if (f.kind != For::Kind::serial || f.begin != 0 || extent(f) < narrow_block || !looks_up(f.body)) return;
+    if (f.kind != For::Kind::serial || f.begin != 0 || extent(f) < narrow_block || updates(f.body) < least_updates)
+      return;
     for (size_t k = 0; k < f.body.size(); ++k)
-      if (looks_up(f.body[k])) last_ = k;
+      if (updates(f.body[k]) > 0) last_ = k;
     inside_.insert(f.variable);
     for (const Stmt& s : f.body) collect_variables(s);
     possible_ =
@@ -173,16 +173,29 @@ class Columns {
     return found;
   }
 
-  // Whether the loop may be one for each of its parts. Sums of all steps may begin with what follows.
+  // Whether the loop may be one for each of its parts, and sums begin with what goes by columns.
   bool parts_go_alone() const {
+    std::unordered_set<LocalId> sums;
     for (size_t k = 0; k <= last_; ++k) {
       const Stmt& s = f_.body[k];
       auto f = std::get_if<For>(&s.is);
       bool made = false;
+      if (begins_sum(s)) sums.insert(std::get<loops::Declare>(s.is).local);
+      if (needs(s, sums)) return false;
       const bool whole = begins_sum(s) || (f && loop_facts(*f).updated.empty() && !touches_tables(s));
       if (!whole && (!alike(s, made) || made)) return false;
     }
     return true;
+  }
+  static bool needs(const Stmt& s, const std::unordered_set<LocalId>& locals) {
+    bool found = false;
+    each_expression(s, [&](Expr e) {
+      each_node(e, [&](Expr x) { found = found || (x->op == Op::local && locals.count(x->local)); });
+    });
+    each_block(s, [&](const Block& b) {
+      for (const Stmt& inner : b) found = found || needs(inner, locals);
+    });
+    return found;
   }
   // Whether what is looked up is the same for each column, and locals are needed only where they are made.
   bool alike(const Block& b) const {
@@ -201,7 +214,7 @@ class Columns {
   bool same(Expr e) const {
     bool same = true;
     each_node(e, [&](Expr x) {
-      same = same && x->op != Op::local;
+      same = same && x->op != Op::local && !(x->op == Op::load && tables_.count(x->buffer));
       for (const Affine& a : x->place) same = same && loops::factor(a, f_.variable) == 0;
     });
     return same;
@@ -218,18 +231,19 @@ class Columns {
       if (t.column) moved += static_cast<double>(n * ((t.filled ? 0 : 1) + (t.stored ? 1 : 0)));
       if (!t.step) bytes += n * at_once() * static_cast<int64_t>(size_of(buffer(b).dtype));
     }
-    const double n = updates(f_.body);
-    return n >= least_updates && moved <= most_moved * n && bytes <= most_bytes;
+    return moved <= most_moved * updates(f_.body) && bytes <= most_bytes;
   }
   // How often a step changes its column at a place that was looked up.
   double updates(const Block& b) const {
     double n = 0;
-    for (const Stmt& s : b) {
-      if (auto f = std::get_if<For>(&s.is)) n += static_cast<double>(extent(*f)) * updates(f->body);
-      if (auto branch = std::get_if<If>(&s.is)) n += std::max(updates(branch->yes), updates(branch->no));
-      if (auto store = std::get_if<loops::Store>(&s.is)) n += looked_up(store->place);
-    }
+    for (const Stmt& s : b) n += updates(s);
     return n;
+  }
+  double updates(const Stmt& s) const {
+    if (auto f = std::get_if<For>(&s.is)) return static_cast<double>(extent(*f)) * updates(f->body);
+    if (auto branch = std::get_if<If>(&s.is)) return std::max(updates(branch->yes), updates(branch->no));
+    auto store = std::get_if<loops::Store>(&s.is);
+    return store ? looked_up(store->place) : 0;
   }
   bool looked_up(const Index& place) const {
     return std::any_of(place.begin(), place.end(), [&](const Affine& a) {

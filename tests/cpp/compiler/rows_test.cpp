@@ -104,6 +104,24 @@ TEST(Rows, OfEachColumnsOwn) {
   expect_right(*b.g, {numbers(DType::f64, {30, 12}), places({45}, 30), numbers(DType::f64, {45, 12}),
                       numbers(DType::f64, {30, 12}, -1, 1, 4)});
 }
+// Places that each column has for itself are looked up after what goes by rows, and not before.
+TEST(Rows, BesidePlacesOfEachColumn) {
+  for (const bool before : {false, true}) {
+    Builder b;
+    const IndexDims of_columns{{}, {0}, {1}, {1}, {0}, 2};
+    Var z = b.input(DType::f64, {60, 12}), at = b.input(DType::i32, {60}), table = b.input(DType::f64, {9, 12});
+    Var where = convert(exp(z) * 4.0, DType::i32);
+    Var sums = scatter(table, at, convert(where, DType::f64) * z, to_rows, "add");
+    Var found = gather(sums, where, {1, 1}, of_columns);
+    b.output(sums);
+    b.output(found);
+    if (before) b.output(scatter(sums, at, found, to_rows, "maximum"));
+    const std::vector<Tensor> inputs = {numbers(DType::f64, {60, 12}), places({60}, 9), numbers(DType::f64, {9, 12})};
+    EXPECT_EQ(by_rows(*b.g), !before);
+    expect_passes_agree(*optimized(*b.g), inputs, 1e-12, narrow);
+    expect_machine_code_right(*b.g, inputs, 1e-12, small_tasks());
+  }
+}
 TEST(Rows, OfTheStateOfALoop) {
   Builder b;
   Var table = b.input(DType::f64, {25, 10}), at = b.input(DType::i32, {40}), u = b.input(DType::f64, {40, 10});
