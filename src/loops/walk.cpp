@@ -1,0 +1,69 @@
+// Walks over loop programs: what a statement holds.
+#include "loops/walk.h"
+
+namespace anvil::loops {
+
+namespace {
+
+template <class S, class F>
+void visit_expressions(S& stmt, const F& f) {
+  std::visit(
+      [&](auto& s) {
+        using T = std::decay_t<decltype(s)>;
+        if constexpr (std::is_same_v<T, If> || std::is_same_v<T, While>)
+          f(s.condition);
+        else if constexpr (std::is_same_v<T, Call>)
+          for (auto& e : s.numbers) f(e);
+        else if constexpr (std::is_same_v<T, Contraction>)
+          f(s.product);
+        else if constexpr (!std::is_same_v<T, For> && !std::is_same_v<T, Swap>)
+          f(s.value);
+      },
+      stmt.is);
+}
+template <class S, class F>
+void visit_blocks(S& stmt, const F& f) {
+  if (auto s = std::get_if<For>(&stmt.is)) f(s->body);
+  if (auto s = std::get_if<If>(&stmt.is)) f(s->yes), f(s->no);
+  if (auto s = std::get_if<While>(&stmt.is)) f(s->before), f(s->body);
+}
+
+}  // namespace
+
+void each_expression(Stmt& stmt, FunctionRef<void(Expr&)> f) { visit_expressions(stmt, f); }
+void each_expression(const Stmt& stmt, FunctionRef<void(Expr)> f) { visit_expressions(stmt, f); }
+void each_block(Stmt& stmt, FunctionRef<void(Block&)> f) { visit_blocks(stmt, f); }
+void each_block(const Stmt& stmt, FunctionRef<void(const Block&)> f) { visit_blocks(stmt, f); }
+
+void each_node(Expr e, std::unordered_set<Expr>& seen, FunctionRef<void(Expr)> f) {
+  if (!seen.insert(e).second) return;
+  for (int i = 0, n = e->argument_count(); i < n; ++i) each_node(e->args[static_cast<size_t>(i)], seen, f);
+  f(e);
+}
+void each_node(Expr e, FunctionRef<void(Expr)> f) {
+  std::unordered_set<Expr> seen;
+  each_node(e, seen, f);
+}
+
+void each_access(const Stmt& stmt, AccessFunction f) {
+  const auto whole = [&](BufferId b) { f(b, nullptr, AccessKind::whole); };
+  std::unordered_set<Expr> seen;
+  each_expression(stmt, [&](Expr e) {
+    each_node(e, seen, [&](Expr x) {
+      if (x->op == Op::load) f(x->buffer, &x->place, AccessKind::read);
+    });
+  });
+  if (auto s = std::get_if<Store>(&stmt.is)) f(s->buffer, &s->place, AccessKind::write);
+  if (auto c = std::get_if<Contraction>(&stmt.is)) f(c->buffer, &c->place, AccessKind::write);
+  if (auto c = std::get_if<Call>(&stmt.is))
+    for (BufferId b : c->buffers) whole(b);
+  if (auto s = std::get_if<Swap>(&stmt.is)) whole(s->first), whole(s->second);
+}
+void each_access_inside(const Stmt& stmt, AccessFunction f) {
+  each_access(stmt, f);
+  each_block(stmt, [&](const Block& b) {
+    for (const Stmt& s : b) each_access_inside(s, f);
+  });
+}
+
+}  // namespace anvil::loops
