@@ -13,13 +13,10 @@
 //                                             for j in 0..8 { for i in 0..900 { out1[i, j + 8*b] = r4[j, i] } }
 //
 // Columns that are left over make a block of their own.
-#include <algorithm>
-#include <map>
-#include <optional>
 #include <utility>
 
+#include "compiler/columns.h"
 #include "compiler/copy.h"
-#include "compiler/own.h"
 #include "compiler/passes.h"
 #include "compiler/schedule.h"
 #include "loops/origins.h"
@@ -27,240 +24,9 @@
 namespace anvil::compiler {
 namespace {
 
-using loops::Bind;
 using loops::For;
-using loops::If;
 
-constexpr int64_t narrow_block = 4, wide_block = 8;  // columns
-constexpr double least_updates = 32;                 // of a column
-constexpr double most_moved = 4;                     // numbers that become rows and columns again, for each update
-constexpr int64_t most_bytes = int64_t(8) << 20;     // of the rows of a block
-constexpr int64_t steps_together = 128;              // whose operands become rows before they are needed
-
-bool looks_up(const Block&);
-bool looks_up(const Stmt& s) {
-  if (std::holds_alternative<Bind>(s.is) || std::holds_alternative<If>(s.is)) return true;
-  auto f = std::get_if<For>(&s.is);
-  return f && looks_up(f->body);
-}
-bool looks_up(const Block& b) {
-  return std::any_of(b.begin(), b.end(), [](const Stmt& s) { return looks_up(s); });
-}
-
-// Such a sum may begin anywhere before it is needed.
-bool begins_sum(const Stmt& s) {
-  auto declare = std::get_if<loops::Declare>(&s.is);
-  return declare && declare->value->op == Op::constant;
-}
-
-// A buffer whose columns become rows: the column comes first in memory, then the step, then the other dimensions.
-struct Table {
-  std::optional<size_t> column;         // dimension that the loop over columns moves in; none: each step has a buffer
-  std::optional<size_t> step;           // dimension that a statement of the loop takes some steps of at a time
-  size_t statement = 0;                 // this one, which alone needs the table
-  std::map<size_t, Affine> fixed = {};  // dimensions that stay where they are in the loop
-  bool stored = false, filled = false;  // in the loop; before it is read
-};
-
-// What the pass has to know of a loop over columns. Up to the last statement that changes what it looked up all that needs
-// the tables goes by rows, what follows by columns again.
-class Columns {
- public:
-  Columns(const Program& p, const OwnBuffers& own, const For& f) : program_(p), f_(f) {
-    if (f.kind != For::Kind::serial || f.begin != 0 || extent(f) < narrow_block || updates(f.body) < least_updates)
-      return;
-    for (size_t k = 0; k < f.body.size(); ++k)
-      if (updates(f.body[k]) > 0) last_ = k;
-    inside_.insert(f.variable);
-    for (const Stmt& s : f.body) collect_variables(s);
-    possible_ =
-        find_tables(own) && parts_go_alone() && loop_facts(f).updated.empty() && pays() && independent(p, f, own_);
-  }
-  bool possible() const { return possible_; }
-  // As many as leave work for several threads.
-  int64_t at_once() const { return extent(f_) < 2 * wide_block ? narrow_block : wide_block; }
-  size_t last() const { return last_; }
-  const std::map<BufferId, Table>& tables() const { return tables_; }
-  bool touches_tables(const Stmt& s) const {
-    bool found = looks_up(s);
-    each_access_inside(s, [&](BufferId b, const Index*, AccessKind) { found = found || tables_.count(b); });
-    return found;
-  }
-
- private:
-  struct Use {
-    size_t by;  // the number of a statement in the loop
-    const Index* place;
-    AccessKind kind;
-  };
-
-  const loops::Buffer& buffer(BufferId b) const { return program_.buffers[static_cast<size_t>(b)]; }
-
-  bool find_tables(const OwnBuffers& own_buffers) {
-    std::map<BufferId, std::vector<Use>> uses;
-    for (size_t k = 0; k < f_.body.size(); ++k)
-      each_access_inside(f_.body[k], [&](BufferId b, const Index* place, AccessKind kind) {
-        uses[b].push_back({k, place, kind});
-      });
-    for (BufferId b : own_buffers.of(f_))
-      if (uses.count(b) && std::none_of(uses[b].begin(), uses[b].end(), [&](const Use& u) { return step(b, u) != 0; }))
-        own_.push_back(b);
-    for (auto& [b, list] : uses) {
-      const bool own = std::find(own_.begin(), own_.end(), b) != own_.end();
-      if (own && list[0].by > last_) continue;
-      if (!own) std::erase_if(list, [this](const Use& u) { return u.by > last_; });
-      const bool apart = std::any_of(list.begin(), list.end(), [&, b = b](const Use& u) {
-        return looks_up(f_.body[u.by]) && std::abs(step(b, u)) > 1;
-      });
-      const bool seen_otherwise = std::any_of(uses.begin(), uses.end(), [&, b = b](const auto& other) {
-        return other.first != b && root(program_, other.first) == root(program_, b);
-      });
-      if ((own || apart) && (seen_otherwise || !add_table(b, list, own))) return false;
-    }
-    return !tables_.empty();
-  }
-  void collect_variables(const Stmt& s) {
-    if (auto f = std::get_if<For>(&s.is)) inside_.insert(f->variable);
-    if (auto bind = std::get_if<Bind>(&s.is)) inside_.insert(bind->parameter);
-    if (auto c = std::get_if<loops::Contraction>(&s.is))
-      for (const auto& axis : c->axes) inside_.insert(axis.variable);
-    each_block(s, [this](const Block& b) {
-      for (const Stmt& inner : b) collect_variables(inner);
-    });
-  }
-  int64_t step(BufferId b, const Use& u) const { return u.place ? loops::step(program_, b, *u.place, f_.variable) : 0; }
-  // False where not every access is in the column of its step.
-  bool add_table(BufferId b, const std::vector<Use>& uses, bool own) {
-    Table t;
-    if (!own && !(t.column = moving_dimension(uses, f_.variable))) return false;
-    bool others = false;
-    for (const Use& u : uses) {
-      t.stored = t.stored || u.kind == AccessKind::write;
-      others = others || u.by != uses[0].by;
-    }
-    const Stmt& first = f_.body[uses[0].by];
-    t.filled = !looks_up(first) && std::all_of(uses.begin(), uses.end(), [&](const Use& u) {
-      return u.by != uses[0].by || u.kind == AccessKind::write;
-    });
-    auto steps = std::get_if<For>(&first.is);
-    if (steps && steps->begin == 0 && !others && !t.stored) t.step = moving_dimension(uses, steps->variable);
-    t.statement = uses[0].by;
-    for (size_t d = 0; uses[0].place && d < uses[0].place->size(); ++d) {
-      const Affine& a = (*uses[0].place)[d];
-      const bool stays =
-          std::all_of(uses.begin(), uses.end(), [&](const Use& u) { return u.place && (*u.place)[d] == a; });
-      if (stays &&
-          std::none_of(a.terms.begin(), a.terms.end(), [this](const auto& x) { return inside_.count(x.variable); }))
-        t.fixed.emplace(d, a);
-    }
-    tables_.emplace(b, t);
-    return true;
-  }
-  // The one dimension of all places that depends on a variable, if it is the variable.
-  static std::optional<size_t> moving_dimension(const std::vector<Use>& uses, Variable v) {
-    std::optional<size_t> found;
-    for (const Use& u : uses) {
-      if (u.place == nullptr) return std::nullopt;
-      int dimensions = 0;
-      for (size_t d = 0; d < u.place->size(); ++d) {
-        const Affine& a = (*u.place)[d];
-        if (loops::factor(a, v) == 0) continue;
-        if (++dimensions > 1 || !(a == loops::variable(v)) || found.value_or(d) != d) return std::nullopt;
-        found = d;
-      }
-      if (dimensions == 0) return std::nullopt;
-    }
-    return found;
-  }
-
-  // Whether the loop may be one for each of its parts, and sums begin with what goes by columns.
-  bool parts_go_alone() const {
-    std::unordered_set<LocalId> sums;
-    for (size_t k = 0; k <= last_; ++k) {
-      const Stmt& s = f_.body[k];
-      auto f = std::get_if<For>(&s.is);
-      bool made = false;
-      if (begins_sum(s)) sums.insert(std::get<loops::Declare>(s.is).local);
-      if (needs(s, sums)) return false;
-      const bool whole = begins_sum(s) || (f && loop_facts(*f).updated.empty() && !touches_tables(s));
-      if (!whole && (!alike(s, made) || made)) return false;
-    }
-    return true;
-  }
-  static bool needs(const Stmt& s, const std::unordered_set<LocalId>& locals) {
-    bool found = false;
-    each_expression(s, [&](Expr e) {
-      each_node(e, [&](Expr x) { found = found || (x->op == Op::local && locals.count(x->local)); });
-    });
-    each_block(s, [&](const Block& b) {
-      for (const Stmt& inner : b) found = found || needs(inner, locals);
-    });
-    return found;
-  }
-  // Whether what is looked up is the same for each column, and locals are needed only where they are made.
-  bool alike(const Block& b) const {
-    bool made = false;
-    return std::all_of(b.begin(), b.end(), [&](const Stmt& s) { return alike(s, made); });
-  }
-  bool alike(const Stmt& s, bool& made) const {  // made: a local, before it
-    if (std::holds_alternative<loops::Let>(s.is)) return made = true;
-    if (std::holds_alternative<loops::Store>(s.is)) return true;
-    if (made) return false;
-    if (auto bind = std::get_if<Bind>(&s.is)) return same(bind->value);
-    if (auto branch = std::get_if<If>(&s.is)) return same(branch->condition) && alike(branch->yes) && alike(branch->no);
-    auto f = std::get_if<For>(&s.is);
-    return f && f->kind == For::Kind::serial && alike(f->body);
-  }
-  bool same(Expr e) const {
-    bool same = true;
-    each_node(e, [&](Expr x) {
-      same = same && x->op != Op::local && !(x->op == Op::load && tables_.count(x->buffer));
-      for (const Affine& a : x->place) same = same && loops::factor(a, f_.variable) == 0;
-    });
-    return same;
-  }
-
-  // ---- costs ----
-  bool pays() const {
-    double moved = 0;
-    int64_t bytes = 0;
-    for (const auto& [b, t] : tables_) {
-      int64_t n = 1;
-      for (size_t d = 0; d < buffer(b).shape.size(); ++d)
-        if (d != t.column && !t.fixed.count(d)) n *= buffer(b).shape[d];
-      if (t.column) moved += static_cast<double>(n * ((t.filled ? 0 : 1) + (t.stored ? 1 : 0)));
-      if (!t.step) bytes += n * at_once() * static_cast<int64_t>(size_of(buffer(b).dtype));
-    }
-    return moved <= most_moved * updates(f_.body) && bytes <= most_bytes;
-  }
-  // How often a step changes its column at a place that was looked up.
-  double updates(const Block& b) const {
-    double n = 0;
-    for (const Stmt& s : b) n += updates(s);
-    return n;
-  }
-  double updates(const Stmt& s) const {
-    if (auto f = std::get_if<For>(&s.is)) return static_cast<double>(extent(*f)) * updates(f->body);
-    if (auto branch = std::get_if<If>(&s.is)) return std::max(updates(branch->yes), updates(branch->no));
-    auto store = std::get_if<loops::Store>(&s.is);
-    return store ? looked_up(store->place) : 0;
-  }
-  bool looked_up(const Index& place) const {
-    return std::any_of(place.begin(), place.end(), [&](const Affine& a) {
-      return std::any_of(a.terms.begin(), a.terms.end(), [&](const loops::Term& t) {
-        return program_.variables[static_cast<size_t>(t.variable)].parameter;
-      });
-    });
-  }
-
-  const Program& program_;
-  const For& f_;
-  std::map<BufferId, Table> tables_;
-  std::vector<BufferId> own_;
-  std::unordered_set<Variable> inside_;  // variables that the loop gives values
-  size_t last_ = 0;
-  bool possible_ = false;
-};
+constexpr int64_t steps_together = 128;  // whose operands become rows before they are needed
 
 // A block of columns, row by row.
 class RowByRow {
@@ -279,24 +45,20 @@ class RowByRow {
   Block operator()(Block body) {
     for (const auto& [b, t] : columns_.tables())
       if (!t.step) rows_[b] = {make_rows(b, t, 0), {}};
-    Block result, by_column;
-    for (size_t k = 0; k < body.size(); ++k) {
-      Stmt& s = body[k];
-      if (k > columns_.last() || begins_sum(s))
-        by_column.push_back(std::move(s));
-      else if (columns_.touches_tables(s))
-        statement(std::move(s), k, result);
-      else
-        result.push_back(each_column({std::move(s)}));
-    }
+    Block result, afterwards;
+    for (size_t k = 0; k < body.size(); ++k) switch (columns_.part(body[k], k)) {
+        case Columns::Part::by_rows: statement(std::move(body[k]), k, result); break;
+        case Columns::Part::for_each_column: result.push_back(each_column({std::move(body[k])})); break;
+        case Columns::Part::afterwards: afterwards.push_back(std::move(body[k])); break;
+      }
     for (const auto& [b, t] : columns_.tables()) {
       if (!t.column || t.step) continue;
       if (!own_.written_first(result, rows_.at(b).buffer)) result.insert(result.begin(), to_rows(b, t, 0, {}));
       if (t.stored) result.push_back(to_columns(b, t));
     }
     std::erase_if(rows_, [this](const auto& rows) { return columns_.tables().at(rows.first).column; });
-    for (Stmt& s : by_column) redirect(s);
-    if (!by_column.empty()) result.push_back(each_column(std::move(by_column)));
+    for (Stmt& s : afterwards) redirect(s);
+    if (!afterwards.empty()) result.push_back(each_column(std::move(afterwards)));
     return result;
   }
 
@@ -464,10 +226,10 @@ class RowByRow {
   std::map<BufferId, Rows> rows_;
 };
 
-bool possible_inside(const Program& p, const OwnBuffers& own, const Block& b) {
+bool become_rows_inside(const Program& p, const OwnBuffers& own, const Block& b) {
   return std::any_of(b.begin(), b.end(), [&](const Stmt& s) {
     auto f = std::get_if<For>(&s.is);
-    return f && (Columns(p, own, *f).possible() || possible_inside(p, own, f->body));
+    return f && (Columns(p, own, *f).may_become_rows() || become_rows_inside(p, own, f->body));
   });
 }
 
@@ -477,7 +239,7 @@ void update_by_rows(Program& p) {
   const OwnBuffers own(p);  // before loops move
   replace_loops(p.body, [&](Stmt& s, For& f, Block& result) {
     const Columns columns(p, own, f);
-    if (!columns.possible() || possible_inside(p, own, f.body)) return false;
+    if (!columns.may_become_rows() || become_rows_inside(p, own, f.body)) return false;
     const int64_t size = columns.at_once(), count = extent(f) / size, rest = extent(f) - count * size;
     const loops::Origins from = loops::origins(s);
     std::optional<For> last;
