@@ -36,15 +36,14 @@ Var rows_at(Var table, Var at) { return gather(table, at, {1, table.shape()[1]},
 
 // Blocks of four and of eight columns and those left over; operands of some steps and of all of them.
 TEST(Rows, AreAddedTo) {
-  for (const int64_t columns : {4, 15, 17, 24})
-    for (const int64_t updates : {40, 255, 256, 300})
-      for (const DType t : {DType::f32, DType::f64, DType::i32}) {
-        Builder b;
-        Var table = b.input(t, {50, columns}), at = b.input(DType::i32, {updates}), u = b.input(t, {updates, columns});
-        b.output(scatter(table, at, u, to_rows, "add"));
-        b.output(scatter(table * table, at, u * u, to_rows, "maximum"));
-        expect_right(*b.g, {numbers(t, {50, columns}), places({updates}, 50), numbers(t, {updates, columns})}, 1e-5);
-      }
+  for (const auto& [columns, updates] : {std::pair{4, 300}, {15, 255}, {17, 256}, {24, 40}})
+    for (const DType t : {DType::f32, DType::f64, DType::i32, DType::bf16}) {
+      Builder b;
+      Var table = b.input(t, {50, columns}), at = b.input(DType::i32, {updates}), u = b.input(t, {updates, columns});
+      b.output(scatter(table, at, u, to_rows, "add"));
+      b.output(scatter(table * table, at, u * u, to_rows, "maximum"));
+      expect_right(*b.g, {numbers(t, {50, columns}), places({updates}, 50), numbers(t, {updates, columns})}, 1e-5);
+    }
 }
 TEST(Rows, AreReplaced) {
   Builder b;
