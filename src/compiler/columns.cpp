@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/schedule.h"
+#include "loops/dependence.h"
 
 namespace anvil::compiler {
 namespace {
@@ -29,17 +30,6 @@ bool looks_up(const Block& b) {
 bool begins_sum(const Stmt& s) {
   auto declare = std::get_if<loops::Declare>(&s.is);
   return declare && declare->value->op == Op::constant;
-}
-
-bool needs(const Stmt& s, const std::unordered_set<LocalId>& locals) {
-  bool found = false;
-  each_expression(s, [&](Expr e) {
-    each_node(e, [&](Expr x) { found = found || (x->op == Op::local && locals.count(x->local)); });
-  });
-  each_block(s, [&](const Block& b) {
-    for (const Stmt& inner : b) found = found || needs(inner, locals);
-  });
-  return found;
 }
 
 // The one dimension of all places that depends on a variable, if it is the variable.
@@ -151,7 +141,9 @@ bool Columns::parts_go_alone() const {
   for (size_t k = 0; k <= last_; ++k) {
     const Stmt& s = f_.body[k];
     if (begins_sum(s)) sums.insert(std::get<loops::Declare>(s.is).local);
-    if (needs(s, sums)) return false;
+    const loops::Footprint touched(program_, s);
+    for (const auto& [local, use] : touched.locals())
+      if (use.read && sums.count(local)) return false;
     auto f = std::get_if<For>(&s.is);
     const Part where = part(s, k);
     bool made = false;

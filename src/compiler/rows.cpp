@@ -73,11 +73,7 @@ class RowByRow {
     std::vector<BufferId> operands;
     for (const auto& [b, t] : columns_.tables())
       if (t.step && t.statement == k) operands.push_back(b);
-    if (operands.empty()) {
-      redirect(s);
-      for (Stmt& x : by_row({std::move(s)})) result.push_back(std::move(x));
-      return;
-    }
+    if (operands.empty()) return add_by_row(std::move(s), result);
     For& loop = std::get<For>(s.is);
     const int64_t n = extent(loop), blocks = n < 2 * steps_together ? 0 : n / steps_together;
     const int64_t rest = n - blocks * steps_together;
@@ -100,9 +96,13 @@ class RowByRow {
       rows_[b] = {make_rows(b, t, extent(loop)), extent(loop) > 1 ? loops::variable(loop.variable) : Affine{}};
       result.push_back(to_rows(b, t, extent(loop), start));
     }
-    Stmt s{std::move(loop)};
+    add_by_row({std::move(loop)}, result);
+  }
+  void add_by_row(Stmt s, Block& result) {
     redirect(s);
-    for (Stmt& x : by_row({std::move(s)})) result.push_back(std::move(x));
+    Block one;
+    one.push_back(std::move(s));
+    for (Stmt& x : by_row(std::move(one))) result.push_back(std::move(x));
   }
   // The loop over columns goes to where numbers are.
   Block by_row(Block body) {
