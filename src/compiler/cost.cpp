@@ -118,6 +118,7 @@ class Chains {
     double longest = 0;
     for (int i = 0; i < e->argument_count(); ++i) longest = std::max(longest, chain(e->args[static_cast<size_t>(i)]));
     facts_.weight += weight(e);
+    if (is_integer(e->dtype) && computes(e)) facts_.of_integers += weight(e);
     if (of_lane(e) == OfLane::pairs) facts_.of_pairs += weight(e);
     if (e->op != Op::constant && computes(e)) by_size_[static_cast<int>(size_of(e->dtype))] += weight(e);
     return chains_[e] = longest + weight(e);
@@ -133,9 +134,9 @@ class Chains {
     for (const Affine& a : e->place)
       if (loops::factor(a, lane_) != 0) most = OfLane::each;
     for (int i = 0; i < e->argument_count(); ++i) most = std::max(most, of_lane(e->args[static_cast<size_t>(i)]));
-    if (most == OfLane::each && loops::halves_index(e, [this](const loops::Term& t) {
-          return t.variable == lane_ ? t.factor == 1 : t.factor % 2 == 0;
-        }))
+    const auto even = [this](const loops::Term& t) { return t.variable == lane_ ? t.factor == 1 : t.factor % 2 == 0; };
+    if (const Affine* a = loops::halved_index(e);
+        a && a->constant % 2 == 0 && std::all_of(a->terms.begin(), a->terms.end(), even) && most == OfLane::each)
       most = OfLane::pairs;
     return of_lanes_[e] = most;
   }

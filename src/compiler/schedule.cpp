@@ -141,16 +141,20 @@ class Scheduler {
     f.copies = fitting_copies(extent(f), f.width, most);
   }
   // Where the operations of a step wait for each other longer than the processor looks ahead, its vectors get the
-  // width of two registers: the two halves of every operation come one after the other. And twice the width where most
-  // operations are on what neighbours have in common, which is computed once, with half as many lanes.
+  // width of two registers: the two halves of every operation come one after the other. Twice the width where most
+  // operations are on what neighbours have in common, which is computed once, with half as many lanes. And twice the
+  // width where most are on integers, as random bits are made: hardly any two of these can run at a time, and few of
+  // their results are still needed.
   bool widen(For& f, const LoopFacts& facts) const {
     constexpr double looks_ahead = 40, side_by_side = 3;  // operations; that run at a time without this
-    constexpr int most_registers = 4;                     // of one value
+    constexpr int most_registers = 4;                     // of one value, of integers twice as many
     if (facts.weight < looks_ahead || facts.usual == 0) return false;
-    const int registers =
-        (facts.weight <= side_by_side * facts.chain ? 2 : 1) * (2 * facts.of_pairs > facts.weight ? 2 : 1);
+    const int of_integers = 2 * facts.of_integers > facts.weight ? 2 : 1;
+    const int registers = (facts.weight <= side_by_side * facts.chain ? 2 : 1) *
+                          (2 * facts.of_pairs > facts.weight ? 2 : 1) * of_integers;
     const int wide = registers * target_.vector_bytes / facts.usual;
-    if (wide <= f.width || extent(f) < 4 * wide || wide * facts.widest > most_registers * target_.vector_bytes)
+    if (wide <= f.width || extent(f) < 4 * wide ||
+        wide * facts.widest > of_integers * most_registers * target_.vector_bytes)
       return false;
     f.width = wide;
     return true;

@@ -18,6 +18,7 @@ struct LoopFacts {
   double ops = 0;                // nodes and stores of the body, each counted once
   double weight = 0, chain = 0;  // of all operations, and of the longest chain of them: a function is many
   double of_pairs = 0;           // of the weight: what two neighbours have in common, such as blocks of random bits
+  double of_integers = 0;        // of the weight: what computes integers
   int usual = 0;                 // bytes of the numbers that most operations compute with
   std::vector<LocalId> updated;  // locals from outside that it updates
 };

@@ -14,15 +14,11 @@ inline bool lie_near(int64_t step, int64_t lanes, DType t) {
   return 2 <= step && step <= 4 && 2 * step <= lanes && size_of(t) >= 4;
 }
 
-// Whether an expression is (i + a) >>> 1, which is the same for two neighbours i and i + 1 if i and a are even. `even` says
-// which terms are; that of i is one of them.
-template <class Even>
-bool halves_index(Expr e, const Even& even) {
-  if (e->op != Op::shift_right_logical || e->args[0]->op != Op::index || e->args[1]->op != Op::constant ||
-      e->args[1]->constant.template as<int64_t>() != 1)
-    return false;
-  const Affine& a = e->args[0]->place[0];
-  return a.constant % 2 == 0 && std::all_of(a.terms.begin(), a.terms.end(), even);
+// The index of index >>> 1: of neighbours i and i + 1 it is the same if i and all that is added to it are even.
+inline const Affine* halved_index(Expr e) {
+  const bool halved = e->op == Op::shift_right_logical && e->args[0]->op == Op::index &&
+                      e->args[1]->op == Op::constant && e->args[1]->constant.as<int64_t>() == 1;
+  return halved ? &e->args[0]->place[0] : nullptr;
 }
 
 }  // namespace anvil::loops

@@ -182,10 +182,14 @@ class Emitter {
   Value spread(Expr, const Coordinate&, int lanes);  // a vector where asked
   Value half(Expr, const Coordinate&, const Info&);  // of a vector of pairs, one of each
   bool pairwise(Expr);
+  bool alternates(const Affine&);  // even and odd in turn, lane by lane
+  bool asks_parity(Expr);          // of an index that alternates
   bool half_of_even_index(Expr);
   bool reloads(Expr) const;
   Value reloaded(Expr, int key, const Coordinate&, const Info&, int splat);
   Value make(Expr, const Coordinate&, const Info&, int level, int lanes);
+  Value first_index(const Affine&, const Coordinate&);
+  llvm::Constant* ramp(DType, int lanes, int64_t step, int64_t first = 0);
   Value index_value(const Affine&, DType, const Coordinate&, const Info&);
   std::pair<int64_t, int64_t> range(const Affine&);
   Value remembered(const void* key, int coordinate, const Info&) const;

@@ -73,12 +73,20 @@ Emitter::Info Emitter::info(Expr e) {
   return infos_[e] = in;
 }
 
-// (i + 2j + ...) >> 1, i the vector loop
+// i + 2j + ..., i the vector loop
+bool Emitter::alternates(const Affine& a) {
+  return std::all_of(a.terms.begin(), a.terms.end(), [this](const Term& t) {
+    const VariableState& v = variable_state(t.variable);
+    return v.lanes ? v.axis == vector_axis_ && v.even && t.factor == 1 : t.factor % 2 == 0;
+  });
+}
+bool Emitter::asks_parity(Expr e) {
+  return e->op == Op::bit_and && e->args[0]->op == Op::index && e->args[1]->op == Op::constant &&
+         e->args[1]->constant.as<int64_t>() == 1 && alternates(e->args[0]->place[0]);
+}
 bool Emitter::half_of_even_index(Expr e) {
-  return lanes() >= 4 && loops::halves_index(e, [this](const Term& t) {
-           const VariableState& v = variable_state(t.variable);
-           return v.lanes ? v.axis == vector_axis_ && v.even && t.factor == 1 : t.factor % 2 == 0;
-         });
+  const Affine* const a = loops::halved_index(e);
+  return a && lanes() >= 4 && a->constant % 2 == 0 && alternates(*a) && range(*a).first >= 0;
 }
 
 bool Emitter::pairwise(Expr e) {
@@ -131,9 +139,9 @@ Emitter::Value Emitter::half(Expr e, const Coordinate& c, const Info& in) {
   const int key = splat_key(project(in.axes, c), lanes() / 2), level = home(in.level);
   if (Value v = remembered(e, key, in)) return v;
   if (!half_of_even_index(e)) return remember(e, key, level, make(e, c, in, level, lanes() / 2));
-  Value whole = make(e, c, in, level, lanes());
   const At at(*this, level);
-  return remember(e, key, level, b_.CreateShuffleVector(whole, every(lanes() / 2, [](int l) { return 2 * l; })));
+  Value first = b_.CreateLShr(first_index(*loops::halved_index(e), c), i64(1));
+  return remember(e, key, level, b_.CreateAdd(ops_.splat(first, lanes() / 2), ramp(DType::i64, lanes() / 2, 1)));
 }
 
 // In a long block a load is repeated after a while, unless it is for a place in front of the
@@ -172,6 +180,9 @@ Emitter::Value Emitter::make(Expr e, const Coordinate& c, const Info& in, int le
   std::array<Value, 3> a = {};
   const int n = e->argument_count();
   const bool shortcut = e->op == Op::convert && e->args[0]->op == Op::index;
+  if (in.lanes && asks_parity(e))
+    return b_.CreateAnd(ramp(DType::i64, width, 1, e->args[0]->place[0].constant),
+                        ops_.constant(Scalar(1), DType::i64, width));
   const int outer = std::exchange(consumer_, level);
   for (int i = 0; i < n && !shortcut; ++i) a[size_t(i)] = spread(e->args[size_t(i)], c, width);
   consumer_ = outer;
@@ -213,6 +224,28 @@ std::pair<int64_t, int64_t> Emitter::range(const Affine& a) {
   return {low, high};
 }
 
+// In the first lane.
+Emitter::Value Emitter::first_index(const Affine& a, const Coordinate& c) {
+  Value sum = i64(a.constant);
+  for (const Term& term : a.terms) {
+    const VariableState& v = variable_state(term.variable);
+    Value of_term = v.start;
+    if (v.axis >= 0)
+      of_term = b_.CreateAdd(v.start, i64(int64_t(c[size_t(v.axis)]) * axes_[size_t(v.axis)].width));
+    else if (!v.values.empty() && v.lanes)
+      continue;
+    else if (!v.values.empty())
+      of_term = v.values[size_t(project(v.axes, c))];
+    sum = b_.CreateAdd(sum, b_.CreateMul(of_term, i64(term.factor)));
+  }
+  return sum;
+}
+llvm::Constant* Emitter::ramp(DType t, int n, int64_t step, int64_t first) {
+  llvm::SmallVector<llvm::Constant*, 64> steps;
+  for (int l = 0; l < n; ++l) steps.push_back(llvm::ConstantInt::get(ops_.type(t), uint64_t(first + l * step)));
+  return llvm::ConstantVector::get(steps);
+}
+
 // An index as a number of any dtype. Floats are made from the narrowest integers that hold
 // the index: few processors convert vectors of 64-bit integers.
 Emitter::Value Emitter::index_value(const Affine& a, DType to, const Coordinate& c, const Info& in) {
@@ -224,32 +257,18 @@ Emitter::Value Emitter::index_value(const Affine& a, DType to, const Coordinate&
     t = DType::i64;
   }
   const int n = in.lanes ? lanes() : 1;
-  Value same = i64(a.constant), varying = nullptr;
+  Value varying = nullptr;
+  const auto vary = [&](Value by) { varying = varying ? b_.CreateAdd(varying, by) : by; };
   for (const Term& term : a.terms) {
     const VariableState& v = variable_state(term.variable);
-    if (v.axis >= 0) {
-      const Axis& axis = axes_[size_t(v.axis)];
-      same = b_.CreateAdd(
-          same, b_.CreateMul(b_.CreateAdd(v.start, i64(int64_t(c[size_t(v.axis)]) * axis.width)), i64(term.factor)));
-      if (axis.width == 1) continue;
-      llvm::SmallVector<llvm::Constant*, 64> steps;
-      for (int l = 0; l < axis.width; ++l)
-        steps.push_back(llvm::ConstantInt::get(ops_.type(t), uint64_t(l * term.factor)));
-      Value ramp = llvm::ConstantVector::get(steps);
-      varying = varying ? b_.CreateAdd(varying, ramp) : ramp;
-    } else if (!v.values.empty()) {
-      Value number = v.values[size_t(project(v.axes, c))];
-      if (!v.lanes) {
-        same = b_.CreateAdd(same, b_.CreateMul(number, i64(term.factor)));
-        continue;
-      }
-      Value product =
-          b_.CreateTrunc(b_.CreateMul(number, ops_.constant(Scalar(term.factor), DType::i64, n)), ops_.type(t, n));
-      varying = varying ? b_.CreateAdd(varying, product) : product;
-    } else {
-      same = b_.CreateAdd(same, b_.CreateMul(v.start, i64(term.factor)));
-    }
+    if (v.axis >= 0 && axes_[size_t(v.axis)].width > 1)
+      vary(ramp(t, axes_[size_t(v.axis)].width, term.factor));
+    else if (v.axis < 0 && v.lanes)
+      vary(b_.CreateTrunc(
+          b_.CreateMul(v.values[size_t(project(v.axes, c))], ops_.constant(Scalar(term.factor), DType::i64, n)),
+          ops_.type(t, n)));
   }
+  Value same = first_index(a, c);
   Value number = b_.CreateTrunc(same, ops_.type(t));
   if (n > 1) number = ops_.splat(number, n);
   if (varying) number = b_.CreateAdd(number, varying);
