@@ -136,7 +136,7 @@ class Chains {
     for (int i = 0; i < e->argument_count(); ++i) most = std::max(most, of_lane(e->args[static_cast<size_t>(i)]));
     const auto even = [this](const loops::Term& t) { return t.variable == lane_ ? t.factor == 1 : t.factor % 2 == 0; };
     if (const Affine* a = loops::halved_index(e);
-        a && a->constant % 2 == 0 && std::all_of(a->terms.begin(), a->terms.end(), even) && most == OfLane::each)
+        a && std::all_of(a->terms.begin(), a->terms.end(), even) && most == OfLane::each)
       most = OfLane::pairs;
     return of_lanes_[e] = most;
   }

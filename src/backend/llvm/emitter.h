@@ -183,7 +183,6 @@ class Emitter {
   Value half(Expr, const Coordinate&, const Info&);  // of a vector of pairs, one of each
   bool pairwise(Expr);
   bool alternates(const Affine&);  // even and odd in turn, lane by lane
-  bool asks_parity(Expr);          // of an index that alternates
   bool half_of_even_index(Expr);
   bool reloads(Expr) const;
   Value reloaded(Expr, int key, const Coordinate&, const Info&, int splat);

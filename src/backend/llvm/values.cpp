@@ -19,13 +19,6 @@ namespace {
 // Where splats of a value are remembered: loops differ in their number of lanes.
 int splat_key(int coordinate, int lanes) { return coordinate + (lanes << 20); }
 
-template <class F>
-llvm::SmallVector<int, 64> every(int lanes, F&& from) {
-  llvm::SmallVector<int, 64> list;
-  for (int l = 0; l < lanes; ++l) list.push_back(from(l));
-  return list;
-}
-
 }  // namespace
 
 void Emitter::depends(Info& in, const Affine& a) {
@@ -80,13 +73,9 @@ bool Emitter::alternates(const Affine& a) {
     return v.lanes ? v.axis == vector_axis_ && v.even && t.factor == 1 : t.factor % 2 == 0;
   });
 }
-bool Emitter::asks_parity(Expr e) {
-  return e->op == Op::bit_and && e->args[0]->op == Op::index && e->args[1]->op == Op::constant &&
-         e->args[1]->constant.as<int64_t>() == 1 && alternates(e->args[0]->place[0]);
-}
 bool Emitter::half_of_even_index(Expr e) {
   const Affine* const a = loops::halved_index(e);
-  return a && lanes() >= 4 && a->constant % 2 == 0 && alternates(*a) && range(*a).first >= 0;
+  return a && lanes() >= 4 && alternates(*a) && range(*a).first >= 0;
 }
 
 bool Emitter::pairwise(Expr e) {
@@ -132,7 +121,9 @@ Emitter::Value Emitter::value(Expr e, const Coordinate& c) {
   if (!in.pairs) return remember(e, key, level, make(e, c, in, level, lanes(in)));
   Value once = half(e, c, in);
   const At at(*this, level);
-  return remember(e, key, level, b_.CreateShuffleVector(once, every(lanes(), [](int l) { return l / 2; })));
+  llvm::SmallVector<int, 64> twice;
+  for (int l = 0; l < lanes(); ++l) twice.push_back(l / 2);
+  return remember(e, key, level, b_.CreateShuffleVector(once, twice));
 }
 
 Emitter::Value Emitter::half(Expr e, const Coordinate& c, const Info& in) {
@@ -180,9 +171,8 @@ Emitter::Value Emitter::make(Expr e, const Coordinate& c, const Info& in, int le
   std::array<Value, 3> a = {};
   const int n = e->argument_count();
   const bool shortcut = e->op == Op::convert && e->args[0]->op == Op::index;
-  if (in.lanes && asks_parity(e))
-    return b_.CreateAnd(ramp(DType::i64, width, 1, e->args[0]->place[0].constant),
-                        ops_.constant(Scalar(1), DType::i64, width));
+  if (const Affine* parity = loops::index_with_one(Op::bit_and, e); parity && in.lanes && alternates(*parity))
+    return b_.CreateAnd(ramp(DType::i64, width, 1, parity->constant), ops_.constant(Scalar(1), DType::i64, width));
   const int outer = std::exchange(consumer_, level);
   for (int i = 0; i < n && !shortcut; ++i) a[size_t(i)] = spread(e->args[size_t(i)], c, width);
   consumer_ = outer;
@@ -224,19 +214,15 @@ std::pair<int64_t, int64_t> Emitter::range(const Affine& a) {
   return {low, high};
 }
 
-// In the first lane.
+// Of the first lane, without the terms of parameters that differ by lane.
 Emitter::Value Emitter::first_index(const Affine& a, const Coordinate& c) {
   Value sum = i64(a.constant);
   for (const Term& term : a.terms) {
     const VariableState& v = variable_state(term.variable);
-    Value of_term = v.start;
-    if (v.axis >= 0)
-      of_term = b_.CreateAdd(v.start, i64(int64_t(c[size_t(v.axis)]) * axes_[size_t(v.axis)].width));
-    else if (!v.values.empty() && v.lanes)
-      continue;
-    else if (!v.values.empty())
-      of_term = v.values[size_t(project(v.axes, c))];
-    sum = b_.CreateAdd(sum, b_.CreateMul(of_term, i64(term.factor)));
+    if (v.axis < 0 && v.lanes) continue;
+    Value number = v.values.empty() ? v.start : v.values[size_t(project(v.axes, c))];
+    if (v.axis >= 0) number = b_.CreateAdd(number, i64(int64_t(c[size_t(v.axis)]) * axes_[size_t(v.axis)].width));
+    sum = b_.CreateAdd(sum, b_.CreateMul(number, i64(term.factor)));
   }
   return sum;
 }
