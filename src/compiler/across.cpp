@@ -23,8 +23,8 @@ namespace {
 
 using loops::For;
 
-constexpr int64_t line = 64, small = 16384;  // bytes of a cache line; of what stays in the cache anyway
-constexpr int least = 8, most = 16;          // steps at once
+constexpr int64_t line = 64, small = 16384;     // bytes of a cache line; of what stays in the cache anyway
+constexpr int least = 4, usual = 8, most = 16;  // steps at once
 
 constexpr size_t none = size_t(-1);
 
@@ -66,8 +66,10 @@ bool leaves_lines_open(const Program& p, const For& v, const For& next) {
 bool walk_along_lines(Program& p, const std::vector<For*>& loops) {
   For& v = *loops.back();
   const size_t along = loop_along_reads(p, loops), inside = loops.size() - 2;
-  const int at_once = std::clamp(v.width, least, most);
-  if (along == none || extent(*loops[along]) < at_once || loop_facts(v).function) return false;
+  if (along == none || loop_facts(v).function) return false;
+  int at_once = std::clamp(v.width, usual, most);
+  while (at_once > extent(*loops[along])) at_once /= 2;
+  if (at_once < least) return false;
   for (const For* l : loops)
     if (!independent(p, *l)) return false;
   move_loop(loops, along, inside);

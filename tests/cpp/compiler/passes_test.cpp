@@ -165,6 +165,17 @@ TEST(Schedule, TransposesWalkAlongLines) {
   EXPECT_TRUE(outer < along && along < lanes && lanes != std::string::npos) << text;
 }
 
+// The loop along the reads has fewer steps than vectors have lanes.
+TEST(Schedule, ShortLoopsAlongReadsAreMadeAtOnceToo) {
+  for (const int64_t n : {4, 9, 15}) {
+    Builder b;
+    b.output(transpose(b.input(DType::f32, {n, 5000}), {1, 0}));
+    const std::string text = print(expect_passes_agree(*b.g, numbers_for(*b.g)));
+    const auto along = text.find("unroll " + std::to_string(n == 4 ? 4 : 8)), lanes = text.find("vector 16");
+    EXPECT_TRUE(along < lanes && lanes != std::string::npos) << text;
+  }
+}
+
 TEST(Schedule, LinesThatAreWrittenInPartAreFilledSoon) {
   Builder b;
   b.output(transpose(b.input(DType::f32, {64, 128, 2}), {2, 1, 0}));
