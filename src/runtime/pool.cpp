@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/timing.h"
+#include "runtime/huge_pages.h"
 
 namespace anvil::runtime {
 namespace {
@@ -77,17 +78,20 @@ size_t bytes_of(int size_class) {
 }
 
 // A mapping at a multiple of a huge page: map more, give the ends back.
-void* map(size_t bytes) {
+char* map(size_t bytes) {
   const size_t wide = bytes + huge_page;
   void* raw = mmap(nullptr, wide, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (raw == MAP_FAILED) return nullptr;
   const auto start = reinterpret_cast<uintptr_t>(raw), aligned = (start + huge_page - 1) & ~(huge_page - 1);
   if (aligned > start) munmap(raw, aligned - start);
   munmap(reinterpret_cast<void*>(aligned + bytes), start + wide - aligned - bytes);
+  return reinterpret_cast<char*>(aligned);
+}
+
+void ask_for_huge_pages([[maybe_unused]] char* from, [[maybe_unused]] size_t bytes) {
 #ifdef MADV_HUGEPAGE
-  madvise(reinterpret_cast<void*>(aligned), bytes, MADV_HUGEPAGE);
+  madvise(from, bytes, MADV_HUGEPAGE);
 #endif
-  return reinterpret_cast<void*>(aligned);
 }
 
 // The whole pages between two addresses.
@@ -173,10 +177,22 @@ class Pool {
 
   // ---- blocks of the system, null where it has none ----------------------------------------------
 
+  char* map_pages(size_t bytes) {
+    char* const memory = map(bytes);
+    if (!memory || !huge_pages_.to_be_tried()) return memory;
+    ask_for_huge_pages(memory, huge_page);
+    const double start = thread_seconds();
+    *static_cast<volatile char*>(memory) = 0;
+    const double seconds = thread_seconds() - start;
+    touching_ += seconds;
+    if (huge_pages_.are_fast(seconds)) ask_for_huge_pages(memory + huge_page, bytes - huge_page);
+    return memory;
+  }
+
   Header* from_system(int size_class, size_t asked) {
     const size_t bytes = bytes_of(size_class);
     if (bytes >= shared_from && bytes < mapped_from) return part_of_region(size_class, asked);
-    return begin(bytes >= mapped_from ? map(bytes) : std::aligned_alloc(alignment, bytes), size_class, asked);
+    return begin(bytes >= mapped_from ? map_pages(bytes) : std::aligned_alloc(alignment, bytes), size_class, asked);
   }
   Header* part_of_region(int size_class, size_t asked) {
     const size_t bytes = bytes_of(size_class);
@@ -186,9 +202,9 @@ class Pool {
       touch(h, asked);
     } else {
       if (!open_ || open_->carved + bytes > region_bytes) {
-        void* memory = map(region_bytes);
+        char* const memory = map_pages(region_bytes);
         if (!memory) return nullptr;
-        open_ = new Region{static_cast<char*>(memory)};
+        open_ = new Region{memory};
       }
       h = begin(open_->memory + open_->carved, size_class, asked);
       h->region = open_;
@@ -249,6 +265,7 @@ class Pool {
   }
 
   PoolStatistics statistics_;
+  HugePages huge_pages_;
   double touching_ = 0, touched_ = 0;  // seconds and bytes of late
   unsigned now_ = 0;                   // calls of trim_idle()
   Region* open_ = nullptr;             // whose end is for new blocks

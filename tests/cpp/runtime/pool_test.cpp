@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "runtime/huge_pages.h"
 
 namespace anvil::runtime {
 namespace {
@@ -26,6 +27,17 @@ TEST(Pool, DataIsAlignedBehindAnyLead) {
       give(p);
     }
   give(nullptr);
+}
+
+TEST(HugePages, AreLeftOutForSomeMappingsWhereTheyAreSlow) {
+  HugePages pages;
+  for (int k = 0; k < 100; ++k) EXPECT_TRUE(pages.to_be_tried() && pages.are_fast(HugePages::most_seconds));
+  EXPECT_TRUE(pages.to_be_tried());
+  EXPECT_FALSE(pages.are_fast(2 * HugePages::most_seconds));
+  for (int k = 0; k < HugePages::mappings_without; ++k) EXPECT_FALSE(pages.to_be_tried());
+  EXPECT_TRUE(pages.to_be_tried());
+  EXPECT_TRUE(pages.are_fast(0));
+  EXPECT_TRUE(pages.to_be_tried());
 }
 
 TEST(Pool, BlocksAreUsedAgain) {
