@@ -2,6 +2,7 @@
 //   c[i + 4 j] = sum over p of a[i + 4 p] b[p + 9 j]      rows i, columns j, depth p
 #pragma once
 #include <algorithm>
+#include <cstring>
 #include <span>
 #include <vector>
 
@@ -98,10 +99,24 @@ struct Offsets {
         of_weights(tables.add(r.batch, &Axis::weights)) {}
 };
 
+// n elements that lie together, as C is to take them.
+template <int64_t n, class T>
+void put_in(T* to, const T* from, Into into) {
+  T x[n];
+  std::memcpy(x, from, sizeof x);
+  if (into != Into::set) {
+    const T sign = into == Into::add ? T(1) : T(-1);
+    T y[n];
+    std::memcpy(y, to, sizeof y);
+    for (int64_t r = 0; r < n; ++r) x[r] = y[r] + sign * x[r];
+  }
+  std::memcpy(to, x, sizeof x);
+}
 template <class T>
 void put_in(int64_t n, T* to, const T* from, Into into) {
-  for (int64_t r = 0; r < n; ++r)
-    to[r] = into == Into::set ? from[r] : into == Into::add ? to[r] + from[r] : to[r] - from[r];
+  for (; n >= 16; n -= 16, to += 16, from += 16) put_in<16>(to, from, into);
+  for (; n >= 4; n -= 4, to += 4, from += 4) put_in<4>(to, from, into);
+  for (; n > 0; --n, ++to, ++from) put_in<1>(to, from, into);
 }
 
 }  // namespace anvil::product

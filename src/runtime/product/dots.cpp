@@ -117,7 +117,7 @@ class DotProducts {
       for (int64_t i = 0; i < m_; ++i)
         if (update_.of == Elements::all || (update_.of == Elements::lower ? i >= j : i <= j)) {
           const int64_t from = symmetric(batch) && i < j ? j + m_ * i : i + m_ * j;
-          put_in(1, c + at_.c_rows[i] + at_.c_columns[j], of_chunks + from, update_.into);
+          put_in<1>(c + at_.c_rows[i] + at_.c_columns[j], of_chunks + from, update_.into);
         }
   }
 

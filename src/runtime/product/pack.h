@@ -110,6 +110,53 @@ void pack_lines(T* to, int64_t height, const T* from, const Places& lines, const
   }
 }
 
+// Some lines of a panel, each the first of n that lie together.
+constexpr int64_t most_lines = 32;
+struct Firsts {
+  int64_t count = 0, of[most_lines];
+  void add(int64_t line) { of[count++] = line; }
+};
+template <int64_t n, class T>
+void copy_runs(T* to, int64_t height, const T* from, const Places& lines, const Firsts& firsts, const Places& depth) {
+  constexpr int64_t ahead = 8;
+  if (firsts.count == 0) return;
+  int64_t offsets[most_lines];
+  for (int64_t k = 0; k < firsts.count; ++k) offsets[k] = lines[firsts.of[k]];
+  for (int64_t p = 0; p < depth.count; ++p) {
+    const T *const step = from + depth[p], *const later = from + depth[std::min(p + ahead, depth.count - 1)];
+    for (int64_t k = 0; k < firsts.count; ++k) {
+      __builtin_prefetch(later + offsets[k]);
+      std::memcpy(to + height * p + firsts.of[k], step + offsets[k], n * sizeof(T));
+    }
+  }
+}
+
+// One panel: to[i + height * p] = from[lines[i] + depth[p]]. Lines that lie together in runs are copied by runs of
+// the same length, those of all of the panel at each step.
+template <class T>
+void pack_panel(T* to, int64_t height, const T* from, const Places& lines, const Places& depth) {
+  for (int64_t first = 0; first < lines.count; first += most_lines) {
+    const Places some = lines.from(first, most_lines);
+    Firsts of_16, of_8, of_4, of_1;
+    for (int64_t i = 0, n = 0; i < some.count; i += n) {
+      n = some.run(i);
+      if (n < square) {
+        while (i + n < some.count && some.run(i + n) < square) ++n;
+        pack_lines(to + first + i, height, from, some.from(i, n), depth);
+        continue;
+      }
+      int64_t line = i;
+      for (; line + 16 <= i + n; line += 16) of_16.add(line);
+      for (; line + 8 <= i + n; line += 8) of_8.add(line);
+      for (; line + 4 <= i + n; line += 4) of_4.add(line);
+      for (; line < i + n; ++line) of_1.add(line);
+    }
+    copy_runs<16>(to + first, height, from, some, of_16, depth);
+    copy_runs<8>(to + first, height, from, some, of_8, depth);
+    copy_runs<4>(to + first, height, from, some, of_4, depth);
+    copy_runs<1>(to + first, height, from, some, of_1, depth);
+  }
+}
 // Lines that lie together, in panels of n of them, `panel` elements from each other: a step of all of these is one
 // run of memory.
 template <int64_t n, class T>
@@ -122,12 +169,6 @@ void copy_lines(T* to, int64_t height, int64_t panel, int64_t count, const T* fr
   }
 }
 template <class T>
-void copy_run(T* to, int64_t height, const T* from, const Places& depth, int64_t n) {
-  for (; n >= 16; n -= 16, to += 16, from += 16) copy_lines<16>(to, height, 0, 1, from, depth);
-  for (; n >= 4; n -= 4, to += 4, from += 4) copy_lines<4>(to, height, 0, 1, from, depth);
-  for (; n > 0; --n, ++to, ++from) copy_lines<1>(to, height, 0, 1, from, depth);
-}
-template <class T>
 void copy_panels(T* to, int64_t height, int64_t count, const T* from, const Places& depth) {
   const int64_t panel = height * depth.count;
   switch (height) {
@@ -138,23 +179,11 @@ void copy_panels(T* to, int64_t height, int64_t count, const T* from, const Plac
     case 16: return copy_lines<16>(to, height, panel, count, from, depth);
     case 32: return copy_lines<32>(to, height, panel, count, from, depth);
     default:
-      for (int64_t k = 0; k < count; ++k) copy_run(to + panel * k, height, from + height * k, depth, height);
+      for (int64_t k = 0; k < count; ++k)
+        pack_panel(to + panel * k, height, from + height * k, {nullptr, height, 0, 1}, depth);
   }
 }
 
-// One panel: to[i + height * p] = from[lines[i] + depth[p]].
-template <class T>
-void pack_panel(T* to, int64_t height, const T* from, const Places& lines, const Places& depth) {
-  for (int64_t i = 0, n = 0; i < lines.count; i += n) {
-    n = lines.run(i);
-    if (n >= square) {
-      copy_run(to + i, height, from + lines[i], depth, n);
-      continue;
-    }
-    while (i + n < lines.count && lines.run(i + n) < square) ++n;
-    pack_lines(to + i, height, from, lines.from(i, n), depth);
-  }
-}
 // The same of small floats, which become numbers to compute with.
 template <class T, class S>
 void pack_panel(T* to, int64_t height, const S* from, const Places& lines, const Places& depth) {

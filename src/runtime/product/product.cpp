@@ -221,13 +221,9 @@ class Blocks {
       return kernel(c + rows[0] + columns[0], ld, into);
     alignas(64) T edge[most_rows * most_columns];
     kernel(edge, size.rows, Into::set);
-    for (int64_t q = 0; q < columns.count; ++q) {
-      const T* const from = edge + q * size.rows;
-      T* const to = c + columns[q];
-      if (together >= rows.count)
-        put_in(rows.count, to + rows[0], from, into);
-      else
-        for (int64_t r = 0; r < rows.count; ++r) put_in(1, to + rows[r], from + r, into);
+    for (int64_t r = 0, n = 0; r < rows.count; r += n) {
+      n = rows.run(r);
+      for (int64_t q = 0; q < columns.count; ++q) put_in(n, c + rows[r] + columns[q], edge + q * size.rows + r, into);
     }
   }
 

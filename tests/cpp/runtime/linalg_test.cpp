@@ -74,10 +74,10 @@ TYPED_TEST(Linalg, Products) {
 // Axes in any layout, with every instruction set of this processor: several of each kind and in any order,
 // batches, windows that overlap, a depth that lies together in either operand, in none, or in short or longer runs,
 // operands whose lines lie together, all or some, a long way from one step of the depth to the next, results whose rows
-// do not lie together, an axis that is in no operand.
+// do not lie together or do in runs of any length, an axis that is in no operand.
 TYPED_TEST(Linalg, Contractions) {
   using product::Axis;
-  const std::vector<std::vector<Axis>> all = {
+  std::vector<std::vector<Axis>> all = {
       {{40, 1, 50, 0}, {13, 40, 0, 50}, {50, 0, 1, 1}},
       {{13, 40, 0, 50}, {50, 0, 40, 1}, {40, 1, 1, 0}},
       {{50, 0, 40, 13}, {40, 1, 1, 0}, {13, 40, 0, 1}},
@@ -93,6 +93,12 @@ TYPED_TEST(Linalg, Contractions) {
       {{25, 1, 1, 0}, {9, 25, 40, 0}, {7, 225, 0, 1}, {13, 1575, 0, 9}, {40, 0, 2000, 3000}},
       {{70, 1, 60, 0}, {30, 70, 0, 61}, {3, 0, 1, 1}, {5, 0, 11, 12}},
       {{70, 1, 90, 0}, {30, 70, 0, 91}, {6, 0, 1, 1}, {2, 0, 7, 8}, {5, 0, 17, 18}}};
+  for (const int64_t length : {2, 5, 8, 12, 23})
+    all.push_back({{length, 1, 1, 0},
+                   {20, length, 0, 1},
+                   {11, 20 * length, 40 * length, 0},
+                   {40, 0, length, 20},
+                   {12, 0, 40 * length, 800}});
   for (size_t k = 0; k < all.size(); ++k) {
     std::array<int64_t, 3> size = {1, 1, 1};
     for (const Axis& x : all[k])
