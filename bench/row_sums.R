@@ -1,5 +1,6 @@
 # Sums, maxima, variances and softmaxes of rows, which lie across memory, and a product with a vector, in milliseconds beside
-# base R: what a cache does not hold is read in the order of memory (src/compiler/streams.cpp).
+# base R: what a cache does not hold is read in the order of memory (src/compiler/streams.cpp). Then variances and correlations of
+# vectors, which are read once (src/transform/centred_sums.cpp).
 suppressPackageStartupMessages(library(anvil))
 source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))), "turns.R"))
 along <- function(v, x) nv_broadcast_to(v, shape(x))
@@ -39,4 +40,19 @@ for (size in list(c(1024L, 4096L), c(100000L, 100L), c(500L, 2000L))) {
       cat(sprintf("%6d x %4d %s %-8s %8.2f ms, base R %8.2f ms, difference %.1g\n", size[1L], size[2L], dtype, name, times[1L], times[2L], error))
     }
   }
+}
+centred <- function(x) x - nv_mean(x)
+correlation <- function(x, y) sum(centred(x) * centred(y)) / sqrt(sum(centred(x)^2) * sum(centred(y)^2))
+v <- rnorm(1e7)
+w <- v + rnorm(length(v))
+for (dtype in c("f64", "f32")) {
+  x <- nv_tensor(v, dtype)
+  y <- nv_tensor(w, dtype)
+  of_one <- jit(nv_var)
+  of_two <- jit(correlation)
+  times <- median_ms(list(function() of_one(x), function() var(v), function() of_two(x, y), function() cor(v, w)), 11L)
+  cat(sprintf(
+    "%d %s variance %.2f ms, base R %.2f ms, difference %.1g; correlation %.2f ms, base R %.2f ms, difference %.1g\n", length(v), dtype,
+    times[1L], times[2L], abs(as_array(of_one(x)) - var(v)), times[3L], times[4L], abs(as_array(of_two(x, y)) - cor(v, w))
+  ))
 }

@@ -97,6 +97,7 @@ void optimize(Graph& g) {
   merge_equal_calls(g);
   join_step_products(g);
   remove_dead_calls(g);
+  if (block_centred_sums(g)) remove_dead_calls(g);
   remove_unused_constants(g);
 }
 

@@ -191,3 +191,22 @@ test_that("short names of reductions, and the two meanings of an extreme", {
   expect_error(nv_max(m), "largest element of one is `nv_reduce_max()`", fixed = TRUE, class = "anvil_error_argument")
   expect_error(nv_min(m), "smallest element of one is `nv_reduce_min()`", fixed = TRUE)
 })
+
+test_that("variances and covariances of more than a cache holds are those of R", {
+  set.seed(7)
+  v <- rnorm(300003, 40)
+  w <- v + rnorm(length(v))
+  m <- matrix(v[seq_len(300000)], 100000)
+  centred <- function(x) x - nv_mean(x)
+  correlation <- function(x, y) sum(centred(x) * centred(y)) / sqrt(sum(centred(x)^2) * sum(centred(y)^2))
+  expect_equal(flat(jit(nv_var)(f64(v))), var(v), tolerance = 1e-13)
+  expect_equal(flat(jit(correlation)(f64(v), f64(w))), cor(v, w), tolerance = 1e-13)
+  expect_equal(flat(jit(function(x) nv_var(x, 1))(f64(m))), apply(m, 2, var), tolerance = 1e-13)
+  expect_equal(flat(jit(function(x) nv_var(x, c(1, 2)))(f64(m))), var(as.vector(m)), tolerance = 1e-13)
+  x <- nv_tensor(c(v, w), "f32")
+  expect_equal(flat(jit(nv_var)(x)), var(flat(x)), tolerance = 1e-6)
+  slope <- function(x) gradient(function(x) nv_var(x * x))(x)[[1]]
+  expect_equal(flat(jit(slope)(f64(v)))[1:5], (4 * v * (v^2 - mean(v^2)) / (length(v) - 1))[1:5], tolerance = 1e-12)
+  v[200000] <- Inf
+  expect_equal(flat(jit(nv_var)(f64(v))), var(v))
+})
