@@ -157,6 +157,7 @@ void pack_panel(T* to, int64_t height, const T* from, const Places& lines, const
     copy_runs<1>(to + first, height, from, some, of_1, depth);
   }
 }
+
 // Lines that lie together, in panels of n of them, `panel` elements from each other: a step of all of these is one
 // run of memory.
 template <int64_t n, class T>
