@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <optional>
 
 #include "base/interrupt.h"
 #include "primitives/families/monoid.h"
@@ -57,13 +58,13 @@ class Blocks {
     length_ = std::accumulate(shape.begin(), end, int64_t(1), std::multiplies<>());
     for (block_ = usual_block; block_ > least_block && length_ % block_ != 0;) --block_;
     if (length_ % block_ != 0) block_ = usual_block;
-    whole_ = reshape(Var{&graph_, x}, with({length_}));
+    const Var whole = reshape(Var{&graph_, x}, with({length_}));
     const int64_t covered = length_ / block_ * block_;
-    parts_ = reshape(part(0, covered), with({block_, length_ / block_}));
-    if (covered < length_) left_ = part(covered, length_);
+    parts_ = reshape(part(whole, 0, covered), with({block_, length_ / block_}));
+    if (covered < length_) left_ = part(whole, covered, length_);
     sums_ = reduce_sum(parts_, {0});
     means_ = sums_ / static_cast<double>(block_);
-    differences_ = parts_ - in_each(means_, parts_, 1);
+    differences_ = parts_ - in_each(means_, parts_);
     remainders_ = reduce_sum(differences_, {0});
   }
 
@@ -74,20 +75,16 @@ class Blocks {
   // What the blocks of both are to be added up of, before their means are known.
   static Var products(const Blocks& x, const Blocks& y) { return reduce_sum(x.differences_ * y.differences_, {0}); }
   static Var sum_around(const Blocks& x, Var m, const Blocks& y, Var n, Var products) {
-    const Var a = x.means_ - in_each(m, x.means_, 1), b = y.means_ - in_each(n, y.means_, 1);
+    const Var a = x.means_ - in_each(m, x.means_), b = y.means_ - in_each(n, y.means_);
     const Var of_blocks = products + a * y.remainders_ + b * x.remainders_ + static_cast<double>(x.block_) * (a * b);
     const Var all = reduce_sum(of_blocks, {0});
     if (!x.left_) return all;
-    const Var u = *x.left_ - in_each(m, *x.left_, 1), v = *y.left_ - in_each(n, *y.left_, 1);
+    const Var u = *x.left_ - in_each(m, *x.left_), v = *y.left_ - in_each(n, *y.left_);
     return all + reduce_sum(u * v, {0});
   }
   // Of a tensor of x's shape whose elements are the same along what is added up, one of each.
   Var one_of_each(const ValuePtr& v) const {
-    const Var all = reshape(Var{&graph_, v}, with({length_}));
-    Ints starts(all.shape().size(), 0), strides(all.shape().size(), 1);
-    Shape limits = all.shape();
-    limits[0] = 1;
-    return reshape(slice(all, starts, limits, strides), rest_);
+    return reshape(part(reshape(Var{&graph_, v}, with({length_})), 0, 1), rest_);
   }
 
  private:
@@ -95,25 +92,24 @@ class Blocks {
     append(first, rest_);
     return first;
   }
-  Var part(int64_t from, int64_t to) const {
-    if (from == 0 && to == length_) return whole_;
-    Ints starts(whole_.shape().size(), 0), strides(whole_.shape().size(), 1);
-    Shape limits = whole_.shape();
+  // Along the first dimension.
+  static Var part(Var x, int64_t from, int64_t to) {
+    if (from == 0 && to == x.shape()[0]) return x;
+    Ints starts(x.shape().size(), 0), strides(x.shape().size(), 1);
+    Shape limits = x.shape();
     starts[0] = from;
     limits[0] = to;
-    return slice(whole_, starts, limits, strides);
+    return slice(x, starts, limits, strides);
   }
-  // x at all places of the dimensions that `like` has ahead of its own.
-  static Var in_each(Var x, Var like, size_t ahead) {
-    Ints dims(like.shape().size() - ahead);
-    std::iota(dims.begin(), dims.end(), static_cast<int64_t>(ahead));
-    return broadcast_in_dim(x, like.shape(), dims);
+  // x at all places of the dimension that `like` has ahead of its own.
+  static Var in_each(Var x, Var like) {
+    return broadcast_in_dim(x, like.shape(), primitives::other_axes(like.shape().size(), {0}));
   }
 
   Graph& graph_;
   Shape rest_;
   int64_t length_, block_;
-  Var whole_, parts_, sums_, means_, differences_, remainders_;
+  Var parts_, sums_, means_, differences_, remainders_;
   std::optional<Var> left_;
 };
 
@@ -141,10 +137,11 @@ class CentredSums {
   }
 
  private:
-  using Terms = std::pair<const Value*, size_t>;  // a tensor, and how many of its dimensions are added up
+  using Terms = std::pair<ValuePtr, size_t>;  // a tensor, and how many of its dimensions are added up
+  static Terms terms_of(const Call& sum) { return {sum.inputs[0], first_dimensions(sum)}; }
   struct Side {
     Terms terms;
-    ValuePtr x, spread_mean;
+    ValuePtr spread_mean;
   };
   struct Centred {
     Side x, y;
@@ -158,10 +155,11 @@ class CentredSums {
 
   void find(const std::vector<Call>& calls, size_t k) {
     const Call& sum = calls[k];
-    const size_t dims = first_dimensions(sum);
+    const Terms terms = terms_of(sum);
+    const auto& [squares, dims] = terms;
     if (dims == 0 || !is_long(sum)) return;
-    sums_.try_emplace({sum.inputs[0].get(), dims}, k);
-    const Call* product = maker(sum.inputs[0]);
+    sums_.try_emplace(terms, k);
+    const Call* product = maker(squares);
     if (!is(product, loops::Op::mul)) return;
     const auto x = side(product->inputs[0], dims), y = side(product->inputs[1], dims);
     if (x && y) found_[k] = {*x, *y, std::max(sums_.at(x->terms), sums_.at(y->terms))};
@@ -176,7 +174,7 @@ class CentredSums {
   std::optional<Side> side(const ValuePtr& difference, size_t dims) const {
     const Call* c = maker(difference);
     if (!is(c, loops::Op::sub)) return std::nullopt;
-    const Side s{{c->inputs[0].get(), dims}, c->inputs[0], c->inputs[1]};
+    const Side s{{c->inputs[0], dims}, c->inputs[1]};
     const auto sum = sums_.find(s.terms);
     const Call* spread = maker(s.spread_mean);
     if (sum == sums_.end() || !spread || primitives::primitive_of(*spread).axes != Axes::spread) return std::nullopt;
@@ -188,27 +186,27 @@ class CentredSums {
   bool is_made_of(const ValuePtr& v, const Terms& terms, int depth) const {
     const Call* c = maker(v);
     if (!c || depth == 0) return false;
-    if (is_sum(*c) && c->inputs[0].get() == terms.first && first_dimensions(*c) == terms.second) return true;
+    if (is_sum(*c) && terms_of(*c) == terms) return true;
     return std::any_of(c->inputs.begin(), c->inputs.end(),
                        [&](const ValuePtr& x) { return is_made_of(x, terms, depth - 1); });
   }
 
   void replace(Graph& g, const std::vector<Call>& calls) {
-    std::map<Terms, Blocks> blocks;
+    std::map<Terms, std::optional<Blocks>> blocks;
     std::map<size_t, Var> products;  // by the sum that they are for
     for (const auto& [k, centred] : found_)
-      for (const Side* s : {&centred.x, &centred.y}) blocks_of_.try_emplace(s->terms, s->x);
+      for (const Side* s : {&centred.x, &centred.y}) blocks[s->terms];
     for (size_t k = 0; k < calls.size(); ++k) {
       const Call& c = calls[k];
       const size_t before = g.calls.size();
-      const auto of = is_sum(c) ? blocks_of_.find({c.inputs[0].get(), first_dimensions(c)}) : blocks_of_.end();
-      if (of != blocks_of_.end()) {
-        auto b = blocks.find(of->first);
-        if (b == blocks.end()) b = blocks.try_emplace(of->first, g, of->second, of->first.second).first;
-        give(g, c, b->second.sum());
+      const auto of = is_sum(c) ? blocks.find(terms_of(c)) : blocks.end();
+      if (of != blocks.end()) {
+        auto& [terms, made] = *of;
+        if (!made) made.emplace(g, terms.first, terms.second);
+        give(g, c, made->sum());
       } else if (const auto found = found_.find(k); found != found_.end()) {
         const Centred& s = found->second;
-        const Blocks &x = blocks.at(s.x.terms), &y = blocks.at(s.y.terms);
+        const Blocks &x = *blocks.at(s.x.terms), &y = *blocks.at(s.y.terms);
         give(g, c,
              Blocks::sum_around(x, x.one_of_each(s.x.spread_mean), y, y.one_of_each(s.y.spread_mean), products.at(k)));
       } else {
@@ -216,10 +214,9 @@ class CentredSums {
         continue;
       }
       for (const auto& [at, s] : found_)
-        if (s.known == k) products[at] = Blocks::products(blocks.at(s.x.terms), blocks.at(s.y.terms));
+        if (s.known == k) products[at] = Blocks::products(*blocks.at(s.x.terms), *blocks.at(s.y.terms));
       graph::locate(g.calls, before, c.location, c.derivative);
     }
-    blocks_of_.clear();
   }
   // The result of a call is what was made in its place.
   static void give(Graph& g, const Call& c, Var x) {
@@ -232,7 +229,6 @@ class CentredSums {
   std::unordered_map<const Value*, const Call*> makers_;
   std::map<Terms, size_t> sums_;     // the first call that makes it
   std::map<size_t, Centred> found_;  // by the call
-  std::map<Terms, ValuePtr> blocks_of_;
 };
 
 }  // namespace

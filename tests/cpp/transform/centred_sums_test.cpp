@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "primitives/vocabulary/infer.h"
 #include "transform/simplify.h"
 #include "transform/tracing.h"
 
@@ -12,12 +13,6 @@ namespace {
 
 using graph::Call;
 using primitives::broadcast_in_dim;
-
-std::vector<int64_t> axes(int64_t first, int64_t end) {
-  std::vector<int64_t> list;
-  for (int64_t d = first; d < end; ++d) list.push_back(d);
-  return list;
-}
 
 struct Case {
   Shape shape = {30'000};
@@ -43,7 +38,7 @@ GraphPtr centred_sum(const Case& of) {
         count *= static_cast<double>(of.shape[size_t(d)]), ones[size_t(d)] = 1;
     const auto centred = [&](const Var& x, const Var& of_mean) {
       const Var m = reduce_sum(of_mean, of.dims, of.drop) * (of.scale / count);
-      const Var all = broadcast_in_dim(m, of.shape, of.drop ? kept : axes(0, static_cast<int64_t>(of.shape.size())));
+      const Var all = broadcast_in_dim(m, of.shape, of.drop ? kept : primitives::all_axes(of.shape.size()));
       return of.other_way ? all - x : x - all;
     };
     const Var dx = centred(in_[0], in_[of.apart ? 1 : 0]), dy = of.two ? centred(in_[1], in_[1]) : dx;
