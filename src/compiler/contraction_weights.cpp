@@ -33,7 +33,7 @@ class Weigher {
   // How many statements in front of the contraction have gone.
   size_t weigh(Block& b, size_t k) {
     auto& c = std::get<Contraction>(b[k].is);
-    if (c.weight() || c.product->args[0]->op == Op::convert) return 0;
+    if (c.weight() || c.product->args[0]->op == Op::convert || c.left() == c.right()) return 0;
     for (const bool left : {true, false}) {
       const Expr operand = left ? c.left() : c.right(), other = left ? c.right() : c.left();
       const std::optional<size_t> n = maker(b, k, operand->buffer);

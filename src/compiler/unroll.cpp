@@ -37,17 +37,18 @@ class Unroller {
     }
   }
 
-  bool run() {  // whether anything was written out
+  bool run() {  // whether any tensor became numbers
     collect(program_.body, false);
     for (Facts& f : buffers_) f.small = f.small && f.in_loop;
     if (std::none_of(buffers_.begin(), buffers_.end(), [](const Facts& f) { return f.small; })) return false;
     // A nest that is too long, or works on other temporaries as well, keeps all its buffers.
     while (settle()) {
     }
+    if (std::none_of(buffers_.begin(), buffers_.end(), [](const Facts& f) { return f.small; })) return false;
     double nodes = 0;
     for (const Nest& n : nests_)
       if (wanted(n)) nodes += n.nodes;
-    if (nodes == 0 || nodes > most_unrolled_nodes) return false;
+    if (nodes > most_unrolled_nodes) return false;
     rewrite_block(program_.body);
     return true;
   }

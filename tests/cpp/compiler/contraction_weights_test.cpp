@@ -75,6 +75,15 @@ TEST(ContractionWeights, OthersStay) {
     expect_passes_agree(*b.g, numbers_for(*b.g), 2e-2, target);
 }
 
+// A vector with itself, both operands of which are the one that was weighted (it is moved into the sum otherwise).
+TEST(ContractionWeights, OfBothOperandsStay) {
+  Builder b;
+  Var x = b.input(DType::f64, {34, 4}), weighted = x * b.input(DType::f64, {34, 4});
+  b.output(dot_general(weighted, weighted, {0}, {0}, {1}, {1}));
+  for (const char* left_out : {"", "inline"})
+    EXPECT_EQ(validate_passes(*b.g, numbers_for(*b.g), {1e-11, {64, 32, true}, {left_out}}), "");
+}
+
 // What was weighted has changed when the product is made.
 TEST(ContractionWeights, OfAStateThatChangesStayAsTheyWere) {
   Builder b;

@@ -84,6 +84,22 @@ TEST(Unroll, FewStatesOfManySystems) {
   for (const compiler::Target& target : targets) expect_passes_agree(*b.g, numbers_for(*b.g), 1e-12, target);
 }
 
+// Elements of a matrix at pairs of indices: each pair is two numbers, so that many are read at once.
+TEST(Unroll, PairsOfIndices) {
+  Builder b;
+  Var x = b.input(DType::f64, {20, 30}), u = b.input(DType::f64, {2, 50});
+  const auto component = [&](int64_t k, double by) {
+    return record("convert", {slice(u, {k, 0}, {k + 1, 50}, {1, 1}) * by},
+                  {{"dtype", DType::i32}, {"ambiguous", false}});
+  };
+  const Var pairs = concatenate({component(0, 20), component(1, 30)}, 0);
+  b.output(gather(x, pairs, {1, 1}, {{}, {0, 1}, {}, {}, {0, 1}, 0}));
+  const std::string text = after(*b.g, "schedule");
+  EXPECT_EQ(text.find("temporary"), std::string::npos) << text;
+  EXPECT_NE(text.find("in 0..50 vector 8"), std::string::npos) << text;
+  for (const compiler::Target& target : targets) expect_passes_agree(*b.g, numbers_for(*b.g), 1e-12, target);
+}
+
 TEST(Inline, FunctionsAreComputedOnce) {
   Builder b;
   Var x = b.input(DType::f32, {30}), e = exp(x);
