@@ -135,6 +135,12 @@ int main(int count, char** arguments) {
     for (const char* y : {"kn", "nk"})
       for (const char* x : {"mk", "km"}) row(x, y, {{'m', 512}, {'n', n}, {'k', 256}});
   for (int64_t m : {4, 8, 16, 32, 64, 128}) row("mk", "kn", {{'m', m}, {'n', 512}, {'k', 256}});
+  for (int64_t n : {2, 3, 4, 6, 8, 12})  // more than a cache holds with a few columns, or rows
+    for (const char* x : {"mk", "km"}) {
+      row(x, "kn", {{'m', 1000}, {'n', n}, {'k', 1000}});
+      row(x, "kn", {{'n', 1000}, {'m', n}, {'k', 1000}});
+      row(x, "nk", {{'n', 1000}, {'m', n}, {'k', 1000}});
+    }
   for (int64_t m : {2, 4, 8, 16, 24})  // a step of a recurrent cell
     for (int64_t n : {32, 64, 128, 256})
       for (const char* y : {"kn", "nk"}) row("mk", y, {{'m', m}, {'n', n}, {'k', n}});

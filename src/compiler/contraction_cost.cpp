@@ -14,6 +14,7 @@ namespace {
 constexpr double least_work = 1 << 18;  // multiplications
 // What things cost, in multiplications of the packed kernel (bench/contractions.cpp).
 constexpr double in_loops = 2, in_loops_across = 3;  // one in loops; where an operand is read across memory, or is
+constexpr double in_loops_of_few = 1;                // for each of no more columns than the smallest tile has
 constexpr int64_t in_cache = 1 << 19;                // larger than this and read again for each few columns
 constexpr double in_loops_of_lines = 1.5;            // where lines of the depth are read once, as they lie
 constexpr double in_loops_of_vectors = 2.3;          // where the elements of a batch lie side by side, whole vectors
@@ -24,12 +25,13 @@ constexpr double pack_together = 8, pack_across = 12, pack_batch = 20, pack_alon
 constexpr double pack_widened = 16;                                                      // at least, of a small float
 constexpr double store_row = 16, store_alone = 20, store_batch = 28;                     // one sum
 
-struct Tile {
-  int64_t rows, columns;
+struct Tile {  // at edges it has half as many rows, and columns in steps of `narrow`
+  int64_t rows, columns, narrow;
 };
 Tile tile_of(const ProductShape& s, const Target& target) {
   const int64_t rows = 2 * target.vector_bytes / s.element_bytes;
-  return {rows, target.vector_bytes >= 64 ? 12 : target.vector_bytes == 32 ? 6 : 4};
+  if (target.vector_bytes >= 64) return {rows, 12, 4};
+  return {rows, target.vector_bytes == 32 ? 6 : 4, 2};
 }
 double whole(int64_t n, int64_t size) { return static_cast<double>((n + size - 1) / size * size); }
 
@@ -53,12 +55,10 @@ double cost_packed(const ProductShape& s, const Tile& tile) {
   }
   if (s.widened) a = std::max(a, pack_widened), b = std::max(b, pack_widened);
   const double rows = static_cast<double>(s.rows), columns = static_cast<double>(s.columns);
-  return static_cast<double>(s.depth) *
-             (whole(s.rows, tile.rows) * whole(s.columns, tile.columns) + a * rows + b * columns) +
-         (s.batch_together > 0           ? store_batch
-          : s.rows_together >= tile.rows ? store_row
-                                         : store_alone) *
-             rows * columns;
+  const double lanes = a == 0 ? whole(s.rows, tile.rows / 2) * whole(s.columns, tile.narrow)
+                              : whole(s.rows, tile.rows) * whole(s.columns, tile.columns);
+  const double store = s.batch_together > 0 ? store_batch : s.rows_together >= tile.rows ? store_row : store_alone;
+  return static_cast<double>(s.depth) * (lanes + a * rows + b * columns) + store * rows * columns;
 }
 
 double cost_of_one_in_loops(const ProductShape& s, const Tile& tile) {
@@ -69,7 +69,8 @@ double cost_of_one_in_loops(const ProductShape& s, const Tile& tile) {
     return along && !deep ? in_loops_of_windows : in_loops_of_deep_windows;
   }
   if (s.whole_depth_together && std::min(s.rows, s.columns) == 1) return in_loops_of_lines;
-  return s.rows_of_a_together && s.bytes_of_a <= in_cache ? in_loops : in_loops_across;
+  if (!s.rows_of_a_together || s.bytes_of_a > in_cache) return in_loops_across;
+  return s.columns <= tile.narrow ? in_loops_of_few : in_loops;
 }
 
 // Whether the elements of an operand are those of several of its rows or columns, of which there are `lines`.
@@ -77,6 +78,19 @@ bool overlap(const loops::Program& p, Expr operand, double products, int64_t lin
   constexpr double most = 0.75;
   return static_cast<double>(elements(p.buffers[static_cast<size_t>(operand->buffer)].shape)) <
          most * products * static_cast<double>(lines) * static_cast<double>(depth);
+}
+
+// Of a product whose rows, those of a, come first in the result.
+bool lanes_along_columns(const loops::Program& p, const loops::Contraction& c, Expr a, Expr b) {
+  int64_t rows = 1, columns = 1;
+  bool together = false;
+  for (const auto& [v, extent] : c.axes) {
+    const int64_t in_a = step(p, a, v), in_b = step(p, b, v);
+    if (step(p, c.buffer, c.place, v) == 0 || (in_a == 0) == (in_b == 0)) continue;
+    (in_b == 0 ? rows : columns) *= extent;
+    together = together || in_b == 1;
+  }
+  return product::lanes_along_others(rows, columns, together);
 }
 
 }  // namespace
@@ -95,6 +109,7 @@ std::optional<ProductShape> shape_of(const loops::Program& p, const loops::Contr
       std::swap(a, b);
       break;
     }
+  if (lanes_along_columns(p, c, a, b)) std::swap(a, b);
   ProductShape s;
   s.element_bytes = static_cast<int>(size_of(compute_type(a->dtype)));
   s.widened = is_small(a->dtype);

@@ -54,8 +54,15 @@ struct Roles {
     }
     for (Axes* list : {&rows, &columns, &depth, &batch}) join(*list);
   }
-  // The kernel's tiles are columns of rows that follow each other in memory.
-  bool turned() const { return !columns.empty() && columns[0].c == 1; }
+  // Whether the lanes of the kernel's tiles are along the columns of C.
+  bool turned() const {
+    const auto together = [](const Axes& lines, int64_t Axis::*operand) {
+      return std::any_of(lines.begin(), lines.end(), [operand](const Axis& x) { return x.*operand == 1; });
+    };
+    if (!columns.empty() && columns[0].c == 1)
+      return !lanes_along_others(count(columns), count(rows), together(rows, &Axis::a));
+    return lanes_along_others(count(rows), count(columns), together(columns, &Axis::b));
+  }
 
  private:
   static void join(Axes& list) {

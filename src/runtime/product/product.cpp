@@ -17,6 +17,7 @@ namespace {
 constexpr int64_t depth_block = 384;              // of the sum: panels of B stay in the first cache
 constexpr int64_t block_bytes = 384 << 10;        // of a block of A, for the second cache
 constexpr int64_t wide = 3072;                    // columns of a block of B, for the third
+constexpr int64_t in_caches = 512 << 10;          // at most, of what need not be fetched early
 constexpr double nanoseconds_of_product = 0.004;  // by bytes of a number
 constexpr double nanoseconds_of_part = 20e3;      // at least, where threads share a product
 constexpr int64_t parts_of_thread = 2;
@@ -156,7 +157,7 @@ class Blocks {
     const Into into = update_.into == Into::set && p0 > 0 ? Into::add : update_.into;
     tile(c, i, j, size, into, [&](T* to, int64_t ld, Into in) {
       if (!streams_b_)
-        kernel_.together[size.half_or_whole][size.width](depth, x, lda, y, ldb, to, ld, in);
+        kernel_.together[size.half_or_whole][size.width](depth, x, lda, packs_a(i) ? 0 : ahead_, y, ldb, to, ld, in);
       else
         stream(size, x, lda, static_cast<const T*>(b), n_.from(j, size.columns), p0, depth, to, ld, in);
     });
@@ -171,6 +172,7 @@ class Blocks {
       return std::max(lines.count * depth.count, reach) * int64_t(sizeof(T)) <= in_second_cache;
     };
     if (few_columns || near(m_, a_depth_)) a_step_ = spacing(a_depth_, a_depth_.count);
+    if (m_.count * a_depth_.count * int64_t(sizeof(T)) > in_caches) ahead_ = kernel_.rows;
     if (few_rows) streams_b_ = find_runs();
     if (!streams_b_ && (few_rows || near(n_, b_depth_))) b_step_ = spacing(b_depth_, b_depth_.count);
   }
@@ -246,6 +248,7 @@ class Blocks {
   Places m_, c_rows_, n_, c_columns_, a_depth_, b_depth_, weights_;
   int64_t n_block_, m_block_, n_sums_ = 0, m_sums_ = 0;
   int64_t a_step_ = -1, b_step_ = -1;    // of the depth, where that is read as it lies
+  int64_t ahead_ = 0;                    // from the rows of A to those that are fetched meanwhile
   std::vector<bool> packs_a_, packs_b_;  // panels that are packed
   bool streams_b_ = false;
   std::vector<int64_t> rows_together_;    // how many rows of a tile follow each other in C

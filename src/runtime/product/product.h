@@ -38,6 +38,13 @@ void contract(S* c, const S* a, const S* b, std::span<const Axis> axes,
 // if the depth does in runs of so many elements; of either also if it and the memory it lies in are so many bytes.
 constexpr int64_t few_tiles = 4, least_run = 32, in_second_cache = 256 << 10;
 
+// The lanes of a tile are along the side of C whose lines follow each other there, unless these are a few and the
+// others, in the operand that has them, lie together.
+inline bool lanes_along_others(int64_t lines, int64_t others, bool others_together) {
+  constexpr int64_t least = 4, most = 8;
+  return lines >= least && lines <= most && others > 4 * most && others_together;
+}
+
 // A matrix in memory: element (i, j) at data[i * row + j * column].
 template <class T>
 struct View {
@@ -62,7 +69,8 @@ struct Update {
 };
 
 // The inner kernels of one instruction set: c (rows x columns, leading dimension ldc) =, += or -= a b, where
-// a has k columns of `rows`, lda from each other. Of b there are k rows of `columns`, ldb from each other, or
+// a has k columns of `rows`, lda from each other, and what lies `ahead` of them is fetched into the second cache
+// meanwhile. Of b there are k rows of `columns`, ldb from each other, or
 // columns of k where they lie. At the edges of C tiles are half as high and as wide as multiples of `narrow`: [half or
 // whole][multiple].
 constexpr int most_widths = 3;
@@ -97,7 +105,8 @@ struct Dots {
 template <class T>
 struct Kernel {
   int64_t rows, columns, narrow;
-  using Together = void (*)(int64_t k, const T* a, int64_t lda, const T* b, int64_t ldb, T* c, int64_t ldc, Into);
+  using Together = void (*)(int64_t k, const T* a, int64_t lda, int64_t ahead, const T* b, int64_t ldb, T* c,
+                            int64_t ldc, Into);
   using Streamed = void (*)(int64_t k, const T* a, int64_t lda, const T* const* b, T* c, int64_t ldc, Into);
   Together together[2][most_widths];
   Streamed streamed[2][most_widths];

@@ -102,7 +102,9 @@ TEST(ProductWorkloads, ContractionsAreForLargeProducts) {
   };
   EXPECT_EQ(contractions({{512, 256}, {256, 64}, {1}, {0}, {}, {}}), 1);
   EXPECT_EQ(contractions({{64, 128, 256}, {256, 512}, {2}, {0}, {}, {}}), 1);
-  EXPECT_EQ(contractions({{512, 256}, {256, 4}, {1}, {0}, {}, {}}), 0);      // few columns
+  EXPECT_EQ(contractions({{512, 256}, {256, 4}, {1}, {0}, {}, {}}), 0);     // few columns
+  EXPECT_EQ(contractions({{1024, 1024}, {1024, 4}, {1}, {0}, {}, {}}), 1);  // the same, of more than a cache holds
+  EXPECT_EQ(contractions({{4, 1024}, {1024, 1024}, {1}, {1}, {}, {}}), 1);
   EXPECT_EQ(contractions({{512, 2}, {2, 512}, {1}, {0}, {}, {}}), 0);        // little to sum
   EXPECT_EQ(contractions({{50000, 20}, {50000, 20}, {0}, {0}, {}, {}}), 1);  // lines of a long depth
   EXPECT_EQ(contractions({{100, 500, 6}, {100, 500, 2}, {0, 1}, {0, 1}, {}, {}}), 1);
