@@ -272,6 +272,38 @@ double nest_cost(const Program& p, const loops::For& f) {
   return steps * (0.5 + inside);
 }
 
+namespace {
+void steps_of_loops(const loops::For& f, std::unordered_map<Variable, double>& steps) {
+  steps[f.variable] = static_cast<double>(f.end - f.begin);
+  for (const Stmt& s : f.body)
+    if (auto inner = std::get_if<loops::For>(&s.is)) steps_of_loops(*inner, steps);
+}
+}  // namespace
+
+double bytes_from_memory(const Program& p, const std::vector<const loops::For*>& loops, int copies, double cache) {
+  std::unordered_map<Variable, double> inside;
+  steps_of_loops(*loops.back(), inside);
+  double sum = 0;
+  for (const Stmt& s : loops.back()->body)
+    each_access_inside(s, [&](BufferId b, const Index* place, AccessKind kind) {
+      if (place == nullptr || kind != AccessKind::read) return;
+      const Affine at = loops::linear(p, b, *place);
+      double near = static_cast<double>(size_of(p.buffers[static_cast<size_t>(b)].dtype));  // since the loop began
+      for (const auto& [variable, steps] : inside)
+        if (loops::factor(at, variable) != 0) near *= steps;
+      double bytes = near;
+      for (size_t k = loops.size() - 1; k-- > 0;) {
+        const auto steps = static_cast<double>(loops[k]->end - loops[k]->begin);
+        if (loops::factor(at, loops[k]->variable) != 0)
+          near *= steps, bytes *= steps;
+        else if (near > cache)
+          bytes *= k + 2 == loops.size() ? std::ceil(steps / copies) : steps;
+      }
+      if (near > cache) sum += bytes;
+    });
+  return sum;
+}
+
 double accesses_apart(const Program& p, const Block& block, Variable lane, int width) {
   Cost cost(p, lane, width);
   cost.block(block);

@@ -268,21 +268,41 @@ class Scheduler {
     for (Stmt& s : f.body)
       if (auto inner = std::get_if<For>(&s.is)) lift_vector_sums(*inner);
   }
+  // The same where statements stand beside the vector loop, as a sum and what becomes of it.
+  static std::vector<For*> around_sums(For& f) {
+    std::vector<For*> loops = {&f};
+    while (true) {
+      For* only = nullptr;
+      int nested = 0;
+      for (Stmt& s : loops.back()->body)
+        if (auto inner = std::get_if<For>(&s.is)) only = inner, ++nested;
+      if (nested != 1 || (only->kind != For::Kind::vector && loops.back()->body.size() != 1)) return {};
+      loops.push_back(only);
+      if (only->kind == For::Kind::vector) return loops;
+    }
+  }
   // Of several loops around a vector loop, and nothing between them, the one whose steps share
-  // most loads comes next to it: the output features of a convolution, not its positions.
+  // most loads comes next to it: the output features of a convolution, not its positions; and of a matrix times a few
+  // columns the columns, so that the matrix is read once.
   void bring_sharing_inside(For& f) {
-    std::vector<For*> loops = around_vector(f);
+    std::vector<For*> loops = around_sums(f);
     if (loops.size() < 3) return;
-    const For& v = *loops.back();
-    auto cost = [&](const For& u) {  // for one step of the others
-      RegisterBlock block = register_block(u, v);
-      return block.m == 0 ? std::numeric_limits<double>::infinity() : block.cost / static_cast<double>(extent(u));
+    constexpr double worthwhile = 0.8, bytes_of_operation = 4;
+    const size_t inside = loops.size() - 2;
+    const auto cost = [&](size_t k) {
+      const RegisterBlock block = register_block(*loops[k], *loops.back());
+      if (block.m == 0) return std::numeric_limits<double>::infinity();
+      std::vector<const For*> order(loops.begin(), loops.end());
+      std::rotate(order.begin() + static_cast<ptrdiff_t>(k), order.begin() + static_cast<ptrdiff_t>(k) + 1,
+                  order.begin() + static_cast<ptrdiff_t>(inside) + 1);
+      double others = 1;
+      for (size_t l = 0; l < inside; ++l) others *= static_cast<double>(extent(*order[l]));
+      return block.cost * others + bytes_from_memory(program_, order, block.n, target_.cache) / bytes_of_operation;
     };
-    constexpr double worthwhile = 0.8;
-    size_t inside = loops.size() - 2, best = inside;
-    double least = worthwhile * cost(*loops[inside]);
+    size_t best = inside;
+    double least = worthwhile * cost(inside);
     for (size_t k = 0; k < inside; ++k)
-      if (double c = cost(*loops[k]); c < least) best = k, least = c;
+      if (const double c = cost(k); c < least) best = k, least = c;
     move_loop(loops, best, inside);
   }
 

@@ -33,6 +33,10 @@ bool independent(const Program&, const loops::For&, const std::vector<BufferId>&
 // The cost of one run of a scheduled loop, in operations.
 double nest_cost(const Program&, const loops::For&);
 
+// What loops read, each of which is all that the one before it holds, but for what a cache holds until it is read again.
+// Of the last but one so many steps run at a time.
+double bytes_from_memory(const Program&, const std::vector<const loops::For*>&, int copies, double cache);
+
 // Of loops each of which is all that the one before it holds, loop k changes places with all behind it, up to loop `to`.
 void move_loop(const std::vector<loops::For*>&, size_t k, size_t to);
 // Schedules such loops, the last of them a vector loop, where that reads across memory: across.cpp.

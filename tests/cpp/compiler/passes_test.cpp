@@ -279,6 +279,17 @@ TEST(Schedule, ProductsAreBlocksOfRegisters) {
   }
 }
 
+// A transposed matrix, more than a cache holds, times a few columns: it is read once, for all of them.
+TEST(Schedule, ALargeOperandIsReadOnce) {
+  Builder b;
+  b.output(dot_general(b.input(DType::f32, {1000, 900}), b.input(DType::f32, {1000, 3}), {0}, {0}, {}, {}));
+  const std::string text = after(*b.g, "schedule");
+  const auto lines = text.find("in 0..900 {"), columns = text.find("in 0..3 unroll 3"), depth = text.find("vector 16");
+  EXPECT_LT(lines, columns) << text;
+  EXPECT_LT(columns, depth) << text;
+  EXPECT_LT(depth, text.size()) << text;
+}
+
 TEST(Schedule, ScansAreSerial) {
   Builder b;
   b.output(cumsum(b.input(DType::f32, {100}), 0));
