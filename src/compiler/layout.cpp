@@ -199,29 +199,43 @@ class Packer {
     return {store, sum, &update->value};
   }
 
+  // Of a few rows: a long sum, along which what all rows have in common lies in memory.
+  bool sum_is_the_vector(const For& sum, const For& rows, Expr value) const {
+    bool along = false;
+    each_node(value, [&](Expr e) {
+      along = along || (e->op == Op::load && step(e, sum.variable) == 1 && step(e, rows.variable) == 0);
+    });
+    return along && sum.end - sum.begin >= long_sum;
+  }
+
   void pack(Stmt& nest, Block& before) {
     std::vector<For*> loops = outer_loops(std::get_if<For>(&nest.is));
     if (loops.size() < 2) return;
     For& rows = *loops.back();
     const Rows body = rows_of(rows);
-    if (body.store == nullptr || rows.end - rows.begin < least_rows) return;
+    if (body.store == nullptr) return;
+    const bool few = rows.end - rows.begin < least_rows;
+    if (few && (body.sum == nullptr || !sum_is_the_vector(*body.sum, rows, *body.value))) return;
+    const For& vector = few ? *body.sum : rows;
     if (loops::factor(linear(program_, body.store->buffer, body.store->place), rows.variable) != 1) return;
     int64_t columns = 1;
     for (For* f : loops) columns *= f == &rows ? 1 : f->end - f->begin;
     std::unordered_map<Expr, Expr> packed;
     each_node(*body.value, [&](Expr e) {
       if (e->op != Op::load || root(program_, e->buffer) == root(program_, body.store->buffer)) return;
-      const int64_t by = step(e, rows.variable);
+      const int64_t by = step(e, vector.variable);
       if (by == 0 || by == 1) return;
       // used by each column that the operand does not itself depend on
       int64_t uses = columns;
-      std::vector<const For*> order = {&rows};
-      if (body.sum != nullptr) order.push_back(body.sum);
+      std::vector<const For*> order = {&vector};
+      if (few && step(e, rows.variable) != 0) order.push_back(&rows);
+      if (!few && body.sum != nullptr) order.push_back(body.sum);
       for (auto f = loops.rbegin() + 1; f != loops.rend(); ++f)
         if (step(e, (*f)->variable) != 0) order.push_back(*f), uses /= (*f)->end - (*f)->begin;
       if (uses < least_columns) return;
       // else the sum itself becomes the vector: a fold for each element
-      if (body.sum != nullptr && step(e, body.sum->variable) == 1 && body.sum->end - body.sum->begin > 4 * uses) return;
+      if (!few && body.sum != nullptr && step(e, body.sum->variable) == 1 && body.sum->end - body.sum->begin > 4 * uses)
+        return;
       const Pack& pack = copy(e, order, before);
       loops::add_origins(before[pack.place], loops::origins(nest));
       packed[e] = pack.packed;

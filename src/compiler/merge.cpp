@@ -34,6 +34,7 @@ constexpr size_t furthest = 64;       // how many statements back a partner may 
 constexpr int most_statements = 400;  // in one loop
 constexpr int most_nodes = 1200;      // of expressions in one loop: code is generated in more than linear time
 constexpr int64_t small_extent = 8;
+constexpr int64_t least_lanes = 16;  // of a loop over functions that is a vector of its own
 
 struct Node {
   Stmt stmt;  // a loop has its body in `children`
@@ -41,9 +42,11 @@ struct Node {
   loops::Footprint touched;  // by a statement, or by one step of a loop
   int statements = 1, nodes = 0;
   bool is_loop = false;
-  int product = 0;       // 1 for the sum of a product, 2 for the loop around it, ...; 0: none inside
-  bool reduces = false;  // updates a local made outside
-  bool carried = false;  // and reads it as well: a scan
+  int product = 0;        // 1 for the sum of a product, 2 for the loop around it, ...; 0: none inside
+  bool dots = false;      // of a product: its operands lie along the sum, which is a vector then
+  bool function = false;  // calls one
+  bool reduces = false;   // updates a local made outside
+  bool carried = false;   // and reads it as well: a scan
   bool branches() const {
     return std::any_of(children.begin(), children.end(),
                        [](const auto& c) { return std::holds_alternative<loops::If>(c->stmt.is); });
@@ -96,15 +99,18 @@ class Merger {
     n.nodes = 0;
     if (!n.is_loop) {
       n.nodes = nodes(n.stmt);
+      n.function = calls_function(n.stmt);
       n.touched = loops::Footprint(program_, n.stmt);
       return;
     }
     int inner_product = 0;
-    n.reduces = n.carried = false;
+    n.reduces = n.carried = n.dots = n.function = false;
     for (const NodePtr& c : n.children) {
       n.touched.add(seen_from_outside(*c));
       n.statements += c->statements;
       n.nodes += c->nodes;
+      n.dots = n.dots || c->dots;
+      n.function = n.function || c->function;
       inner_product = std::max(inner_product, c->product);
     }
     Variable v = std::get<loops::For>(n.stmt.is).variable;
@@ -120,8 +126,24 @@ class Merger {
       for (const NodePtr& c : n.children)
         if (auto u = std::get_if<loops::Update>(&c->stmt.is))
           if (u->op == Op::add && u->value->op == Op::mul && u->value->args[0] != u->value->args[1] &&
-              has_load(u->value->args[0], v) && has_load(u->value->args[1], v))
+              has_load(u->value->args[0], v) && has_load(u->value->args[1], v)) {
             n.product = std::max(n.product, 1);
+            n.dots = n.extent() >= long_sum && lies_along(u->value, v);
+          }
+  }
+  bool lies_along(Expr e, Variable v) const {
+    bool along = true;
+    each_node(e, [&](Expr x) {
+      if (x->op == Op::load) along = along && loops::factor(loops::linear(program_, x->buffer, x->place), v) == 1;
+    });
+    return along;
+  }
+  static bool calls_function(const Stmt& s) {
+    bool found = false;
+    each_expression(s, [&](Expr e) {
+      each_node(e, [&](Expr x) { found = found || x->op == Op::function || x->op == Op::power; });
+    });
+    return found;
   }
   static int nodes(const Stmt& s) {
     std::unordered_set<Expr> seen;
@@ -159,10 +181,18 @@ class Merger {
   bool worthwhile(const Node& a, const Node& b) const {
     if (a.statements + b.statements > most_statements || a.nodes + b.nodes > most_nodes) return false;
     if (a.carried || b.carried || a.branches() != b.branches()) return false;
+    if (function_of_dots(a, b) || function_of_dots(b, a)) return false;
     bool tiny = a.extent() <= small_extent && b.extent() <= small_extent;
     if (!tiny && (a.product == 3 || b.product == 3) && !around_product(a, b)) return false;
     const auto &x = a.touched.memory(), &y = b.touched.memory();
     return std::any_of(x.begin(), x.end(), [&](const auto& m) { return y.count(m.first) > 0 && !is_number(m.first); });
+  }
+  // A sum along memory is a vector, and what joined it would be none: functions stay a nest of their own, if it is long.
+  static bool function_of_dots(const Node& sum, const Node& n) {
+    if (!sum.dots || sum.product < 2 || n.product > 0 || !n.function) return false;
+    const Node* inner = only_loop(n);
+    const int64_t lanes = inner ? inner->extent() : 1;
+    return (sum.product == 2 || (sum.product == 3 && lanes < least_lanes)) && n.extent() * lanes >= least_lanes;
   }
   bool is_number(BufferId b) const { return elements(program_.buffers[static_cast<size_t>(b)].shape) == 1; }
   // A product of matrices is blocked in two loops. What joins it must fit into the inner

@@ -30,6 +30,9 @@ using loops::Variable;
 constexpr int many_accesses = 1000;
 std::vector<int> count_accesses(const Program&);
 
+// Steps of a sum that becomes a vector where its operands lie along it.
+constexpr int64_t long_sum = 32;
+
 // A temporary whose name is `mark` with a number; one of the dtype of another buffer, whose name stands before them.
 BufferId make_temporary(Program&, DType, Shape, const char* mark);
 BufferId make_temporary(Program&, BufferId like, Shape, const char* mark);

@@ -41,7 +41,7 @@ constexpr int64_t few_tiles = 4, least_run = 32, in_second_cache = 256 << 10;
 // The lanes of a tile are along the side of C whose lines follow each other there, unless these are a few and the
 // others, in the operand that has them, lie together.
 inline bool lanes_along_others(int64_t lines, int64_t others, bool others_together) {
-  constexpr int64_t least = 4, most = 8;
+  constexpr int64_t least = 2, most = 8;
   return lines >= least && lines <= most && others > 4 * most && others_together;
 }
 

@@ -148,6 +148,18 @@ TEST(Layout, AnOperandIsPackedOnce) {
 }
 
 // A column of the packed operand changes in place between two products of one block.
+// A few rows times a matrix that lies along the sum: the rows are turned so that the sum is a vector; a short one is none.
+TEST(Layout, AFewRowsAreTurnedForALongSum) {
+  for (const int64_t depth : {200, 20}) {
+    Builder b;
+    b.output(dot_general(b.input(DType::f32, {4, depth}), b.input(DType::f32, {depth, 90}), {1}, {0}, {}, {}));
+    EXPECT_EQ(after(*b.g, "layout").find("temporary") != std::string::npos, depth == 200) << after(*b.g, "layout");
+    const std::string text = after(*b.g, "schedule");
+    EXPECT_EQ(text.find("in 0..200 vector 16 x 2 reduction") != std::string::npos, depth == 200) << text;
+    for (const compiler::Target& target : targets) expect_passes_agree(*b.g, numbers_for(*b.g), 1e-4, target);
+  }
+}
+
 TEST(Layout, AnOperandThatHasChangedIsPackedAgain) {
   Builder b;
   Var x = b.input(DType::f64, {16, 16}), w = b.input(DType::f64, {16, 16}), from = b.scalar(1, DType::i32);
@@ -240,6 +252,23 @@ TEST(Merge, KeepsTheOrderOfDependences) {
   b.output(e);
   b.output(e * record("reverse", {e}, {{"dims", std::vector<int64_t>{0}, true}}));
   EXPECT_EQ(count<For>(expect_passes_agree(*b.g, numbers_for(*b.g)).body), 2);
+}
+
+// A sum along memory is a vector of its own, and so is what a function makes of many such sums.
+TEST(Merge, FunctionsOfSumsAlongMemoryAreVectors) {
+  for (const int64_t columns : {1, 4})
+    for (const int64_t rows : {300, 3}) {
+      Builder b;
+      Var w = b.input(DType::f32, {64, rows}), x = b.input(DType::f32, {64, columns});
+      b.output(record("tanh", {dot_general(x, w, {0}, {0}, {}, {})}));
+      const std::string text = after(*b.g, "schedule");
+      const auto function = text.find("tanh"), loop = text.rfind("for ", function);
+      const std::string around = text.substr(loop, text.find("\n", loop) - loop);
+      EXPECT_EQ(around.find("vector") != std::string::npos && around.find("reduction") == std::string::npos,
+                rows == 300)
+          << text;
+      for (const compiler::Target& target : targets) expect_passes_agree(*b.g, numbers_for(*b.g), 1e-4, target);
+    }
 }
 
 TEST(Results, WhatTheLastReaderReplacesLiesThere) {
