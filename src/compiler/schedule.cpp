@@ -148,7 +148,9 @@ class Scheduler {
   bool widen(For& f, const LoopFacts& facts) const {
     constexpr double looks_ahead = 40, side_by_side = 3;  // operations; that run at a time without this
     constexpr int most_registers = 4;                     // of one value, of integers twice as many
-    if (facts.weight < looks_ahead || facts.usual == 0) return false;
+    const bool gathers = std::any_of(f.body.begin(), f.body.end(),
+                                     [](const Stmt& s) { return std::holds_alternative<loops::Bind>(s.is); });
+    if (facts.weight < looks_ahead || facts.usual == 0 || gathers) return false;
     const int of_integers = 2 * facts.of_integers > facts.weight ? 2 : 1;
     const int registers = (facts.weight <= side_by_side * facts.chain ? 2 : 1) *
                           (2 * facts.of_pairs > facts.weight ? 2 : 1) * of_integers;
