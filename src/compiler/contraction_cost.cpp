@@ -82,15 +82,18 @@ bool overlap(const loops::Program& p, Expr operand, double products, int64_t lin
 
 // Of a product whose rows, those of a, come first in the result.
 bool lanes_along_columns(const loops::Program& p, const loops::Contraction& c, Expr a, Expr b) {
-  int64_t rows = 1, columns = 1;
+  int64_t rows = 1, columns = 1, depth = 1;
   bool together = false;
   for (const auto& [v, extent] : c.axes) {
     const int64_t in_a = step(p, a, v), in_b = step(p, b, v);
-    if (step(p, c.buffer, c.place, v) == 0 || (in_a == 0) == (in_b == 0)) continue;
-    (in_b == 0 ? rows : columns) *= extent;
-    together = together || in_b == 1;
+    if (step(p, c.buffer, c.place, v) == 0)
+      depth *= extent;
+    else if (in_b == 0)
+      rows *= extent;
+    else if (in_a == 0)
+      columns *= extent, together = together || in_b == 1;
   }
-  return product::lanes_along_others(rows, columns, together);
+  return product::lanes_along_others(rows, columns, depth, together);
 }
 
 }  // namespace

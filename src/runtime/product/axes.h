@@ -60,8 +60,8 @@ struct Roles {
       return std::any_of(lines.begin(), lines.end(), [operand](const Axis& x) { return x.*operand == 1; });
     };
     if (!columns.empty() && columns[0].c == 1)
-      return !lanes_along_others(count(columns), count(rows), together(rows, &Axis::a));
-    return lanes_along_others(count(rows), count(columns), together(columns, &Axis::b));
+      return !lanes_along_others(count(columns), count(rows), count(depth), together(rows, &Axis::a));
+    return lanes_along_others(count(rows), count(columns), count(depth), together(columns, &Axis::b));
   }
 
  private:

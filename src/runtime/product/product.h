@@ -39,10 +39,10 @@ void contract(S* c, const S* a, const S* b, std::span<const Axis> axes,
 constexpr int64_t few_tiles = 4, least_run = 32, in_second_cache = 256 << 10;
 
 // The lanes of a tile are along the side of C whose lines follow each other there, unless these are a few and the
-// others, in the operand that has them, lie together.
-inline bool lanes_along_others(int64_t lines, int64_t others, bool others_together) {
-  constexpr int64_t least = 2, most = 8;
-  return lines >= least && lines <= most && others > 4 * most && others_together;
+// others, in the operand that has them, lie together: then that is read along memory, the more so where it is large.
+inline bool lanes_along_others(int64_t lines, int64_t others, int64_t depth, bool others_together) {
+  constexpr int64_t large = 1 << 21;
+  return others_together && lines >= 2 && lines <= (others * depth > large ? 48 : 8) && others > 4 * lines;
 }
 
 // A matrix in memory: element (i, j) at data[i * row + j * column].
