@@ -144,13 +144,13 @@ class Scheduler {
   // width of two registers: the two halves of every operation come one after the other. Twice the width where most
   // operations are on what neighbours have in common, which is computed once, with half as many lanes. And twice the
   // width where most are on integers, as random bits are made: hardly any two of these can run at a time, and few of
-  // their results are still needed.
+  // their results are still needed. Not where elements are gathered, which takes an access for each lane.
   bool widen(For& f, const LoopFacts& facts) const {
+    const auto binds = [](const Stmt& s) { return std::holds_alternative<loops::Bind>(s.is); };
+    if (std::any_of(f.body.begin(), f.body.end(), binds)) return false;
     constexpr double looks_ahead = 40, side_by_side = 3;  // operations; that run at a time without this
     constexpr int most_registers = 4;                     // of one value, of integers twice as many
-    const bool gathers = std::any_of(f.body.begin(), f.body.end(),
-                                     [](const Stmt& s) { return std::holds_alternative<loops::Bind>(s.is); });
-    if (facts.weight < looks_ahead || facts.usual == 0 || gathers) return false;
+    if (facts.weight < looks_ahead || facts.usual == 0) return false;
     const int of_integers = 2 * facts.of_integers > facts.weight ? 2 : 1;
     const int registers = (facts.weight <= side_by_side * facts.chain ? 2 : 1) *
                           (2 * facts.of_pairs > facts.weight ? 2 : 1) * of_integers;

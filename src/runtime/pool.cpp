@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <list>
 #include <mutex>
 
 #include "base/error.h"
@@ -204,7 +205,7 @@ class Pool {
       if (!open_ || open_->carved + bytes > region_bytes) {
         char* const memory = map_pages(region_bytes);
         if (!memory) return nullptr;
-        open_ = new Region{memory};
+        open_ = &regions_.emplace_back(Region{memory});
       }
       h = begin(open_->memory + open_->carved, size_class, asked);
       h->region = open_;
@@ -244,7 +245,7 @@ class Pool {
     }
     munmap(region->memory, region_bytes);
     if (open_ == region) open_ = nullptr;
-    delete region;
+    regions_.remove_if([region](const Region& r) { return &r == region; });
   }
 
   // A large block is written to anyway. The system finds its pages at the first write; here that can be timed, for
@@ -268,7 +269,8 @@ class Pool {
   HugePages huge_pages_;
   double touching_ = 0, touched_ = 0;  // seconds and bytes of late
   unsigned now_ = 0;                   // calls of trim_idle()
-  Region* open_ = nullptr;             // whose end is for new blocks
+  std::list<Region> regions_;
+  Region* open_ = nullptr;  // whose end is for new blocks
   List kept_[classes], empty_[classes];
 };
 
