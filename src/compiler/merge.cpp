@@ -272,6 +272,8 @@ class Merger {
     x.nodes += n->nodes;
     x.product = std::max(x.product, n->product);
     x.reduces = x.reduces || n->reduces;
+    x.dots = x.dots || n->dots;
+    x.function = x.function || n->function;
     for (NodePtr& c : n->children) insert(x.children, std::move(c));
   }
   // Exchanges two variables, since the other one may be that of a loop inside.
