@@ -112,13 +112,9 @@ class Scheduler {
   // ---- how many steps are in flight ----
   void choose_copies(For& f) {
     if (f.kind == For::Kind::vector) return choose_copies_of_vector(f);
-    For* only = nullptr;
-    int nested = 0;
-    for (Stmt& s : f.body)
-      if (auto inner = std::get_if<For>(&s.is)) only = inner, ++nested;
     if (auto loops = around_vector(f); loops.size() > 1 && walk_along_lines(program_, loops)) return;
     bring_sharing_inside(f);
-    if (nested == 1 && only->kind == For::Kind::vector && block_registers(f, *only)) return;
+    if (For* only = only_loop(f); only && only->kind == For::Kind::vector && block_registers(f, *only)) return;
     for (Stmt& s : f.body)
       if (auto inner = std::get_if<For>(&s.is)) choose_copies(*inner);
   }
@@ -249,16 +245,30 @@ class Scheduler {
     if (best.n > 1) u.kind = For::Kind::unroll, u.copies = best.n;
     return true;
   }
-  // Loops from f inwards as long as there is nothing else in them, down to a vector loop; empty
-  // when there is none.
-  static std::vector<For*> around_vector(For& f) {
+  static For* only_loop(For& f) {
+    For* only = nullptr;
+    for (Stmt& s : f.body)
+      if (auto inner = std::get_if<For>(&s.is)) {
+        if (only) return nullptr;
+        only = inner;
+      }
+    return only;
+  }
+  // Loops from f inwards as long as there is nothing else in them, down to a vector loop, beside which statements may
+  // stand, as a sum and what becomes of it; empty when there is none.
+  static std::vector<For*> around_sums(For& f) {
     std::vector<For*> loops = {&f};
-    while (loops.back()->kind == For::Kind::serial && loops.back()->body.size() == 1) {
-      auto inner = std::get_if<For>(&loops.back()->body[0].is);
-      if (inner == nullptr) return {};
+    while (true) {
+      For* inner = only_loop(*loops.back());
+      if (!inner || (inner->kind != For::Kind::vector && loops.back()->body.size() != 1)) return {};
       loops.push_back(inner);
+      if (inner->kind == For::Kind::vector) return loops;
     }
-    return loops.back()->kind == For::Kind::vector ? loops : std::vector<For*>{};
+  }
+  // The same where there is nothing beside the vector loop either.
+  static std::vector<For*> around_vector(For& f) {
+    auto loops = around_sums(f);
+    return !loops.empty() && loops[loops.size() - 2]->body.size() == 1 ? loops : std::vector<For*>{};
   }
   // A vector loop that is the innermost of a sum's loops becomes the outermost: its lanes are
   // added up once.
@@ -269,19 +279,6 @@ class Scheduler {
     if (sums) return move_loop(loops, loops.size() - 1, 0);
     for (Stmt& s : f.body)
       if (auto inner = std::get_if<For>(&s.is)) lift_vector_sums(*inner);
-  }
-  // The same where statements stand beside the vector loop, as a sum and what becomes of it.
-  static std::vector<For*> around_sums(For& f) {
-    std::vector<For*> loops = {&f};
-    while (true) {
-      For* only = nullptr;
-      int nested = 0;
-      for (Stmt& s : loops.back()->body)
-        if (auto inner = std::get_if<For>(&s.is)) only = inner, ++nested;
-      if (nested != 1 || (only->kind != For::Kind::vector && loops.back()->body.size() != 1)) return {};
-      loops.push_back(only);
-      if (only->kind == For::Kind::vector) return loops;
-    }
   }
   // Of several loops around a vector loop, and nothing between them, the one whose steps share
   // most loads comes next to it: the output features of a convolution, not its positions; and of a matrix times a few
