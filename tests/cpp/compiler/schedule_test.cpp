@@ -1,0 +1,105 @@
+// Which loops become vectors and blocks of registers, and in which order they come.
+#include "compiler/stage_text.h"
+
+namespace anvil::test {
+namespace {
+
+using namespace primitives;
+using loops::For;
+using loops::Store;
+
+TEST(Schedule, TransposesWalkAlongLines) {
+  Builder b;
+  b.output(transpose(b.input(DType::f32, {100, 20, 90}), {2, 1, 0}));
+  loops::Program p = expect_passes_agree(*b.g, numbers_for(*b.g));
+  // the loop over the first dimension of the input, 100 steps, has moved next to the vector loop; that over the
+  // second one, 20 steps, is four tasks
+  std::string text = print(p);
+  auto outer = text.find("in 0..5 {"), along = text.find("in 0..100 unroll 16"), lanes = text.find("vector 16");
+  EXPECT_TRUE(outer < along && along < lanes && lanes != std::string::npos) << text;
+}
+
+// The loop along the reads has fewer steps than vectors have lanes.
+TEST(Schedule, ShortLoopsAlongReadsAreMadeAtOnceToo) {
+  for (const int64_t n : {4, 9, 15}) {
+    Builder b;
+    b.output(transpose(b.input(DType::f32, {n, 5000}), {1, 0}));
+    const std::string text = print(expect_passes_agree(*b.g, numbers_for(*b.g)));
+    const auto along = text.find("unroll " + std::to_string(n == 4 ? 4 : 8)), lanes = text.find("vector 16");
+    EXPECT_TRUE(along < lanes && lanes != std::string::npos) << text;
+  }
+}
+
+TEST(Schedule, LinesThatAreWrittenInPartAreFilledSoon) {
+  Builder b;
+  b.output(transpose(b.input(DType::f32, {64, 128, 2}), {2, 1, 0}));
+  const std::string text = print(expect_passes_agree(*b.g, numbers_for(*b.g)));
+  const auto blocks = text.find("in 0..8"), fill = text.find("in 0..128", blocks),
+             along = text.find("in 0..8 unroll 8", fill), lanes = text.find("in 0..2 vector 2", along);
+  EXPECT_TRUE(blocks < fill && fill < along && along < lanes && lanes != std::string::npos) << text;
+}
+
+TEST(Schedule, ProductsAreBlocksOfRegisters) {
+  Builder b;
+  b.output(dot_general(b.input(DType::f32, {64, 64}), b.input(DType::f32, {64, 60}), {1}, {0}, {}, {}));
+  for (compiler::Target target : {compiler::Target{64, 32}, compiler::Target{32, 16}, compiler::Target{16, 16}}) {
+    loops::Program p = compiler::compile(*b.g, target);
+    const For& tasks = std::get<For>(p.body.at(0).is);
+    const For& columns = std::get<For>(tasks.body.at(0).is);
+    const For& rows = std::get<For>(columns.body.at(0).is);
+    EXPECT_EQ(tasks.kind, For::Kind::parallel);
+    EXPECT_EQ(columns.kind, For::Kind::unroll);
+    EXPECT_EQ(rows.kind, For::Kind::vector);
+    EXPECT_EQ(rows.width * 4, target.vector_bytes);
+    EXPECT_GE(columns.copies * rows.copies, 8);
+    EXPECT_LT(columns.copies * rows.copies, target.registers);
+  }
+}
+
+// A transposed matrix, more than a cache holds, times a few columns: it is read once, for all of them.
+TEST(Schedule, ALargeOperandIsReadOnce) {
+  Builder b;
+  b.output(dot_general(b.input(DType::f32, {1000, 900}), b.input(DType::f32, {1000, 3}), {0}, {0}, {}, {}));
+  const std::string text = after(*b.g, "schedule");
+  const auto lines = text.find("in 0..900 {"), columns = text.find("in 0..3 unroll 3"), depth = text.find("vector 16");
+  EXPECT_LT(lines, columns) << text;
+  EXPECT_LT(columns, depth) << text;
+  EXPECT_LT(depth, text.size()) << text;
+}
+
+TEST(Schedule, ScansAreSerial) {
+  Builder b;
+  b.output(cumsum(b.input(DType::f32, {100}), 0));
+  loops::Program p = expect_passes_agree(*b.g, numbers_for(*b.g));
+  EXPECT_EQ(std::get<For>(p.body.at(1).is).kind, For::Kind::serial);
+  Builder c;  // along rows of a matrix the columns are side by side
+  c.output(cumsum(c.input(DType::f32, {100, 7}), 1));
+  p = expect_passes_agree(*c.g, numbers_for(*c.g));
+  EXPECT_EQ(std::get<For>(p.body.at(0).is).kind, For::Kind::vector);
+}
+
+TEST(Schedule, VectorsFitTheTarget) {
+  Builder b;
+  Var x = b.input(DType::f32, {1000});
+  b.output(convert(x, DType::f64) * 2.0);
+  loops::Program p = compiler::compile(*b.g, {32, 16});
+  EXPECT_EQ(std::get<For>(p.body.at(0).is).width, 4);
+}
+
+// A step of a recurrent cell: eight sums of one register are under way at a time, and then the function is called.
+TEST(Schedule, AFunctionOfLongSumsLeavesThemInBlocks) {
+  const auto text_of = [](int64_t depth) {
+    Builder b;
+    Var h = b.input(DType::f32, {8, depth}), u = b.input(DType::f32, {depth, 64});
+    b.output(record("tanh", {dot_general(h, u, {1}, {0}, {}, {})}));
+    const compiler::Target target = {32, 16};
+    expect_passes_agree(*b.g, numbers_for(*b.g), 1e-5, target);
+    return print(compiler::compile(*b.g, target));
+  };
+  const std::string deep = text_of(200), flat = text_of(8);
+  EXPECT_NE(deep.find("unroll 8 {"), std::string::npos) << deep;
+  EXPECT_EQ(flat.find("unroll"), std::string::npos) << flat;
+}
+
+}  // namespace
+}  // namespace anvil::test
