@@ -8,7 +8,8 @@
 // element, or when it is light (a few additions, no function), or, whatever the number of
 // reads, when it only moves data (slices, broadcasts, transposes, constants). Nests that branch are no vectors: what is
 // more than light is computed before them. What is read more
-// than once as a smaller dtype is converted where it is made, so that the larger is never stored.
+// than once as a smaller dtype is converted where it is made, so that the larger is never stored. And what a loop of
+// unknown length reads slice by slice, from a temporary in which these lie together, is not read across memory instead.
 #include <algorithm>
 
 #include "base/interrupt.h"
@@ -21,6 +22,8 @@ namespace {
 
 constexpr int most_moved_nodes = 80;  // of an expression that moves
 constexpr int light_ops = 4, light_loads = 2;
+constexpr int64_t bytes_of_line = 64;
+constexpr int64_t least_of_slice = 1 << 13;  // elements
 
 // for each buffer: where it changes, and who reads it
 struct Use {
@@ -179,6 +182,27 @@ class Inliner {
     return ok;
   }
 
+  // Whether a use of moved data reads a slice at each step, whose elements are next to each other in the temporary and
+  // were a line apart or more before.
+  bool keeps_slice_together(Expr value, const Facts& f, const Shape& shape, const Use& use) const {
+    const auto moves = [&](const loops::Term& t) {
+      return !program_.variables[static_cast<size_t>(t.variable)].parameter;
+    };
+    int64_t slice = 1, apart = 0;
+    bool sliced = false;
+    for (size_t d = 0; d < shape.size(); ++d) {
+      if (shape[d] == 1) continue;
+      const auto& terms = use.load->place[d].terms;
+      if (!terms.empty() && std::none_of(terms.begin(), terms.end(), moves)) {
+        sliced = true;
+        continue;
+      }
+      slice *= shape[d];
+      if (apart == 0 && value->op == Op::load) apart = std::abs(loops::step(program_, value, f.variables[d]));
+    }
+    return sliced && slice >= least_of_slice && apart * static_cast<int64_t>(size_of(value->dtype)) >= bytes_of_line;
+  }
+
   bool decide(const Stmt& only, int id) {
     const auto& store = std::get<loops::Store>(only.is);
     Facts& f = facts(store.buffer);
@@ -199,6 +223,7 @@ class Inliner {
       bool one = u.statement == first.statement && u.load == first.load;
       if (!moves_data && (!beside || u.visits > size || !(one || light))) return false;
       if (!light && !moves_data && (!one || statements_[static_cast<size_t>(u.statement)].branches)) return false;
+      if (!beside && keeps_slice_together(store.value, f, shape, u)) return false;
       if (!unchanged(store.value, id, u)) return false;
     }
     f.moved = true;

@@ -70,8 +70,8 @@ class RecordLayouts {
     };
     if (std::none_of(place.begin(), place.end(), moves)) return;
     r.sliced.resize(shape.size());
-    for (size_t d = 0; d < shape.size(); ++d)
-      if (shape[d] > 1 && !moves(place[d])) r.sliced[d] = true;
+    for (size_t d = 0; d < shape.size(); ++d)  // an edge at a known place is no step
+      if (shape[d] > 1 && !place[d].terms.empty() && !moves(place[d])) r.sliced[d] = true;
   }
 
   static Order order(const Record& r) {

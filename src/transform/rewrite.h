@@ -54,6 +54,13 @@ inline int64_t size_in_bytes(const ValuePtr& v) {
   return elements(v->type.shape) * static_cast<int64_t>(size_of(v->type.dtype));
 }
 
+// A slice whose starts, one a dimension, are known at run time.
+inline bool is_dynamic_slice(const Call& c) {
+  const primitives::Primitive& p = primitives::primitive_of(c);
+  return p.view && p.axes == primitives::Axes::kept && p.indices.contains(1, c.inputs.size()) &&
+         c.inputs.size() == 1 + c.inputs[0]->type.shape.size();
+}
+
 // Of a call or of one in its inner graphs.
 template <class Property>
 bool anywhere(const Call& c, Property holds) {

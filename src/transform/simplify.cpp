@@ -96,6 +96,7 @@ void optimize(Graph& g) {
   mirror_values(g);
   merge_equal_calls(g);
   join_step_products(g);
+  turn_sliced_inputs(g);
   remove_dead_calls(g);
   if (block_centred_sums(g)) remove_dead_calls(g);
   remove_unused_constants(g);

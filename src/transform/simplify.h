@@ -35,6 +35,8 @@ void absorb_readers(graph::Graph&);
 // Small products of the steps of a loop become one product before or behind it.
 void join_step_products(graph::Graph&);
 bool read_products_early(graph::Graph&);  // those before it only; whether there are any
+// Inputs that loops read slice by slice are turned ahead of them where the elements of a slice lie apart in memory.
+void turn_sliced_inputs(graph::Graph&);
 // Sums of squares around a mean go block by block where what is added up for a result takes so many bytes (more than
 // a second cache holds), so that it is read once. Whether there are any.
 bool block_centred_sums(graph::Graph&, int64_t least_bytes = int64_t(2) << 20);

@@ -159,7 +159,7 @@ class LoopOfProducts {
     const Call* c = maker_of(v);
     if (!c || primitives::primitive_of(*c).axes != Axes::regrouped) return std::nullopt;
     c = maker_of(c->inputs[0]);
-    if (!c || !is_slice(*c)) return std::nullopt;
+    if (!c || !is_dynamic_slice(*c)) return std::nullopt;
     const Shape &from = c->inputs[0]->type.shape, &part = c->outputs[0]->type.shape;
     std::optional<size_t> dim;
     for (size_t d = 0; d < from.size(); ++d) {
@@ -173,12 +173,6 @@ class LoopOfProducts {
     const ValuePtr whole = invariant(c->inputs[0]);
     if (!whole || left != v->type.shape) return std::nullopt;
     return StepRead{whole, c->inputs[1 + *dim], static_cast<int64_t>(*dim)};
-  }
-  // With starts that are known at run time.
-  static bool is_slice(const Call& c) {
-    const primitives::Primitive& p = primitives::primitive_of(c);
-    return p.view && p.axes == Axes::kept && p.indices.contains(1, c.inputs.size()) &&
-           c.inputs.size() == 1 + c.inputs[0]->type.shape.size();
   }
 
   bool is_read_early(const Call& c, size_t side) {
@@ -343,25 +337,13 @@ class StepProducts {
     for (Call& call : calls) {
       poll();
       rewrite_subgraphs(call, [this](Graph& inner) { visit(inner); });
-      const auto n = primitives::repeats(call) ? steps(call) : std::nullopt;
+      const auto n = primitives::repeats(call) ? trip_counts_.of(call) : std::nullopt;
       if (!n || !makes_products(call) || !add(g, call, *n)) g.calls.push_back(std::move(call));
     }
   }
   bool any() const { return any_; }
 
  private:
-  // How often a loop runs, where that is known; tapes that it makes have as many records.
-  std::optional<int64_t> steps(const Call& c) {
-    std::optional<int64_t> n;
-    if (primitives::control_of(c) == primitives::Control::loop) {
-      n = trip_count(c);
-    } else if (const auto found = records_.find(c.inputs.at(0).get()); found != records_.end()) {
-      n = found->second;
-    }
-    if (n)
-      for (size_t k = primitives::carried(c); k < c.outputs.size(); ++k) records_[c.outputs[k].get()] = *n;
-    return n;
-  }
   static bool makes_products(const Call& loop) {
     const std::vector<Call>& calls = loop.params.graph("body_graph")->calls;
     return std::any_of(calls.begin(), calls.end(), is_product);
@@ -376,7 +358,7 @@ class StepProducts {
   }
 
   const bool sums_;
-  std::unordered_map<const Value*, int64_t> records_;  // on tapes
+  TripCounts trip_counts_;
   bool any_ = false;
 };
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "primitives/vocabulary/primitive.h"
+#include "primitives/families/control.h"
 
 namespace anvil::transform {
 
@@ -51,6 +51,17 @@ std::optional<Counter> counter(const Call& c) {
   return Counter{k, *start, *step, distance <= 0 ? 0 : (distance + *step - 1) / *step};
 }
 
+std::optional<int64_t> TripCounts::of(const Call& c) {
+  std::optional<int64_t> n;
+  if (primitives::control_of(c) == primitives::Control::loop)
+    n = trip_count(c);
+  else if (const auto found = records_.find(c.inputs.at(0).get()); found != records_.end())
+    n = found->second;
+  if (n)
+    for (size_t k = primitives::carried(c); k < c.outputs.size(); ++k) records_[c.outputs[k].get()] = *n;
+  return n;
+}
+
 bool counts_all(const Graph& body, ValuePtr v, const ValuePtr& k, int64_t start, int64_t n) {
   int64_t sign = 1, shift = 0;  // what was asked for is sign * v + shift
   constexpr int64_t most = int64_t(1) << 30;
@@ -84,8 +95,7 @@ bool overwrites(const Call& loop, size_t carried) {
   const Graph &condition = *loop.params.graph("cond_graph"), &body = *loop.params.graph("body_graph");
   const ValuePtr &array = body.inputs[carried], &result = body.outputs[carried];
   const Call* update = maker(body, result);
-  if (!count || count->step != 1 || !update || !primitives::primitive_of(*update).updates ||
-      update->inputs[0] != array)
+  if (!count || count->step != 1 || !update || !primitives::primitive_of(*update).updates || update->inputs[0] != array)
     return false;
   const auto used = [](const Graph& g, const ValuePtr& v) {
     int64_t n = std::count(g.outputs.begin(), g.outputs.end(), v);

@@ -1,6 +1,7 @@
 // How often a loop runs, where its text tells.
 #pragma once
 #include <optional>
+#include <unordered_map>
 
 #include "graph/graph.h"
 
@@ -20,6 +21,15 @@ inline std::optional<int64_t> trip_count(const graph::Call& loop) {
   const auto k = counter(loop);
   return k ? std::optional(k->steps) : std::nullopt;
 }
+
+// The same of loops that come in their order, those over what an earlier one has recorded included.
+class TripCounts {
+ public:
+  std::optional<int64_t> of(const graph::Call& loop);
+
+ private:
+  std::unordered_map<const graph::Value*, int64_t> records_;  // on tapes
+};
 
 // Whether v takes all of 0, ..., n - 1 in the body of a loop whose k counts `start`, start + 1, ..., n times: k - start or
 // n - 1 - (k - start), in any dtype.

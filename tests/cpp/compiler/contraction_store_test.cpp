@@ -113,25 +113,5 @@ TEST(ContractionStore, ACopyWhosePlaceIsKnownOnlyLaterStays) {
   }
 }
 
-// What a loop records in steps lies step by step, and is filled as it lies.
-TEST(RecordLayout, StepsComeLast) {
-  using namespace primitives;
-  Builder b;
-  Var x = b.input(DType::f64, {7}), from = b.scalar(0, DType::i32), zero = b.scalar(0, DType::f64);
-  Var records = broadcast_in_dim(zero, {5, 7}, {});
-  auto r = while_loop(
-      *b.g, {x, records, from}, [](std::vector<Var>& s) { return s[2] < 4.0; },
-      [](std::vector<Var>& s) {
-        Var zero_index = literal(*s[0].graph, 0, {DType::i32, {}});
-        Var next = sin(s[0]) + 0.5;
-        return std::vector<Var>{next, dynamic_update_slice(s[1], reshape(next, {1, 7}), {s[2], zero_index}),
-                                s[2] + 1.0};
-      });
-  b.output(reduce_sum(r[1] * r[1], {0}, true));
-  b.output(r[0]);
-  const Program p = expect_passes_agree(*b.g, numbers_for(*b.g), 1e-12);
-  EXPECT_NE(print(p).find("f64[7, 5] temporary"), std::string::npos) << print(p);
-}
-
 }  // namespace
 }  // namespace anvil::test

@@ -1,0 +1,157 @@
+// An input that the steps of a loop read slice by slice is turned ahead of the loop, so that a slice lies together:
+//
+//   while                                        %t = transpose [2, 3, 1] (%x1)
+//     %p = dynamic_slice (%x1, %i, 1, 1)         while
+//                                                  %q = dynamic_slice (%t, 1, 1, %i)
+//                                                  %p = reshape (%q)
+//
+// Scans of other tools go along the first dimension, whose elements are neighbours in memory here: the elements of a
+// slice are as far from each other as the input has slices, and each of them takes a line of the cache for itself.
+// Where all these lines stay in a second cache until the next step reads the elements beside, it is left as it is.
+// Inputs only: what a program makes itself is laid out by the loop compiler (compiler/record_layout.cpp). And only
+// where the loop is known to read about as much as there is, since what is turned is turned as a whole.
+#include <map>
+#include <numeric>
+
+#include "base/interrupt.h"
+#include "primitives/families/control.h"
+#include "primitives/vocabulary/var.h"
+#include "transform/loop.h"
+#include "transform/rewrite.h"
+#include "transform/simplify.h"
+#include "transform/trip_count.h"
+
+namespace anvil::transform {
+namespace {
+
+using primitives::Var;
+
+constexpr int64_t bytes_of_line = 64;
+constexpr int64_t least_lines = 1 << 13;           // of a slice
+constexpr double least_share = 0.5;                // of the input, that is read in all steps
+constexpr int64_t most_turned = int64_t(1) << 30;  // bytes
+
+class SlicedInputs {
+ public:
+  explicit SlicedInputs(Graph& g) : graph_(g) {
+    for (const auto* list : {&g.inputs, &g.constants})
+      for (const ValuePtr& v : *list) same_[v.get()] = v;
+  }
+
+  void run() {
+    count(graph_, 1, false);
+    if (std::none_of(sliced_.begin(), sliced_.end(), is_worthwhile)) return;
+    std::vector<Call> calls;
+    calls.swap(graph_.calls);
+    for (Sliced& s : sliced_)
+      if (is_worthwhile(s)) turn(s);
+    for (Call& call : calls) {
+      rewrite_subgraphs(call, [this](Graph& inner) { read_turned(inner); });
+      graph_.calls.push_back(std::move(call));
+    }
+    list_inner_constants(graph_);
+  }
+
+ private:
+  struct Sliced {
+    ValuePtr input;
+    size_t along;      // this dimension
+    double share = 0;  // of it that all steps read, above 1 where they read it several times
+    ValuePtr turned = {};
+  };
+
+  // What is read how often: `times` that the graph runs.
+  void count(const Graph& g, double times, bool in_loop) {
+    for (const Call& c : g.calls) {
+      poll();
+      if (in_loop && is_dynamic_slice(c)) add(c, times);
+      const bool loop = primitives::repeats(c);
+      if (loop) know_invariants(Loop(c));
+      const double steps = loop ? static_cast<double>(trip_counts_.of(c).value_or(0)) : 1;
+      for (const GraphPtr& inner : subgraphs(c)) count(*inner, times * steps, in_loop || loop);
+    }
+  }
+  void know_invariants(const Loop& loop) {
+    for (size_t i = 0; i < loop.carried; ++i)
+      if (loop.body.outputs[i] == loop.carry(i))
+        if (const auto known = same_.find(loop.initial(i).get()); known != same_.end())
+          same_[loop.carry(i).get()] = known->second;
+  }
+  void add(const Call& c, double times) {
+    const auto known = same_.find(c.inputs[0].get());
+    if (known == same_.end()) return;
+    const Shape &whole = known->second->type.shape, &part = c.outputs[0]->type.shape;
+    std::optional<size_t> along;
+    for (size_t d = 0; d < whole.size(); ++d) {
+      if (part[d] == whole[d]) continue;
+      if (along || part[d] != 1) return;
+      along = d;
+    }
+    if (!along || elements(part) == 0) return;
+    const auto [place, fresh] = places_.try_emplace({known->second.get(), *along}, sliced_.size());
+    if (fresh) sliced_.push_back({known->second, *along});
+    reads_.emplace(c.outputs[0].get(), place->second);
+    sliced_[place->second].share += times / static_cast<double>(whole[*along]);
+  }
+
+  static bool is_worthwhile(const Sliced& s) {
+    const Shape& shape = s.input->type.shape;
+    auto together = static_cast<int64_t>(size_of(s.input->type.dtype));  // bytes of a slice
+    for (size_t d = 0; d < s.along; ++d) together *= shape[d];
+    int64_t runs = 1;
+    for (size_t d = s.along + 1; d < shape.size(); ++d) runs *= shape[d];
+    return together < bytes_of_line && runs >= least_lines && s.share >= least_share &&
+           size_in_bytes(s.input) <= most_turned;
+  }
+
+  void turn(Sliced& s) {
+    std::vector<int64_t> order(s.input->type.shape.size());
+    std::iota(order.begin(), order.end(), int64_t(0));
+    put_last(order, s.along);
+    s.turned = primitives::transpose({&graph_, s.input}, order).value;
+  }
+  // The element at a place becomes the last one.
+  template <class T>
+  static void put_last(std::vector<T>& list, size_t place) {
+    std::rotate(list.begin() + static_cast<std::ptrdiff_t>(place),
+                list.begin() + static_cast<std::ptrdiff_t>(place) + 1, list.end());
+  }
+  void read_turned(Graph& g) {
+    std::vector<Call> calls;
+    calls.swap(g.calls);
+    for (Call& call : calls) {
+      poll();
+      rewrite_subgraphs(call, [this](Graph& inner) { read_turned(inner); });
+      const auto read = reads_.find(call.outputs.empty() ? nullptr : call.outputs[0].get());
+      if (read == reads_.end() || !sliced_[read->second].turned) {
+        g.calls.push_back(std::move(call));
+        continue;
+      }
+      const Sliced& s = sliced_[read->second];
+      const size_t before = g.calls.size();
+      std::vector<Var> starts;
+      for (size_t k = 1; k < call.inputs.size(); ++k) starts.push_back({&g, call.inputs[k]});
+      const ValuePtr& part = call.outputs[0];
+      Shape sizes = part->type.shape;
+      put_last(starts, s.along);
+      put_last(sizes, s.along);
+      const Var slice = primitives::dynamic_slice({&g, s.turned}, starts, sizes);
+      primitives::reshape(slice, part->type.shape);
+      graph::locate(g.calls, before, call.location, call.derivative);
+      g.calls.back().outputs[0] = part;
+    }
+  }
+
+  Graph& graph_;
+  TripCounts trip_counts_;
+  graph::Substitution same_;  // of inputs, and of what loops carry that is one
+  std::vector<Sliced> sliced_;
+  std::map<std::pair<const Value*, size_t>, size_t> places_;  // in it
+  std::unordered_map<const Value*, size_t> reads_;            // of it, by what they make
+};
+
+}  // namespace
+
+void turn_sliced_inputs(Graph& g) { SlicedInputs(g).run(); }
+
+}  // namespace anvil::transform
