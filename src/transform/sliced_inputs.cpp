@@ -55,8 +55,9 @@ class SlicedInputs {
  private:
   struct Sliced {
     ValuePtr input;
-    size_t along;      // this dimension
-    double share = 0;  // of it that all steps read, above 1 where they read it several times
+    std::vector<int64_t> order;  // its dimensions, those last of which a slice has one step
+    size_t whole;                // how many are not such
+    double share = 0;            // of it that all steps read, above 1 where they read it several times
     ValuePtr turned = {};
   };
 
@@ -81,40 +82,36 @@ class SlicedInputs {
     const auto known = same_.find(c.inputs[0].get());
     if (known == same_.end()) return;
     const Shape &whole = known->second->type.shape, &part = c.outputs[0]->type.shape;
-    std::optional<size_t> along;
-    for (size_t d = 0; d < whole.size(); ++d) {
-      if (part[d] == whole[d]) continue;
-      if (along || part[d] != 1) return;
-      along = d;
-    }
-    if (!along || elements(part) == 0) return;
-    const auto [place, fresh] = places_.try_emplace({known->second.get(), *along}, sliced_.size());
-    if (fresh) sliced_.push_back({known->second, *along});
+    std::vector<int64_t> order(whole.size());
+    std::iota(order.begin(), order.end(), int64_t(0));
+    const auto is_whole = [&](auto d) { return part[static_cast<size_t>(d)] == whole[static_cast<size_t>(d)]; };
+    const auto sliced = std::stable_partition(order.begin(), order.end(), is_whole);
+    if (sliced == order.end() || elements(part) == 0 ||
+        std::any_of(sliced, order.end(), [&](int64_t d) { return part[static_cast<size_t>(d)] != 1; }))
+      return;
+    const auto [place, fresh] = places_.try_emplace({known->second.get(), order}, sliced_.size());
+    if (fresh) sliced_.push_back({known->second, order, static_cast<size_t>(sliced - order.begin())});
     reads_.emplace(c.outputs[0].get(), place->second);
-    sliced_[place->second].share += times / static_cast<double>(whole[*along]);
+    sliced_[place->second].share += times * static_cast<double>(elements(part)) / static_cast<double>(elements(whole));
   }
 
   static bool is_worthwhile(const Sliced& s) {
-    const Shape& shape = s.input->type.shape;
+    const auto extent = [&s](size_t k) { return s.input->type.shape[static_cast<size_t>(s.order[k])]; };
     auto together = static_cast<int64_t>(size_of(s.input->type.dtype));  // bytes of a slice
-    for (size_t d = 0; d < s.along; ++d) together *= shape[d];
+    size_t k = 0;
+    for (; k < s.whole && s.order[k] == static_cast<int64_t>(k); ++k) together *= extent(k);
     int64_t runs = 1;
-    for (size_t d = s.along + 1; d < shape.size(); ++d) runs *= shape[d];
+    for (; k < s.whole; ++k) runs *= extent(k);
     return together < bytes_of_line && runs >= least_lines && s.share >= least_share &&
            size_in_bytes(s.input) <= most_turned;
   }
 
-  void turn(Sliced& s) {
-    std::vector<int64_t> order(s.input->type.shape.size());
-    std::iota(order.begin(), order.end(), int64_t(0));
-    put_last(order, s.along);
-    s.turned = primitives::transpose({&graph_, s.input}, order).value;
-  }
-  // The element at a place becomes the last one.
+  void turn(Sliced& s) { s.turned = primitives::transpose({&graph_, s.input}, s.order).value; }
   template <class T>
-  static void put_last(std::vector<T>& list, size_t place) {
-    std::rotate(list.begin() + static_cast<std::ptrdiff_t>(place),
-                list.begin() + static_cast<std::ptrdiff_t>(place) + 1, list.end());
+  static std::vector<T> in_order(const std::vector<T>& list, const std::vector<int64_t>& order) {
+    std::vector<T> result;
+    for (int64_t d : order) result.push_back(list[static_cast<size_t>(d)]);
+    return result;
   }
   void read_turned(Graph& g) {
     std::vector<Call> calls;
@@ -132,11 +129,9 @@ class SlicedInputs {
       std::vector<Var> starts;
       for (size_t k = 1; k < call.inputs.size(); ++k) starts.push_back({&g, call.inputs[k]});
       const ValuePtr& part = call.outputs[0];
-      Shape sizes = part->type.shape;
-      put_last(starts, s.along);
-      put_last(sizes, s.along);
-      const Var slice = primitives::dynamic_slice({&g, s.turned}, starts, sizes);
-      primitives::reshape(slice, part->type.shape);
+      const Shape& sizes = part->type.shape;
+      primitives::reshape(
+          primitives::dynamic_slice({&g, s.turned}, in_order(starts, s.order), in_order(sizes, s.order)), sizes);
       graph::locate(g.calls, before, call.location, call.derivative);
       g.calls.back().outputs[0] = part;
     }
@@ -146,8 +141,8 @@ class SlicedInputs {
   TripCounts trip_counts_;
   graph::Substitution same_;  // of inputs, and of what loops carry that is one
   std::vector<Sliced> sliced_;
-  std::map<std::pair<const Value*, size_t>, size_t> places_;  // in it
-  std::unordered_map<const Value*, size_t> reads_;            // of it, by what they make
+  std::map<std::pair<const Value*, std::vector<int64_t>>, size_t> places_;  // in it
+  std::unordered_map<const Value*, size_t> reads_;                          // of it, by what they make
 };
 
 }  // namespace

@@ -17,6 +17,7 @@ struct Case {
   int64_t rounds = 1;    // of a loop around it
   bool carried = false;  // the loop carries the input, as it is
   bool changed = false;  // the loop carries it and changes it
+  bool planes = false;   // of two that follow each other along the next dimension
   bool known = true;     // how often the loop runs
 };
 
@@ -24,6 +25,7 @@ struct Case {
 GraphPtr scan(const Case& of) {
   Shape part = of.xs;
   part.erase(part.begin() + of.along);
+  if (of.planes) part.erase(part.begin() + of.along);
   const auto around_steps = [=](Graph& g, Var xs, Var h) {
     const bool carries = of.carried || of.changed;
     return while_loop(
@@ -33,7 +35,15 @@ GraphPtr scan(const Case& of) {
           return of.known ? more : more & (reduce_sum(s[1], {0, 1}) < number(c, 1e300));
         },
         [&](Graph& c, const Vars& s) {
-          const Var whole = carries ? s[2] : in(c, xs), x = element(whole, of.along, s[0]);
+          const Var whole = carries ? s[2] : in(c, xs);
+          const auto at = [&](int64_t plane) {
+            std::vector<Var> starts(of.xs.size(), integer(c, 0));
+            Shape sizes = of.xs;
+            starts[size_t(of.along)] = s[0], starts[size_t(of.along) + 1] = integer(c, plane);
+            sizes[size_t(of.along)] = sizes[size_t(of.along) + 1] = 1;
+            return reshape(dynamic_slice(whole, starts, sizes), part);
+          };
+          const Var x = of.planes ? at(0) * at(1) : element(whole, of.along, s[0]);
           return Vars{s[0] + integer(c, 1), s[1] * 0.5 + x * x * 0.25, of.changed ? whole * 0.5 : s[2]};
         })[1];
   };
@@ -68,6 +78,9 @@ TEST(SlicedInputs, AreTurnedWhereSlicesLieApart) {
   EXPECT_TRUE(turns({}));
   EXPECT_TRUE(turns({.carried = true}));
   EXPECT_TRUE(turns({.xs = {3, 6, 9000}, .along = 1}));
+  EXPECT_TRUE(turns({.xs = {6, 2, 100, 100}, .planes = true}));
+  EXPECT_TRUE(turns({.xs = {3, 6, 2, 9000}, .along = 1, .planes = true}));
+  EXPECT_FALSE(turns({.xs = {6, 3, 100, 100}, .steps = 3, .planes = true})) << "a third of it";
   EXPECT_FALSE(turns({.xs = {20, 6, 9000}, .along = 1})) << "runs of more than a line";
   EXPECT_FALSE(turns({.xs = {100, 100, 6}, .along = 2}));
   EXPECT_FALSE(turns({.xs = {6, 50, 40}})) << "slices that stay in the cache";
