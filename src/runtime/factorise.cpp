@@ -1,8 +1,7 @@
-// LU and QR of one dense matrix. LU is blocked over our own products, QR is Eigen's.
+// LU of one dense matrix, blocked over our own products.
 #include "runtime/factorise.h"
 
 #include <cmath>
-#include <Eigen/QR>
 #include <numeric>
 #include <vector>
 
@@ -91,30 +90,7 @@ void lu(T* packed, int32_t* pivots, int32_t* permutation, const T* a, int64_t m,
   for (int64_t i = 0; i < k; ++i) std::swap(permutation[i], permutation[pivots[i]]);
 }
 
-// A is scaled by a power of 2, so that no square over- or underflows.
-template <class T>
-void qr(T* q, T* r, const T* a, int64_t m, int64_t n) {
-  const int64_t k = std::min(m, n);
-  if (k == 0) return;
-  if (!all_finite(a, m * n)) {
-    fill_nan(q, m * k);
-    return fill_nan(r, k * n);
-  }
-  Matrix<T> scaled = ConstMatrixMap<T>(a, m, n);
-  const T largest = scaled.cwiseAbs().maxCoeff();
-  const int exponent = largest > 0 ? std::ilogb(largest) : 0;
-  for (T& x : scaled.reshaped()) x = std::ldexp(x, -exponent);
-  const Eigen::HouseholderQR<Eigen::Ref<Matrix<T>>> factors(scaled);
-  worked(m * n * k);
-  MatrixMap<T>(q, m, k) = factors.householderQ() * Matrix<T>::Identity(m, k);
-  for (int64_t j = 0; j < n; ++j)
-    for (int64_t i = 0; i < k; ++i) r[i + k * j] = i <= j ? std::ldexp(scaled(i, j), exponent) : T(0);
-  worked(m * n * k);
-}
-
 template void lu(float*, int32_t*, int32_t*, const float*, int64_t, int64_t);
 template void lu(double*, int32_t*, int32_t*, const double*, int64_t, int64_t);
-template void qr(float*, float*, const float*, int64_t, int64_t);
-template void qr(double*, double*, const double*, int64_t, int64_t);
 
 }  // namespace anvil::runtime
