@@ -239,12 +239,20 @@ determinant.AnvilValue <- function(x, logarithm = TRUE, ...) {
 #' values and vectors; `nvl_svd()` `u`, the singular values and `vt`; `nvl_solve()` the solution of a system. See
 #' [nv_lu()] and [nv_solve()].
 #'
+#' `nvl_geqrf()` gives the reflections that `Q` is the product of, as LAPACK's `geqrf` packs them: `R` on and above the
+#' diagonal, and below it, column by column, vectors `v` without their first element, which is 1; and the numbers `tau`
+#' of `H = 1 - tau v v'`. `nvl_householder_product()` gives the first columns of the product of the first reflections,
+#' as many columns as `packed` has, which are at most as many as rows.
+#'
 #' @param operand,a,b Float tensors of matrices; `a` and `b` have the same dtype and number of dimensions.
-#' @return A list of tensors; `nvl_solve()`: a tensor.
+#' @param packed,taus What `nvl_geqrf()` gives; of `taus` perhaps the first ones.
+#' @return A list of tensors; `nvl_solve()` and `nvl_householder_product()`: a tensor.
 #' @keywords internal
 #' @name nvl_lu
 #' @examples
 #' nvl_lu(nv_tensor(matrix(c(4, 2, 2, 3), 2)))
+#' reflections <- nvl_geqrf(nv_tensor(matrix(c(3, 4, 1, 2), 2)))
+#' nvl_householder_product(reflections[[1L]], reflections[[2L]])
 NULL
 
 #' @rdname nvl_lu
@@ -254,6 +262,14 @@ nvl_lu <- function(operand) record("lu", list(operand), list())
 #' @rdname nvl_lu
 #' @export
 nvl_qr <- function(operand) record("qr", list(operand), list())
+
+#' @rdname nvl_lu
+#' @export
+nvl_geqrf <- function(operand) record("geqrf", list(operand), list())
+
+#' @rdname nvl_lu
+#' @export
+nvl_householder_product <- function(packed, taus) record("householder_product", list(packed, taus), list())
 
 #' @rdname nvl_lu
 #' @export

@@ -80,6 +80,36 @@ int32_t call_qr(Run* run, void* const* p, const int64_t* d) {
 }
 
 template <class T>
+int32_t call_geqrf(Run* run, void* const* p, const int64_t* d) {
+  return guarded(run, [&] {
+    const int64_t m = d[0], n = d[1], batch = d[2], k = std::min(m, n);
+    in_parts(batch, std::max(m, n), [&](int64_t first, int64_t end) {
+      OneOfBatch<T> packed(p[0], m * n, batch), taus(p[1], k, batch), a(p[2], m * n, batch);
+      for (int64_t b = first; b < end; ++b) {
+        a.get(b);
+        geqrf<T>(packed.data(), taus.data(), a.data(), m, n);
+        packed.put(b), taus.put(b);
+      }
+    });
+  });
+}
+
+template <class T>
+int32_t call_householder_product(Run* run, void* const* p, const int64_t* d) {
+  return guarded(run, [&] {
+    const int64_t m = d[0], n = d[1], k = d[2], batch = d[3];
+    in_parts(batch, m, [&](int64_t first, int64_t end) {
+      OneOfBatch<T> q(p[0], m * n, batch), packed(p[1], m * n, batch), taus(p[2], k, batch);
+      for (int64_t b = first; b < end; ++b) {
+        packed.get(b), taus.get(b);
+        householder_product<T>(q.data(), packed.data(), taus.data(), m, n, k);
+        q.put(b);
+      }
+    });
+  });
+}
+
+template <class T>
 int32_t call_eigh(Run* run, void* const* p, const int64_t* d) {
   return guarded(run, [&] {
     const int64_t n = d[0], batch = d[2];
@@ -113,6 +143,14 @@ int32_t call_svd(Run* run, void* const* p, const int64_t* d) {
 
 int32_t lu_f32(Run* run, void* const* p, const int64_t* d) { return call_lu<float>(run, p, d); }
 int32_t lu_f64(Run* run, void* const* p, const int64_t* d) { return call_lu<double>(run, p, d); }
+int32_t geqrf_f32(Run* run, void* const* p, const int64_t* d) { return call_geqrf<float>(run, p, d); }
+int32_t geqrf_f64(Run* run, void* const* p, const int64_t* d) { return call_geqrf<double>(run, p, d); }
+int32_t householder_product_f32(Run* run, void* const* p, const int64_t* d) {
+  return call_householder_product<float>(run, p, d);
+}
+int32_t householder_product_f64(Run* run, void* const* p, const int64_t* d) {
+  return call_householder_product<double>(run, p, d);
+}
 int32_t qr_f32(Run* run, void* const* p, const int64_t* d) { return call_qr<float>(run, p, d); }
 int32_t qr_f64(Run* run, void* const* p, const int64_t* d) { return call_qr<double>(run, p, d); }
 int32_t eigh_f32(Run* run, void* const* p, const int64_t* d) { return call_eigh<float>(run, p, d); }

@@ -14,10 +14,10 @@ void lu(T* packed, int32_t* pivots, int32_t* permutation, const T* a, int64_t m,
 // A = Q R for an m x n matrix A, where Q is the product of k = min(m, n) reflections H = 1 - tau v v', packed as
 // LAPACK's geqrf: R on and above the diagonal, v_j below it in column j, without the 1 that stands there.
 template <class T>
-void reflect(T* packed, T* taus, const T* a, int64_t m, int64_t n);
+void geqrf(T* packed, T* taus, const T* a, int64_t m, int64_t n);
 // The first n columns, k <= n <= m, of H_0 ... H_(k-1): LAPACK's orgqr.
 template <class T>
-void multiply_reflections(T* q, const T* packed, const T* taus, int64_t m, int64_t n, int64_t k);
+void householder_product(T* q, const T* packed, const T* taus, int64_t m, int64_t n, int64_t k);
 
 // Q R = A with k = min(m, n) columns of Q. The signs are those of LAPACK's geqrf: a diagonal
 // element of R has the sign opposite to that of what is reflected on it.

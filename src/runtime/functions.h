@@ -26,6 +26,8 @@ std::span<const NamedFunction> functions();
 //     op(A) X = B (left, B is n x m) or X op(A) = B (B is m x n); A is n x n
 //   lu_f32, lu_f64                  packed, pivots (i32), permutation (i32), A   m n batch
 //   qr_f32, qr_f64                  Q, R, A           m n batch
+//   geqrf_f32, geqrf_f64            packed, taus, A   m n batch
+//   householder_product_f32, _f64   Q, packed, taus   m n taus batch
 //   eigh_f32, eigh_f64              values, vectors, A  n n batch
 //   svd_f32, svd_f64                U, s, V', A       m n batch
 //     of m x n matrices, as factorise.h says

@@ -16,6 +16,10 @@ int32_t triangular_solve_f32(Run*, void* const* buffers, const int64_t* numbers)
 int32_t triangular_solve_f64(Run*, void* const* buffers, const int64_t* numbers);
 int32_t lu_f32(Run*, void* const* buffers, const int64_t* numbers);
 int32_t lu_f64(Run*, void* const* buffers, const int64_t* numbers);
+int32_t geqrf_f32(Run*, void* const* buffers, const int64_t* numbers);
+int32_t geqrf_f64(Run*, void* const* buffers, const int64_t* numbers);
+int32_t householder_product_f32(Run*, void* const* buffers, const int64_t* numbers);
+int32_t householder_product_f64(Run*, void* const* buffers, const int64_t* numbers);
 int32_t qr_f32(Run*, void* const* buffers, const int64_t* numbers);
 int32_t qr_f64(Run*, void* const* buffers, const int64_t* numbers);
 int32_t eigh_f32(Run*, void* const* buffers, const int64_t* numbers);

@@ -19,7 +19,7 @@ namespace anvil::runtime {
 namespace {
 
 constexpr int64_t columns_of_panel = 32;  // columns whose reflections are applied as one to those behind them
-constexpr int64_t few_columns = 4;        // columns that are reflected one by one
+constexpr int64_t few_columns = 8;        // columns that are reflected one by one
 
 template <class T>
 using VectorMap = Eigen::Map<Eigen::Matrix<T, Eigen::Dynamic, 1>>;
@@ -111,7 +111,7 @@ void reflect_columns(T* a, T* taus, int64_t m, int64_t first, int64_t end) {
 
 // A is scaled by a power of 2, so that no square overflows.
 template <class T>
-void reflect(T* packed, T* taus, const T* a, int64_t m, int64_t n) {
+void geqrf(T* packed, T* taus, const T* a, int64_t m, int64_t n) {
   const int64_t k = std::min(m, n);
   if (k == 0) return;
   if (!all_finite(a, m * n)) {
@@ -132,7 +132,7 @@ void reflect(T* packed, T* taus, const T* a, int64_t m, int64_t n) {
 }
 
 template <class T>
-void multiply_reflections(T* q, const T* packed, const T* taus, int64_t m, int64_t n, int64_t k) {
+void householder_product(T* q, const T* packed, const T* taus, int64_t m, int64_t n, int64_t k) {
   MatrixMap<T>(q, m, n).setIdentity();
   for (int64_t j = (k - 1) / columns_of_panel * columns_of_panel; j >= 0 && k > 0; j -= columns_of_panel)
     Together<T>(packed, taus, m, j, std::min(columns_of_panel, k - j)).apply(q + j + m * j, m, n - j, false);
@@ -144,19 +144,19 @@ void qr(T* q, T* r, const T* a, int64_t m, int64_t n) {
   if (k == 0) return;
   const Block memory(size_t(m * n + k) * sizeof(T));
   T *const packed = reinterpret_cast<T*>(memory.data()), *const taus = packed + m * n;
-  reflect(packed, taus, a, m, n);
+  geqrf(packed, taus, a, m, n);
   if (std::isnan(taus[0])) {
     fill_nan(q, m * k);
     return fill_nan(r, k * n);
   }
-  multiply_reflections(q, packed, taus, m, k, k);
+  householder_product(q, packed, taus, m, k, k);
   for (int64_t j = 0; j < n; ++j)
     for (int64_t i = 0; i < k; ++i) r[i + k * j] = i <= j ? packed[i + m * j] : T(0);
 }
 
-#define ANVIL_REFLECTIONS(T)                                                             \
-  template void reflect(T*, T*, const T*, int64_t, int64_t);                             \
-  template void multiply_reflections(T*, const T*, const T*, int64_t, int64_t, int64_t); \
+#define ANVIL_REFLECTIONS(T)                                                            \
+  template void geqrf(T*, T*, const T*, int64_t, int64_t);                              \
+  template void householder_product(T*, const T*, const T*, int64_t, int64_t, int64_t); \
   template void qr(T*, T*, const T*, int64_t, int64_t);
 ANVIL_REFLECTIONS(float)
 ANVIL_REFLECTIONS(double)

@@ -54,7 +54,7 @@ special_arguments <- function(usual) {
   training_arguments <- list(model = function(params, x) nv_mean((x - params)^2), data = list(x = c(1, 2, 3)), params = 0, epochs = 1L, progress = FALSE)
   one_dim <- list(lhs = v, rhs = v, operand = v)
   list(
-    nvl_chol_reverse = list(factor = nv_tensor(diag(2), "f64"), cotangent = nv_tensor(diag(2), "f64")),
+    nvl_householder_product = list(packed = nv_tensor(diag(2), "f64"), taus = nv_tensor(c(1, 1), "f64")), nvl_chol_reverse = list(factor = nv_tensor(diag(2), "f64"), cotangent = nv_tensor(diag(2), "f64")),
     ConcreteTensor = list(data = m), nvl_pad = list(padding_value = nv_scalar(0, "f64")), nvl_sort = list(operands = list(m)), nv_outer = one_dim, nv_diag = one_dim, nv_polygamma = list(n = 1), nvl_polygamma = list(n = m, x = m), nvl_clamp = list(min_val = m, max_val = m),
     nv_tensor = list(shape = c(2L, 2L)), nv_scalar = list(data = 1), nv_scalar_like = list(data = 1), nv_matrix = list(nrow = 2L),
     nv_from_raw = list(data = as.raw(1:4), dtype = "i8"), nv_broadcast_to = list(shape = c(3L, 2L, 2L)), nv_flatten = list(order = "C"), nv_reshape = list(shape = 4L, order = "C"),

@@ -56,6 +56,35 @@ Tensors qr(const Call& call, const Tensors& in) {
   return out;
 }
 
+Tensors geqrf(const Call& call, const Tensors& in) {
+  const Tensors out = make_results(call);
+  const Stack s(in[0].type.shape);
+  visit_float(in[0].type.dtype, [&]<class T>() {
+    for (int64_t b = 0; b < s.batch; ++b) {
+      const auto a = taken<T>(in[0], b, s.batch);
+      auto packed = taken<T>(out[0], b, s.batch), taus = taken<T>(out[1], b, s.batch);
+      runtime::geqrf<T>(packed.data(), taus.data(), a.data(), s.m, s.n);
+      put(packed, out[0], b, s.batch), put(taus, out[1], b, s.batch);
+    }
+  });
+  return out;
+}
+
+Tensors householder_product(const Call& call, const Tensors& in) {
+  const Tensors out = make_results(call);
+  const Stack s(in[0].type.shape);
+  visit_float(in[0].type.dtype, [&]<class T>() {
+    for (int64_t b = 0; b < s.batch; ++b) {
+      const auto packed = taken<T>(in[0], b, s.batch), taus = taken<T>(in[1], b, s.batch);
+      auto q = taken<T>(out[0], b, s.batch);
+      runtime::householder_product<T>(q.data(), packed.data(), taus.data(), s.m, s.n,
+                                      static_cast<int64_t>(taus.size()));
+      put(q, out[0], b, s.batch);
+    }
+  });
+  return out;
+}
+
 Tensors eigh(const Call& call, const Tensors& in) {
   const Tensors out = make_results(call);
   const Stack s(in[0].type.shape);
@@ -87,6 +116,9 @@ Tensors svd(const Call& call, const Tensors& in) {
 
 }  // namespace
 
-std::vector<NamedKernel> factorisation_kernels() { return {{"lu", lu}, {"qr", qr}, {"eigh", eigh}, {"svd", svd}}; }
+std::vector<NamedKernel> factorisation_kernels() {
+  return {{"lu", lu},     {"qr", qr},  {"geqrf", geqrf}, {"householder_product", householder_product},
+          {"eigh", eigh}, {"svd", svd}};
+}
 
 }  // namespace anvil::eigen

@@ -23,6 +23,7 @@ void register_convolution(Registry&);
 void register_sort(Registry&);
 void register_linalg(Registry&);
 void register_factorisations(Registry&);
+void register_reflections(Registry&);
 void register_random(Registry&);
 void register_control(Registry&);
 void register_case(Registry&);

@@ -24,6 +24,7 @@ Registry& registry() {
     register_sort(r);
     register_linalg(r);
     register_factorisations(r);
+    register_reflections(r);
     register_random(r);
     register_control(r);
     register_case(r);

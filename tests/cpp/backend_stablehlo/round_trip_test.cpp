@@ -49,7 +49,7 @@ void compare(uint64_t seed, int calls, std::map<std::string, int>& seen) {
 
 TEST(RoundTrip, RandomProgramsPrintTheSame) {
   std::map<std::string, int> seen;
-  for (uint64_t seed = 0; seed < 10000 && !HasFatalFailure(); ++seed) compare(seed, 1, seen);
+  for (uint64_t seed = 0; seed < 30000 && !HasFatalFailure(); ++seed) compare(seed, 1, seen);
   for (uint64_t seed = 0; seed < 300 && !HasFatalFailure(); ++seed) compare(seed, 12, seen);
   for (const std::string& name : RandomProgram::structured())
     if (name != "fill" && name != "case" && !name.starts_with("while_") && name != "tape_scan") {

@@ -1,5 +1,6 @@
 // LU, QR, eigenvalues, singular values and systems of equations: their definitions, derivatives, and
 // what has no good answer.
+#include "primitives/vocabulary/composite.h"
 #include "support/structured.h"
 
 namespace anvil::test {
@@ -129,6 +130,60 @@ TEST(Qr, IsOrthonormalTimesTriangular) {
   }
 }
 
+// More columns than a panel of reflections has; columns that are tiny beside others, or nothing.
+TEST(Qr, OfManyColumns) {
+  for (const DType t : {DType::f64, DType::f32})
+    for (const Shape& shape : {Shape{33, 33}, Shape{130, 90}, Shape{70, 100}, Shape{200, 5}}) {
+      Tensor a = spread_values(t, shape, -1, 1);
+      const double tiny = t == DType::f64 ? 1e-200 : 1e-30;
+      for (int64_t i = 0; i < shape[0]; ++i) {
+        set_element(a, i + shape[0], element(a, i + shape[0]).as<double>() * tiny);
+        set_element(a, i + 3 * shape[0], 0.0);
+      }
+      const auto out = eigen::evaluate(build(factor("qr"), {a}), {a});
+      const Rows q = matrix(out[0], 0, 1), r = matrix(out[1], 0, 1);
+      const double tolerance = t == DType::f64 ? 1e-13 : 3e-5;
+      EXPECT_LT(distance(q, r, matrix(a, 0, 1)), tolerance) << in_parentheses(shape);
+      EXPECT_LT(distance(transposed_rows(q), q, identity(r.size())), tolerance) << in_parentheses(shape);
+      for (size_t i = 0; i < q.size(); ++i) {
+        const double made = q[i][0] * (r[0][1] / tiny) + q[i][1] * (r[1][1] / tiny);
+        ASSERT_NEAR(made, matrix(a, 0, 1)[i][1] / tiny, tolerance);
+      }
+      expect_loop_rules_agree(build(factor("qr"), {a}), {a}, 0);
+    }
+}
+
+Program packed_product(int64_t taus) {
+  return [taus](graph::Graph&, const Vars& x) {
+    const Vars packed = factors("geqrf", x[0]);
+    Shape low(packed[1].shape().size(), 0), high = packed[1].shape(), ones(low.size(), 1);
+    high.back() = taus;
+    return Vars{record("householder_product", {packed[0], slice(packed[1], low, high, ones)})};
+  };
+}
+
+TEST(Reflections, AreThoseOfTheirLoops) {
+  for (const Shape& shape : {Shape{1, 1}, Shape{5, 3}, Shape{3, 5}, Shape{4, 4}, Shape{2, 5, 3}, Shape{3, 2, 2, 4},
+                             Shape{70, 50}, Shape{60, 80}}) {
+    Tensor a = separated(shape);
+    const int64_t m = shape[shape.size() - 2], n = shape.back(), batch = elements(shape) / (m * n);
+    for (int64_t i = 0; i < m && n > 2; ++i) set_element(a, batch * (i + 2 * m), 0.0);
+    std::vector<Program> programs = {factor("geqrf")};
+    if (m >= n)
+      for (const int64_t taus : {n, n - n / 3}) programs.push_back(packed_product(taus));
+    for (const Program& program : programs) {
+      const graph::Graph g = build(program, {a});
+      expect_loop_rules_agree(g, {a}, 0);
+      const auto whole = eigen::evaluate(g, {a}),
+                 steps = eigen::evaluate(*primitives::expand(g, primitives::Reader::reverse), {a});
+      for (size_t k = 0; k < whole.size(); ++k) {
+        const auto x = values(whole[k]), y = values(steps[k]);
+        for (size_t e = 0; e < x.size(); ++e) ASSERT_NEAR(x[e], y[e], 1e-11) << in_parentheses(shape);
+      }
+    }
+  }
+}
+
 TEST(Svd, IsMadeOfOrthonormalVectors) {
   for (const Shape& shape : shapes) {
     const Tensor a = separated(shape);
@@ -183,10 +238,12 @@ TEST(Solve, AgreesWithTheProduct) {
 
 TEST(Factorisations, Gradients) {
   for (const Shape& shape : {Shape{1, 1}, Shape{3, 3}, Shape{4, 2}, Shape{2, 4}, Shape{2, 3, 3}, Shape{2, 3, 2}})
-    for (const char* name : {"lu", "qr", "svd"}) {
+    for (const char* name : {"lu", "qr", "geqrf", "svd"}) {
       SCOPED_TRACE(std::string(name) + in_parentheses(shape));
       expect_gradients(factor(name), {separated(shape)}, 2, 1e-5);
     }
+  for (const Shape& shape : {Shape{3, 3}, Shape{4, 2}, Shape{2, 3, 2}})
+    expect_gradients(packed_product(shape.back()), {separated(shape)}, 1, 1e-5);
   for (const Shape& shape : {Shape{1, 1}, Shape{3, 3}, Shape{2, 3, 3}})
     expect_gradients(factor("eigh"), {separated(shape)}, 2, 1e-5);
   expect_gradients(solve_system(), {separated({3, 3}), spread_values(DType::f64, {3, 2})}, 2, 1e-5);
@@ -220,7 +277,7 @@ TEST(Factorisations, GradientsWithEqualValues) {
 }
 
 TEST(Factorisations, EmptyMatricesAndThoseThatAreNoNumbers) {
-  for (const char* name : {"lu", "qr", "svd", "eigh"}) {
+  for (const char* name : {"lu", "qr", "geqrf", "svd", "eigh"}) {
     for (const Shape& shape : {Shape{0, 0}, Shape{0, 3, 3}, Shape{3, 0, 0}, Shape{0, 2}, Shape{2, 0}, Shape{2, 0, 3}}) {
       if (std::string(name) == "eigh" && shape[shape.size() - 2] != shape.back()) continue;
       const Tensor a = counting(shape);
@@ -254,11 +311,16 @@ TEST(Factorisations, EmptyMatricesAndThoseThatAreNoNumbers) {
 }
 
 TEST(Factorisations, Errors) {
-  for (const char* name : {"lu", "qr", "svd", "eigh"}) {
+  for (const char* name : {"lu", "qr", "geqrf", "svd", "eigh"}) {
     expect_error(name, {f64({2})}, {}, "shape", "`operand` must have at least 2 dimensions.", "x Got shape (2).");
     expect_error(name, {i32({2, 2})}, {}, "dtype",
                  "`operand` must have dtype " + primitives::name(Group::floating) + ".", "x Got <i32>.");
   }
+  for (const Shape& taus : {Shape{}, Shape{3}, Shape{1, 2}})
+    expect_error("householder_product", {f64({4, 2}), f64(taus)}, {}, "shape",
+                 "`taus` must have one element for each of the first columns of `packed`.");
+  expect_error("householder_product", {f64({2, 4}), f64({2})}, {}, "shape",
+               "`packed` must not have more columns than rows.");
   expect_error("eigh", {f64({2, 3})}, {}, "shape", "`operand` must be a square matrix.", "x Got shape (2,3).");
   expect_error("solve", {f64({2, 2}), f64({3, 1})}, {}, "shape", "`b` must have as many rows as `a`.",
                "x Got shapes (2,2) and (3,1).");

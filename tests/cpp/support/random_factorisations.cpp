@@ -46,6 +46,19 @@ void RandomProgram::add_factorisations(Rules& t) {
     for (const Var& v : factors(p, "qr", *a)) p.keep(v);
     return true;
   };
+  t["geqrf"] = [](P& p) {
+    const auto a = p.separated(false);
+    if (!a) return false;
+    for (const Var& v : factors(p, "geqrf", *a)) p.keep(v);
+    return true;
+  };
+  t["householder_product"] = [](P& p) {
+    const auto a = p.separated(false);
+    if (!a || a->shape()[a->shape().size() - 2] < a->shape().back()) return false;
+    const auto packed = factors(p, "geqrf", *a);
+    p.keep(primitives::record("householder_product", packed));
+    return true;
+  };
   t["eigh"] = [](P& p) {
     const auto a = p.separated(true);
     if (!a) return false;
