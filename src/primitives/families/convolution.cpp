@@ -145,19 +145,16 @@ Ints after_split(Ints dims, int64_t dim) {
   return dims;
 }
 
-std::vector<ValuePtr> expand_convolution(Graph& to, const Call& call) {
-  Var x{&to, call.inputs[0]}, w{&to, call.inputs[1]};
-  Convolution c(call.params);
+// Without reversed dimensions.
+Var as_product(Var x, Var w, const Convolution& c) {
   auto rank = static_cast<int64_t>(x.shape().size());
   std::vector<WindowDimension> around(x.shape().size());
-  Ints sizes, spatial(c.input.begin() + 2, c.input.end()), backwards;
+  Ints sizes, spatial(c.input.begin() + 2, c.input.end());
   for (size_t k = 0; k < c.spatial(); ++k) {
     around[static_cast<size_t>(c.input[k + 2])] = c.window(k, w.shape());
     sizes.push_back(at(w.shape(), c.kernel[k + 2]));
   }
-  for (int64_t k : c.reversed) backwards.push_back(c.kernel[static_cast<size_t>(k) + 2]);
-  x = padded(x, literal(to, 0, {x.dtype(), {}}), around);
-  if (!backwards.empty()) w = reverse(w, backwards);
+  x = padded(x, literal(*x.graph, 0, {x.dtype(), {}}), around);
 
   Ints input = c.input, kernel = c.kernel;
   Ints input_group, kernel_group;
@@ -195,7 +192,54 @@ std::vector<ValuePtr> expand_convolution(Graph& to, const Call& call) {
   Ints order;
   for (const Ints& s : sources) order.insert(order.end(), s.begin(), s.end());
   if (!std::is_sorted(order.begin(), order.end())) y = transpose(y, order);
-  return {(c.groups() > 1 ? merged(y, c.output[1]) : y).value};
+  return c.groups() > 1 ? merged(y, c.output[1]) : y;
+}
+
+// An input with b - 1 zeros between its elements: every b-th element of the result is a convolution of the input as it
+// is, with every b-th element of the kernel, so that no zeros are multiplied. Result b q + f, for a kernel that starts
+// `low` elements ahead, is the sum over u of kernel[t + b u] input[q + u + (f + t - low) / b], t = (low - f) mod b.
+Var by_phases(Var x, Var w, Convolution c) {
+  const auto interleaved = [&](size_t k) {
+    return c.input_dilation[k] > 1 && c.strides[k] == 1 && c.kernel_dilation[k] == 1;
+  };
+  size_t k = 0;
+  while (k < c.spatial() && !interleaved(k)) ++k;
+  const Shape shape = infer_convolution({x.value->type, w.value->type}, c.params())[0].shape;
+  if (k == c.spatial() || elements(x.shape()) == 0 || elements(shape) == 0) return as_product(x, w, c);
+  const int64_t b = c.input_dilation[k], low = c.low[k], dim = c.output[k + 2], window = c.kernel[k + 2],
+                n = at(x.shape(), c.input[k + 2]), size = at(w.shape(), window), results = at(shape, dim),
+                each = (results + b - 1) / b;
+  c.input_dilation[k] = 1;
+  Shape one = shape;
+  at(one, dim) = each;
+  Shape apart = one;
+  apart.insert(apart.begin() + dim, 1);
+  Vars phases;
+  for (int64_t f = 0; f < b; ++f) {
+    const int64_t t = ((low - f) % b + b) % b;
+    Var y = literal(*x.graph, 0, {x.dtype(), one});
+    if (t < size) {
+      Ints from(w.shape().size(), 0), steps(from.size(), 1);
+      at(from, window) = t, at(steps, window) = b;
+      const Var part = slice(w, from, w.shape(), steps);
+      c.low[k] = -((f + t - low) / b);
+      c.high[k] = each + at(part.shape(), window) - 1 - n - c.low[k];
+      y = by_phases(x, part, c);
+    }
+    phases.push_back(reshape(y, apart));
+  }
+  const Var y = merged(concatenate(phases, dim), dim);
+  return slice(y, Ints(shape.size(), 0), shape, Ints(shape.size(), 1));
+}
+
+std::vector<ValuePtr> expand_convolution(Graph& to, const Call& call) {
+  Var x{&to, call.inputs[0]}, w{&to, call.inputs[1]};
+  Convolution c(call.params);
+  Ints backwards;
+  for (int64_t k : c.reversed) backwards.push_back(c.kernel[static_cast<size_t>(k) + 2]);
+  if (!backwards.empty()) w = reverse(w, backwards);
+  c.reversed = {};
+  return {by_phases(x, w, c).value};
 }
 
 // ---- derivatives ----------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 // dimensions; derivatives; errors.
 #include <random>
 
+#include "primitives/vocabulary/composite.h"
 #include "support/regions.h"
 #include "support/structured.h"
 
@@ -106,7 +107,7 @@ Case random_case(uint64_t seed) {
     k.c.strides.push_back(1 + below(2));
     k.c.low.push_back(below(4) - 1);
     k.c.high.push_back(below(4) - 1);
-    k.c.input_dilation.push_back(1 + below(2));
+    k.c.input_dilation.push_back(1 + below(3));
     k.c.kernel_dilation.push_back(1 + below(2));
     if (below(2)) k.c.reversed.push_back(static_cast<int64_t>(s));
   }
@@ -114,7 +115,7 @@ Case random_case(uint64_t seed) {
 }
 
 TEST(Convolution, AgainstTheDefinition) {
-  for (uint64_t seed = 1; seed <= 200; ++seed) {
+  for (uint64_t seed = 1; seed <= 400; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Case k = random_case(seed);
     Tensor x = counting(k.input), w = tensor(DType::f64, k.kernel, values(spread_values(DType::i32, k.kernel, -5, 5)));
@@ -137,6 +138,24 @@ TEST(Convolution, DerivativesAreConvolutions) {
   std::string printed = printed_gradient(k.c.program(), {f64(k.input), f64(k.kernel)});
   EXPECT_NE(printed.find("convolution"), std::string::npos);
   EXPECT_EQ(printed.find("windows"), std::string::npos);
+}
+
+// Of an input with zeros between its elements each result takes every second product of a window, in each dimension.
+TEST(Convolution, DoesNotMultiplyZerosBetweenElements) {
+  const auto products = [](int64_t dilation) {
+    const Convolution c{{1, 1}, {1, 1},       {1, 1},       {dilation, dilation}, {1, 1},
+                        {},     {0, 1, 2, 3}, {0, 1, 2, 3}, {0, 1, 2, 3}};
+    const int64_t size = dilation == 1 ? 20 : 10;
+    const graph::Graph g = build(c.program(), {counting({1, 2, size, size}), counting({3, 2, 4, 4})});
+    const graph::GraphPtr expanded = primitives::expand(g, primitives::Reader::backend);
+    double sum = 0;
+    for (const graph::Call& call : expanded->calls)
+      if (const auto& of = primitives::primitive_of(call).products; of)
+        sum += static_cast<double>(elements(call.outputs[0]->type.shape) * of(call));
+    return sum;
+  };
+  EXPECT_LT(products(2), 0.3 * products(1));
+  EXPECT_GT(products(2), 0.2 * products(1));
 }
 
 TEST(Convolution, Errors) {
