@@ -2,6 +2,9 @@
 //
 //   contract j, i, p: t1[i, j] = sum of ...       contract j, i, p: t2[j, i] = sum of ...
 //   for j, for i: t2[j, i] = t1[i, j]
+//
+// Unless elements that follow each other in t1 come apart in t2, as where results interleave: a copy takes less than
+// single elements in the kernel.
 #include <algorithm>
 
 #include "compiler/passes.h"
@@ -14,6 +17,8 @@ namespace {
 
 using loops::Contraction;
 using loops::For;
+
+constexpr int64_t least_run = 16;  // elements, as many as the lanes of a vector may be
 
 class CopyRemover {
  public:
@@ -65,12 +70,25 @@ class CopyRemover {
       VariableMap places;  // of the copy's loops, in the contraction
       for (size_t d = 0; d < result.shape.size(); ++d)
         if (result.shape[d] != 1) places[copy->value->place[d].terms[0].variable] = c.place[d];
-      c.place = substitute(places, copy->place);
+      const Index place = substitute(places, copy->place);
+      if (run(c, copy->buffer, place) < std::min(least_run, run(c, c.buffer, c.place))) return;
+      c.place = place;
       c.buffer = copy->buffer;
       loops::add_origins(b[k], loops::origins(b[n]));
       b.erase(b.begin() + static_cast<ptrdiff_t>(n));
       return;
     }
+  }
+  // How many elements of the result follow each other in memory.
+  int64_t run(const Contraction& c, BufferId b, const Index& place) const {
+    std::vector<std::pair<int64_t, int64_t>> steps;
+    for (const auto& [v, extent] : c.axes)
+      if (const int64_t by = loops::step(program_, b, place, v); by != 0 && extent > 1) steps.push_back({by, extent});
+    std::sort(steps.begin(), steps.end());
+    int64_t together = 1;
+    for (const auto& [by, extent] : steps)
+      if (by == together) together *= extent;
+    return together;
   }
   // Whether anything from the contraction up to the copy of its result minds where the copy stands: it touches the
   // memory that the copy writes to, or gives a parameter of its place a value.

@@ -1,5 +1,5 @@
 // Contractions that write where a copy would bring their result.
-#include "compiler/graphs.h"
+#include "compiler/stage_text.h"
 #include "loops/walk.h"
 
 namespace anvil::test {
@@ -110,6 +110,26 @@ TEST(ContractionStore, ACopyWhosePlaceIsKnownOnlyLaterStays) {
     verify(p);
     EXPECT_EQ(p.body.size(), later ? 4u : 3u) << print(p);
     expect_equal(interpret(p, inputs), expected, 0, print(p));
+  }
+}
+
+// Rows of two products in turn, or behind each other.
+TEST(ContractionStore, ResultsThatInterleaveAreCopied) {
+  using namespace primitives;
+  for (const bool in_turn : {true, false}) {
+    Builder b;
+    const Var x = b.input(DType::f64, {96, 64}), v = b.input(DType::f64, {64, 64}), w = b.input(DType::f64, {64, 64});
+    std::vector<Var> parts;
+    for (const Var& y : {v, w}) {
+      const Var product = dot_general(x, y, {1}, {0}, {}, {});
+      parts.push_back(in_turn ? reshape(product, {1, 96, 64}) : product);
+    }
+    b.output(concatenate(parts, 0));
+    const std::string text = after(*b.g, "contraction");
+    const size_t first = text.find("contract "), second = text.find("contract ", first + 1);
+    ASSERT_NE(second, std::string::npos) << text;
+    EXPECT_EQ(text.find("out1[", second) < text.find('\n', second), !in_turn) << text;
+    expect_passes_agree(*b.g, numbers_for(*b.g), 1e-12);
   }
 }
 
