@@ -45,10 +45,7 @@ class SlicedInputs {
     calls.swap(graph_.calls);
     for (Sliced& s : sliced_)
       if (is_worthwhile(s)) turn(s);
-    for (Call& call : calls) {
-      rewrite_subgraphs(call, [this](Graph& inner) { read_turned(inner); });
-      graph_.calls.push_back(std::move(call));
-    }
+    read_turned(calls, graph_, false);
     list_inner_constants(graph_);
   }
 
@@ -65,34 +62,54 @@ class SlicedInputs {
   void count(const Graph& g, double times, bool in_loop) {
     for (const Call& c : g.calls) {
       poll();
-      if (in_loop && is_dynamic_slice(c)) add(c, times);
+      if (in_loop) add(c, times);
       const bool loop = primitives::repeats(c);
       if (loop) know_invariants(Loop(c));
       const double steps = loop ? static_cast<double>(trip_counts_.of(c).value_or(0)) : 1;
       for (const GraphPtr& inner : subgraphs(c)) count(*inner, times * steps, in_loop || loop);
     }
   }
+  // Bodies may be shared by loops: what a carried value is holds until the next loop is looked at.
   void know_invariants(const Loop& loop) {
-    for (size_t i = 0; i < loop.carried; ++i)
-      if (loop.body.outputs[i] == loop.carry(i))
-        if (const auto known = same_.find(loop.initial(i).get()); known != same_.end())
-          same_[loop.carry(i).get()] = known->second;
+    for (size_t i = 0; i < loop.carried; ++i) {
+      const auto known = same_.find(loop.initial(i).get());
+      if (loop.body.outputs[i] == loop.carry(i) && known != same_.end())
+        same_[loop.carry(i).get()] = known->second;
+      else
+        same_.erase(loop.carry(i).get());
+    }
+  }
+  // What is read of which input; in `order`, the dimensions in which it is less than all come last.
+  std::optional<std::pair<ValuePtr, std::vector<int64_t>>> read(const Call& c, size_t& whole) const {
+    const auto known = is_dynamic_slice(c) ? same_.find(c.inputs[0].get()) : same_.end();
+    if (known == same_.end() || elements(c.outputs[0]->type.shape) == 0) return std::nullopt;
+    const Shape &all = known->second->type.shape, &part = c.outputs[0]->type.shape;
+    std::vector<int64_t> order(all.size());
+    std::iota(order.begin(), order.end(), int64_t(0));
+    const auto is_whole = [&](auto d) { return part[static_cast<size_t>(d)] == all[static_cast<size_t>(d)]; };
+    const auto sliced = std::stable_partition(order.begin(), order.end(), is_whole);
+    if (sliced == order.end() ||
+        std::any_of(sliced, order.end(), [&](int64_t d) { return part[static_cast<size_t>(d)] != 1; }))
+      return std::nullopt;
+    whole = static_cast<size_t>(sliced - order.begin());
+    return std::pair{known->second, std::move(order)};
   }
   void add(const Call& c, double times) {
-    const auto known = same_.find(c.inputs[0].get());
-    if (known == same_.end()) return;
-    const Shape &whole = known->second->type.shape, &part = c.outputs[0]->type.shape;
-    std::vector<int64_t> order(whole.size());
-    std::iota(order.begin(), order.end(), int64_t(0));
-    const auto is_whole = [&](auto d) { return part[static_cast<size_t>(d)] == whole[static_cast<size_t>(d)]; };
-    const auto sliced = std::stable_partition(order.begin(), order.end(), is_whole);
-    if (sliced == order.end() || elements(part) == 0 ||
-        std::any_of(sliced, order.end(), [&](int64_t d) { return part[static_cast<size_t>(d)] != 1; }))
-      return;
-    const auto [place, fresh] = places_.try_emplace({known->second.get(), order}, sliced_.size());
-    if (fresh) sliced_.push_back({known->second, order, static_cast<size_t>(sliced - order.begin())});
-    reads_.emplace(c.outputs[0].get(), place->second);
-    sliced_[place->second].share += times * static_cast<double>(elements(part)) / static_cast<double>(elements(whole));
+    size_t whole = 0;
+    const auto which = read(c, whole);
+    if (!which) return;
+    const auto& [input, order] = *which;
+    const auto [place, fresh] = places_.try_emplace({input.get(), order}, sliced_.size());
+    if (fresh) sliced_.push_back({input, order, whole});
+    sliced_[place->second].share += times * static_cast<double>(elements(c.outputs[0]->type.shape)) /
+                                    static_cast<double>(elements(input->type.shape));
+  }
+  const Sliced* turned(const Call& c) const {
+    size_t whole = 0;
+    const auto which = read(c, whole);
+    if (!which) return nullptr;
+    const Sliced& s = sliced_[places_.at({which->first.get(), which->second})];
+    return s.turned ? &s : nullptr;
   }
 
   static bool is_worthwhile(const Sliced& s) {
@@ -113,25 +130,28 @@ class SlicedInputs {
     for (int64_t d : order) result.push_back(list[static_cast<size_t>(d)]);
     return result;
   }
-  void read_turned(Graph& g) {
-    std::vector<Call> calls;
-    calls.swap(g.calls);
+  void read_turned(std::vector<Call>& calls, Graph& g, bool in_loop) {
     for (Call& call : calls) {
       poll();
-      rewrite_subgraphs(call, [this](Graph& inner) { read_turned(inner); });
-      const auto read = reads_.find(call.outputs.empty() ? nullptr : call.outputs[0].get());
-      if (read == reads_.end() || !sliced_[read->second].turned) {
+      const bool loop = primitives::repeats(call);
+      if (loop) know_invariants(Loop(call));
+      rewrite_subgraphs(call, [&](Graph& inner) {
+        std::vector<Call> steps;
+        steps.swap(inner.calls);
+        read_turned(steps, inner, in_loop || loop);
+      });
+      const Sliced* const s = in_loop ? turned(call) : nullptr;
+      if (!s) {
         g.calls.push_back(std::move(call));
         continue;
       }
-      const Sliced& s = sliced_[read->second];
       const size_t before = g.calls.size();
       std::vector<Var> starts;
       for (size_t k = 1; k < call.inputs.size(); ++k) starts.push_back({&g, call.inputs[k]});
       const ValuePtr& part = call.outputs[0];
       const Shape& sizes = part->type.shape;
       primitives::reshape(
-          primitives::dynamic_slice({&g, s.turned}, in_order(starts, s.order), in_order(sizes, s.order)), sizes);
+          primitives::dynamic_slice({&g, s->turned}, in_order(starts, s->order), in_order(sizes, s->order)), sizes);
       graph::locate(g.calls, before, call.location, call.derivative);
       g.calls.back().outputs[0] = part;
     }
@@ -142,7 +162,6 @@ class SlicedInputs {
   graph::Substitution same_;  // of inputs, and of what loops carry that is one
   std::vector<Sliced> sliced_;
   std::map<std::pair<const Value*, std::vector<int64_t>>, size_t> places_;  // in it
-  std::unordered_map<const Value*, size_t> reads_;                          // of it, by what they make
 };
 
 }  // namespace
