@@ -64,79 +64,60 @@ int32_t call_lu(Run* run, void* const* p, const int64_t* d) {
   });
 }
 
-template <class T>
-int32_t call_qr(Run* run, void* const* p, const int64_t* d) {
+using Sizes = std::vector<int64_t>;
+
+// f(matrices) for one of a batch after the other, of results and operands of so many elements each, in the order of the
+// buffers; n as above.
+template <class T, class F>
+int32_t each_matrix(Run* run, void* const* p, int64_t batch, int64_t n, const Sizes& results, const Sizes& operands,
+                    F f) {
   return guarded(run, [&] {
-    const int64_t m = d[0], n = d[1], batch = d[2], k = std::min(m, n);
-    in_parts(batch, std::max(m, n), [&](int64_t first, int64_t end) {
-      OneOfBatch<T> q(p[0], m * k, batch), r(p[1], k * n, batch), a(p[2], m * n, batch);
+    in_parts(batch, n, [&](int64_t first, int64_t end) {
+      std::vector<OneOfBatch<T>> x;
+      for (const Sizes* sizes : {&results, &operands})
+        for (const int64_t size : *sizes) x.emplace_back(p[x.size()], size, batch);
       for (int64_t b = first; b < end; ++b) {
-        a.get(b);
-        qr<T>(q.data(), r.data(), a.data(), m, n);
-        q.put(b), r.put(b);
+        for (size_t k = results.size(); k < x.size(); ++k) x[k].get(b);
+        f(x);
+        for (size_t k = 0; k < results.size(); ++k) x[k].put(b);
       }
     });
   });
+}
+
+template <class T>
+int32_t call_qr(Run* run, void* const* p, const int64_t* d) {
+  const int64_t m = d[0], n = d[1], k = std::min(m, n);
+  return each_matrix<T>(run, p, d[2], std::max(m, n), {m * k, k * n}, {m * n},
+                        [&](auto& x) { qr<T>(x[0].data(), x[1].data(), x[2].data(), m, n); });
 }
 
 template <class T>
 int32_t call_geqrf(Run* run, void* const* p, const int64_t* d) {
-  return guarded(run, [&] {
-    const int64_t m = d[0], n = d[1], batch = d[2], k = std::min(m, n);
-    in_parts(batch, std::max(m, n), [&](int64_t first, int64_t end) {
-      OneOfBatch<T> packed(p[0], m * n, batch), taus(p[1], k, batch), a(p[2], m * n, batch);
-      for (int64_t b = first; b < end; ++b) {
-        a.get(b);
-        geqrf<T>(packed.data(), taus.data(), a.data(), m, n);
-        packed.put(b), taus.put(b);
-      }
-    });
-  });
+  const int64_t m = d[0], n = d[1];
+  return each_matrix<T>(run, p, d[2], std::max(m, n), {m * n, std::min(m, n)}, {m * n},
+                        [&](auto& x) { geqrf<T>(x[0].data(), x[1].data(), x[2].data(), m, n); });
 }
 
 template <class T>
 int32_t call_householder_product(Run* run, void* const* p, const int64_t* d) {
-  return guarded(run, [&] {
-    const int64_t m = d[0], n = d[1], k = d[2], batch = d[3];
-    in_parts(batch, m, [&](int64_t first, int64_t end) {
-      OneOfBatch<T> q(p[0], m * n, batch), packed(p[1], m * n, batch), taus(p[2], k, batch);
-      for (int64_t b = first; b < end; ++b) {
-        packed.get(b), taus.get(b);
-        householder_product<T>(q.data(), packed.data(), taus.data(), m, n, k);
-        q.put(b);
-      }
-    });
-  });
+  const int64_t m = d[0], n = d[1], k = d[2];
+  return each_matrix<T>(run, p, d[3], m, {m * n}, {m * n, k},
+                        [&](auto& x) { householder_product<T>(x[0].data(), x[1].data(), x[2].data(), m, n, k); });
 }
 
 template <class T>
 int32_t call_eigh(Run* run, void* const* p, const int64_t* d) {
-  return guarded(run, [&] {
-    const int64_t n = d[0], batch = d[2];
-    in_parts(batch, n, [&](int64_t first, int64_t end) {
-      OneOfBatch<T> w(p[0], n, batch), v(p[1], n * n, batch), a(p[2], n * n, batch);
-      for (int64_t b = first; b < end; ++b) {
-        a.get(b);
-        eigh<T>(w.data(), v.data(), a.data(), n);
-        w.put(b), v.put(b);
-      }
-    });
-  });
+  const int64_t n = d[0];
+  return each_matrix<T>(run, p, d[2], n, {n, n * n}, {n * n},
+                        [&](auto& x) { eigh<T>(x[0].data(), x[1].data(), x[2].data(), n); });
 }
 
 template <class T>
 int32_t call_svd(Run* run, void* const* p, const int64_t* d) {
-  return guarded(run, [&] {
-    const int64_t m = d[0], n = d[1], batch = d[2], k = std::min(m, n);
-    in_parts(batch, std::max(m, n), [&](int64_t first, int64_t end) {
-      OneOfBatch<T> u(p[0], m * k, batch), s(p[1], k, batch), vt(p[2], k * n, batch), a(p[3], m * n, batch);
-      for (int64_t b = first; b < end; ++b) {
-        a.get(b);
-        svd<T>(u.data(), s.data(), vt.data(), a.data(), m, n);
-        u.put(b), s.put(b), vt.put(b);
-      }
-    });
-  });
+  const int64_t m = d[0], n = d[1], k = std::min(m, n);
+  return each_matrix<T>(run, p, d[2], std::max(m, n), {m * k, k, k * n}, {m * n},
+                        [&](auto& x) { svd<T>(x[0].data(), x[1].data(), x[2].data(), x[3].data(), m, n); });
 }
 
 }  // namespace

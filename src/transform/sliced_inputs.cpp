@@ -15,6 +15,7 @@
 
 #include "base/interrupt.h"
 #include "primitives/families/control.h"
+#include "primitives/vocabulary/infer.h"
 #include "primitives/vocabulary/var.h"
 #include "transform/loop.h"
 #include "transform/rewrite.h"
@@ -79,8 +80,8 @@ class SlicedInputs {
         same_.erase(loop.carry(i).get());
     }
   }
-  // What is read of which input; in `order`, the dimensions in which it is less than all come last.
-  std::optional<std::pair<ValuePtr, std::vector<int64_t>>> read(const Call& c, size_t& whole) const {
+  // What is read of which input.
+  std::optional<Sliced> read(const Call& c) const {
     const auto known = is_dynamic_slice(c) ? same_.find(c.inputs[0].get()) : same_.end();
     if (known == same_.end() || elements(c.outputs[0]->type.shape) == 0) return std::nullopt;
     const Shape &all = known->second->type.shape, &part = c.outputs[0]->type.shape;
@@ -91,25 +92,22 @@ class SlicedInputs {
     if (sliced == order.end() ||
         std::any_of(sliced, order.end(), [&](int64_t d) { return part[static_cast<size_t>(d)] != 1; }))
       return std::nullopt;
-    whole = static_cast<size_t>(sliced - order.begin());
-    return std::pair{known->second, std::move(order)};
+    const auto whole = static_cast<size_t>(sliced - order.begin());
+    return Sliced{known->second, std::move(order), whole};
   }
   void add(const Call& c, double times) {
-    size_t whole = 0;
-    const auto which = read(c, whole);
-    if (!which) return;
-    const auto& [input, order] = *which;
-    const auto [place, fresh] = places_.try_emplace({input.get(), order}, sliced_.size());
-    if (fresh) sliced_.push_back({input, order, whole});
+    const auto s = read(c);
+    if (!s) return;
+    const auto [place, fresh] = places_.try_emplace({s->input.get(), s->order}, sliced_.size());
+    if (fresh) sliced_.push_back(*s);
     sliced_[place->second].share += times * static_cast<double>(elements(c.outputs[0]->type.shape)) /
-                                    static_cast<double>(elements(input->type.shape));
+                                    static_cast<double>(elements(s->input->type.shape));
   }
   const Sliced* turned(const Call& c) const {
-    size_t whole = 0;
-    const auto which = read(c, whole);
-    if (!which) return nullptr;
-    const Sliced& s = sliced_[places_.at({which->first.get(), which->second})];
-    return s.turned ? &s : nullptr;
+    const auto s = read(c);
+    if (!s) return nullptr;
+    const Sliced& found = sliced_[places_.at({s->input.get(), s->order})];
+    return found.turned ? &found : nullptr;
   }
 
   static bool is_worthwhile(const Sliced& s) {
@@ -124,12 +122,6 @@ class SlicedInputs {
   }
 
   void turn(Sliced& s) { s.turned = primitives::transpose({&graph_, s.input}, s.order).value; }
-  template <class T>
-  static std::vector<T> in_order(const std::vector<T>& list, const std::vector<int64_t>& order) {
-    std::vector<T> result;
-    for (int64_t d : order) result.push_back(list[static_cast<size_t>(d)]);
-    return result;
-  }
   void read_turned(std::vector<Call>& calls, Graph& g, bool in_loop) {
     for (Call& call : calls) {
       poll();
@@ -150,8 +142,9 @@ class SlicedInputs {
       for (size_t k = 1; k < call.inputs.size(); ++k) starts.push_back({&g, call.inputs[k]});
       const ValuePtr& part = call.outputs[0];
       const Shape& sizes = part->type.shape;
-      primitives::reshape(
-          primitives::dynamic_slice({&g, s->turned}, in_order(starts, s->order), in_order(sizes, s->order)), sizes);
+      const Var slice = primitives::dynamic_slice({&g, s->turned}, primitives::take(starts, s->order),
+                                                  primitives::take(sizes, s->order));
+      primitives::reshape(slice, sizes);
       graph::locate(g.calls, before, call.location, call.derivative);
       g.calls.back().outputs[0] = part;
     }

@@ -42,76 +42,46 @@ Tensors lu(const Call& call, const Tensors& in) {
   return out;
 }
 
+// f(stack, operands, results) of one matrix after the other, where all are floats.
+template <class F>
+Tensors each_matrix(const Call& call, const Tensors& in, F f) {
+  const Tensors out = make_results(call);
+  const Stack s(in[0].type.shape);
+  visit_float(in[0].type.dtype, [&]<class T>() {
+    for (int64_t b = 0; b < s.batch; ++b) {
+      std::vector<std::vector<T>> operands, results;
+      for (const Tensor& t : in) operands.push_back(taken<T>(t, b, s.batch));
+      for (const Tensor& t : out) results.push_back(taken<T>(t, b, s.batch));
+      f(s, operands, results);
+      for (size_t k = 0; k < out.size(); ++k) put(results[k], out[k], b, s.batch);
+    }
+  });
+  return out;
+}
+
 Tensors qr(const Call& call, const Tensors& in) {
-  const Tensors out = make_results(call);
-  const Stack s(in[0].type.shape);
-  visit_float(in[0].type.dtype, [&]<class T>() {
-    for (int64_t b = 0; b < s.batch; ++b) {
-      const auto a = taken<T>(in[0], b, s.batch);
-      auto q = taken<T>(out[0], b, s.batch), r = taken<T>(out[1], b, s.batch);
-      runtime::qr<T>(q.data(), r.data(), a.data(), s.m, s.n);
-      put(q, out[0], b, s.batch), put(r, out[1], b, s.batch);
-    }
-  });
-  return out;
+  return each_matrix(
+      call, in, [](const Stack& s, auto& x, auto& y) { runtime::qr(y[0].data(), y[1].data(), x[0].data(), s.m, s.n); });
 }
-
 Tensors geqrf(const Call& call, const Tensors& in) {
-  const Tensors out = make_results(call);
-  const Stack s(in[0].type.shape);
-  visit_float(in[0].type.dtype, [&]<class T>() {
-    for (int64_t b = 0; b < s.batch; ++b) {
-      const auto a = taken<T>(in[0], b, s.batch);
-      auto packed = taken<T>(out[0], b, s.batch), taus = taken<T>(out[1], b, s.batch);
-      runtime::geqrf<T>(packed.data(), taus.data(), a.data(), s.m, s.n);
-      put(packed, out[0], b, s.batch), put(taus, out[1], b, s.batch);
-    }
+  return each_matrix(call, in, [](const Stack& s, auto& x, auto& y) {
+    runtime::geqrf(y[0].data(), y[1].data(), x[0].data(), s.m, s.n);
   });
-  return out;
 }
-
 Tensors householder_product(const Call& call, const Tensors& in) {
-  const Tensors out = make_results(call);
-  const Stack s(in[0].type.shape);
-  visit_float(in[0].type.dtype, [&]<class T>() {
-    for (int64_t b = 0; b < s.batch; ++b) {
-      const auto packed = taken<T>(in[0], b, s.batch), taus = taken<T>(in[1], b, s.batch);
-      auto q = taken<T>(out[0], b, s.batch);
-      runtime::householder_product<T>(q.data(), packed.data(), taus.data(), s.m, s.n,
-                                      static_cast<int64_t>(taus.size()));
-      put(q, out[0], b, s.batch);
-    }
+  return each_matrix(call, in, [](const Stack& s, auto& x, auto& y) {
+    const auto taus = static_cast<int64_t>(x[1].size());
+    runtime::householder_product(y[0].data(), x[0].data(), x[1].data(), s.m, s.n, taus);
   });
-  return out;
 }
-
 Tensors eigh(const Call& call, const Tensors& in) {
-  const Tensors out = make_results(call);
-  const Stack s(in[0].type.shape);
-  visit_float(in[0].type.dtype, [&]<class T>() {
-    for (int64_t b = 0; b < s.batch; ++b) {
-      const auto a = taken<T>(in[0], b, s.batch);
-      auto values = taken<T>(out[0], b, s.batch), vectors = taken<T>(out[1], b, s.batch);
-      runtime::eigh<T>(values.data(), vectors.data(), a.data(), s.n);
-      put(values, out[0], b, s.batch), put(vectors, out[1], b, s.batch);
-    }
-  });
-  return out;
+  return each_matrix(
+      call, in, [](const Stack& s, auto& x, auto& y) { runtime::eigh(y[0].data(), y[1].data(), x[0].data(), s.n); });
 }
-
 Tensors svd(const Call& call, const Tensors& in) {
-  const Tensors out = make_results(call);
-  const Stack stack(in[0].type.shape);
-  visit_float(in[0].type.dtype, [&]<class T>() {
-    for (int64_t b = 0; b < stack.batch; ++b) {
-      const auto a = taken<T>(in[0], b, stack.batch);
-      auto u = taken<T>(out[0], b, stack.batch), s = taken<T>(out[1], b, stack.batch),
-           vt = taken<T>(out[2], b, stack.batch);
-      runtime::svd<T>(u.data(), s.data(), vt.data(), a.data(), stack.m, stack.n);
-      put(u, out[0], b, stack.batch), put(s, out[1], b, stack.batch), put(vt, out[2], b, stack.batch);
-    }
+  return each_matrix(call, in, [](const Stack& s, auto& x, auto& y) {
+    runtime::svd(y[0].data(), y[1].data(), y[2].data(), x[0].data(), s.m, s.n);
   });
-  return out;
 }
 
 }  // namespace

@@ -149,7 +149,7 @@ Ints after_split(Ints dims, int64_t dim) {
 Var as_product(Var x, Var w, const Convolution& c) {
   auto rank = static_cast<int64_t>(x.shape().size());
   std::vector<WindowDimension> around(x.shape().size());
-  Ints sizes, spatial(c.input.begin() + 2, c.input.end());
+  Ints sizes;
   for (size_t k = 0; k < c.spatial(); ++k) {
     around[static_cast<size_t>(c.input[k + 2])] = c.window(k, w.shape());
     sizes.push_back(at(w.shape(), c.kernel[k + 2]));
