@@ -23,6 +23,7 @@ const std::vector<Pass>& passes() {
       {"blocks", [](loops::Program& p, const Target& target) { block_for_caches(p, target); }},
       {"streams", [](loops::Program& p, const Target& target) { stream_sums(p, target); }},
       {"parallel", [](loops::Program& p, const Target& target) { cut_into_tasks(p, target); }},
+      {"prefetch", [](loops::Program& p, const Target& target) { prefetch_rows(p, target); }},
       {"buffers", [](loops::Program& p, const Target&) { plan_buffers(p); }},
   };
   return list;

@@ -91,6 +91,8 @@ class Printer {
         for (Expr e : c->numbers) mark(e, seen);
       } else if (auto swap = std::get_if<Swap>(&s.is))
         mark(swap->first), mark(swap->second);
+      else if (auto fetch = std::get_if<Prefetch>(&s.is))
+        mark(fetch->buffer);
       else if (auto k = std::get_if<Contraction>(&s.is))
         mark(k->buffer), mark(k->product, seen);
     }
@@ -308,6 +310,9 @@ class Printer {
   void statement(const Swap& s) {
     line("swap " + program_.buffers[static_cast<size_t>(s.first)].name + ", " +
          program_.buffers[static_cast<size_t>(s.second)].name);
+  }
+  void statement(const Prefetch& s) {
+    line("prefetch " + place(s.buffer, s.place) + ", " + std::to_string(s.bytes) + " bytes");
   }
 
   const Program& program_;

@@ -88,6 +88,11 @@ struct Call {  // of a function of the runtime, see runtime/functions.h
 struct Swap {
   BufferId first, second;
 };  // exchange the memory of two buffers of one type
+struct Prefetch {
+  BufferId buffer;
+  Index place;
+  int64_t bytes;
+};  // so much memory from a place on comes near the processor, if it likes; changes nothing
 // buffer[place] = sum of `product` over the axes that place does not depend on, for each step of the
 // others: products of matrices in any layout, side by side, that run over packed blocks
 // (runtime/product). The sum starts at 0 and has no order.
@@ -111,7 +116,7 @@ struct Contraction {
 using Origins = std::vector<int>;  // graph::Call::location of the calls that it computes, sorted: loops/origins.h
 
 struct Stmt {
-  std::variant<For, Store, Let, Declare, Update, Bind, If, While, Call, Swap, Contraction> is;
+  std::variant<For, Store, Let, Declare, Update, Bind, If, While, Call, Swap, Prefetch, Contraction> is;
   Origins origins = {};
 };
 

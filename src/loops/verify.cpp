@@ -200,7 +200,8 @@ class Verifier {
         require(!update || made.count(update->local), "a task of " + id + " changes a local from outside");
         require(inner || update || std::holds_alternative<Store>(s.is) || std::holds_alternative<Let>(s.is) ||
                     std::holds_alternative<Declare>(s.is) || std::holds_alternative<Bind>(s.is) ||
-                    std::holds_alternative<If>(s.is) || std::holds_alternative<Contraction>(s.is),
+                    std::holds_alternative<If>(s.is) || std::holds_alternative<Prefetch>(s.is) ||
+                    std::holds_alternative<Contraction>(s.is),
                 "a while or a call in a task of " + id);
         each_block(s, [&](const Block& b) { self(self, b); });
       }
@@ -302,6 +303,11 @@ class Verifier {
     require(a.kind == Buffer::Kind::temporary && b.kind == Buffer::Kind::temporary && a.alias < 0 && b.alias < 0,
             "swap of buffers with a fixed place");
     require(a.dtype == b.dtype && a.shape == b.shape && s.first != s.second, "swap of different buffers");
+  }
+
+  void statement(const Prefetch& s) {
+    access(s.buffer, s.place);
+    require(s.bytes > 0, "a prefetch of nothing");
   }
 
   const Program& program_;

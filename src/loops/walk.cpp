@@ -16,7 +16,7 @@ void visit_expressions(S& stmt, const F& f) {
           for (auto& e : s.numbers) f(e);
         else if constexpr (std::is_same_v<T, Contraction>)
           f(s.product);
-        else if constexpr (!std::is_same_v<T, For> && !std::is_same_v<T, Swap>)
+        else if constexpr (!std::is_same_v<T, For> && !std::is_same_v<T, Swap> && !std::is_same_v<T, Prefetch>)
           f(s.value);
       },
       stmt.is);
@@ -53,6 +53,7 @@ void each_access(const Stmt& stmt, AccessFunction f) {
       if (x->op == Op::load) f(x->buffer, &x->place, AccessKind::read);
     });
   });
+  if (auto s = std::get_if<Prefetch>(&stmt.is)) f(s->buffer, &s->place, AccessKind::read);
   if (auto s = std::get_if<Store>(&stmt.is)) f(s->buffer, &s->place, AccessKind::write);
   if (auto c = std::get_if<Contraction>(&stmt.is)) f(c->buffer, &c->place, AccessKind::write);
   if (auto c = std::get_if<Call>(&stmt.is))

@@ -152,6 +152,7 @@ class Emitter {
   void emit(const loops::While&);
   void emit(const loops::Call&);
   void emit(const loops::Swap&);
+  void emit(const loops::Prefetch&);
   void emit(const loops::Contraction&);
   template <class F>
   void each_coordinate(AxisMask, F&&);

@@ -96,6 +96,7 @@ class Description {
   void write(const loops::While&) { complete_ = false; }
   void write(const loops::Call&) { complete_ = false; }
   void write(const loops::Swap&) { complete_ = false; }
+  void write(const loops::Prefetch& s) { write(s.buffer, s.place), put({s.bytes}); }
   void write(const loops::Contraction&) { complete_ = false; }
 
   const Program& program_;

@@ -221,4 +221,18 @@ void Emitter::emit(const loops::Swap& s) {
   touch(s.second);
 }
 
+void Emitter::emit(const loops::Prefetch& s) {
+  constexpr int to_read = 0, into_all_caches = 3, of_data = 1;
+  const Affine offset = loops::linear(program_, s.buffer, s.place);
+  Info in;
+  depends(in, offset);
+  each_coordinate(in.axes, [&](const Coordinate& c) {
+    Value first = pointer(s.buffer, offset, c, 0);
+    for (int64_t at = 0; at < s.bytes; at += cache_line)
+      b_.CreateIntrinsic(
+          llvm::Intrinsic::prefetch, {ptr_},
+          {advance(first, i64(at)), b_.getInt32(to_read), b_.getInt32(into_all_caches), b_.getInt32(of_data)});
+  });
+}
+
 }  // namespace anvil::llvm_backend

@@ -119,6 +119,8 @@ TEST(Verify, FindsBrokenPromises) {
   broken([](Program& p) { inner(p).kind = For::Kind::vector, inner(p).width = 4; });
   broken([](Program& p) { p.body = {Stmt(outer(p).body[1])}; });  // a variable outside its loop
   broken([](Program& p) { p.body.push_back({Swap{0, 1}}); });
+  broken([](Program& p) { p.body.push_back({Prefetch{0, {{-1, {}}, {}}, 64}}); });  // in front of a buffer
+  broken([](Program& p) { p.body.push_back({Prefetch{0, {{}, {}}, 0}}); });
 }
 
 }  // namespace

@@ -116,6 +116,7 @@ class LoopInterpreter {
   void statement(const loops::If&);
   void statement(const loops::While&);
   void statement(const loops::Swap&);
+  void statement(const loops::Prefetch&) {}
   void statement(const loops::Call&);
   void statement(const loops::Contraction&);
   bool tape(const loops::Call&, const std::vector<int64_t>& numbers);
