@@ -37,10 +37,10 @@ class Description {
     const auto known = buffers_.find(b);
     if (known != buffers_.end()) return known->second;
     const BufferId r = analysis_.root(b);
-    const loops::Buffer& x = program_.buffers[size_t(b)];
-    if (buffers_.try_emplace(r, int64_t(buffers_.size())).second && !x.own) nest_.buffers.push_back(r);
+    const loops::Buffer &x = program_.buffers[size_t(b)], &memory = program_.buffers[size_t(r)];
+    if (buffers_.try_emplace(r, int64_t(buffers_.size())).second && !memory.own) nest_.buffers.push_back(r);
     const int64_t number = buffers_.try_emplace(b, int64_t(buffers_.size())).first->second;
-    put({buffers_[r], x.own ? x.offset : -1, int64_t(x.dtype), int64_t(x.shape.size())});
+    put({buffers_[r], memory.own ? memory.offset : -1, int64_t(x.dtype), int64_t(x.shape.size())});
     nest_.signature.insert(nest_.signature.end(), x.shape.begin(), x.shape.end());
     return number;
   }

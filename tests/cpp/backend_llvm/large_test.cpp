@@ -52,6 +52,22 @@ TEST(Large, EqualTasksOfDifferentBuffers) {
   EXPECT_NE(text.find("define internal i32 @task4("), std::string::npos);
 }
 
+// The same where the memory of a task's own is seen in two shapes, and in another one first.
+TEST(Large, EqualTasksThatSeeTheirOwnMemoryInAnotherShape) {
+  Builder b;
+  Var zero = b.scalar(0, DType::f64);
+  for (int k = 0; k < 3; ++k) {
+    Var wide = pad(exp(b.input(DType::f64, {16, 50, 40})), zero, {0, 3, 0}, {0, 3, 0}, {0, 0, 0});
+    b.output(wide * record("reverse", {wide}, {{"dims", std::vector<int64_t>{0, 1}, true}}) + wide);
+  }
+  expect_same(*b.g);
+  const loops::Program p = compiler::compile(*optimized(*b.g), llvm_backend::target());
+  const std::string text = llvm_backend::text(p, llvm_backend::Text::llvm), loops = print(p);
+  EXPECT_NE(loops.find(" own "), std::string::npos) << loops;
+  EXPECT_NE(text.find("define internal i32 @task1("), std::string::npos);
+  EXPECT_EQ(text.find("define internal i32 @task2("), std::string::npos) << loops;
+}
+
 TEST(Large, EqualNestsInALoopThatExchangesItsState) {
   Builder b;
   Var x = b.input(DType::f64, {24, 24});

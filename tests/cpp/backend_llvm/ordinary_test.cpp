@@ -31,6 +31,45 @@ std::vector<graph::Tensor> run_without(const graph::Graph& g, const std::vector<
   return outputs;
 }
 
+// The same program on other numbers beside it: what is equal shares its machine code.
+graph::Graph twice(const graph::Graph& g) {
+  graph::Graph both;
+  both.constants = g.constants;
+  for (int k = 0; k < 2; ++k) {
+    std::vector<graph::ValuePtr> inputs;
+    for (const graph::ValuePtr& v : g.inputs) inputs.push_back(make_value(graph::Value::Kind::input, v->type));
+    for (const graph::ValuePtr& v : graph::inline_calls(g, inputs, both)) both.outputs.push_back(v);
+    both.inputs.insert(both.inputs.end(), inputs.begin(), inputs.end());
+  }
+  return both;
+}
+// Its elements from the last one to the first.
+graph::Tensor backwards(const graph::Tensor& t) {
+  graph::Tensor turned = graph::allocate(t.type);
+  const int64_t n = elements(t.type.shape);
+  for (int64_t i = 0; i < n; ++i) graph::set_element(turned, i, graph::element(t, n - 1 - i));
+  return turned;
+}
+
+TEST(OrdinaryPrograms, RunAsEvaluatedBesideEachOther) {
+  load_llvm();
+  const Campaign campaign(100);
+  for (unsigned seed = campaign.first; seed < campaign.first + campaign.count && !HasFailure(); ++seed) {
+    OrdinaryProgram program(seed);
+    const graph::Graph both = twice(*program.graph);
+    std::vector<graph::Tensor> inputs = program.inputs, others;
+    for (const graph::Tensor& t : program.inputs) others.push_back(backwards(t));
+    inputs.insert(inputs.end(), others.begin(), others.end());
+    const auto got = run_without(*optimized(both), inputs, campaign.without.value_or(""));
+    const auto half = static_cast<std::ptrdiff_t>(program.graph->outputs.size());
+    const std::vector<graph::Tensor> first(got.begin(), got.begin() + half), second(got.begin() + half, got.end());
+    std::string wrong =
+        disagreement(*program.graph, program.inputs, eigen::evaluate(*program.graph, program.inputs), first);
+    if (wrong.empty()) wrong = disagreement(*program.graph, others, eigen::evaluate(*program.graph, others), second);
+    if (!wrong.empty()) ADD_FAILURE() << "ANVIL_SEED=" << seed << "\n" << wrong << "\n" << graph::print(*program.graph);
+  }
+}
+
 TEST(OrdinaryPrograms, RunAsEvaluated) {
   load_llvm();
   const Campaign campaign(150);
