@@ -24,6 +24,7 @@ namespace {
 using loops::For;
 
 constexpr int64_t least_rows = 8, least_columns = 4;
+constexpr int64_t much_more = 8;
 
 // ---- transposed temporaries ---------------------------------------------------------------
 
@@ -117,6 +118,21 @@ class Transposer {
     return order;
   }
 
+  // Whether sums in a nest would read much more than its result across memory, and did not before.
+  bool reads_across(const Facts& f, Variable inner, Variable before) const {
+    const int64_t result = elements(program_.buffers[static_cast<size_t>(f.store->buffer)].shape);
+    const auto along = [&](BufferId b, const Index& place, Variable v) {
+      return std::abs(loops::step(program_, b, place, v)) <= 1;
+    };
+    bool across = false;
+    each_access_inside(*f.nest, [&](BufferId b, const Index* place, AccessKind kind) {
+      across = across ||
+               (kind == AccessKind::read && place != nullptr && along(b, *place, before) && !along(b, *place, inner) &&
+                elements(program_.buffers[static_cast<size_t>(b)].shape) > much_more * result);
+    });
+    return across;
+  }
+
   // Sorts the loops of the nest; false when they are not those of the dimensions.
   bool turn(BufferId b) {
     Facts& f = facts_[static_cast<size_t>(b)];
@@ -131,6 +147,7 @@ class Transposer {
     }
     if (wanted.size() < 2 || loops.size() < wanted.size()) return false;
     loops.resize(wanted.size());  // the rest are sums
+    if (reads_across(f, wanted[0].first, loops.back()->variable)) return false;
     for (For* l : loops)
       if (!steps_apart(program_, loops::steps(*l, loops::Footprint(program_, l->body))) ||
           std::none_of(wanted.begin(), wanted.end(),

@@ -19,6 +19,7 @@
 // again for each of them, and where the products are so short that memory is what they wait for.
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <unordered_map>
@@ -247,22 +248,41 @@ class Stepper {
     return f.variable;
   }
 
-  // Buffers that nobody else knows get a dimension for the blocks: t[i + 128*k, j] becomes t[i, j, k].
+  static bool is_between(const std::vector<Partner>& partners, BufferId b) {
+    return std::any_of(partners.begin(), partners.end(), [b](const Partner& p) { return p.between.count(b) > 0; });
+  }
+  // The dimension of an access that blocks move, one after the other: none where that is not all they do.
+  static std::optional<size_t> dimension_of_blocks(const Index& place, Variable v, int64_t size) {
+    std::optional<size_t> dimension;
+    for (size_t d = 0; d < place.size(); ++d) {
+      const Affine& a = place[d];
+      const int64_t by = loops::factor(a, v);
+      if (by == 0) continue;
+      const int64_t others = std::accumulate(a.terms.begin(), a.terms.end(), -by,
+                                             [](int64_t n, const loops::Term& t) { return n + t.factor; });
+      if (dimension || by != size || a.constant != 0 || a.terms.size() != 2 || others != 1) return std::nullopt;
+      dimension = d;
+    }
+    return dimension;
+  }
+  // Buffers that nobody else knows get a dimension for the blocks, if all see them so: t[i + 128*k, j] becomes t[i, j, k].
   void split_buffers(Block& b, const std::vector<Partner>& partners,
                      const std::vector<std::pair<size_t, Variable>>& blocks, int64_t size) {
     std::map<BufferId, int> seen;
     for (const auto& [k, _] : blocks)
       each_access_inside(b[k], [&](BufferId x, const Index*, AccessKind) { ++seen[x]; });
     std::map<BufferId, size_t> dimensions;
+    std::set<BufferId> others;
     for (const Partner& p : partners)
       for (BufferId x : p.between)
-        if (seen[x] == accesses_[static_cast<size_t>(x)]) dimensions[x] = 0;
+        if (seen[x] != accesses_[static_cast<size_t>(x)]) others.insert(x);
     for (const auto& [k, v] : blocks)
       each_access_inside(b[k], [&, v = v](BufferId x, const Index* place, AccessKind) {
-        const auto found = dimensions.find(x);
-        for (size_t d = 0; found != dimensions.end() && d < place->size(); ++d)
-          if (loops::factor((*place)[d], v) != 0) found->second = d;
+        if (!is_between(partners, x)) return;
+        const std::optional<size_t> d = place ? dimension_of_blocks(*place, v, size) : std::nullopt;
+        if (!d || dimensions.emplace(x, *d).first->second != *d) others.insert(x);
       });
+    for (BufferId x : others) dimensions.erase(x);
     for (const auto& [x, d] : dimensions) {
       Shape& shape = program_.buffers[static_cast<size_t>(x)].shape;
       shape.push_back(shape[d] / size);

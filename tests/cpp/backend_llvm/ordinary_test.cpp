@@ -12,8 +12,8 @@
 namespace anvil::test {
 namespace {
 
-std::vector<graph::Tensor> run_without(const graph::Graph& g, const std::vector<graph::Tensor>& inputs,
-                                       const std::string& left_out) {
+std::vector<graph::Tensor> compiled_without(const graph::Graph& g, const std::vector<graph::Tensor>& inputs,
+                                            const std::string& left_out) {
   loops::Program p = compiler::lower(g);
   for (const compiler::Pass& pass : compiler::passes())
     if (pass.name != left_out) pass.run(p, target_for(g));
@@ -29,6 +29,17 @@ std::vector<graph::Tensor> run_without(const graph::Graph& g, const std::vector<
   }
   runtime::run(executable, buffers.data());
   return outputs;
+}
+
+// The same; nothing, and a failure, where that ends with an error.
+std::vector<graph::Tensor> run_without(const graph::Graph& g, const std::vector<graph::Tensor>& inputs,
+                                       const std::string& left_out, unsigned seed) {
+  try {
+    return compiled_without(g, inputs, left_out);
+  } catch (const std::exception& e) {
+    ADD_FAILURE() << "ANVIL_SEED=" << seed << (left_out.empty() ? "" : " without " + left_out) << "\n" << e.what();
+    return {};
+  }
 }
 
 // The same program on other numbers beside it: what is equal shares its machine code.
@@ -60,7 +71,8 @@ TEST(OrdinaryPrograms, RunAsEvaluatedBesideEachOther) {
     std::vector<graph::Tensor> inputs = program.inputs, others;
     for (const graph::Tensor& t : program.inputs) others.push_back(backwards(t));
     inputs.insert(inputs.end(), others.begin(), others.end());
-    const auto got = run_without(*optimized(both), inputs, campaign.without.value_or(""));
+    const auto got = run_without(*optimized(both), inputs, campaign.without.value_or(""), seed);
+    if (got.empty()) return;
     const auto half = static_cast<std::ptrdiff_t>(program.graph->outputs.size());
     const std::vector<graph::Tensor> first(got.begin(), got.begin() + half), second(got.begin() + half, got.end());
     std::string wrong =
@@ -78,7 +90,8 @@ TEST(OrdinaryPrograms, RunAsEvaluated) {
     std::string left_out = campaign.without.value_or("");  // else in one of two; places in the arena are needed
     if (!campaign.without && seed % 2) left_out = compiler::passes()[seed / 2 % (compiler::passes().size() - 1)].name;
     const auto expected = eigen::evaluate(*program.graph, program.inputs);
-    const auto got = run_without(*optimized(*program.graph), program.inputs, left_out);
+    const auto got = run_without(*optimized(*program.graph), program.inputs, left_out, seed);
+    if (got.empty()) return;
     const std::string wrong = disagreement(*program.graph, program.inputs, expected, got);
     if (!wrong.empty())
       ADD_FAILURE() << "ANVIL_SEED=" << seed << (left_out.empty() ? "" : " without " + left_out) << "\n"

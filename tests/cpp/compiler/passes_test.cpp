@@ -253,6 +253,19 @@ TEST(Layout, ATransposedResultIsMadeTransposed) {
   EXPECT_EQ(count<Store>(p.body), 2);  // of the packed operand and of the result
 }
 
+// Sums that read much more than they make go on reading it in the order of memory.
+TEST(Layout, SumsOfMuchAreNotMadeTransposed) {
+  for (const auto& [depth, turned] : {std::pair<int64_t, bool>{4, true}, {64, false}}) {
+    Builder b;
+    Var x = b.input(DType::f32, {16, depth, 32}), w = b.input(DType::f32, {16, depth}),
+        y = b.input(DType::f32, {32, 16});
+    Var sums = reduce_sum(x * broadcast_in_dim(w, x.shape(), {0, 1}), {1});
+    b.output(y - transpose(sums, {1, 0}));
+    EXPECT_EQ(after(*b.g, "layout").find("f32[32, 16] temporary") != std::string::npos, turned) << depth;
+    expect_passes_agree(*b.g, numbers_for(*b.g), 1e-4);
+  }
+}
+
 // Crossproducts of many matrices, whose elements lie side by side: some of the matrices stay in the cache for all
 // products with their columns. Those left over follow.
 TEST(Blocks, WhatIsReadAgainStaysInTheCache) {

@@ -115,6 +115,20 @@ TEST(Steps, RowsOfDeepProductsStayTogether) {
 }
 
 // A contraction whose axis is the variable of the loop that it comes into.
+// Blocks of rows that another contraction needs column by column, all of them.
+TEST(Steps, RowsThatAreColumnsElsewhere) {
+  for (const int64_t n : {18, 24}) {
+    Builder b;
+    Var x = b.input(DType::f64, {n, 10}), y = b.input(DType::f64, {n, 10}), w = b.input(DType::f64, {n, n}),
+        v = b.input(DType::f64, {n});
+    Var t = dot_general(x, y, {1}, {1}, {}, {});
+    Var columns = dot_general(t, w, {0}, {0}, {1}, {1});
+    Var rows = reduce_sum(exp(t * 0.1) * along(v, t, {1}), {1});
+    b.output(exp(columns * 0.1) + rows);
+    expect_right(*b.g);
+  }
+}
+
 TEST(Steps, LoopsThatMergeRenameAxes) {
   using namespace loops;
   Program p;
