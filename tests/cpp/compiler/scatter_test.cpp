@@ -1,5 +1,7 @@
 // Gathers and scatters in loops: every pass keeps the results, an input that nobody else needs
 // is changed in place, and parameters are bound no deeper than they must be.
+#include <set>
+
 #include "compiler/graphs.h"
 #include "support/campaign.h"
 #include "support/loop_rule.h"
@@ -100,6 +102,26 @@ TEST(Scatter, ByAnyFunctionIsOnePassBackwards) {
     return steps_of(*g, {numbers(DType::f64, {4}), numbers(DType::f64, {updates}), indices({updates}, places)});
   };
   EXPECT_LT(steps(80), 3 * steps(40));
+}
+
+// Sums go through a table of places as it lies in memory. Of elements that are replaced at one place the last one
+// stays, row by row; the same where what is added depends on what is there.
+TEST(Scatter, SumsComeInTheOrderOfMemory) {
+  const std::vector<int64_t> at = {3, 1, 3, 0, 3, 1, 4, 3, 0, 3, 9, 2};
+  for (const char* name : {"add", "maximum", "minimum", "", "divide", "mul"}) {
+    for (const DType t : {DType::f64, DType::i32}) {
+      Builder b;
+      Var x = b.input(t, {5}), places = b.input(DType::i32, {4, 3}), u = b.input(t, {4, 3});
+      b.output(scatter(x, places, u, {{}, {0}, {}, {}, {0}, 2}, name));
+      const bool any_order = std::set<std::string>{"add", "maximum", "minimum"}.count(name) > 0 ||
+                             (!is_float(t) && std::string(name) == "mul");
+      const std::string text = print(compiler::lower(*b.g));
+      const size_t over_rows = text.find("in 0..4 {"), over_columns = text.find("in 0..3 {");
+      ASSERT_TRUE(over_rows != std::string::npos && over_columns != std::string::npos) << text;
+      EXPECT_EQ(over_columns < over_rows, any_order) << name << "\n" << text;
+      expect_passes_agree(*b.g, {numbers(t, {5}, 1, 9), indices({4, 3}, at), numbers(t, {4, 3}, 1, 9, 5)}, 1e-12);
+    }
+  }
 }
 
 TEST(Scatter, KeepsAnInputThatIsReadElsewhere) {

@@ -48,13 +48,18 @@ inline graph::Tensor jittered(const graph::Tensor& t, std::mt19937_64& random) {
 // where an operand is not known.
 using Known = std::unordered_map<const graph::Value*, graph::Tensor>;
 inline Tensors absolute_sums(const graph::Call& call, const Known& known) {
-  static const std::set<std::string> sums = {"reduce_sum", "cumsum", "dot_general", "convolution", "sum_windows"};
+  static const std::set<std::string> sums = {"reduce_sum",  "cumsum",      "dot_general",
+                                             "convolution", "sum_windows", "scatter"};
   if (sums.count(call.primitive->name) == 0) return {};
   graph::Graph alone;
   Tensors sizes;
   for (const graph::ValuePtr& v : call.inputs) {
     const auto it = known.find(v.get());
     if (it == known.end()) return {};
+    if (!is_float(v->type.dtype)) {  // indices
+      sizes.push_back(it->second);
+      continue;
+    }
     graph::Tensor size = graph::allocate(it->second.type);
     for (int64_t i = 0; i < elements(size.type.shape); ++i)
       set_element(size, i, Scalar(std::fabs(element(it->second, i).as<double>())));
