@@ -45,7 +45,7 @@ u <- matrix(runif(side^2), side)
 x <- nv_fill(0, side, dtype = "f64")
 at <- nv_tensor(places, "i32")
 tensor <- nv_tensor(u, "f64")
-stopifnot(all.equal(as_array(sums(x, at, tensor)), as.numeric(tapply(u, factor(places, seq_len(side)), sum))))
+stopifnot(all.equal(as.numeric(as_array(sums(x, at, tensor))), as.numeric(tapply(u, factor(places, seq_len(side)), sum))))
 by_r <- function() rowsum(as.numeric(u), as.integer(places), reorder = FALSE)
 cat(sprintf(
   "a matrix of 1000 x 1000 places in 1000 sums: ns for one by anvil %.2f, by R's rowsum() %.2f\n",
