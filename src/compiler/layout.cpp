@@ -25,6 +25,7 @@ using loops::For;
 
 constexpr int64_t least_rows = 8, least_columns = 4;
 constexpr int64_t much_more = 8;
+constexpr int64_t least_uses = 8;  // of each element of a copy
 
 // ---- transposed temporaries ---------------------------------------------------------------
 
@@ -232,6 +233,7 @@ class Packer {
     const Rows body = rows_of(rows);
     if (body.store == nullptr) return;
     const bool few = rows.end - rows.begin < least_rows;
+    if (few) pack_for_one_loop(nest, loops, body, before);
     if (few && (body.sum == nullptr || !sum_is_the_vector(*body.sum, rows, *body.value))) return;
     const For& vector = few ? *body.sum : rows;
     if (loops::factor(linear(program_, body.store->buffer, body.store->place), rows.variable) != 1) return;
@@ -258,6 +260,46 @@ class Packer {
       packed[e] = pack.packed;
     });
     if (packed.empty()) return;
+    Rewriter rewriter(program_.exprs, [&](Expr e) -> Expr {
+      auto it = packed.find(e);
+      return it == packed.end() ? nullptr : it->second;
+    });
+    *body.value = rewriter(*body.value);
+  }
+
+  // Two loops over few rows each are one if all accesses take them so; of operands that are small beside the nest a copy
+  // does: x1[i, 4*j + k] with j and i as t2[i, j, k].
+  void pack_for_one_loop(const Stmt& nest, const std::vector<For*>& loops, const Rows& body, Block& before) {
+    const For &rows = *loops.back(), &next = *loops[loops.size() - 2];
+    const int64_t n = rows.end - rows.begin;
+    const Affine stored = linear(program_, body.store->buffer, body.store->place);
+    if (rows.begin != 0 || next.begin != 0 || loops::factor(stored, rows.variable) != 1 ||
+        loops::factor(stored, next.variable) != n)
+      return;
+    std::vector<const For*> all(loops.rbegin(), loops.rend());  // rows, next, ...
+    if (body.sum != nullptr) all.insert(all.begin() + 2, body.sum);
+    std::unordered_map<Expr, Expr> packed;
+    int64_t most = 0, steps = 1;
+    bool fits = false, written = false;
+    for (const For* f : all) steps *= f->end - f->begin;
+    each_node(*body.value, [&](Expr e) {
+      written = written || (e->op == Op::index) ||
+                (e->op == Op::load && root(program_, e->buffer) == root(program_, body.store->buffer));
+      if (e->op != Op::load) return;
+      const int64_t by = step(e, rows.variable);
+      if (step(e, next.variable) == n * by) return void(fits = fits || by == 1);
+      packed[e] = nullptr;
+      most = std::max(most, elements(program_.buffers[static_cast<size_t>(e->buffer)].shape));
+    });
+    if (packed.empty() || !fits || written || most * least_uses > steps) return;
+    for (auto& [e, copied] : packed) {
+      std::vector<const For*> order = {&rows, &next};
+      for (size_t k = 2; k < all.size(); ++k)
+        if (step(e, all[k]->variable) != 0) order.push_back(all[k]);
+      const Pack& pack = copy(e, order, before);
+      loops::add_origins(before[pack.place], loops::origins(nest));
+      copied = pack.packed;
+    }
     Rewriter rewriter(program_.exprs, [&](Expr e) -> Expr {
       auto it = packed.find(e);
       return it == packed.end() ? nullptr : it->second;

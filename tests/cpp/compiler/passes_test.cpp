@@ -266,6 +266,20 @@ TEST(Layout, SumsOfMuchAreNotMadeTransposed) {
   }
 }
 
+// Queries of several heads times the keys that they share: examples and groups are one vector, as a copy of the queries
+// lies as the keys do. Not for a few products.
+TEST(Layout, LoopsOverFewRowsAreOneByACopyOfWhatIsSmall) {
+  for (const auto& [keys, one] : {std::pair<int64_t, bool>{50, true}, {1, false}}) {
+    Builder b;
+    Var q = b.input(DType::f32, {4, 12, 10}), k = b.input(DType::f32, {4, 4, keys, 10});
+    b.output(exp(dot_general(reshape(q, {4, 3, 4, 10}), k, {3}, {3}, {0, 2}, {0, 1})));
+    const std::string text = after(*b.g, "collapse");
+    EXPECT_EQ(text.find("x1p") != std::string::npos, one) << text;
+    EXPECT_EQ(text.find("for i in 0..16 {") != std::string::npos, one) << text;
+    expect_passes_agree(*b.g, numbers_for(*b.g), 1e-4);
+  }
+}
+
 // Crossproducts of many matrices, whose elements lie side by side: some of the matrices stay in the cache for all
 // products with their columns. Those left over follow.
 TEST(Blocks, WhatIsReadAgainStaysInTheCache) {
