@@ -217,6 +217,14 @@ class Packer {
     return {store, sum, &update->value};
   }
 
+  void replace(Expr& value, const std::unordered_map<Expr, Expr>& loads) {
+    Rewriter rewriter(program_.exprs, [&](Expr e) -> Expr {
+      auto it = loads.find(e);
+      return it == loads.end() ? nullptr : it->second;
+    });
+    value = rewriter(value);
+  }
+
   // Of a few rows: a long sum, along which what all rows have in common lies in memory.
   bool sum_is_the_vector(const For& sum, const For& rows, Expr value) const {
     bool along = false;
@@ -260,11 +268,7 @@ class Packer {
       packed[e] = pack.packed;
     });
     if (packed.empty()) return;
-    Rewriter rewriter(program_.exprs, [&](Expr e) -> Expr {
-      auto it = packed.find(e);
-      return it == packed.end() ? nullptr : it->second;
-    });
-    *body.value = rewriter(*body.value);
+    replace(*body.value, packed);
   }
 
   // Two loops over few rows each are one if all accesses take them so; of operands that are small beside the nest a copy
@@ -300,11 +304,7 @@ class Packer {
       loops::add_origins(before[pack.place], loops::origins(nest));
       copied = pack.packed;
     }
-    Rewriter rewriter(program_.exprs, [&](Expr e) -> Expr {
-      auto it = packed.find(e);
-      return it == packed.end() ? nullptr : it->second;
-    });
-    *body.value = rewriter(*body.value);
+    replace(*body.value, packed);
   }
 
   // Copies of what a nest changes are of no use to those after it.
