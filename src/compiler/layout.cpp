@@ -24,7 +24,7 @@ namespace {
 using loops::For;
 
 constexpr int64_t least_rows = 8, least_columns = 4;
-constexpr int64_t much_more = 8;
+constexpr int64_t much_more = 8;   // elements that are read than are made
 constexpr int64_t least_uses = 8;  // of each element of a copy
 
 // ---- transposed temporaries ---------------------------------------------------------------

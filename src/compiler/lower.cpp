@@ -280,10 +280,7 @@ Affine Lowerer::parameter(Expr value, int64_t low, int64_t high) {
   if (auto known = known_value(value)) return {std::clamp(*known, low, high), {}};
   loops::ExprPool& e = exprs();
   value = e.binary(Op::minimum, e.binary(Op::maximum, e.convert(value, DType::i64), number(low)), number(high));
-  Variable v = static_cast<Variable>(program_.variables.size());
-  program_.variables.push_back({"p" + std::to_string(v), true, low, high});
-  (parameters_ ? *parameters_ : *block_).push_back({loops::Bind{v, value}});
-  return loops::variable(v);
+  return bound_parameter(value, low, high, parameters_ ? *parameters_ : *block_);
 }
 
 Expr Lowerer::let(Expr value) {

@@ -125,8 +125,7 @@ class Prefetcher {
   }
   // A parameter of this value.
   Variable bind(Expr value, int64_t low, int64_t high, Block& to) {
-    const auto v = static_cast<Variable>(program_.variables.size());
-    program_.variables.push_back({"p" + std::to_string(v), true, low, high});
+    const Variable v = make_parameter(program_, low, high);
     to.push_back({Bind{v, value}});
     return v;
   }

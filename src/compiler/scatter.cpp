@@ -35,30 +35,6 @@ namespace {
 Expr within(loops::ExprPool& e, Expr x, int64_t n) {
   return e.binary(Op::lt, e.convert(x, DType::ui64), e.constant(n, DType::ui64));
 }
-// Whether all that steps do to the results is to add to them, or the like: then they may come in any order.
-bool in_any_order(const Block& b) {
-  bool any = true;
-  for (const Stmt& s : b) {
-    if (auto store = std::get_if<loops::Store>(&s.is)) {
-      const auto is_old = [&](Expr e) {
-        return e->op == Op::load && e->buffer == store->buffer && e->place == store->place;
-      };
-      const auto reads = [&](Expr e) {
-        bool found = false;
-        each_node(e, [&](Expr x) { found = found || (x->op == Op::load && x->buffer == store->buffer); });
-        return found;
-      };
-      const Expr e = store->value;
-      const bool commutes = e->op == Op::add || e->op == Op::minimum || e->op == Op::maximum ||
-                            (!is_float(e->dtype) &&
-                             (e->op == Op::mul || e->op == Op::bit_and || e->op == Op::bit_or || e->op == Op::bit_xor));
-      any =
-          any && commutes && ((is_old(e->args[0]) && !reads(e->args[1])) || (is_old(e->args[1]) && !reads(e->args[0])));
-    }
-    each_block(s, [&](const Block& inner) { any = any && in_any_order(inner); });
-  }
-  return any;
-}
 Expr all(loops::ExprPool& e, const std::vector<Expr>& conditions) {
   Expr both = nullptr;
   for (Expr c : conditions) both = both ? e.binary(Op::bit_and, both, c) : c;
@@ -118,8 +94,7 @@ Block Lowerer::change(const Walk& w, const Index& place, Block body) {
 }
 
 Affine Lowerer::bound_parameter(Expr value, int64_t low, int64_t high, Block& body) {
-  Variable v = static_cast<Variable>(program_.variables.size());
-  program_.variables.push_back({"p" + std::to_string(v), true, low, high});
+  const Variable v = make_parameter(program_, low, high);
   body.push_back({loops::Bind{v, value}});
   return loops::variable(v);
 }
@@ -189,7 +164,7 @@ void Lowerer::store_updates(const Walk& w) {
     body.push_back({std::move(branch)});
   }
   std::vector<int64_t> steps = primitives::other_axes(w.updates.extents.size(), w.updates.window);
-  if (!in_any_order(body)) std::reverse(steps.begin(), steps.end());  // else in the order of memory
+  if (!w.updates.any_order) std::reverse(steps.begin(), steps.end());  // else in the order of memory
   emit(update_loops(w, w.around, update_loops(w, steps, std::move(body))));
 }
 

@@ -19,7 +19,6 @@
 // again for each of them, and where the products are so short that memory is what they wait for.
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <set>
 #include <unordered_map>
@@ -256,11 +255,11 @@ class Stepper {
     std::optional<size_t> dimension;
     for (size_t d = 0; d < place.size(); ++d) {
       const Affine& a = place[d];
-      const int64_t by = loops::factor(a, v);
-      if (by == 0) continue;
-      const int64_t others = std::accumulate(a.terms.begin(), a.terms.end(), -by,
-                                             [](int64_t n, const loops::Term& t) { return n + t.factor; });
-      if (dimension || by != size || a.constant != 0 || a.terms.size() != 2 || others != 1) return std::nullopt;
+      if (loops::factor(a, v) == 0) continue;
+      const Affine inside = a + loops::variable(v) * -size;
+      if (dimension || inside.constant != 0 || inside.terms.size() != 1 || inside.terms[0].factor != 1 ||
+          inside.terms[0].variable == v)
+        return std::nullopt;
       dimension = d;
     }
     return dimension;

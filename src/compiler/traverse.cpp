@@ -131,6 +131,11 @@ Variable make_variable(Program& p, Variable like) {
   p.variables.push_back({std::move(name)});
   return static_cast<Variable>(p.variables.size()) - 1;
 }
+Variable make_parameter(Program& p, int64_t low, int64_t high) {
+  const auto v = static_cast<Variable>(p.variables.size());
+  p.variables.push_back({"p" + std::to_string(v), true, low, high});
+  return v;
+}
 loops::For make_loop(Program& p, Variable like, int64_t count) {
   loops::For f;
   f.variable = make_variable(p, like);

@@ -40,6 +40,7 @@ LocalId make_local(Program&, LocalId like);
 // A variable with the name of another one; a loop over it of `count` steps from 0 on, its body empty.
 Variable make_variable(Program&, Variable like);
 loops::For make_loop(Program&, Variable like, int64_t count);
+Variable make_parameter(Program&, int64_t low, int64_t high);  // which something has to bind
 
 inline double multiplications(const loops::Contraction& c) {
   double n = 1;

@@ -187,6 +187,10 @@ void lower_gather(Lowering& l, const Call& c) {
   });
 }
 
+// Products of floats may overflow in one order and not in another; small floats are rounded at each step.
+bool any_order(std::optional<loops::Op> op, DType t) {
+  return op && !is_small(t) && (!is_float(t) || *op != loops::Op::mul);
+}
 void lower_scatter(Lowering& l, const Call& c) {
   size_t n = inputs_of_scatter(c.inputs.size()), rank = c.inputs[0]->type.shape.size();
   ValuePtr indices = c.inputs[n];
@@ -211,6 +215,7 @@ void lower_scatter(Lowering& l, const Call& c) {
     for (size_t k = 0; k < n; ++k) arguments.push_back(l.load(update(k), u));
     return lower_region(l, *c.params.graph("update_computation"), arguments);
   };
+  updates.any_order = any_order(single_operation(*c.params.graph("update_computation")), c.outputs[0]->type.dtype);
   l.update(c.outputs, {c.inputs.begin(), c.inputs.begin() + static_cast<std::ptrdiff_t>(n)}, updates);
 }
 

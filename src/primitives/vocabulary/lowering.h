@@ -72,6 +72,7 @@ class Lowering {
     std::function<std::vector<Expr>(const Index& u)> start;  // i64 per dimension; null is 0 and means: never outside
     std::function<Index(const Index& u)> offset;
     std::function<Exprs(const Index& u, const Exprs& old)> element;
+    bool any_order = false;  // all that updates do is to add to what is there, or the like
   };
   virtual void update(const std::vector<graph::ValuePtr>& results, const std::vector<graph::ValuePtr>& bases,
                       const Updates&) = 0;

@@ -1,5 +1,6 @@
 // Rows of large tables, which are asked for some steps before they are needed.
 #include "compiler/machine_code.h"
+#include "compiler/stage_text.h"
 #include "transform/reverse.h"
 
 namespace anvil::test {
@@ -10,10 +11,7 @@ constexpr double small = 1024;  // bytes of a cache
 constexpr compiler::Target small_cache = {32, 16, false, 25'000, small};
 
 std::string text_of(const graph::Graph& g, const compiler::Target& target = small_cache) {
-  std::string text;
-  for (const compiler::Stage& s : compiler::stages(*optimized(g), target))
-    if (s.name == "prefetch") text = s.text;
-  return text;
+  return after(*optimized(g), "prefetch", target);
 }
 int prefetches(const std::string& text) {
   int n = 0;

@@ -114,7 +114,6 @@ TEST(Steps, RowsOfDeepProductsStayTogether) {
   EXPECT_EQ(made(*nearest(50000, 64, 1024), target).in_loops, 0) << "packing the centres again for each block";
 }
 
-// A contraction whose axis is the variable of the loop that it comes into.
 // Blocks of rows that another contraction needs column by column, all of them.
 TEST(Steps, RowsThatAreColumnsElsewhere) {
   for (const int64_t n : {18, 24}) {
@@ -129,6 +128,7 @@ TEST(Steps, RowsThatAreColumnsElsewhere) {
   }
 }
 
+// A contraction whose axis is the variable of the loop that it comes into.
 TEST(Steps, LoopsThatMergeRenameAxes) {
   using namespace loops;
   Program p;
