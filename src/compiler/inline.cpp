@@ -10,6 +10,7 @@
 // more than light is computed before them. What is read more
 // than once as a smaller dtype is converted where it is made, so that the larger is never stored. And what a loop of
 // unknown length reads slice by slice, from a temporary in which these lie together, is not read across memory instead.
+// Data moved to where a view of it is read stays there; who reads it directly, but across memory, reads it where it was.
 #include <algorithm>
 
 #include "base/interrupt.h"
@@ -30,13 +31,14 @@ struct Use {
   int statement;
   Expr load;
   double visits;
+  Variable innermost;  // of the loops around it, -1 without one
 };
 struct Facts {
   std::vector<int> writes;  // positions of statements
   std::vector<Use> uses;
   bool whole = false;    // a runtime function or a swap has it
   bool viewed = false;   // it has an alias, or is one
-  bool moved = false;    // decided: into its consumers
+  bool moved = false;    // decided: into its consumers, but for those that see a view
   Expr value = nullptr;  // of a producer
   const loops::Origins* origins = nullptr;
   std::vector<Variable> variables;  // of its dimensions, -1 where the size is 1
@@ -49,7 +51,8 @@ struct Statement {
 
 class Inliner {
  public:
-  explicit Inliner(Program& p) : program_(p), facts_(p.buffers.size()) {
+  // Moves temporaries that have views, or those that have none.
+  Inliner(Program& p, bool viewed) : program_(p), viewed_(viewed), facts_(p.buffers.size()) {
     for (size_t b = 0; b < p.buffers.size(); ++b)
       if (p.buffers[b].alias >= 0) facts_[b].viewed = facts_[static_cast<size_t>(p.buffers[b].alias)].viewed = true;
   }
@@ -69,27 +72,30 @@ class Inliner {
       int id = static_cast<int>(statements_.size());
       statements_.push_back({parent, 0});
       if (std::holds_alternative<loops::For>(s.is))
-        collect_nest(s, id, 1);
+        collect_nest(s, id, 1, -1);
       else {
-        collect_own(s, id, 1);
+        collect_own(s, id, 1, -1);
         each_block(s, [&](const Block& b) { collect(b, id); });
       }
       statements_[static_cast<size_t>(id)].end = static_cast<int>(statements_.size());
     }
   }
-  void collect_nest(const Stmt& s, int id, double visits) {
-    collect_own(s, id, visits);
+  void collect_nest(const Stmt& s, int id, double visits, Variable innermost) {
+    collect_own(s, id, visits, innermost);
     if (std::holds_alternative<loops::If>(s.is)) statements_[static_cast<size_t>(id)].branches = true;
-    if (auto f = std::get_if<loops::For>(&s.is)) visits *= static_cast<double>(f->end - f->begin);
+    if (auto f = std::get_if<loops::For>(&s.is)) {
+      visits *= static_cast<double>(f->end - f->begin);
+      innermost = f->variable;
+    }
     each_block(s, [&](const Block& b) {
-      for (const Stmt& inner : b) collect_nest(inner, id, visits);
+      for (const Stmt& inner : b) collect_nest(inner, id, visits, innermost);
     });
   }
-  void collect_own(const Stmt& s, int id, double visits) {
+  void collect_own(const Stmt& s, int id, double visits, Variable innermost) {
     std::unordered_set<Expr> seen;
     each_expression(s, [&](Expr e) {
       each_node(e, seen, [&](Expr x) {
-        if (x->op == Op::load) facts(x->buffer).uses.push_back({id, x, visits});
+        if (x->op == Op::load) facts(x->buffer).uses.push_back({id, x, visits, innermost});
       });
     });
     if (auto st = std::get_if<loops::Store>(&s.is)) facts(st->buffer).writes.push_back(id);
@@ -115,7 +121,8 @@ class Inliner {
     only = s;
     const loops::Buffer& b = program_.buffers[static_cast<size_t>(store->buffer)];
     Facts& f = facts(store->buffer);
-    if (b.kind != loops::Buffer::Kind::temporary || f.whole || f.viewed || f.writes.size() != 1 || f.writes[0] != id)
+    if (b.kind != loops::Buffer::Kind::temporary || b.alias >= 0 || f.viewed != viewed_ || f.whole ||
+        f.writes.size() != 1 || f.writes[0] != id)
       return false;
     f.variables.assign(b.shape.size(), -1);
     size_t found = 0;
@@ -207,6 +214,7 @@ class Inliner {
     const auto& store = std::get<loops::Store>(only.is);
     Facts& f = facts(store.buffer);
     if (f.uses.empty()) return false;
+    if (f.viewed) return decide_viewed(only, id);
     Cost c = cost(store.value);
     bool moves_data = !c.heavy && c.ops == 0 && c.loads <= 1;
     bool light = !c.heavy && c.ops <= light_ops && c.loads <= light_loads;
@@ -226,16 +234,40 @@ class Inliner {
       if (!beside && keeps_slice_together(store.value, f, shape, u)) return false;
       if (!unchanged(store.value, id, u)) return false;
     }
-    f.moved = true;
-    f.value = store.value;
-    f.origins = &only.origins;  // statements stay where they are until all are rewritten
+    move(f, only);
     return true;
+  }
+  // Moved data that is stored for its views: whether all that read it directly have it closer together where it was.
+  bool decide_viewed(const Stmt& only, int id) {
+    const auto& store = std::get<loops::Store>(only.is);
+    Facts& f = facts(store.buffer);
+    if (store.value->op != Op::load) return false;
+    bool closer = false;
+    for (const Use& u : f.uses) {
+      if (u.load->buffer != store.buffer) continue;
+      if (u.innermost < 0 || !unchanged(store.value, id, u)) return false;
+      const auto step = [&](Expr load) { return std::abs(loops::step(program_, load, u.innermost)); };
+      const int64_t here = step(u.load), before = step(element_of(store.value, f, u.load));
+      if (before > here) return false;
+      closer = closer || before < here;
+    }
+    if (closer) move(f, only);
+    return closer;
+  }
+  static void move(Facts& f, const Stmt& only) {
+    f.moved = true;
+    f.value = std::get<loops::Store>(only.is).value;
+    f.origins = &only.origins;  // statements stay where they are until all are rewritten
   }
 
   // ---- rewriting, producers first ----
   Expr element(Expr load) {
-    Facts& f = facts(load->buffer);
-    if (!f.moved) return nullptr;
+    const Facts& f = facts(load->buffer);
+    if (!f.moved || program_.buffers[static_cast<size_t>(load->buffer)].alias >= 0) return nullptr;
+    return element_of(f.value, f, load);
+  }
+  // The value of a producer where it is loaded.
+  Expr element_of(Expr value, const Facts& f, Expr load) {
     VariableMap map;
     bool same = true;
     for (size_t d = 0; d < f.variables.size(); ++d) {
@@ -243,15 +275,15 @@ class Inliner {
       map[f.variables[d]] = load->place[d];
       same = same && load->place[d] == loops::variable(f.variables[d]);
     }
-    if (same) return f.value;
+    if (same) return value;
     auto rewriter = variable_rewriter(program_.exprs, map);
-    return rewriter(f.value);
+    return rewriter(value);
   }
   void rewrite_own(Stmt& s) {
     Rewriter rewriter(program_.exprs, [&](Expr e) -> Expr {
-      if (e->op != Op::load) return nullptr;
-      if (facts(e->buffer).moved) loops::unite(s.origins, *facts(e->buffer).origins);
-      return element(e);
+      const Expr moved = e->op == Op::load ? element(e) : nullptr;
+      if (moved != nullptr) loops::unite(s.origins, *facts(e->buffer).origins);
+      return moved;
     });
     each_expression(s, [&](Expr& e) { e = rewriter(e); });
   }
@@ -277,6 +309,7 @@ class Inliner {
   }
 
   Program& program_;
+  bool viewed_;
   std::vector<Facts> facts_;
   std::vector<Statement> statements_;
   std::unordered_map<loops::LocalId, std::vector<int>> updates_;  // positions of statements
@@ -285,6 +318,11 @@ class Inliner {
 
 }  // namespace
 
-void inline_producers(Program& p) { Inliner(p).run(); }
+void inline_producers(Program& p) {
+  Inliner(p, false).run();
+  // after that: who reads what a view shows is known then
+  const auto is_view = [](const loops::Buffer& b) { return b.alias >= 0; };
+  if (std::any_of(p.buffers.begin(), p.buffers.end(), is_view)) Inliner(p, true).run();
+}
 
 }  // namespace anvil::compiler

@@ -129,6 +129,36 @@ TEST(Inline, AProductDoesNotRepeatItsOperands) {
   EXPECT_NE(text.find("a1 += t2[i, p] * x2[j, p]"), std::string::npos) << text;
 }
 
+TEST(Inline, WhatLiesCloserTogetherBeforeItWasMovedForAViewIsReadThere) {
+  for (const bool others : {false, true}) {
+    Builder b;
+    Var x = b.input(DType::f32, {8, 6}), turned = transpose(x, {1, 0});
+    b.output(reshape(turned, {48}) * 2.0);
+    b.output(transpose(turned, {1, 0}) * 3.0);
+    if (others) b.output(turned + 4.0);  // has it closer together where it is now
+    const std::string text = after(*b.g, "inline");
+    EXPECT_NE(text.find("out1[i] = t1v"), std::string::npos) << text;
+    EXPECT_EQ(text.find("out2[i, j] = x1[i, j] * 3") != std::string::npos, !others) << text;
+    EXPECT_EQ(text.find("out3[i, j] = t1[i, j] + 4") != std::string::npos, others) << text;
+    expect_passes_agree(*b.g, numbers_for(*b.g));
+  }
+}
+
+TEST(Inline, WhatHasChangedSinceItWasMovedForAViewIsNotReadThere) {
+  Builder b;
+  Var x = b.input(DType::f64, {16, 16}), y = b.input(DType::f64, {256}), z = b.input(DType::f64, {16, 16});
+  auto r = while_loop(
+      *b.g, {x, y, z, b.scalar(1, DType::i32)}, [](std::vector<Var>& s) { return s[3] < 4.0; },
+      [](std::vector<Var>& s) {
+        Var one = literal(*s[0].graph, 1, {DType::i32, {}}), turned = transpose(s[0], {1, 0});
+        Var sums = reshape(turned, {256}) + s[1];
+        Var changed = dynamic_update_slice(s[0], slice(s[2], {0, 0}, {16, 1}, {1, 1}), {one, one});
+        return std::vector<Var>{changed, sums, transpose(turned, {1, 0}) - s[2], s[3] + 1.0};
+      });
+  for (size_t i = 0; i < 3; ++i) b.output(r[i]);
+  expect_passes_agree(*b.g, numbers_for(*b.g));
+}
+
 TEST(Layout, AnOperandIsPackedOnce) {
   Builder b;
   Var x = b.input(DType::f32, {16, 16}), w = b.input(DType::f32, {16, 16});
