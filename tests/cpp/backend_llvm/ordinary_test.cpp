@@ -2,7 +2,10 @@
 // evaluator, whichever of the compiler's passes are left out.
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "backend/eigen/evaluate.h"
+#include "compiler/graphs.h"
 #include "compiler/passes.h"
 #include "support/agreement.h"
 #include "support/campaign.h"
@@ -96,6 +99,29 @@ TEST(OrdinaryPrograms, RunAsEvaluated) {
       ADD_FAILURE() << "ANVIL_SEED=" << seed << (left_out.empty() ? "" : " without " + left_out) << "\n"
                     << wrong << "\n"
                     << graph::print(*program.graph);
+  }
+}
+
+// Of many small matrices side by side, as vectorize() makes them: rows and columns of one share registers.
+TEST(SmallProducts, RunAsEvaluated) {
+  load_llvm();
+  const Campaign campaign(60);
+  for (unsigned seed = campaign.first; seed < campaign.first + campaign.count && !HasFailure(); ++seed) {
+    std::mt19937 random(seed);
+    const auto up_to = [&](int64_t most) { return 1 + int64_t(random() % uint64_t(most)); };
+    const DType dtype = seed % 2 ? DType::f64 : DType::f32;
+    const int64_t matrices = up_to(150), rows = up_to(14), columns = up_to(seed % 3 ? 14 : 60), depth = up_to(24);
+    Builder b;
+    primitives::Var x = b.input(dtype, {matrices, rows, depth}), y = b.input(dtype, {matrices, depth, columns});
+    primitives::Var product = dot_general(x, y, {2}, {1}, {0}, {0});
+    if (random() % 2) product = exp(product * -0.1) + 1.0;
+    if (random() % 3 == 0) b.output(dot_general(product, y, {2}, {2}, {0}, {0}));
+    if (random() % 3 == 0) b.output(transpose(product, {2, 1, 0}));
+    b.output(product);
+    const std::vector<graph::Tensor> inputs = numbers_for(*b.g);
+    const std::string wrong = disagreement(*b.g, inputs, eigen::evaluate(*b.g, inputs),
+                                           compiled_without(*optimized(*b.g), inputs, campaign.without.value_or("")));
+    if (!wrong.empty()) ADD_FAILURE() << "ANVIL_SEED=" << seed << "\n" << wrong << "\n" << graph::print(*b.g);
   }
 }
 

@@ -57,6 +57,33 @@ TEST(Schedule, ProductsAreBlocksOfRegisters) {
 }
 
 // A transposed matrix, more than a cache holds, times a few columns: it is read once, for all of them.
+// Products of many small matrices, of which the vectors hold the same element: of the rows of one and the columns of
+// the other some are in registers together.
+TEST(Schedule, SmallProductsShareRowsAndColumns) {
+  struct {
+    int64_t rows, columns;
+    const char* block;
+  } const cases[] = {{8, 8, "unroll 4 { unroll 4 { vector 16 {"},
+                     {4, 60, "unroll 6 { unroll 4 { vector 16 {"},
+                     {6, 1, "unroll 6 { vector 16 x 2 {"}};
+  for (const auto& c : cases) {
+    Builder b;
+    Var x = b.input(DType::f32, {96, c.rows, 12}), y = b.input(DType::f32, {96, 12, c.columns});
+    b.output(dot_general(x, y, {2}, {1}, {0}, {0}));
+    const loops::Program p = expect_passes_agree(*b.g, numbers_for(*b.g), 1e-5);
+    std::string block;
+    const auto add = [&](auto& self, const loops::Block& body) -> void {
+      if (auto f = std::get_if<For>(&body.at(0).is)) {
+        if (f->kind == For::Kind::unroll || f->kind == For::Kind::vector)
+          block += (block.empty() ? "" : " ") + loops::schedule_text(*f) + " {";
+        self(self, f->body);
+      }
+    };
+    add(add, p.body);
+    EXPECT_EQ(block, c.block) << print(p);
+  }
+}
+
 TEST(Schedule, ALargeOperandIsReadOnce) {
   Builder b;
   b.output(dot_general(b.input(DType::f32, {1000, 900}), b.input(DType::f32, {1000, 3}), {0}, {0}, {}, {}));
