@@ -92,10 +92,16 @@ class CacheBlocks {
   };
   std::optional<Blocked> blocks_of(For& f) {
     const std::vector<For*> loops = vector_loops(f);
-    if (loops.empty() || extent(f) < 2 * steps_at_once(f)) return std::nullopt;
+    if (loops.empty()) return std::nullopt;
     Bytes bytes;
     std::unordered_map<Variable, double> inside;
-    add_bytes(f.body, f, inside, -1, bytes);
+    const For* outer = &f;  // of the loops all of whose steps are not in flight at once
+    while (extent(*outer) < 2 * steps_at_once(*outer)) {
+      inside[outer->variable] = static_cast<double>(extent(*outer));
+      outer = outer->body.size() == 1 ? std::get_if<For>(&outer->body[0].is) : nullptr;
+      if (outer == nullptr || outer->kind == For::Kind::vector) return std::nullopt;
+    }
+    add_bytes(outer->body, *outer, inside, -1, bytes);
     if (bytes.all < cache_ || bytes.again < read_again * bytes.all) return std::nullopt;
     int64_t lanes = 1, at_once = 1;
     for (const For* v : loops)

@@ -313,9 +313,9 @@ TEST(Layout, LoopsOverFewRowsAreOneByACopyOfWhatIsSmall) {
 // Crossproducts of many matrices, whose elements lie side by side: some of the matrices stay in the cache for all
 // products with their columns. Those left over follow.
 TEST(Blocks, WhatIsReadAgainStaysInTheCache) {
-  const auto text_of = [](int64_t matrices, int64_t rows) {
+  const auto text_of = [](int64_t matrices, int64_t rows, int64_t columns) {
     Builder b;
-    Var x = b.input(DType::f64, {matrices, rows, 6}), y = b.input(DType::f64, {matrices, rows, 6});
+    Var x = b.input(DType::f64, {matrices, rows, columns}), y = b.input(DType::f64, {matrices, rows, columns});
     b.output(dot_general(x, y, {1}, {1}, {0}, {0}));
     const compiler::Target target = {64, 32};
     expect_passes_agree(*b.g, numbers_for(*b.g), 1e-12, target);
@@ -324,13 +324,21 @@ TEST(Blocks, WhatIsReadAgainStaysInTheCache) {
       if (s.name == "blocks") text = s.text;
     return text;
   };
-  const std::string large = text_of(200, 100);
-  EXPECT_NE(
-      large.find("for i in 0..6 {\n    for k in 0..6 {\n      for j in 0..6 unroll 6 {\n        for i2 in 0..32 "),
-      std::string::npos)
-      << large;
-  EXPECT_NE(large.find("in 192..200 "), std::string::npos) << large;
-  const std::string small = text_of(200, 10);
+  const auto blocks = [](int64_t count, int columns, int k, int j, int64_t size) {
+    const std::string all = std::to_string(columns);
+    return "for i in 0.." + std::to_string(count) + " {\n    for k in 0.." + all + " unroll " + std::to_string(k) +
+           " {\n      for j in 0.." + all + " unroll " + std::to_string(j) + " {\n        for i2 in 0.." +
+           std::to_string(size) + " ";
+  };
+  // all columns of one are in registers together, some of the other
+  const std::string large = text_of(210, 100, 6);
+  EXPECT_NE(large.find(blocks(5, 6, 6, 3, 40)), std::string::npos) << large;
+  EXPECT_NE(large.find("in 200..210 "), std::string::npos) << large;
+  // some of both
+  const std::string wide = text_of(200, 50, 12);
+  EXPECT_NE(wide.find(blocks(4, 12, 6, 4, 48)), std::string::npos) << wide;
+  EXPECT_NE(wide.find("in 192..200 "), std::string::npos) << wide;
+  const std::string small = text_of(200, 10, 6);
   EXPECT_NE(small.find("in 0..200 "), std::string::npos) << small;
 }
 
