@@ -6,24 +6,13 @@
 //
 // Each nest gets the vector loop of least cost: the loop whose steps are neighbours in
 // memory, be it an outer one (sums of the rows of a column-major matrix) or the sum itself.
-// Around a vector loop with a sum whose operands are used by several steps of the loop
-// outside it (products), that one is unrolled as well, so that a block of sums stays in
-// registers:
 //
-//   for j in 0..64 {                       for j in 0..64 unroll 6 {
-//     for i in 0..64 {                       for i in 0..64 vector 16 x 4 {
-//       a1 = 0                                 a1 = 0
-//       for p in 0..64 {                       for p in 0..64 reduction {
-//         a1 += x1[i, p] * x2[p, j]              a1 := fma(x1[i, p], x2[p, j], a1)
-//
-// For short loops: short_loops.cpp. For nests that read across memory: across.cpp.
+// For products: register_blocks.cpp. For short loops: short_loops.cpp. For nests that read across memory: across.cpp.
 #include "compiler/schedule.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
-#include <span>
 
 #include "base/interrupt.h"
 #include "compiler/passes.h"
@@ -32,8 +21,6 @@ namespace anvil::compiler {
 namespace {
 
 using loops::For;
-
-double ceil_div(int64_t n, int64_t d) { return static_cast<double>((n + d - 1) / d); }
 
 class Scheduler {
  public:
@@ -115,10 +102,12 @@ class Scheduler {
     if (f.kind == For::Kind::vector) return choose_copies_of_vector(f);
     if (auto loops = around_vector(f); loops.size() > 1 && walk_along_lines(program_, loops)) return;
     bring_sharing_inside(f);
-    if (For* only = only_loop(f); only && only->kind == For::Kind::vector && block_registers(f, *only)) return;
+    if (For* only = only_loop(f);
+        only && only->kind == For::Kind::vector && block_registers(program_, target_, f, *only))
+      return;
     for (Stmt& s : f.body)
       if (auto inner = std::get_if<For>(&s.is)) choose_copies(*inner);
-    share_further(f);
+    share_further(program_, target_, f);
   }
 
   // The largest number of copies up to `most` that hardly makes more steps than needed.
@@ -174,158 +163,7 @@ class Scheduler {
     return least;
   }
 
-  // ---- blocks of sums in registers ----
-  // The sums inside a vector loop, and what their operands depend on: of that loop and those around it which are given
-  // by their variables, those whose bits are set.
-  struct Sums {
-    std::unordered_set<LocalId> locals;
-    std::unordered_map<Expr, unsigned> operands;
-    double steps = 0;       // of the loops between the vector loop and the sums
-    bool function = false;  // in one of these
-
-    // Those that depend on these loops and no others.
-    double loads(unsigned loops) const {
-      return static_cast<double>(
-          std::count_if(operands.begin(), operands.end(), [&](const auto& o) { return o.second == loops; }));
-    }
-    // Cycles that these take at each step, for so many copies of each loop.
-    template <class CyclesOfLoad>
-    double cycles_of_loads(std::span<const int> copies, CyclesOfLoad cycles) const {
-      double sum = 0;
-      for (const auto& [operand, loops] : operands) {
-        if (loops == 0) continue;
-        double vectors = 1;
-        for (size_t l = 0; l < copies.size(); ++l)
-          if (loops >> l & 1) vectors *= copies[l];
-        sum += vectors * cycles(operand);
-      }
-      return sum;
-    }
-  };
-  static void find_sums(const Block& b, std::span<const Variable> loops, Sums& sums, double steps = 1) {
-    for (const Stmt& s : b) {
-      if (auto f = std::get_if<For>(&s.is)) {
-        const LoopFacts facts = loop_facts(*f);
-        sums.function = sums.function || (facts.function && !facts.updated.empty());
-        find_sums(f->body, loops, sums, steps * static_cast<double>(extent(*f)));
-      }
-      auto update = std::get_if<loops::Update>(&s.is);
-      if (update == nullptr) continue;
-      sums.locals.insert(update->local);
-      sums.steps = std::max(sums.steps, steps);
-      each_node(update->value, [&](Expr e) {
-        if (e->op != Op::load) return;
-        unsigned on = 0;
-        for (size_t l = 0; l < loops.size(); ++l)
-          for (const Affine& a : e->place)
-            if (loops::factor(a, loops[l])) on |= 1u << l;
-        sums.operands.emplace(e, on);
-      });
-    }
-  }
-  // Cycles of a step of blocks of sums: each waits for the one before it, two are added to at a time.
-  static double cycles(const Sums& sums, double block, double of_loads) {
-    return std::max({4.0, 0.5 * static_cast<double>(sums.locals.size()) * block, of_loads});
-  }
-  static constexpr double cycles_of_load = 0.5, cycles_of_line = 2;  // from the first cache, from others
-  struct RegisterBlock {
-    int m = 0, n = 0;  // copies of v and of u; 0: there is none
-    double cost = 0;   // of all steps of both loops
-  };
-  static constexpr double least_steps_before_a_function = 16, smaller_code = 0.002;
-  RegisterBlock register_block(const For& u, const For& v) const {
-    Sums sums;
-    find_sums(v.body, std::array{v.variable, u.variable}, sums);
-    bool v_sums = !loop_facts(v).updated.empty();
-    LoopFacts facts = loop_facts(u);
-    const double loads_v = sums.loads(1u);
-    if (sums.locals.empty() || loads_v == 0 || sums.function || (v_sums && facts.function) || facts.one_by_one ||
-        !facts.updated.empty() || !independent(program_, u))
-      return {};
-    // what follows sums is code for each of them, and short sums are no reason for more of it
-    const double most = facts.function ? 8 : 32;
-    if (facts.function && sums.steps < least_steps_before_a_function) return {};
-    const auto accumulators = static_cast<double>(sums.locals.size());
-    RegisterBlock best;
-    for (int n = 1; n <= 12 && n <= extent(u); ++n)
-      for (int m = 1; m <= 8 && int64_t(m) * v.width <= extent(v); ++m) {
-        double block = static_cast<double>(m) * n;
-        if (block > most || accumulators * block + loads_v * m + 1 > target_.registers) continue;
-        const double step =
-            cycles(sums, block, sums.cycles_of_loads(std::array{m, n}, [](Expr) { return cycles_of_load; }));
-        double blocks_v = ceil_div(extent(v), int64_t(m) * v.width), blocks_u = ceil_div(extent(u), n);
-        double cost = v_sums ? blocks_u * (blocks_v * sums.steps * step + accumulators * n * (m + 12))
-                             : blocks_u * blocks_v * (sums.steps * step + 3 * block + 4);
-        cost *= 1 + smaller_code * block;  // of equal ones
-        if (best.m == 0 || cost < best.cost) best = {m, n, cost};
-      }
-    return best;
-  }
-  // Steps of the loop w around the two of a block, if operands are shared by these as well, as in products of many small
-  // matrices that lie side by side: some rows of each with some columns, and more at once where there are few rows.
-  void share_further(For& w) {
-    For* const u = only_loop(w);
-    if (w.kind != For::Kind::serial || w.body.size() != 1 || u == nullptr || u->kind == For::Kind::vector ||
-        u->body.size() != 1)
-      return;
-    For* const v = only_loop(*u);
-    if (v == nullptr || v->kind != For::Kind::vector || !loop_facts(*v).updated.empty()) return;
-    const LoopFacts facts = loop_facts(w);
-    if (facts.function || facts.one_by_one || !facts.updated.empty() || !independent(program_, w)) return;
-    constexpr unsigned by_v = 1, by_u = 2, by_w = 4;
-    Sums sums;
-    find_sums(v->body, std::array{v->variable, u->variable, w.variable}, sums);
-    const auto accumulators = static_cast<double>(sums.locals.size());
-    const double of_u = sums.loads(by_v | by_u), of_w = sums.loads(by_v | by_w);
-    if (of_u == 0) return;
-    constexpr int64_t small = 16384;  // bytes of what stays in the first cache
-    const auto cycles_of = [&](Expr load) {
-      const loops::Buffer& b = program_.buffers[static_cast<size_t>(load->buffer)];
-      return elements(b.shape) * static_cast<int64_t>(size_of(b.dtype)) <= small ? cycles_of_load : cycles_of_line;
-    };
-    const auto cost = [&](int m, int n, int q) {
-      const double block = static_cast<double>(m) * n * q;
-      if (accumulators * block + m * std::min(of_u * n, std::max(1.0, of_w) * q) + 1 > target_.registers)
-        return std::numeric_limits<double>::infinity();
-      return ceil_div(extent(*v), int64_t(m) * v->width) * ceil_div(extent(*u), n) * ceil_div(extent(w), q) *
-             (1 + smaller_code * block) *
-             (sums.steps * cycles(sums, block, sums.cycles_of_loads(std::array{m, n, q}, cycles_of)) + 3 * block + 4);
-    };
-    constexpr int most_of_u = 12, most_of_w = 8;
-    constexpr double worthwhile = 0.8, as_good = 1.05;  // more of w than of equal ones: fewer loads
-    struct {
-      int m, n, q;
-      double cost;
-    } best = {v->copies, u->copies, 1, worthwhile * cost(v->copies, u->copies, 1)};
-    for (int q = 2; q <= most_of_w; ++q)
-      for (int n = 1; n <= most_of_u; ++n)
-        for (int m = 1; m <= v->copies; ++m)
-          if (extent(w) % q == 0 && extent(*u) % n == 0)
-            if (const double c = cost(m, n, q); c < (q > best.q && best.q > 1 ? as_good : 1) * best.cost)
-              best = {m, n, q, c};
-    if (best.q == 1) return;
-    v->copies = best.m;
-    u->kind = best.n > 1 ? For::Kind::unroll : For::Kind::serial;
-    u->copies = best.n;
-    w.kind = For::Kind::unroll;
-    w.copies = best.q;
-  }
-  bool block_registers(For& u, For& v) {
-    RegisterBlock best = register_block(u, v);
-    if (best.m == 0) return false;
-    v.copies = best.m;
-    if (best.n > 1) u.kind = For::Kind::unroll, u.copies = best.n;
-    return true;
-  }
-  static For* only_loop(For& f) {
-    For* only = nullptr;
-    for (Stmt& s : f.body)
-      if (auto inner = std::get_if<For>(&s.is)) {
-        if (only) return nullptr;
-        only = inner;
-      }
-    return only;
-  }
+  // ---- the loops around a vector loop ----
   // Loops from f inwards as long as there is nothing else in them, down to a vector loop, beside which statements may
   // stand, as a sum and what becomes of it; empty when there is none.
   static std::vector<For*> around_sums(For& f) {
@@ -361,7 +199,7 @@ class Scheduler {
     constexpr double worthwhile = 0.8, bytes_of_operation = 4;
     const size_t inside = loops.size() - 2;
     const auto cost = [&](size_t k) {
-      const RegisterBlock block = register_block(*loops[k], *loops.back());
+      const RegisterBlock block = register_block(program_, target_, *loops[k], *loops.back());
       if (block.m == 0) return std::numeric_limits<double>::infinity();
       std::vector<const For*> order(loops.begin(), loops.end());
       std::rotate(order.begin() + static_cast<ptrdiff_t>(k), order.begin() + static_cast<ptrdiff_t>(k) + 1,
@@ -427,6 +265,16 @@ class Scheduler {
 };
 
 }  // namespace
+
+loops::For* only_loop(loops::For& f) {
+  loops::For* only = nullptr;
+  for (Stmt& s : f.body)
+    if (auto inner = std::get_if<loops::For>(&s.is)) {
+      if (only) return nullptr;
+      only = inner;
+    }
+  return only;
+}
 
 static void exchange_loops(For& a, For& b) {  // all but the bodies
   std::swap(a.variable, b.variable);

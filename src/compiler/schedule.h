@@ -7,6 +7,7 @@
 namespace anvil::compiler {
 
 inline int64_t extent(const loops::For& f) { return f.end - f.begin; }
+inline double ceil_div(int64_t n, int64_t d) { return static_cast<double>((n + d - 1) / d); }
 inline int64_t steps_at_once(const loops::For& f) { return int64_t(f.width) * f.copies; }
 
 // A loop with all that is inside.
@@ -42,6 +43,19 @@ void move_loop(const std::vector<loops::For*>&, size_t k, size_t to);
 // Schedules such loops, the last of them a vector loop, where that reads across memory: across.cpp.
 bool walk_along_lines(Program&, const std::vector<loops::For*>&);
 void write_out_short_loops(Program&);  // short_loops.cpp
+
+// The loop among the statements of another one, null where there are several or none.
+loops::For* only_loop(loops::For&);
+
+// Of a vector loop v with sums and the loop u around it, the steps that are in flight at once: register_blocks.cpp.
+struct RegisterBlock {
+  int m = 0, n = 0;  // of v, in vectors, and of u; 0: there is none
+  double cost = 0;   // of all steps of both loops
+};
+RegisterBlock register_block(const Program&, const Target&, const loops::For& u, const loops::For& v);
+bool block_registers(const Program&, const Target&, loops::For& u, loops::For& v);  // whether there is one
+// Steps of the loop w around u as well, if these share operands and there is room.
+void share_further(const Program&, const Target&, loops::For& w);
 
 constexpr double function_weight = 14;  // of an elementary function, in additions
 
