@@ -271,8 +271,8 @@ class Packer {
     replace(*body.value, packed);
   }
 
-  // Two loops over few rows each are one if all accesses take them so; of operands that are small beside the nest a copy
-  // does: x1[i, 4*j + k] with j and i as t2[i, j, k].
+  // Two loops over few rows each are one if all accesses take them so; of other operands a copy does that is small
+  // beside the nest: x1[i, 4*j + k] with j and i as t2[i, j, k].
   void pack_for_one_loop(const Stmt& nest, const std::vector<For*>& loops, const Rows& body, Block& before) {
     const For &rows = *loops.back(), &next = *loops[loops.size() - 2];
     const int64_t n = rows.end - rows.begin;
@@ -282,10 +282,20 @@ class Packer {
       return;
     std::vector<const For*> all(loops.rbegin(), loops.rend());  // rows, next, ...
     if (body.sum != nullptr) all.insert(all.begin() + 2, body.sum);
+    const auto order_of = [&](Expr e) {
+      std::vector<const For*> order = {&rows, &next};
+      for (size_t k = 2; k < all.size(); ++k)
+        if (step(e, all[k]->variable) != 0) order.push_back(all[k]);
+      return order;
+    };
+    const auto steps_of = [](const std::vector<const For*>& of) {
+      int64_t steps = 1;
+      for (const For* f : of) steps *= f->end - f->begin;
+      return steps;
+    };
     std::unordered_map<Expr, Expr> packed;
-    int64_t most = 0, steps = 1;
+    int64_t most = 0;
     bool fits = false, written = false;
-    for (const For* f : all) steps *= f->end - f->begin;
     each_node(*body.value, [&](Expr e) {
       written = written || (e->op == Op::index) ||
                 (e->op == Op::load && root(program_, e->buffer) == root(program_, body.store->buffer));
@@ -293,14 +303,11 @@ class Packer {
       const int64_t by = step(e, rows.variable);
       if (step(e, next.variable) == n * by) return void(fits = fits || by == 1);
       packed[e] = nullptr;
-      most = std::max(most, elements(program_.buffers[static_cast<size_t>(e->buffer)].shape));
+      most = std::max(most, steps_of(order_of(e)));
     });
-    if (packed.empty() || !fits || written || most * least_uses > steps) return;
+    if (packed.empty() || !fits || written || most * least_uses > steps_of(all)) return;
     for (auto& [e, copied] : packed) {
-      std::vector<const For*> order = {&rows, &next};
-      for (size_t k = 2; k < all.size(); ++k)
-        if (step(e, all[k]->variable) != 0) order.push_back(all[k]);
-      const Pack& pack = copy(e, order, before);
+      const Pack& pack = copy(e, order_of(e), before);
       loops::add_origins(before[pack.place], loops::origins(nest));
       copied = pack.packed;
     }

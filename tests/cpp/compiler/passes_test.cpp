@@ -310,6 +310,16 @@ TEST(Layout, LoopsOverFewRowsAreOneByACopyOfWhatIsSmall) {
   }
 }
 
+// Nor by one that is as large as the nest.
+TEST(Layout, SmallOperandsAreNotCopiedForEachStepOfALongLoop) {
+  Builder b;
+  Var x = b.input(DType::f64, {7, 4000, 5}), w = b.input(DType::f64, {7, 5});
+  b.output(dot_general(x, w, {2}, {1}, {0}, {0}));
+  const std::string text = after(*b.g, "collapse");
+  EXPECT_EQ(text.find("x2p"), std::string::npos) << text;
+  expect_passes_agree(*b.g, numbers_for(*b.g), 1e-12);
+}
+
 // Crossproducts of many matrices, whose elements lie side by side: some of the matrices stay in the cache for all
 // products with their columns. Those left over follow.
 TEST(Blocks, WhatIsReadAgainStaysInTheCache) {
