@@ -122,7 +122,7 @@ void share_further(const Program& p, const Target& target, For& w) {
   For* const v = only_loop(*u);
   if (v == nullptr || v->kind != For::Kind::vector || !loop_facts(*v).updated.empty()) return;
   const LoopFacts facts = loop_facts(w);
-  if (facts.function || facts.one_by_one || !facts.updated.empty() || !independent(p, w)) return;
+  if (facts.function || facts.one_by_one || !facts.updated.empty() || !independent(p, w) || !independent(p, *u)) return;
   constexpr unsigned by_v = 1, by_u = 2, by_w = 4;
   Sums sums;
   find_sums(v->body, std::array{v->variable, u->variable, w.variable}, sums);
