@@ -29,7 +29,7 @@ for (type in c("f64", "f32")) {
       gigaflops <- 2 * count * prod(size) / 1e9
       cat(sprintf(
         "%s %5d of %2d x %2d times %2d x %3d: %5.1f GFlop/s, base R %5.2f\n", type, count, size[1], size[2], size[2],
-        size[3], gigaflops / least_seconds(function() multiply(x, y), 50L), gigaflops / least_seconds(by_r, 3L)
+        size[3], gigaflops / least_seconds(function() multiply(x, y), 500L), gigaflops / least_seconds(by_r, 3L)
       ))
     }
   }
