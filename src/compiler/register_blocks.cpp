@@ -122,13 +122,13 @@ void share_further(const Program& p, const Target& target, For& w) {
   For* const v = only_loop(*u);
   if (v == nullptr || v->kind != For::Kind::vector || !loop_facts(*v).updated.empty()) return;
   const LoopFacts facts = loop_facts(w);
-  if (facts.function || facts.one_by_one || !facts.updated.empty() || !independent(p, w) || !independent(p, *u)) return;
+  if (facts.function || facts.one_by_one || !facts.updated.empty()) return;
   constexpr unsigned by_v = 1, by_u = 2, by_w = 4;
   Sums sums;
   find_sums(v->body, std::array{v->variable, u->variable, w.variable}, sums);
   const auto accumulators = static_cast<double>(sums.locals.size());
   const double of_u = sums.loads(by_v | by_u), of_w = sums.loads(by_v | by_w);
-  if (of_u == 0) return;
+  if (of_u == 0 || !independent(p, w) || !independent(p, *u)) return;
   constexpr int64_t small = 16384;  // bytes of what stays in the first cache
   const auto cycles_of = [&](Expr load) {
     const loops::Buffer& b = p.buffers[static_cast<size_t>(load->buffer)];

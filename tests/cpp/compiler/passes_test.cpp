@@ -329,10 +329,7 @@ TEST(Blocks, WhatIsReadAgainStaysInTheCache) {
     b.output(dot_general(x, y, {1}, {1}, {0}, {0}));
     const compiler::Target target = {64, 32};
     expect_passes_agree(*b.g, numbers_for(*b.g), 1e-12, target);
-    std::string text;
-    for (const compiler::Stage& s : compiler::stages(*b.g, target))
-      if (s.name == "blocks") text = s.text;
-    return text;
+    return after(*b.g, "blocks", target);
   };
   const auto blocks = [](int64_t count, int columns, int k, int j, int64_t size) {
     const std::string all = std::to_string(columns);

@@ -56,7 +56,6 @@ TEST(Schedule, ProductsAreBlocksOfRegisters) {
   }
 }
 
-// A transposed matrix, more than a cache holds, times a few columns: it is read once, for all of them.
 // Products of many small matrices, of which the vectors hold the same element: of the rows of one and the columns of
 // the other some are in registers together.
 TEST(Schedule, SmallProductsShareRowsAndColumns) {
@@ -84,6 +83,7 @@ TEST(Schedule, SmallProductsShareRowsAndColumns) {
   }
 }
 
+// A transposed matrix, more than a cache holds, times a few columns: it is read once, for all of them.
 TEST(Schedule, ALargeOperandIsReadOnce) {
   Builder b;
   b.output(dot_general(b.input(DType::f32, {1000, 900}), b.input(DType::f32, {1000, 3}), {0}, {0}, {}, {}));
