@@ -79,6 +79,8 @@ void find_sums(const Block& b, std::span<const Variable> loops, Sums& sums, doub
 double cycles(const Sums& sums, double block, double of_loads) {
   return std::max({4.0, 0.5 * static_cast<double>(sums.locals.size()) * block, of_loads});
 }
+// Of all its steps, and of the stores that follow.
+double cycles_of_block(const Sums& sums, double block, double step) { return sums.steps * step + 3 * block + 4; }
 constexpr double cycles_of_load = 0.5, cycles_of_line = 2;  // from the first cache, from others
 constexpr double least_steps_before_a_function = 16, smaller_code = 0.002;
 
@@ -106,7 +108,7 @@ RegisterBlock register_block(const Program& p, const Target& target, const For& 
           cycles(sums, block, sums.cycles_of_loads(std::array{m, n}, [](Expr) { return cycles_of_load; }));
       double blocks_v = ceil_div(extent(v), int64_t(m) * v.width), blocks_u = ceil_div(extent(u), n);
       double cost = v_sums ? blocks_u * (blocks_v * sums.steps * step + accumulators * n * (m + 12))
-                           : blocks_u * blocks_v * (sums.steps * step + 3 * block + 4);
+                           : blocks_u * blocks_v * cycles_of_block(sums, block, step);
       cost *= 1 + smaller_code * block;  // of equal ones
       if (best.m == 0 || cost < best.cost) best = {m, n, cost};
     }
@@ -138,9 +140,9 @@ void share_further(const Program& p, const Target& target, For& w) {
     const double block = static_cast<double>(m) * n * q;
     if (accumulators * block + m * std::min(of_u * n, std::max(1.0, of_w) * q) + 1 > target.registers)
       return std::numeric_limits<double>::infinity();
+    const double step = cycles(sums, block, sums.cycles_of_loads(std::array{m, n, q}, cycles_of));
     return ceil_div(extent(*v), int64_t(m) * v->width) * ceil_div(extent(*u), n) * ceil_div(extent(w), q) *
-           (1 + smaller_code * block) *
-           (sums.steps * cycles(sums, block, sums.cycles_of_loads(std::array{m, n, q}, cycles_of)) + 3 * block + 4);
+           (1 + smaller_code * block) * cycles_of_block(sums, block, step);
   };
   constexpr int most_of_u = 12, most_of_w = 8;
   constexpr double worthwhile = 0.8, as_good = 1.05;  // more of w than of equal ones: fewer loads
