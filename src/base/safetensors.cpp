@@ -42,7 +42,7 @@ std::string quoted(std::string_view name) {
   while (n < name.size() && n < 60) n += std::max<size_t>(1, utf8_length(name.substr(n)));
   std::string text = "\"" + std::string(name.substr(0, n)) + (n < name.size() ? "...\"" : "\"");
   std::replace_if(
-      text.begin(), text.end(), [](char c) { return c >= 0 && c < ' '; }, ' ');
+      text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
   return text;
 }
 

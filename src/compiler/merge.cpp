@@ -224,28 +224,26 @@ class Merger {
   // Before the node `end`, into a loop before that, or further forward.
   void insert(Nodes& list, size_t end, NodePtr n, bool again) {
     const size_t first = end > furthest ? end - furthest : 0;
+    const auto takes = [&](const Node& x) { return (!again || changes_no_places(x)) && fits(x, *n); };
     size_t place = end;
     for (; place > first; --place) {
-      Node& x = *list[place - 1];
-      if ((!again || changes_no_places(x)) && fits(x, *n)) {
-        join(x, std::move(n));
-        if (!changes_no_places(x)) return;
-        NodePtr joined = take(list, place - 1);  // shares more with what is before it now
-        return insert(list, place - 1, std::move(joined), true);
-      }
-      if (conflict(x.touched, n->touched)) break;
+      if (takes(*list[place - 1])) return insert_into(list, place - 1, place - 1, std::move(n));
+      if (conflict(list[place - 1]->touched, n->touched)) break;
     }
     for (size_t k = place; k-- > first;)
-      if (changes_no_places(*list[k]) && changes_no_places(*n) && fits(*list[k], *n) && may_follow(list, k, end)) {
-        NodePtr before = take(list, k);
-        join(*before, std::move(n));
-        return insert(list, end - 1, std::move(before), true);
-      }
+      if (takes(*list[k]) && may_follow(list, k, end)) return insert_into(list, k, end - 1, std::move(n));
     // What makes one number goes as far forward as it can, out of the way.
     const auto store = std::get_if<loops::Store>(&n->stmt.is);
     const bool early = std::holds_alternative<loops::Declare>(n->stmt.is) ||
                        std::holds_alternative<loops::Bind>(n->stmt.is) || (store && is_number(store->buffer));
     list.insert(at(list, early ? place : end), std::move(n));
+  }
+  // Into the loop at k, which goes to `place`. It shares more with what is before it then.
+  void insert_into(Nodes& list, size_t k, size_t place, NodePtr n) {
+    NodePtr x = take(list, k);
+    join(*x, std::move(n));
+    if (changes_no_places(*x)) return insert(list, place, std::move(x), true);
+    list.insert(at(list, place), std::move(x));
   }
   // The loops of a product of matrices change places later.
   static bool changes_no_places(const Node& n) { return n.product < 3; }

@@ -78,6 +78,18 @@ TEST(Fusion, ANestThatTookAnotherLooksForAPartnerAgain) {
   const loops::Program p = expect_passes_agree(*b.g, numbers_for(*b.g), 1e-12);
   EXPECT_EQ(p.body.size(), 1u) << print(p);
 }
+// What stands between a batch of products and those who read them, here a cumulated sum, comes before them: each product
+// is one step's own.
+TEST(Fusion, ProductsFollowWhatTheirReadersWaitFor) {
+  Builder b;
+  Var x = b.input(DType::f32, {5, 20, 3}), y = b.input(DType::f32, {5, 3, 20}), w = b.input(DType::f32, {20, 20});
+  Var product = transpose(dot_general(x, y, {2}, {1}, {0}, {0}), {1, 2, 0});
+  Var e = exp(product + broadcast_in_dim(cumsum(w, 0), product.shape(), {0, 1}));
+  b.output(e / broadcast_in_dim(reduce_sum(e, {0}), e.shape(), {1, 2}));
+  transform::optimize(*b.g);
+  const std::string text = print(expect_passes_agree(*b.g, numbers_for(*b.g), 1e-5));
+  EXPECT_EQ(text.find("f32[20, 20, 5] temporary"), std::string::npos) << text;
+}
 TEST(Fusion, ProductsOfOneOperandWithItself) {
   for (int64_t n : {4, 17}) {
     Builder b;
