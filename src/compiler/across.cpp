@@ -23,7 +23,6 @@ namespace {
 
 using loops::For;
 
-constexpr int64_t line = 64, small = 16384;     // bytes of a cache line; of what stays in the cache anyway
 constexpr int least = 4, usual = 8, most = 16;  // steps at once
 
 constexpr size_t none = size_t(-1);
@@ -39,7 +38,7 @@ size_t loop_along_reads(const Program& p, const std::vector<For*>& loops) {
       const Affine offset = place ? linear(p, b, *place) : Affine{};
       const loops::Buffer& buffer = p.buffers[static_cast<size_t>(b)];
       if (kind != AccessKind::read || std::abs(loops::factor(offset, v.variable)) <= 1 ||
-          elements(buffer.shape) * static_cast<int64_t>(size_of(buffer.dtype)) <= small)
+          elements(buffer.shape) * static_cast<int64_t>(size_of(buffer.dtype)) <= first_cache)
         return;
       size_t k = 0;
       while (k + 1 < loops.size() && loops::factor(offset, loops[k]->variable) != 1) ++k;
@@ -56,7 +55,7 @@ bool leaves_lines_open(const Program& p, const For& v, const For& next) {
     const auto& store = std::get<loops::Store>(s.is);
     const Affine offset = linear(p, store.buffer, store.place);
     const auto bytes = static_cast<int64_t>(size_of(p.buffers[static_cast<size_t>(store.buffer)].dtype));
-    return extent(v) * bytes < line && loops::factor(offset, v.variable) == 1 &&
+    return extent(v) * bytes < loops::cache_line && loops::factor(offset, v.variable) == 1 &&
            loops::factor(offset, next.variable) == extent(v);
   });
 }

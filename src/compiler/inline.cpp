@@ -23,7 +23,6 @@ namespace {
 
 constexpr int most_moved_nodes = 80;  // of an expression that moves
 constexpr int light_ops = 4, light_loads = 2;
-constexpr int64_t bytes_of_line = 64;
 constexpr int64_t least_of_slice = 1 << 13;  // elements
 
 // for each buffer: where it changes, and who reads it
@@ -207,14 +206,15 @@ class Inliner {
       slice *= shape[d];
       if (apart == 0 && value->op == Op::load) apart = std::abs(loops::step(program_, value, f.variables[d]));
     }
-    return sliced && slice >= least_of_slice && apart * static_cast<int64_t>(size_of(value->dtype)) >= bytes_of_line;
+    return sliced && slice >= least_of_slice &&
+           apart * static_cast<int64_t>(size_of(value->dtype)) >= loops::cache_line;
   }
 
-  bool decide(const Stmt& only, int id) {
-    const auto& store = std::get<loops::Store>(only.is);
-    Facts& f = facts(store.buffer);
+  // Whether the value that a producer stores is made where it is read instead.
+  bool goes_to_readers(const loops::Store& store, int id) {
+    const Facts& f = facts(store.buffer);
     if (f.uses.empty()) return false;
-    if (f.viewed) return decide_viewed(only, id);
+    if (f.viewed) return lies_closer_before(store, id);
     Cost c = cost(store.value);
     bool moves_data = !c.heavy && c.ops == 0 && c.loads <= 1;
     bool light = !c.heavy && c.ops <= light_ops && c.loads <= light_loads;
@@ -234,13 +234,11 @@ class Inliner {
       if (!beside && keeps_slice_together(store.value, f, shape, u)) return false;
       if (!unchanged(store.value, id, u)) return false;
     }
-    move(f, only);
     return true;
   }
   // Moved data that is stored for its views: whether all that read it directly have it closer together where it was.
-  bool decide_viewed(const Stmt& only, int id) {
-    const auto& store = std::get<loops::Store>(only.is);
-    Facts& f = facts(store.buffer);
+  bool lies_closer_before(const loops::Store& store, int id) {
+    const Facts& f = facts(store.buffer);
     if (store.value->op != Op::load) return false;
     bool closer = false;
     for (const Use& u : f.uses) {
@@ -251,12 +249,13 @@ class Inliner {
       if (before > here) return false;
       closer = closer || before < here;
     }
-    if (closer) move(f, only);
     return closer;
   }
-  static void move(Facts& f, const Stmt& only) {
+  void move(const Stmt& only) {
+    const auto& store = std::get<loops::Store>(only.is);
+    Facts& f = facts(store.buffer);
     f.moved = true;
-    f.value = std::get<loops::Store>(only.is).value;
+    f.value = store.value;
     f.origins = &only.origins;  // statements stay where they are until all are rewritten
   }
 
@@ -304,7 +303,7 @@ class Inliner {
         each_block(s, [&](Block& b) { rewrite_block(b); });
       }
       const Stmt* only = nullptr;
-      if (producer(s, id, only)) decide(*only, id);
+      if (producer(s, id, only) && goes_to_readers(std::get<loops::Store>(only->is), id)) move(*only);
     }
   }
 

@@ -131,10 +131,9 @@ void share_further(const Program& p, const Target& target, For& w) {
   const auto accumulators = static_cast<double>(sums.locals.size());
   const double of_u = sums.loads(by_v | by_u), of_w = sums.loads(by_v | by_w);
   if (of_u == 0 || !independent(p, w) || !independent(p, *u)) return;
-  constexpr int64_t small = 16384;  // bytes of what stays in the first cache
   const auto cycles_of = [&](Expr load) {
     const loops::Buffer& b = p.buffers[static_cast<size_t>(load->buffer)];
-    return elements(b.shape) * static_cast<int64_t>(size_of(b.dtype)) <= small ? cycles_of_load : cycles_of_line;
+    return elements(b.shape) * static_cast<int64_t>(size_of(b.dtype)) <= first_cache ? cycles_of_load : cycles_of_line;
   };
   const auto cost = [&](int m, int n, int q) {
     const double block = static_cast<double>(m) * n * q;

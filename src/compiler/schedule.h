@@ -6,6 +6,8 @@
 
 namespace anvil::compiler {
 
+constexpr int64_t first_cache = 16384;  // bytes of a buffer that stays in the processor's first cache
+
 inline int64_t extent(const loops::For& f) { return f.end - f.begin; }
 inline double ceil_div(int64_t n, int64_t d) { return static_cast<double>((n + d - 1) / d); }
 inline int64_t steps_at_once(const loops::For& f) { return int64_t(f.width) * f.copies; }

@@ -87,7 +87,8 @@ struct Call {  // of a function of the runtime, see runtime/functions.h
 };
 struct Swap {
   BufferId first, second;
-};  // exchange the memory of two buffers of one type
+};                                  // exchange the memory of two buffers of one type
+constexpr int64_t cache_line = 64;  // bytes that come from memory together
 struct Prefetch {
   BufferId buffer;
   Index place;

@@ -292,7 +292,7 @@ double Analysis::size(const Stmt& s) const {
                         [&](const If& i) { return 4 + size(i.yes) + size(i.no) + nodes(i.condition); },
                         [&](const Call& c) { return 4 + 2.0 * double(c.buffers.size() + c.numbers.size()); },
                         [&](const Swap&) { return 4.0; },
-                        [&](const loops::Prefetch& f) { return 1 + double(f.bytes) / cache_line; },
+                        [&](const loops::Prefetch& f) { return 1 + double(f.bytes) / loops::cache_line; },
                         [&](const loops::Contraction& c) { return 10 + 2.0 * double(contraction_numbers(c)); },
                         [&](const auto& simple) { return 1 + nodes(simple.value); },
                     },

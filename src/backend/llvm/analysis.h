@@ -20,8 +20,7 @@ using loops::LocalId;
 using loops::Program;
 using loops::Variable;
 
-constexpr int most_axes = 6;        // nested loops that are blocked
-constexpr int64_t cache_line = 64;  // bytes
+constexpr int most_axes = 6;  // nested loops that are blocked
 
 // Of one For, While or If, with all it contains.
 struct Facts {

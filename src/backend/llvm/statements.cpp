@@ -228,7 +228,7 @@ void Emitter::emit(const loops::Prefetch& s) {
   depends(in, offset);
   each_coordinate(in.axes, [&](const Coordinate& c) {
     Value first = pointer(s.buffer, offset, c, 0);
-    for (int64_t at = 0; at < s.bytes; at += cache_line)
+    for (int64_t at = 0; at < s.bytes; at += loops::cache_line)
       b_.CreateIntrinsic(
           llvm::Intrinsic::prefetch, {ptr_},
           {advance(first, i64(at)), b_.getInt32(to_read), b_.getInt32(into_all_caches), b_.getInt32(of_data)});
