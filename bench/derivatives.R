@@ -3,10 +3,7 @@
 # numbers. Medians in milliseconds, with the gradient's and the value's time apart. Forward mode: of loops, of
 # one scalar and of the recursion, the time of value and tangent as a multiple of the value's. A Hessian.
 suppressPackageStartupMessages(library(anvil))
-median_ms <- function(f, times = 5L) {
-  f()
-  round(1000 * stats::median(replicate(times, system.time(f())[["elapsed"]])), 1)
-}
+source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))), "timing.R"))
 recursion <- function(n) {
   function(a, e) {
     last <- nv_while(list(i = nv_scalar(2L), y = e), \(i, y) i <= n, \(i, y) {
@@ -26,7 +23,8 @@ for (n in c(1e4L, 1e5L, 1e6L)) {
   e <- nv_tensor(rnorm(n), "f64")
   value <- jit(recursion(n))
   slope <- jit(gradient(recursion(n)))
-  cat(sprintf("recursion, %7d steps: value %6.1f ms, gradient %6.1f ms, largest memory %.0f MB\n", n, median_ms(\() value(a, e)), median_ms(\() slope(a, e)), peak_mb()))
+  t <- median_ms(list(\() value(a, e), \() slope(a, e)), 5L)
+  cat(sprintf("recursion, %7d steps: value %6.1f ms, gradient %6.1f ms, largest memory %.0f MB\n", n, t[1L], t[2L], peak_mb()))
 }
 x <- nv_tensor(runif(1e6, 0.9, 1.1), "f64")
 w <- nv_tensor(rnorm(1e6), "f64")
@@ -37,7 +35,8 @@ of <- list(
 for (name in names(of)) {
   value <- jit(of[[name]])
   slope <- jit(gradient(of[[name]]))
-  cat(sprintf("%-8s of 1e6: value %6.1f ms, gradient %6.1f ms\n", name, median_ms(\() value(x)), median_ms(\() slope(x))))
+  t <- median_ms(list(\() value(x), \() slope(x)), 5L)
+  cat(sprintf("%-8s of 1e6: value %6.1f ms, gradient %6.1f ms\n", name, t[1L], t[2L]))
 }
 
 # Forward mode keeps nothing: the largest memory is that of two runs of different length.
@@ -47,7 +46,8 @@ scalars <- function(n) {
 forward <- function(name, f, args, tangents, calls = 1L) {
   value <- jit(f)
   both <- jit(jvp(f))
-  t <- c(median_ms(\() for (k in seq_len(calls)) do.call(value, args)), median_ms(\() for (k in seq_len(calls)) both(args, tangents))) / calls
+  repeated <- function(f, ...) function() for (k in seq_len(calls)) f(...)
+  t <- median_ms(list(repeated(do.call, value, args), repeated(both, args, tangents)), 5L) / calls
   cat(sprintf("forward, %-22s value %8.3f ms, with tangent %8.3f ms (%.2f), largest memory %.0f MB\n", name, t[1L], t[2L], t[2L] / t[1L], peak_mb()))
 }
 at <- nv_scalar(0.5, "f64")
@@ -70,13 +70,5 @@ loss <- function(b, x, y) {
 }
 slopes <- jit(gradient(loss, "b"))
 curvature <- jit(hessian(loss, "b"))
-seconds <- function(f, times = 31L) {
-  f()
-  stats::median(replicate(times, {
-    start <- Sys.time()
-    f()
-    as.double(Sys.time() - start, units = "secs")
-  }))
-}
-times <- 1000 * c(seconds(\() slopes(at, design, response)), seconds(\() curvature(at, design, response)))
+times <- median_ms(list(\() slopes(at, design, response), \() curvature(at, design, response)))
 cat(sprintf("hessian of 20 parameters: gradient %.2f ms, hessian %.2f ms, ratio %.1f\n", times[1L], times[2L], times[2L] / times[1L]))

@@ -4,7 +4,7 @@
 #
 #   Rscript bench/few_columns.R [SIZE]
 suppressPackageStartupMessages(library(anvil))
-source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))), "turns.R"))
+source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))), "timing.R"))
 anvil_threads(1L)
 set.seed(1)
 size <- as.integer(c(commandArgs(TRUE), 1000L)[1L])

@@ -1,7 +1,7 @@
 # Sums of groups (rowsum()) and random numbers, in milliseconds beside base R: sums go row by row, some
 # columns at once (src/compiler/rows.cpp), and blocks of random bits fill vector registers (src/compiler/schedule.cpp).
 suppressPackageStartupMessages(library(anvil))
-source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))), "turns.R"))
+source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))), "timing.R"))
 set.seed(1)
 rows <- 100000L
 for (columns in c(16L, 64L)) {

@@ -1,7 +1,7 @@
 # What nv_index() costs, compiled: the matrix product, a 5 x 5 convolution with its gradient, distances of all pairs and
 # attention, each beside the same composed by hand. Medians in milliseconds of runs in turns.
 suppressPackageStartupMessages(library(anvil))
-source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))), "turns.R"))
+source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))), "timing.R"))
 compare <- function(what, by_index, by_hand, ...) {
   by_index <- jit(by_index)
   by_hand <- jit(by_hand)

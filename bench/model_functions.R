@@ -5,15 +5,11 @@
 #   R_LIBS=build/library Rscript bench/model_functions.R [threads]
 
 suppressMessages(library(anvil))
+source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))), "timing.R"))
 threads <- as.integer(commandArgs(trailingOnly = TRUE)[1])
 if (!is.na(threads)) anvil_threads(threads)
 set.seed(1)
 
-seconds <- function(f) {
-  start <- Sys.time()
-  f()
-  as.numeric(Sys.time() - start, units = "secs")
-}
 stored <- function(f, tensors) {
   utils::capture.output(text <- do.call(nv_inspect, c(list(f, "loops"), tensors)))
   lines <- grep(" temporary at ", strsplit(text, "\n")[[1]], value = TRUE)
@@ -26,9 +22,9 @@ compare <- function(what, f, plain, base, ..., runs = 15L) {
   compiled <- list(jit(f), jit(plain))
   for (g in compiled) do.call(g, tensors)
   # in turns, as the machine may be busy
-  run <- function(i) vapply(compiled, function(g) seconds(function() do.call(g, tensors)), 0)
-  ms <- 1000 * apply(vapply(seq_len(runs), run, numeric(2L)), 1L, min)
-  r <- if (is.null(base)) NA else 1000 * min(replicate(2L, seconds(function() do.call(base, arrays))))
+  run <- function(i) vapply(compiled, function(g) run_ms(function() do.call(g, tensors)), 0)
+  ms <- apply(vapply(seq_len(runs), run, numeric(2L)), 1L, min)
+  r <- if (is.null(base)) NA else min(replicate(2L, run_ms(function() do.call(base, arrays))))
   mb <- c(stored(f, tensors), stored(plain, tensors)) / 1e6
   cat(sprintf("%-34s %9.3f ms, plain %9.3f ms, R %9.1f ms; stored %8.2f MB, plain %8.2f MB\n", what, ms[1], ms[2], r, mb[1], mb[2]))
 }

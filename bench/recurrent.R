@@ -2,7 +2,7 @@
 # gradient by both weights, in milliseconds, beside the value in base R. Small batches wait for memory unless the products of all
 # steps are made as one (src/transform/step_products.cpp).
 suppressPackageStartupMessages(library(anvil))
-source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))), "turns.R"))
+source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))), "timing.R"))
 steps <- 200L
 inputs <- 128L
 units <- 256L

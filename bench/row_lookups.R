@@ -3,19 +3,8 @@
 #
 #   Rscript bench/row_lookups.R
 suppressMessages(library(anvil))
+source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))), "timing.R"))
 anvil_threads(1)
-
-seconds <- function(f, ..., least = 0.5) {
-  f(...)
-  times <- numeric()
-  until <- as.numeric(Sys.time()) + least
-  while (length(times) < 5 || as.numeric(Sys.time()) < until) {
-    start <- as.numeric(Sys.time())
-    f(...)
-    times <- c(times, as.numeric(Sys.time()) - start)
-  }
-  min(times)
-}
 
 set.seed(1)
 gather <- jit(function(table, i) table[, i])
@@ -30,9 +19,9 @@ for (case in list(c(16, 400000), c(32, 200000), c(64, 100000), c(64, 1000), c(25
   table <- nv_tensor(numbers, "f32")
   i <- nv_tensor(places, "i32")
   g <- nv_tensor(matrix(runif(width * lookups), width), "f32")
-  ns <- 1e9 / lookups
-  cat(sprintf("%5.0f %7.0f %7.0f: %6.1f %6.1f; %6.1f\n", width, rows, lookups, ns * seconds(gather, table, i),
-    ns * seconds(function() numbers[, places]), ns * seconds(scatter, table, i, g)))
+  ns <- 1e6 / lookups
+  cat(sprintf("%5.0f %7.0f %7.0f: %6.1f %6.1f; %6.1f\n", width, rows, lookups, ns * least_ms(function() gather(table, i)),
+    ns * least_ms(function() numbers[, places]), ns * least_ms(function() scatter(table, i, g))))
 }
 
 # Sums at a table of places: they go through it as it lies in memory.
@@ -49,5 +38,5 @@ stopifnot(all.equal(as.numeric(as_array(sums(x, at, tensor))), as.numeric(tapply
 by_r <- function() rowsum(as.numeric(u), as.integer(places), reorder = FALSE)
 cat(sprintf(
   "a matrix of 1000 x 1000 places in 1000 sums: ns for one by anvil %.2f, by R's rowsum() %.2f\n",
-  1e9 / side^2 * seconds(sums, x, at, tensor), 1e9 / side^2 * seconds(by_r)
+  1e6 / side^2 * least_ms(function() sums(x, at, tensor)), 1e6 / side^2 * least_ms(by_r)
 ))

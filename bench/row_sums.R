@@ -2,7 +2,7 @@
 # base R: what a cache does not hold is read in the order of memory (src/compiler/streams.cpp). Then variances and correlations of
 # vectors, which are read once (src/transform/centred_sums.cpp).
 suppressPackageStartupMessages(library(anvil))
-source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))), "turns.R"))
+source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))), "timing.R"))
 along <- function(v, x) nv_broadcast_to(v, shape(x))
 spread <- function(x) {
   apart <- x - along(nv_reduce_mean(x, 2L, drop = FALSE), x)

@@ -4,6 +4,7 @@
 #
 #   Rscript bench/shared_keys.R
 suppressPackageStartupMessages(library(anvil))
+source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))), "timing.R"))
 anvil_threads(1L)
 set.seed(1)
 examples <- 4L
@@ -34,16 +35,10 @@ by_r <- function() {
   }
   result
 }
-least <- function(f) min(vapply(1:30, function(n) system.time(f())[["elapsed"]], 0))
 for (type in c("f32", "f64")) {
   tensors <- lapply(list(q, k, v), nv_tensor, dtype = type)
   run <- jit(decode)
   call <- function() do.call(run, tensors)
   stopifnot(all.equal(as_array(call()), by_r(), tolerance = if (type == "f32") 1e-4 else 1e-10, check.attributes = FALSE))
-  times <- vapply(1:100, function(n) {
-    start <- as.numeric(Sys.time())
-    call()
-    as.numeric(Sys.time()) - start
-  }, 0)
-  cat(sprintf("%s: %.2f ms; base R, in double precision: %.1f ms\n", type, 1e3 * min(times), 1e3 * least(by_r)))
+  cat(sprintf("%s: %.2f ms; base R, in double precision: %.1f ms\n", type, least_ms(call, 100L), least_ms(by_r)))
 }

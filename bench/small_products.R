@@ -3,15 +3,9 @@
 #
 #   Rscript bench/small_products.R
 suppressPackageStartupMessages(library(anvil))
+source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))), "timing.R"))
 anvil_threads(1L)
 set.seed(1)
-least_seconds <- function(f, times) {
-  min(vapply(seq_len(times), function(i) {
-    start <- as.numeric(Sys.time())
-    f()
-    as.numeric(Sys.time()) - start
-  }, 0))
-}
 for (type in c("f64", "f32")) {
   for (count in c(1000L, 1024L, 10000L)) {
     for (size in list(c(3L, 3L, 3L), c(8L, 8L, 8L), c(8L, 40L, 8L), c(12L, 12L, 12L), c(4L, 64L, 100L))) {
@@ -26,10 +20,10 @@ for (type in c("f64", "f32")) {
       x <- nv_tensor(a, type)
       y <- nv_tensor(b, type)
       stopifnot(all.equal(as_array(multiply(x, y)), by_r(), tolerance = if (type == "f32") 1e-5 else 1e-12))
-      gigaflops <- 2 * count * prod(size) / 1e9
+      megaflops <- 2 * count * prod(size) / 1e6
       cat(sprintf(
         "%s %5d of %2d x %2d times %2d x %3d: %5.1f GFlop/s, base R %5.2f\n", type, count, size[1], size[2], size[2],
-        size[3], gigaflops / least_seconds(function() multiply(x, y), 500L), gigaflops / least_seconds(by_r, 3L)
+        size[3], megaflops / least_ms(function() multiply(x, y), 500L), megaflops / least_ms(by_r, 3L)
       ))
     }
   }

@@ -4,10 +4,11 @@
 #   Rscript bench/small_solves.R
 
 suppressPackageStartupMessages(library(anvil))
-source_file <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))
+bench <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
+source(file.path(bench, "timing.R"))
 folder <- tempfile()
 dir.create(folder)
-invisible(file.copy(file.path(dirname(source_file), "small_solves.c"), folder))
+invisible(file.copy(file.path(bench, "small_solves.c"), folder))
 writeLines("PKG_CFLAGS = -O3 -march=native", file.path(folder, "Makevars"))
 old <- setwd(folder)
 stopifnot(system2(file.path(R.home("bin"), "R"), c("CMD", "SHLIB", "small_solves.c"), stdout = FALSE) == 0L)
@@ -26,12 +27,7 @@ in_c <- function() .C("small_solves", a, b, x = numeric(n * count), n, count)$x
 ours <- jit(function(a, b) nv_solve(a, b))
 stopifnot(max(abs(t(as_array(ours(a_first, b_first))) - matrix(in_c(), n))) < 1e-6)
 
-once <- function(f) {
-  start <- Sys.time()
-  f()
-  1000 * as.double(Sys.time() - start, units = "secs")
-}
 # .C() copies its arguments: that is taken off by a call that solves nothing.
 calls <- list(in_c, function() .C("small_solves", a, b, x = numeric(n * count), n, 0L), function() ours(a_first, b_first))
-times <- apply(replicate(51L, vapply(calls, once, 0)), 1L, stats::median)
+times <- apply(replicate(51L, vapply(calls, run_ms, 0)), 1L, stats::median)
 cat(sprintf("C %.2f ms, anvil %.2f ms, ratio %.2f\n", times[1L] - times[2L], times[3L], times[3L] / (times[1L] - times[2L])))

@@ -2,6 +2,7 @@
 # run; medians in milliseconds. Run in this folder after
 #   R CMD SHLIB -o build/sort_peers.so sort_peers.cpp
 suppressPackageStartupMessages(library(anvil))
+source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))), "timing.R"))
 invisible(dyn.load(file.path("build", "sort_peers.so")))
 n <- 1e6
 set.seed(1)
@@ -16,10 +17,6 @@ measure <- function(x, dtype) {
     std_sort = function() .Call("peer_sort", x),
     anvil_order = function() ordered(t), r_order = function() order(x, method = "radix")
   )
-  times <- replicate(15, vapply(functions, function(f) {
-    gc()
-    system.time(f())[["elapsed"]]
-  }, 0))
-  round(1000 * apply(times, 1, median), 1)
+  round(median_ms(functions, 15L), 1)
 }
 print(rbind(f64 = measure(rnorm(n), "f64"), i32 = measure(sample.int(1e9, n), "i32")))

@@ -4,7 +4,7 @@
 #
 #   Rscript bench/step_slices.R
 suppressPackageStartupMessages(library(anvil))
-source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))), "turns.R"))
+source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))), "timing.R"))
 anvil_threads(1L)
 set.seed(1)
 

@@ -3,7 +3,7 @@
 #
 #   Rscript bench/strided_convolutions.R
 suppressPackageStartupMessages(library(anvil))
-source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))), "turns.R"))
+source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))), "timing.R"))
 anvil_threads(1L)
 set.seed(1)
 normal <- function(...) nv_tensor(array(rnorm(prod(...)), c(...)), "f32")

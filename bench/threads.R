@@ -1,19 +1,11 @@
 # Compiled programs on one thread and on several: Rscript bench/threads.R [threads]
 # The least of 60 runs each, so that what other processes do counts as little as possible; milliseconds.
 suppressMessages(library(anvil))
+source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))), "timing.R"))
 
 arguments <- commandArgs(TRUE)
 threads <- if (length(arguments) > 0) as.integer(arguments[1]) else anvil_threads()
 local_default_dtypes("f64")
-
-least <- function(f, x) {
-  f(x)
-  min(replicate(60, {
-    start <- Sys.time()
-    f(x)
-    as.numeric(Sys.time() - start, units = "secs")
-  })) * 1e3
-}
 
 set.seed(1)
 long <- nv_tensor(runif(4e6))
@@ -43,7 +35,7 @@ work <- list(
 cat(sprintf("%-26s %10s %10s %6s\n", "", "1 thread", paste(threads, "threads"), "ratio"))
 for (name in names(work)) {
   f <- jit(work[[name]][[1L]])
-  one <- with_threads(1, least(f, work[[name]][[2L]]))
-  several <- with_threads(threads, least(f, work[[name]][[2L]]))
+  one <- with_threads(1, least_ms(function() f(work[[name]][[2L]]), 60L))
+  several <- with_threads(threads, least_ms(function() f(work[[name]][[2L]]), 60L))
   cat(sprintf("%-26s %10.3f %10.3f %6.2f\n", name, one, several, one / several))
 }

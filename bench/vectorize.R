@@ -3,7 +3,7 @@
 # Medians in milliseconds, with the memory of results collected before each run, as it is in a loop that
 # keeps none of them.
 suppressPackageStartupMessages(library(anvil))
-source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))), "turns.R"))
+source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))), "timing.R"))
 set.seed(1)
 n <- 512L
 sizes <- c(64L, 128L, 128L, 10L)
