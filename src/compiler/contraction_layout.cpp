@@ -1,6 +1,6 @@
 // How results of contractions lie in memory: a batch comes last, so that each product lies together, and the
 // other dimensions as what they are read together with. Where no batch comes first, dimensions of one operand
-// change places with each other only.
+// change places with each other only, and not for sums that can run side by side.
 //
 //   contract b, j, i, p: t1[b, i, j] = sum of ...     contract b, j, i, p: t1[i, j, b] = sum of ...
 //   for b, for j, for i: ... t1[b, i, j]              for b, for j, for i: ... t1[i, j, b]
@@ -15,6 +15,8 @@ namespace {
 
 using loops::Contraction;
 using loops::For;
+
+constexpr int64_t enough_lanes = 8;  // for sums that run side by side
 
 class ResultLayouts {
  public:
@@ -36,8 +38,9 @@ class ResultLayouts {
   struct Result {
     bool fixed = false;
     const Contraction* made = nullptr;
-    Order read;         // as what its readers access besides lies, or as their loops run, innermost first
-    double visits = 0;  // of those
+    Order read;           // as what its readers access besides lies, or as their loops run, innermost first
+    double visits = 0;    // of those
+    bool summed = false;  // along the first one, and nothing else is read
   };
   Result& result(BufferId b) { return results_[static_cast<size_t>(b)]; }
 
@@ -68,6 +71,7 @@ class ResultLayouts {
     if (visits <= r.visits) return;
     r.visits = visits;
     const Affine beside = largest_beside(b, s);
+    r.summed = std::holds_alternative<loops::Update>(s.is) && beside.terms.empty();
     const auto distance = [&](size_t d) {  // in what is accessed besides
       int64_t least = INT64_MAX;
       for (const loops::Term& t : place[d].terms)
@@ -124,7 +128,7 @@ class ResultLayouts {
     if (of_batch(first)) {
       if (!r.read.empty()) order = r.read;  // else by other contractions only
       std::stable_partition(order.begin(), order.end(), [&](size_t d) { return !of_batch(d); });
-    } else {
+    } else if (!r.summed || shape[first] < enough_lanes) {
       Order left = r.read;
       for (size_t& d : order) {
         const auto next = std::find_if(left.begin(), left.end(), [&](size_t x) { return same_side(d, x); });

@@ -179,6 +179,20 @@ TEST(ProductWorkloads, BatchesThatAreLastAreTheOutermostLoop) {
   EXPECT_NE(text.find("f32[32, 32] temporary"), std::string::npos) << text;  // of exp
 }
 
+// Sums along the second of the dimensions that a dense layer keeps run side by side where there are enough of the first:
+// the layer's operand and result lie alike then. Few of them are turned.
+TEST(ProductWorkloads, PooledFeaturesStayInTheirOrder) {
+  for (int64_t examples : {4, 8}) {
+    Builder b;
+    Var x = b.input(DType::f32, {examples, 50, 48}), w = b.input(DType::f32, {48, 40});
+    b.output(reduce_max(dot_general(x, w, {2}, {0}, {}, {}), {1}));
+    const std::string text = print(expect_passes_agree(*b.g, numbers_for(*b.g), 1e-5, {64, 32, true}));
+    ASSERT_NE(text.find("contract"), std::string::npos) << text;
+    EXPECT_EQ(text.find("f32[8, 50, 40] temporary") != std::string::npos, examples == 8) << text;
+    EXPECT_EQ(text.find("f32[50, 4, 40] temporary") != std::string::npos, examples == 4) << text;
+  }
+}
+
 // Elements of y go to all of the result: what is summed moves x only.
 TEST(ProductWorkloads, SumsOverWhatOneOperandHasAreNoContractions) {
   Builder b;
