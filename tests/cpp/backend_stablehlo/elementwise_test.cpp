@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "backend/eigen/evaluate.h"
-#include "backend/stablehlo/stablehlo.h"
+#include "backend_stablehlo/refused.h"
 #include "primitives/vocabulary/primitive.h"
 
 namespace anvil::test {
@@ -33,18 +33,6 @@ std::string function(const std::string& arguments, const std::string& result, co
 }
 Numbers run(const std::string& text, const std::vector<Tensor>& inputs) {
   return numbers(eigen::evaluate(*stablehlo::read(text), inputs).at(0));
-}
-std::string refusal(const std::string& text) {
-  try {
-    stablehlo::read(text);
-  } catch (const Error& e) {
-    EXPECT_EQ(e.kind, "stablehlo");
-    return e.what();
-  }
-  return "accepted";
-}
-void expect_refused(const std::string& text, const std::string& because) {
-  EXPECT_NE(refusal(text).find(because), std::string::npos) << refusal(text);
 }
 
 // ---- primitives ---------------------------------------------------------------------------

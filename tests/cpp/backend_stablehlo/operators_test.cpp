@@ -1,7 +1,7 @@
 // Operators that are formulas of several primitives when they are read: values, and refusals.
 #include <gtest/gtest.h>
 
-#include "backend/stablehlo/stablehlo.h"
+#include "backend_stablehlo/refused.h"
 #include "support/gradient_check.h"
 
 namespace anvil::test {
@@ -19,19 +19,6 @@ std::vector<double> values(const Tensor& t) {  // column-major
   std::vector<double> list;
   for (int64_t i = 0; i < elements(t.type.shape); ++i) list.push_back(graph::element(t, i).as<double>());
   return list;
-}
-std::string refusal(const std::string& text) {
-  try {
-    stablehlo::read(text);
-  } catch (const Error& e) {
-    EXPECT_EQ(e.kind, "stablehlo");
-    EXPECT_NE(std::string(e.what()).find("Line "), std::string::npos) << e.what();
-    return e.what();
-  }
-  return "accepted";
-}
-void expect_refused(const std::string& text, const std::string& because) {
-  EXPECT_NE(refusal(text).find(because), std::string::npos) << refusal(text);
 }
 // A function of %x and perhaps more: one operation.
 std::string function(const std::string& arguments, const std::string& result, const std::string& operation) {

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "backend/stablehlo/stablehlo.h"
+#include "backend_stablehlo/refused.h"
 #include "support/gradient_check.h"
 
 namespace anvil::test {
@@ -139,16 +139,6 @@ TEST(StablehloSort, SidesThatDifferAreNoKeys) {
                       compared("%e", "EQ", "%a", "%b", true) + compared("%m", "LT", "%c", "%d", false) +
                       "%t = stablehlo.and %e, %m : tensor<i1>\n%r = stablehlo.or %l, %t : tensor<i1>";
   EXPECT_EQ(calls(stablehlo::read(sort_text(6, mixed)), "while"), 1);
-}
-
-std::string refusal(const std::string& text) {
-  try {
-    stablehlo::read(text);
-  } catch (const Error& e) {
-    EXPECT_EQ(e.kind, "stablehlo");
-    return e.what();
-  }
-  return "accepted";
 }
 
 TEST(StablehloSort, RefusesComparatorsThatAreNone) {

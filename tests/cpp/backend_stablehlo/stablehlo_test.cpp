@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "backend/eigen/evaluate.h"
+#include "backend_stablehlo/refused.h"
 #include "primitives/vocabulary/var.h"
 
 namespace anvil {
@@ -15,6 +16,7 @@ using graph::Tensor;
 using graph::TensorType;
 using graph::Value;
 using primitives::Var;
+using test::refusal;
 
 struct Build {
   Graph g;
@@ -48,16 +50,6 @@ void expect_round_trip(const Graph& g) {
   }
   // what is read is written in the same words
   EXPECT_EQ(stablehlo::write(*stablehlo::read(stablehlo::write(*read).text)).text, stablehlo::write(*read).text);
-}
-
-std::string refusal(const std::string& text) {
-  try {
-    stablehlo::read(text);
-  } catch (const Error& e) {
-    EXPECT_EQ(e.kind, "stablehlo");
-    return e.what();
-  }
-  return "accepted";
 }
 
 TEST(StableHlo, WritesTheDocumentedText) {
