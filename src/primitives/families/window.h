@@ -20,6 +20,9 @@ Var padded(Var x, Var value, const std::vector<WindowDimension>&);
 // All windows: the dimensions of x with the number of windows, then those of one window.
 Var windows(Var x, std::vector<int64_t> dims, std::vector<int64_t> sizes, std::vector<int64_t> strides,
             std::vector<int64_t> dilations);
+// The adjoint: each element of a tensor of this shape is the sum of what is in its places in all windows.
+Var from_windows(Var, const std::vector<int64_t>& dims, const std::vector<int64_t>& strides,
+                 const std::vector<int64_t>& dilations, const Shape&);
 Var sum_windows(Var x, std::vector<int64_t> dims, std::vector<int64_t> dilations);
 
 void register_window_views(Registry&);  // part of register_window

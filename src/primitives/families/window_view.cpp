@@ -64,6 +64,55 @@ Var sum_windows(Var x, Ints dims, Ints dilations) {
 
 namespace {
 
+// `dim` in another size, with zeros between and after its elements, or cropped.
+Var resized(Var x, int64_t dim, int64_t low, int64_t interior, int64_t size) {
+  const auto d = static_cast<size_t>(dim);
+  Ints before(x.shape().size(), 0), after = before, between = before;
+  before[d] = low;
+  between[d] = interior;
+  after[d] = size - low - dilated(x.shape()[d], interior + 1);
+  if (low == 0 && interior == 0 && after[d] == 0) return x;
+  return pad(x, literal(*x.graph, 0, {x.dtype(), {}}), before, after, between);
+}
+Var merged_with_next(Var x, int64_t dim) {
+  Shape shape = x.shape();
+  shape[static_cast<size_t>(dim)] *= shape[static_cast<size_t>(dim) + 1];
+  shape.erase(shape.begin() + dim + 1);
+  return reshape(x, shape);
+}
+
+// The same in one dimension: of x, `dim` counts windows, and the last dimension is of the places in each, which goes.
+// Place w = r + stride q of window o is element r + stride (o + q): the sums over q for all r come side by side, so
+// that no zeros are added for what the stride leaves out, and of windows that do not meet nothing is summed.
+Var from_windows(Var x, int64_t dim, int64_t stride, int64_t dilation, int64_t n) {
+  const auto d = static_cast<size_t>(dim);
+  const auto last = static_cast<int64_t>(x.shape().size()) - 1;
+  const int64_t count = x.shape()[d], size = x.shape().back();
+  if (count == 1) return resized(merged_with_next(moved(x, last, dim), dim), dim, 0, dilation - 1, n);
+  if (dilation > 1) {
+    const int64_t low = (size - 1) * dilation;
+    return sum_windows(resized(x, dim, low, stride - 1, n + low), {dim}, {dilation});
+  }
+  const int64_t together = (size + stride - 1) / stride;  // windows that an element can be in
+  x = resized(x, last, 0, 0, stride * together);
+  Shape apart = x.shape();
+  apart.back() = stride;
+  apart.push_back(together);
+  x = resized(reshape(x, apart), dim, together - 1, 0, count + 2 * (together - 1));
+  return resized(merged_with_next(moved(sum_windows(x, {dim}, {1}), last, dim), dim), dim, 0, 0, n);
+}
+
+}  // namespace
+
+Var from_windows(Var x, const Ints& dims, const Ints& strides, const Ints& dilations, const Shape& shape) {
+  if (elements(x.shape()) == 0) return literal(*x.graph, 0, {x.dtype(), shape});
+  for (size_t k = dims.size(); k-- > 0;)  // the last dimension is the window's
+    x = from_windows(x, dims[k], strides[k], dilations[k], shape[static_cast<size_t>(dims[k])]);
+  return x;
+}
+
+namespace {
+
 Types infer_windows(const Types& t, const Params& params) {
   const Ints &dims = params.ints("dims"), &sizes = params.ints("sizes");
   check_axes("dims", dims, static_cast<int64_t>(t[0].shape.size()));
@@ -97,19 +146,8 @@ void lower_windows(Lowering& l, const Call& c) {
 // Every element takes the sum over the windows that it was in.
 void reverse_windows(ReverseStep& step) {
   const Params& p = step.call.params;
-  const Ints &dims = p.ints("dims"), &sizes = p.ints("sizes"), &strides = p.ints("strides"),
-             &dilations = p.ints("dilations");
-  Var g = cotangent(step);
-  const Shape& from = operand(step, 0).shape();
-  Ints low(g.shape().size(), 0), high = low, interior = low;
-  for (size_t k = 0; k < dims.size(); ++k) {
-    auto d = static_cast<size_t>(dims[k]);
-    low[d] = (sizes[k] - 1) * dilations[k];
-    high[d] = from[d] - dilated(g.shape()[d], strides[k]);
-    interior[d] = strides[k] - 1;
-  }
-  Var zero = literal(step.graph, 0, {g.dtype(), {}});
-  set(step, 0, sum_windows(pad(g, zero, low, high, interior), dims, dilations));
+  set(step, 0,
+      from_windows(cotangent(step), p.ints("dims"), p.ints("strides"), p.ints("dilations"), operand(step, 0).shape()));
 }
 
 // One dimension after the other: a slice for each place in the window, side by side.

@@ -134,6 +134,57 @@ TEST(Window, ViewsAndTheirAdjoints) {
   expect_gradients(sums, {spread_values(DType::f64, {5, 3})});
 }
 
+// The adjoint of the view, against a loop over all places of all windows: windows that meet, touch and lie apart, one
+// that is all, none.
+TEST(Window, TheAdjointAddsEveryPlaceToItsElement) {
+  std::mt19937 random(11);
+  const auto pick = [&](int64_t most) { return std::uniform_int_distribution<int64_t>(1, most)(random); };
+  for (int trial = 0; trial < 300; ++trial) {
+    const size_t rank = trial % 3 == 0 ? 1 : 2;
+    const Ints dims = rank == 1 ? Ints{trial % 2} : trial % 2 == 0 ? Ints{0, 1} : Ints{1, 0};
+    Ints sizes, strides, dilations;
+    const Shape shape = {pick(9), pick(9)};
+    Shape all = shape;
+    for (size_t k = 0; k < rank; ++k) {
+      sizes.push_back(pick(4));
+      strides.push_back(pick(5));
+      dilations.push_back(trial % 4 == 0 ? pick(3) : 1);
+      int64_t& n = all[size_t(dims[k])];
+      n = window_count(n, {sizes[k], strides[k], dilations[k]});
+    }
+    all.insert(all.end(), sizes.begin(), sizes.end());
+    const Tensor g = counting(all);
+    std::vector<double> wanted(size_t(elements(shape)), 0);
+    std::vector<int64_t> i(all.size(), 0);
+    int64_t next = 0;
+    if (elements(all) > 0) do {
+        std::vector<int64_t> at = i;
+        for (size_t k = 0; k < rank; ++k) {
+          int64_t& p = at[size_t(dims[k])];
+          p = p * strides[k] + at[2 + k] * dilations[k];
+        }
+        wanted[size_t(at[0] + shape[0] * at[1])] += element(g, next++).as<double>();
+      } while (next_index(i, all));
+    const Program adjoint = [&](graph::Graph&, const Vars& v) {
+      return Vars{from_windows(v[0], dims, strides, dilations, shape)};
+    };
+    SCOPED_TRACE(trial);
+    expect_values(adjoint, {g}, shape, wanted);
+  }
+}
+// Where windows do not meet, nothing on the way is larger than what comes in and what comes out.
+TEST(Window, TheAdjointOfWindowsThatDoNotMeetTakesNoMoreMemory) {
+  for (const auto& [n, size] : {std::pair<int64_t, int64_t>{64, 8}, {33, 33}, {63, 5}}) {
+    const Program sums = [size = size](graph::Graph&, const Vars& v) {
+      const Var all = windows(v[0], {0, 1}, {size, size}, {size, size}, {1, 1});
+      return Vars{reduce_sum(all * all, {0, 1, 2, 3})};
+    };
+    const graph::GraphPtr slope = transform::gradient(build(sums, {counting({n, n})}), {true}, false);
+    for (const graph::Call& call : slope->calls)
+      EXPECT_LE(elements(call.outputs[0]->type.shape), n * n) << call.primitive;
+  }
+}
+
 // The two that are no operators of StableHLO are written as others.
 TEST(Window, ExpansionsAgree) {
   Tensor x = counting({6, 5}), y = counting({8, 3, 2, 2});
