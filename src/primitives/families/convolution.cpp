@@ -232,6 +232,66 @@ Var by_phases(Var x, Var w, Convolution c) {
   return slice(y, Ints(shape.size(), 0), shape, Ints(shape.size(), 1));
 }
 
+// Whether most of what a kernel meets is padding, as where images start from one pixel, and in the derivative of a
+// convolution by its input where the result was small: multiplying each element of the input by all of the kernel is
+// less work then, and the products take no more memory than a few results, or little.
+bool meets_padding(Var x, Var w, const Shape& result, const Convolution& c) {
+  constexpr int64_t most_of_results = 4, little = 1 << 18;
+  int64_t inputs = 1, outputs = 1, taps = 1, phases = 1;
+  for (size_t k = 0; k < c.spatial(); ++k) {
+    if (c.strides[k] != 1) return false;
+    inputs *= at(x.shape(), c.input[k + 2]);
+    outputs *= at(result, c.output[k + 2]);
+    taps *= at(w.shape(), c.kernel[k + 2]);
+    if (c.kernel_dilation[k] == 1) phases *= c.input_dilation[k];
+  }
+  const int64_t others = at(result, c.output[0]) * at(result, c.output[1]);
+  return 2 * inputs * phases <= outputs &&
+         (inputs * taps <= most_of_results * outputs || inputs * taps * others <= little);
+}
+// Element j of the input and place t of the kernel, from its end, meet in element j * input_dilation + t *
+// kernel_dilation of the result, but for the padding: windows over the result, one for each element of the input.
+Var by_inputs(Var x, Var w, const Shape& result, const Convolution& c) {
+  const size_t spatial = c.spatial();
+  const int64_t features = c.output[1];
+  const Ints window(c.kernel.begin() + 2, c.kernel.end()), places(c.output.begin() + 2, c.output.end());
+  Shape covered = result;
+  Ints sizes, low(result.size(), 0), high = low, order;
+  for (size_t k = 0; k < spatial; ++k) {
+    sizes.push_back(at(w.shape(), window[k]));
+    int64_t& n = at(covered, places[k]);
+    const int64_t tail = (sizes[k] - 1) * c.kernel_dilation[k];
+    n = dilated(at(x.shape(), c.input[k + 2]), c.input_dilation[k]) + tail;
+    at(low, places[k]) = c.low[k] - tail;
+    at(high, places[k]) = at(result, places[k]) - n - at(low, places[k]);
+  }
+  // the kernel's places become features, as which they come before those that it has
+  const bool results_first = c.kernel[0] < c.kernel[1];
+  if (!results_first) order.push_back(c.kernel[1]);
+  order.insert(order.end(), window.begin(), window.end());
+  order.push_back(c.kernel[0]);
+  if (results_first) order.push_back(c.kernel[1]);
+  Shape kernel(w.shape().size(), 1);
+  at(kernel, results_first ? 0 : 1) = elements(sizes) * at(w.shape(), c.kernel[0]);
+  at(kernel, results_first ? 1 : 0) = at(w.shape(), c.kernel[1]);
+  Convolution of_each = c;
+  of_each.low = of_each.high = Ints(spatial, 0);
+  of_each.input_dilation = of_each.kernel_dilation = Ints(spatial, 1);
+  of_each.kernel = {results_first ? 0 : 1, results_first ? 1 : 0};
+  for (size_t k = 0; k < spatial; ++k) of_each.kernel.push_back(static_cast<int64_t>(k) + 2);
+  Var y = as_product(x, reshape(transpose(reverse(w, window), order), kernel), of_each);
+
+  Shape apart = y.shape();
+  at(apart, features) = at(result, features);
+  apart.insert(apart.begin() + features, sizes.begin(), sizes.end());
+  order.clear();
+  for (int64_t d = 0; d < static_cast<int64_t>(apart.size()); ++d)
+    if (d < features || d >= features + static_cast<int64_t>(spatial)) order.push_back(d);
+  for (size_t k = 0; k < spatial; ++k) order.push_back(features + static_cast<int64_t>(k));
+  y = from_windows(transpose(reshape(y, apart), order), places, c.input_dilation, c.kernel_dilation, covered);
+  return pad(y, literal(*x.graph, 0, {x.dtype(), {}}), low, high, Ints(result.size(), 0));
+}
+
 std::vector<ValuePtr> expand_convolution(Graph& to, const Call& call) {
   Var x{&to, call.inputs[0]}, w{&to, call.inputs[1]};
   Convolution c(call.params);
@@ -239,7 +299,9 @@ std::vector<ValuePtr> expand_convolution(Graph& to, const Call& call) {
   for (int64_t k : c.reversed) backwards.push_back(c.kernel[static_cast<size_t>(k) + 2]);
   if (!backwards.empty()) w = reverse(w, backwards);
   c.reversed = {};
-  return {by_phases(x, w, c).value};
+  const Shape& result = call.outputs[0]->type.shape;
+  const bool by_input = elements(x.shape()) > 0 && elements(result) > 0 && meets_padding(x, w, result, c);
+  return {(by_input ? by_inputs(x, w, result, c) : by_phases(x, w, c)).value};
 }
 
 // ---- derivatives ----------------------------------------------------------------------------

@@ -74,6 +74,11 @@ Var resized(Var x, int64_t dim, int64_t low, int64_t interior, int64_t size) {
   if (low == 0 && interior == 0 && after[d] == 0) return x;
   return pad(x, literal(*x.graph, 0, {x.dtype(), {}}), before, after, between);
 }
+Var exchanged(Var x, int64_t a, int64_t b) {
+  Ints order = all_axes(x.shape().size());
+  std::swap(order[static_cast<size_t>(a)], order[static_cast<size_t>(b)]);
+  return transpose(x, order);
+}
 Var merged_with_next(Var x, int64_t dim) {
   Shape shape = x.shape();
   shape[static_cast<size_t>(dim)] *= shape[static_cast<size_t>(dim) + 1];
@@ -98,8 +103,11 @@ Var from_windows(Var x, int64_t dim, int64_t stride, int64_t dilation, int64_t n
   Shape apart = x.shape();
   apart.back() = stride;
   apart.push_back(together);
-  x = resized(reshape(x, apart), dim, together - 1, 0, count + 2 * (together - 1));
-  return resized(merged_with_next(moved(sum_windows(x, {dim}, {1}), last, dim), dim), dim, 0, 0, n);
+  x = reshape(x, apart);
+  if (together > count) x = exchanged(x, dim, last + 1);  // o + q: whichever of the two has fewer is summed
+  const int64_t few = std::min(together, count) - 1;
+  x = sum_windows(resized(x, dim, few, 0, count + together - 1 + few), {dim}, {1});
+  return resized(merged_with_next(moved(x, last, dim), dim), dim, 0, 0, n);
 }
 
 }  // namespace

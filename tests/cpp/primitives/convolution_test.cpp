@@ -80,7 +80,7 @@ struct Case {
   Convolution c;
   Shape input, kernel;
 };
-// Everything at random, but such that it fits.
+// Everything at random, but such that it fits. Of each four one has a kernel that meets little but padding.
 Case random_case(uint64_t seed) {
   std::mt19937_64 random(seed);
   auto below = [&](int n) { return static_cast<int64_t>(random() % static_cast<uint64_t>(n)); };
@@ -102,11 +102,10 @@ Case random_case(uint64_t seed) {
   put(k.kernel, k.c.kernel_dims[0], results * groups);
   put(k.kernel, k.c.kernel_dims[1], features);
   for (size_t s = 0; s < spatial; ++s) {
-    put(k.input, k.c.input_dims[s + 2], 3 + below(3));
-    put(k.kernel, k.c.kernel_dims[s + 2], 1 + below(3));
-    k.c.strides.push_back(1 + below(2));
-    k.c.low.push_back(below(4) - 1);
-    k.c.high.push_back(below(4) - 1);
+    put(k.input, k.c.input_dims[s + 2], seed % 4 == 0 ? 1 + below(2) : 3 + below(3));
+    put(k.kernel, k.c.kernel_dims[s + 2], seed % 4 == 0 ? 3 + below(3) : 1 + below(3));
+    k.c.strides.push_back(seed % 4 == 0 ? 1 : 1 + below(2));
+    for (Ints* padding : {&k.c.low, &k.c.high}) padding->push_back(seed % 4 == 0 ? 2 + below(5) : below(4) - 1);
     k.c.input_dilation.push_back(1 + below(3));
     k.c.kernel_dilation.push_back(1 + below(2));
     if (below(2)) k.c.reversed.push_back(static_cast<int64_t>(s));
@@ -140,20 +139,29 @@ TEST(Convolution, DerivativesAreConvolutions) {
   EXPECT_EQ(printed.find("windows"), std::string::npos);
 }
 
+// Of [1, 2, size, size] and a kernel of [3, 2, window, window].
+double products_of(int64_t size, int64_t window, int64_t padding, int64_t dilation) {
+  const Convolution c{{1, 1}, {padding, padding}, {padding, padding}, {dilation, dilation}, {1, 1},
+                      {},     {0, 1, 2, 3},       {0, 1, 2, 3},       {0, 1, 2, 3}};
+  const graph::Graph g = build(c.program(), {counting({1, 2, size, size}), counting({3, 2, window, window})});
+  const graph::GraphPtr expanded = primitives::expand(g, primitives::Reader::backend);
+  double sum = 0;
+  for (const graph::Call& call : expanded->calls)
+    if (const auto& of = primitives::primitive_of(call).products; of)
+      sum += static_cast<double>(elements(call.outputs[0]->type.shape) * of(call));
+  return sum;
+}
+
+// From one pixel to as many as the kernel has each product is one of a pixel and a place of the kernel.
+TEST(Convolution, DoesNotMultiplyPadding) {
+  EXPECT_EQ(products_of(1, 7, 6, 1), 2 * 3 * 7 * 7);
+  EXPECT_EQ(products_of(2, 16, 15, 1), 2 * 2 * 2 * 3 * 16 * 16);
+  EXPECT_EQ(products_of(12, 3, 1, 1), 12 * 12 * 2 * 3 * 3 * 3);  // little of it
+}
+
 // Of an input with zeros between its elements each result takes every second product of a window, in each dimension.
 TEST(Convolution, DoesNotMultiplyZerosBetweenElements) {
-  const auto products = [](int64_t dilation) {
-    const Convolution c{{1, 1}, {1, 1},       {1, 1},       {dilation, dilation}, {1, 1},
-                        {},     {0, 1, 2, 3}, {0, 1, 2, 3}, {0, 1, 2, 3}};
-    const int64_t size = dilation == 1 ? 20 : 10;
-    const graph::Graph g = build(c.program(), {counting({1, 2, size, size}), counting({3, 2, 4, 4})});
-    const graph::GraphPtr expanded = primitives::expand(g, primitives::Reader::backend);
-    double sum = 0;
-    for (const graph::Call& call : expanded->calls)
-      if (const auto& of = primitives::primitive_of(call).products; of)
-        sum += static_cast<double>(elements(call.outputs[0]->type.shape) * of(call));
-    return sum;
-  };
+  const auto products = [](int64_t dilation) { return products_of(dilation == 1 ? 20 : 10, 4, 1, dilation); };
   EXPECT_LT(products(2), 0.3 * products(1));
   EXPECT_GT(products(2), 0.2 * products(1));
 }
