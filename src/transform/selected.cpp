@@ -22,7 +22,7 @@ void Selected::insert(const ValuePtr& derivative, Weights weights, const ValueLi
   int depth = 0;
   for (const ValuePtr& v : from)
     if (const auto found = entries_.find(v); found != entries_.end()) depth = std::max(depth, found->second->depth);
-  entries_[derivative] = std::make_shared<Entry>(Entry{std::move(weights), depth + 1, &to, nullptr});
+  entries_[derivative] = std::make_shared<Entry>(Entry{std::move(weights), depth + 1, {}});
   if ((depth + 1) % deepest == 0) untaken(derivative, to);
 }
 
@@ -33,9 +33,11 @@ void Selected::insert(const ValuePtr& derivative, const ValuePtr& like) {
 
 Var Selected::untaken(const ValuePtr& derivative, Graph& to) {
   const std::shared_ptr<Entry> entry = entries_.at(derivative);
-  if (entry->untaken && entry->graph == &to) return {&to, entry->untaken};
+  for (const Recorded& r : entry->recorded)
+    if (r.graph == &to && r.call < to.calls.size() && to.calls[r.call].outputs[0] == r.untaken) return {&to, r.untaken};
   const Var none = Var{&to, entry->weights(to)} == 0.0;
-  if (entry->graph == &to) entry->untaken = none.value;
+  std::erase_if(entry->recorded, [&](const Recorded& r) { return r.graph == &to; });
+  entry->recorded.push_back({&to, to.calls.size() - 1, none.value});
   return none;
 }
 

@@ -41,11 +41,15 @@ class Selected {
  private:
   primitives::Var untaken(const ValuePtr& derivative, Graph& to);
 
+  struct Recorded {
+    const Graph* graph;
+    size_t call;  // of it, that makes the value
+    ValuePtr untaken;
+  };
   struct Entry {
     Weights weights;
-    int depth;           // of weights that ask for weights
-    const Graph* graph;  // of the derivative
-    ValuePtr untaken;    // recorded there
+    int depth;                       // of weights that ask for weights
+    std::vector<Recorded> recorded;  // once in each graph that asks: weights ask for those of several derivatives
   };
   std::unordered_map<ValuePtr, std::shared_ptr<Entry>> entries_;
 };

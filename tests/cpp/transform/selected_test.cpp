@@ -145,6 +145,29 @@ TEST(Selected, SumsAroundAnInnerGraph) {
   EXPECT_EQ(slopes(f, {0}), Numbers{1});
 }
 
+int64_t calls_of(const Graph& g) {
+  int64_t n = 0;
+  for (const graph::Call& c : g.calls) {
+    ++n;
+    for (const GraphPtr& inner : subgraphs(c)) n += calls_of(*inner);
+  }
+  return n;
+}
+// And of a tangent in each inner graph: weights ask for weights of two before them there.
+TEST(Selected, OnceInEachInnerGraphOfATangent) {
+  const auto calls = [](int steps) {
+    const auto f = [&](Var x) {
+      const auto body = std::make_shared<Graph>();
+      body->outputs = {sin(in(*body, x)).value};
+      Var y{x.graph, primitives::checkpoint(*x.graph, body)[0]};
+      for (int k = 0; k < steps; ++k) y = maximum(y * y, y * 0.5);
+      return y;
+    };
+    return calls_of(*transform::jvp(*transform::gradient(*summed(f, 2), {true}, false), {true}));
+  };
+  EXPECT_LT(calls(4), 3 * calls(2));
+}
+
 TEST(Selected, HigherDerivatives) {
   const auto f = [](Var x) { return select(x > 0.0, log(x), x * x); };
   EXPECT_EQ(slopes(f, {-3, 0, 2}, 2), (Numbers{2, 2, -0.25}));
