@@ -112,9 +112,9 @@ nv_svd <- function(operand) stats::setNames(record("svd", list(operand), list())
 #'
 #' # Special matrices
 #'
-#' A singular `a` gives `Inf` or NaN, not an error; its determinant is 0, with sign 0 and logarithm `-Inf`, or
-#' what rounding leaves of that. There, the derivatives are NaN or infinite. The determinant of an empty
-#' matrix is 1. NaN and `Inf` in a matrix make its results NaN.
+#' A singular `a` gives `Inf`, NaN or, where rounding leaves a pivot that is not quite 0, huge numbers, not an error;
+#' its determinant is 0, with sign 0 and logarithm `-Inf`, or what rounding leaves of that. There, the derivatives are
+#' NaN, infinite or as huge. The determinant of an empty matrix is 1. NaN and `Inf` in a matrix make its results NaN.
 #'
 #' @param a,operand A float tensor of square matrices.
 #' @param b The right-hand side: matrices, or with one dimension less vectors.

@@ -8,7 +8,8 @@
 #' With a tensor, R's [qr()], [svd()] and [eigen()] give lists of tensors: `Q` and `R`; `d`, `u` and `v`; `values`, from the largest
 #' to the smallest, and `vectors`. Such a list of `qr()` is what [qr.Q()], [qr.R()], [qr.X()], [qr.coef()], [qr.fitted()],
 #' [qr.resid()], [qr.qy()], [qr.qty()] and [qr.solve()] take. Columns may have other signs than R's, and there are no pivots and no rank: of a matrix
-#' whose columns depend on each other the coefficients are infinite or NaN.
+#' whose columns depend on each other the coefficients are infinite, NaN or, as rounding mostly has it, huge numbers
+#' without a meaning.
 #'
 #' @param a,b A matrix; a vector or matrix with the same number of rows.
 #' @param x An upper triangular matrix; for `nv_convolve()` a vector.
@@ -28,7 +29,10 @@
 #' nv_convolve(nv_tensor(c(1, 2, 3)), c(0, 1, 0.5), type = "open")
 nv_qr_solve <- function(a, b) {
   b <- as_vector(b)
-  sizes <- matrix_sizes(if (is_qr(a)) a$Q else a, "a")
+  sizes <- if (is_qr(a)) c(matrix_sizes(a$Q, "a")[1L], matrix_sizes(a$R, "a")[2L]) else matrix_sizes(a, "a")
+  if (sizes[1L] < sizes[2L]) {
+    abort_anvil("shape", "`a` must have at least as many rows as columns.", sprintf("x Got shape %s.", shape2string(sizes)))
+  }
   if (!(rank_of(b) %in% 1:2) || sizes_of(b)[1L] != sizes[1L]) {
     abort_anvil("shape", "`b` must be a vector or matrix with as many rows as `a`.", sprintf("x Got shapes %s.", ordinal_shapes(list(sizes, sizes_of(b)))))
   }

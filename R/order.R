@@ -21,7 +21,8 @@
 #' @param bin An integer tensor.
 #' @param nbins How many numbers to count. In a trace it must be given; else it is the largest one that occurs.
 #' @param table A tensor or R vector.
-#' @return `nv_order()` and `nv_tabulate()`: `i32`. `nv_rank()`: `i32`, mean ranks are floats.
+#' @return `nv_order()` and `nv_tabulate()`: `i32`. `nv_rank()`: `i32`, mean ranks `f64` where `x` or its number of elements
+#'   needs that, else `f32`.
 #'   `nv_rowsum()`: a tensor of the dtype of `x` with `n` rows. `nv_in()`: `bool`, in the shape of `x`.
 #' @aliases order rank rowsum tabulate %in%
 #' @family reductions and orders
@@ -60,7 +61,7 @@ nv_rank <- function(x, ties = "average", nan_last = FALSE) {
   x <- as_vector(x)
   n <- vector_size(x, "x")
   if (n == 0L) {
-    return(nv_convert(x, if (ties == "average") rank_dtype(x) else "i32"))
+    return(nv_convert(x, if (ties == "average") rank_dtype(x, n) else "i32"))
   }
   order <- nv_order(x)
   place <- nvl_iota(1L, "i32", n)
@@ -68,13 +69,18 @@ nv_rank <- function(x, ties = "average", nan_last = FALSE) {
   differs <- if (n > 1L) nv_ne(nv_static_slice(sorted, 2L, n), nv_static_slice(sorted, 1L, n - 1L)) # from the one before
   first <- nv_cummax(nv_ifelse(c_bool(TRUE, differs, n), place, 1L))
   last <- nv_reverse(nv_cummin(nv_reverse(nv_ifelse(c_bool(differs, TRUE, n), place, n), 1L)), 1L)
-  rank <- switch(ties, first = place, min = first, max = last, average = nv_mul(nv_add(first, last), 0.5))
-  if (ties == "average") rank <- nv_convert(rank, rank_dtype(x))
+  rank <- switch(ties,
+    first = place, min = first, max = last, average = nv_mul(nv_convert(nv_add(first, last), rank_dtype(x, n)), 0.5)
+  )
   rank <- put_gathered(rank, 1L, order, rank)
   if (is_float_code(type_tag(x)[1L]) && is_float_code(type_tag(rank)[1L]) && !nan_last) nv_ifelse(nv_is_nan(x), NaN, rank) else rank
 }
 
-rank_dtype <- function(x) if (is_float_code(type_tag(x)[1L])) dtype(x) else default_dtypes()[["float"]]
+# Of `x` where it holds n + 0.5.
+rank_dtype <- function(x, n) {
+  own <- as_dtype(if (is_float_code(type_tag(x)[1L])) dtype(x) else default_dtypes()[["float"]])
+  if (own == "f64" || n > 2^23) "f64" else "f32"
+}
 
 c_bool <- function(first, second, n) {
   parts <- Filter(Negate(is.null), list(first, second))

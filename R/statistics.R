@@ -220,4 +220,4 @@ root_mean_square <- function(x) {
 }
 
 #' @export
-summary.AnvilValue <- function(object, ...) summary(as.vector(as_array(object)), ...)
+summary.AnvilValue <- function(object, ...) summary(as.vector(numbers_of(object)), ...)

@@ -27,7 +27,8 @@ is.numeric.AnvilValue <- function(x) type_tag(x)[1L] != 0L
 str.AnvilValue <- function(object, ...) {
   cat(" ", type_text(object), sep = "")
   if (is_tensor(object)) {
-    first <- as.vector(as_array(head(as_line(object), 10L)))
+    part <- if (is_tracing()) object else head(as_line(object), 10L) # which a trace would record
+    first <- head(as.vector(numbers_of(part)), 10L)
     cat("", format(first, digits = 3L, trim = TRUE), if (length(object) > 10L) "...")
   }
   cat("\n")
@@ -78,8 +79,18 @@ all.equal.AnvilValue <- function(target, current, ...) {
   all.equal(numbers_of(target), numbers_of(current), ...)
 }
 
-# Of integers beyond 2^53 the nearest doubles: all.equal() is about nearly equal numbers.
-numbers_of <- function(x) as_array(if (as.character(dtype(x)) %in% c("i64", "ui64")) nv_convert(concrete(x), "f64") else x)
+# Of integers beyond 2^53 the nearest doubles, as they are printed: all.equal(), str() and summary() are about nearly
+# equal numbers.
+numbers_of <- function(x) {
+  dtype <- as.character(dtype(x))
+  if (!(dtype %in% c("i64", "ui64"))) {
+    return(as_array(x))
+  }
+  # of the bytes, since a conversion would be recorded in a trace
+  parts <- matrix(readBin(as_raw(x), "integer", 4 * length(x), size = 2L, signed = FALSE), 4L)
+  high <- parts[4L, ] - if (dtype == "i64") 2^16 * (parts[4L, ] >= 2^15) else 0
+  (high * 2^16 + parts[3L, ]) * 2^32 + (parts[2L, ] * 2^16 + parts[1L, ])
+}
 
 # For waldo and testthat: tensors compare by their data and types, boxes by their types.
 #' @exportS3Method waldo::compare_proxy

@@ -36,6 +36,11 @@ test_that("Bessel functions agree with R", {
   expect_equal(flat(nv_bessel_i(f64(2), -0.75)), besselI(2, -0.75))
   expect_equal(flat(nv_bessel_j(f64(c(0, Inf, NaN)), 0)), c(1, 0, NaN))
   expect_equal(flat(nv_bessel_y(f64(c(0, -1)), 0.5)), c(-Inf, NaN))
+  expect_identical(flat(nv_bessel_y(f64(c(1e-10, 0.1, 1, 3)), 200)), rep(-Inf, 4))
+  expect_identical(flat(nv_bessel_y(nv_tensor(c(1e-5, 0.1)), 50)), c(-Inf, -Inf))
+  slope <- function(f, x) flat(gradient(function(x) nv_sum(f(x)))(x)$x)
+  expect_identical(slope(function(x) nv_bessel_y(x, 100), f64(1e-5)), Inf)
+  expect_identical(slope(function(x) nv_bessel_k(x, 100, TRUE), f64(1e-5)), -Inf)
   expect_equal(flat(nv_bessel_j(nv_tensor(c(0.5, 7)), 2.25)), besselJ(c(0.5, 7), 2.25), tolerance = 1e-6)
 })
 

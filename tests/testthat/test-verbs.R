@@ -92,6 +92,18 @@ test_that("shapes stretch where they are one, and vectors of R go with their lik
   })
 })
 
+test_that("mean ranks are of a dtype that holds them", {
+  x <- nv_tensor(rep(sin(1:450), 2), "bf16")
+  expect_identical(as_array(nv_rank(x)), array(rank(as_array(x))))
+  expect_identical(as_array(jit(nv_rank)(x)), array(rank(as_array(x))))
+  n <- 2^23 + 1
+  last <- jit(function() {
+    x <- nvl_iota(1L, "f32", n)
+    nv_rank(nv_min(x, x[n - 1]))[n]
+  })
+  expect_identical(as.double(as_array(last())), n - 0.5)
+})
+
 test_that("what stands in the table says what to do, by the function that was called", {
   v <- list(v = f64(v))
   expect_null(in_session(quote(c(nrow(v), ncol(v))), v))
@@ -128,4 +140,42 @@ test_that("values describe themselves", {
   expect_true(is.matrix(x) && is.array(x) && is.numeric(x) && !is.numeric(x > 1) && !is.matrix(x[1, ]))
   expect_output(str(x), "f64[2, 3] 1 2 3 4 5 7", fixed = TRUE)
   expect_equal(summary(f64(v)), summary(v))
+})
+
+test_that("values of every dtype, and none, describe themselves", {
+  for (dtype in all_dtypes) {
+    for (sizes in list(integer(), 0L, 3L, c(2L, 0L), c(1L, 2L))) {
+      values <- rep(1, prod(sizes))
+      x <- nv_reshape(nv_tensor(values, dtype), sizes)
+      shown <- if (dtype == "bool") values > 0 else values
+      start <- sprintf(" %s[%s]", dtype, paste(sizes, collapse = ", "))
+      expect_identical(capture.output(str(x)), paste(c(start, if (length(x) == 0) "" else shown), collapse = " "))
+      expect_equal(summary(x), summary(shown))
+    }
+  }
+})
+
+test_that("integers that no double is describe themselves as they print", {
+  beyond <- nv_from_raw(as.raw(c(rep(0, 7), 192, 1, rep(0, 7))), "ui64", 2L)
+  expect_output(str(beyond), "ui64[2] 1.38e+19 1.00e+00", fixed = TRUE)
+  expect_equal(summary(beyond), summary(c(0.75 * 2^64, 1)))
+  expect_output(str(list(a = beyond, b = list(nv_rng_split(nv_rng_state(7L), 2L)))), "ui64[2] 1.36e+19 0.00e+00", fixed = TRUE)
+  wide <- nv_from_raw(as.raw(c(1, 0, 0, 0, 0, 0, 32, 0, rep(0, 7), 128)), "i64", 2L)
+  expect_output(str(wide), "i64[2] 9.01e+15 -9.22e+18", fixed = TRUE)
+  expect_equal(summary(wide), summary(c(2^53, -2^63)))
+  jit(function(x) {
+    expect_output(str(f64(m)), "f64[2, 3] 1 2 3 4 5 7", fixed = TRUE)
+    expect_output(str(beyond), "ui64[2] 1.38e+19 1.00e+00", fixed = TRUE)
+    expect_equal(summary(beyond), summary(c(0.75 * 2^64, 1)))
+    x
+  })(nv_scalar(1))
+})
+
+test_that("least squares need as many rows as columns", {
+  wide <- f64(m)
+  expect_snapshot(error = TRUE, {
+    nv_qr_solve(wide, f64(c(1, 2)))
+    nv_qr_solve(nv_qr(wide), f64(c(1, 2)))
+    nv_qr_solve(t(wide), f64(c(1, 2)))
+  })
 })

@@ -43,10 +43,12 @@ Primitive bessel(const char* name, Function f, Slope slope, Domain domain) {
     const double nu = order(s.call.params);
     const Var x = operand(s, 0);
     auto neighbour = [&](double n) { return record(name.c_str(), {x}, {{"nu", Scalar(n)}}); };
-    Var lower = neighbour(nu - 1) * (0.5 * slope.lower), upper = neighbour(nu + 1) * (0.5 * slope.upper);
-    Var sum = lower + upper;
-    if (slope.growth != 0) sum = sum + result(s) * (sign(x) * slope.growth);
-    set(s, 0, cotangent(s) * sum);
+    Var farther = neighbour(nu - 1) * (0.5 * slope.lower), nearer = neighbour(nu + 1) * (0.5 * slope.upper);
+    if (nu >= 0) std::swap(farther, nearer);
+    Var rest = nearer;
+    if (slope.growth != 0) rest = rest + result(s) * (sign(x) * slope.growth);
+    // where the order farther from 0 overflows, it is all of the derivative, and others that do must not cancel it
+    set(s, 0, cotangent(s) * (farther + select(is_finite(farther), rest, zeros_like(rest))));
   };
   return p;
 }

@@ -15,20 +15,24 @@ constexpr double asymptotic = 25;
 
 bool is_whole(double x) { return x == std::floor(x); }
 bool is_odd(double x) { return std::fabs(std::fmod(x, 2)) == 1; }
-// cos(pi x) and sin(pi x), exact for whole and half-integer x.
-double cos_pi(double x) {
-  const double r = std::fabs(std::fmod(x, 2));
-  return r == 0.5 || r == 1.5 ? 0 : std::cos(pi * r);
+// cos(pi (x + quarters / 2)) from the nearest zero or extremum, which a small relative error needs next to a zero.
+double cos_pi(double x, int quarters = 0) {
+  const double turn = std::fmod(x, 2), nearest = std::round(2 * turn), rest = pi * (turn - 0.5 * nearest);
+  const int k = (static_cast<int>(nearest) + quarters) & 3;
+  const double y = k % 2 == 0 ? std::cos(rest) : std::sin(rest);
+  return k == 1 || k == 2 ? -y : y;
 }
-double sin_pi(double x) {
-  const double r = std::fmod(x, 2);
-  return is_whole(r) ? 0 : std::sin(pi * r);
+double sin_pi(double x) { return cos_pi(x, 3); }
+// factor e^exponent, also where the power alone over- or underflows.
+double times_exp(double factor, double exponent) {
+  const double root = std::exp(0.5 * exponent);
+  return root * factor * root;
 }
 
 // (x / 2)^nu / Gamma(nu + 1), nu >= 0.
 double leading_term(double nu, double x) {
   if (nu <= 150) {
-    const double root = std::pow(0.5 * x, 0.5 * nu);
+    const double root = std::pow(x, 0.5 * nu) * std::exp2(-0.5 * nu);  // half of the least x is 0
     return root / std::tgamma(nu + 1) * root;
   }
   return std::exp(nu * (1 + std::log(0.5 * x / nu))) / (std::sqrt(2 * pi * nu) * scaled_gamma(nu));
@@ -43,19 +47,29 @@ double power_series(double nu, double x, double sign) {
 
 // ---- K ------------------------------------------------------------------------------------------
 
-// K_nu(x) e^x, x > 0, nu >= 0, or without the factor (DLMF 10.32.9 from where the integrand is largest, at
+// K_nu(x) for x < least, by the leading terms of I_nu and I_-nu (DLMF 10.27.4, 10.30.1), or of the latter alone.
+constexpr double least = 1e-40;
+double second_limit(double nu, double x) {
+  const double log_half = std::log(x) - std::log(2.0);  // half of the least x is 0
+  if (nu < 1e-20) return -0.577215664901532860607 - log_half;
+  if (nu >= 0.25) return 0.5 * std::tgamma(nu) * std::exp2(nu) * std::pow(x, -nu);
+  return 0.5 * pi * leading_term(nu, x) * std::expm1(log_gamma_ratio(1 - nu, 2 * nu) - 2 * nu * log_half) / sin_pi(nu);
+}
+// K_nu(x) e^(growth x), x > 0, nu >= 0, growth 1, 0 or -1 (DLMF 10.32.9 from where the integrand is largest, at
 // sinh t = nu / x): e^phi / 2 times the integral of exp(-(hypot - nu) (cosh t - 1) - nu (e^(-+t) - 1 +- t)), with
 // hypot - nu = x^2 / (hypot + nu).
-double modified_second(double nu, double x, bool scaled) {
+double modified_second(double nu, double x, int growth) {
+  if (x < least) return second_limit(nu, x);
   const double size = std::hypot(x, nu), excess = x / (size + nu), step = std::min(0.14, 0.55 / std::sqrt(size));
-  const double peak = nu * std::log((nu + size) / x) - (scaled ? nu * (nu / (x + size)) : size);
+  const double decay = growth > 0 ? nu * (nu / (x + size)) : size - growth * x;
+  const double peak = nu * std::log((nu + size) / x) - decay;
   double sum = 1, left = 1;
   for (int k = 1; left > 1e-18 * sum; ++k) {
     const double t = k * step, half = std::sinh(0.5 * t), common = 2 * (x * half) * (excess * half);
     left = std::exp(-common - (nu == 0 ? 0 : nu * exp_rest(-t)));
     sum += left + (nu == 0 ? left : std::exp(-common - nu * exp_rest(t)));
   }
-  return 0.5 * std::exp(peak) * step * sum;
+  return times_exp(0.5 * step * sum, peak);
 }
 
 // ---- I ------------------------------------------------------------------------------------------
@@ -90,12 +104,10 @@ double steepest_integral(double nu, double x) {
 double modified_first(double nu, double x, bool scaled) {
   if (x <= 30 || x * x <= 80 * (nu + 1))
     return leading_term(nu, x) * power_series(nu, x, 1) * (scaled ? std::exp(-x) : 1);
-  if (2 * x >= nu * nu) {
-    const double half = scaled ? 1 : std::exp(0.5 * x);
-    return half * (decaying_expansion(nu, x) / (std::sqrt(2 * pi) * std::sqrt(x))) * half;
-  }
+  if (2 * x >= nu * nu)
+    return times_exp(decaying_expansion(nu, x) / (std::sqrt(2 * pi) * std::sqrt(x)), scaled ? 0 : x);
   const double size = std::hypot(x, nu), level = scaled ? nu * (nu / (x + size)) : size;
-  return std::exp(level - nu * std::asinh(nu / x)) * steepest_integral(nu, x);
+  return times_exp(steepest_integral(nu, x), level - nu * std::asinh(nu / x));
 }
 
 // ---- J and Y ------------------------------------------------------------------------------------
@@ -164,12 +176,11 @@ std::array<Hankel, 2> outgoing_series(double x) {
           Hankel(j1, 2 / pi * ((log_half - 1) * j1 - odd / total - j0 / x))};
 }
 
-// The same for the least numbers: the leading terms of J_nu and J_-nu (DLMF 10.7.3, 10.2.3), or those of order 0.
+// H_nu and H_(nu + 1) for x < least, without J, which is negligible.
 std::array<Hankel, 2> outgoing_limit(double nu, double x) {
-  if (nu < 1e-7) return outgoing_series(x);
-  const double up = std::pow(0.5 * x, nu) / std::tgamma(1 + nu), down = std::pow(0.5 * x, -nu) / std::tgamma(1 - nu);
-  const double next = -std::tgamma(nu + 1) / pi * std::pow(0.5 * x, -nu - 1);
-  return {Hankel(up, (cos_pi(nu) * up - down) / sin_pi(nu)), Hankel(0, next)};
+  const double tangent = std::tan(0.5 * pi * nu);  // Y_nu = -2 / pi K_nu - J_nu tan(pi nu / 2) by leading terms
+  return {Hankel(0, -2 / pi * second_limit(nu, x) - tangent * leading_term(nu, x)),
+          Hankel(0, -2 / pi * second_limit(nu + 1, x))};
 }
 
 // J_(nu + 1) / J_nu for nu > x / 2 or so (DLMF 10.10.1).
@@ -189,22 +200,24 @@ Hankel first_and_second(double nu, double x) {
   if (x >= asymptotic) {
     h = outgoing_expansion(base, x), next = outgoing_expansion(base + 1, x);
   } else {
-    const auto both = base == 0    ? outgoing_series(x)
-                      : x < 1e-290 ? outgoing_limit(base, x)
-                                   : outgoing_integral(base, x);
+    const auto both = x < least ? outgoing_limit(base, x) : base == 0 ? outgoing_series(x) : outgoing_integral(base, x);
     h = both[0], next = both[1];
   }
-  for (double k = 0; k < whole; k += 1) {  // DLMF 10.6.1, stable upwards for Y, and for J below the order x
+  constexpr double unit = 0x1p600;  // J is a number also where Y overflows
+  h /= unit, next /= unit;
+  double k = 0;
+  for (; k < whole && std::isfinite(next.imag()); k += 1) {  // DLMF 10.6.1, stable upwards for Y, for J below order x
     const Hankel after = 2 * (base + k + 1) / x * next - h;
     h = next, next = after;
-    if (!std::isfinite(next.imag())) break;
   }
+  const bool overflows = k < whole;  // Y of all further orders does
+  double j = h.real() * unit;
   if (0.25 * x * x <= nu + 1) {
-    h = Hankel(leading_term(nu, x) * power_series(nu, x, -1), h.imag());
+    j = leading_term(nu, x) * power_series(nu, x, -1);
   } else if (nu > x) {  // by the Wronskian J_(nu + 1) Y_nu - J_nu Y_(nu + 1) = 2 / (pi x) (DLMF 10.5.2)
-    h = Hankel(2 / (pi * x) / (ratio_of_neighbours(nu, x) * h.imag() - next.imag()), h.imag());
+    j = overflows ? 0 : 2 / (pi * x) / (ratio_of_neighbours(nu, x) * h.imag() - next.imag()) / unit;
   }
-  return h;
+  return {j, overflows ? -infinity : h.imag() * unit};
 }
 
 double positive_j(double nu, double x) {
@@ -216,18 +229,17 @@ double positive_j(double nu, double x) {
 double positive_y(double nu, double x) {
   if (x == 0) return -infinity;
   if (x == infinity) return 0;
-  const double y = first_and_second(nu, x).imag();
-  return y == y ? y : -infinity;
+  return first_and_second(nu, x).imag();
 }
 double positive_i(double nu, double x, bool scaled) {
   if (x == 0) return nu == 0;
   if (x == infinity) return scaled ? 0 : infinity;
   return modified_first(nu, x, scaled);
 }
-double positive_k(double nu, double x, bool scaled) {
+double positive_k(double nu, double x, int growth) {
   if (x == 0) return infinity;
   if (x == infinity) return 0;
-  return modified_second(nu, x, scaled);
+  return modified_second(nu, x, growth);
 }
 
 // f(|nu|, |x|) where that is all: with the sign of (-1)^nu for whole orders, NaN outside of the domain. `even` says
@@ -249,8 +261,7 @@ double first_kind(double nu, double x, bool scaled) {
   return by_parity(nu, x, true, [&](double n, double z) {
     const double y = positive_i(n, z, scaled);
     if (nu >= 0 || is_whole(nu)) return y;
-    const double other = positive_k(n, z, scaled) * (scaled ? std::exp(-2 * z) : 1);  // DLMF 10.27.2
-    return y + 2 / pi * sin_pi(n) * other;
+    return y + 2 / pi * sin_pi(n) * positive_k(n, z, scaled ? -1 : 0);  // DLMF 10.27.2
   });
 }
 double second_kind(double nu, double x, bool scaled) {

@@ -189,6 +189,53 @@ TEST(Special, IncompleteBetaAtItsEnds) {
   EXPECT_EQ(call(F::beta_density, 0.5, 3., 0.), inf);
 }
 
+// By mpmath: tiny x, orders next to whole and half ones, values next to the largest and the least number.
+const struct {
+  F function;
+  double nu, x, value;
+} far_bessels[] = {
+    {F::bessel_y, 0.5, 1e-290, -7.97884560802865328e+144},
+    {F::bessel_y, 0.25, 1e-250, -4.33998972451260285e+62},
+    {F::bessel_y, 0.75, 1e-200, -6.56003897333752942e+149},
+    {F::bessel_y, 0.001, 1e-200, -303.730223396844492},
+    {F::bessel_y, 1e-8, 1e-300, -439.835163641972339},
+    {F::bessel_y, 0, 1e-310, -454.493875600353889},
+    {F::bessel_y, 0, 5e-324, -473.99907342300431},
+    {F::bessel_y, 0.9999999925494194, 1e-100, -6.36618679659483924e+99},
+    {F::bessel_y, 2, 1e-153, -1.27323954473516259e+306},
+    {F::bessel_y, 317, 60, -6.47287943495383815e+186},
+    {F::bessel_y, -0.25, 1e-250, -3.06883616448279774e+62},
+    {F::bessel_y, -0.5000000074505806, 0.5, 0.540973807492722794},
+    {F::bessel_j, 0.5, 5e-324, 1.77350488860362727e-162},
+    {F::bessel_j, 340, 60, 2.30612123509221776e-214},
+    {F::bessel_j, -0.5, 1e-290, 7.97884560802865328e+144},
+    {F::bessel_j, -1.0000000074505806, 0.5, -0.242268488880312463},
+    {F::bessel_i, 40, 713, 2.18225822837843418e+307},
+    {F::bessel_i, -0.25, 1e-310, 3.06883616448280012e+77},
+    {F::bessel_ie, -1000.5, 350, 2.15844632769994025e+156},
+    {F::bessel_k, 100, 0.0607, 2.83857306282479758e+307},
+    {F::bessel_k, 0, 710, 2.10509745556885138e-310},
+    {F::bessel_k, 0.1, 1e-310, 5.09816254353395581e+31},
+    {F::bessel_k, 0.001, 5e-324, 815.281301365003644},
+};
+TEST(Special, BesselOfRealOrderFarOut) {
+  for (const auto& k : far_bessels) expect_near(k.function, k.nu, k.x, k.value, 2e-13);
+}
+
+TEST(Special, BesselOfRealOrderWhereItOverflows) {
+  const double reached[][2] = {{50, 1e-10}, {5, 1e-100}, {200, 0.1}, {200, 3},      {1.75, 1e-200},
+                               {2, 1e-160}, {1, 1e-310}, {600, 60},  {400.25, 0.5}, {1e5, 1000}};
+  for (const auto& [nu, x] : reached) {
+    EXPECT_EQ(call(F::bessel_y, nu, x), -inf) << nu << " " << x;
+    EXPECT_EQ(call(F::bessel_k, nu, x), inf) << nu << " " << x;
+    EXPECT_LT(std::fabs(call(F::bessel_j, nu, x)), 1e-300) << nu << " " << x;
+  }
+  EXPECT_EQ(call(F::bessel_y, 10.f, 1e-5f), -inf);
+  EXPECT_EQ(call(F::bessel_y, -5., 1e-100), inf);
+  EXPECT_EQ(call(F::bessel_j, -5.5, 1e-100), -inf);
+  EXPECT_EQ(call(F::bessel_j, -5., 1e-100), 0);
+}
+
 TEST(Special, BesselOfRealOrderAtItsEnds) {
   for (double nu : {0., 1., 2.5}) {
     EXPECT_EQ(call(F::bessel_j, nu, 0.), nu == 0);
