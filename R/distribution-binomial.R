@@ -64,7 +64,7 @@ nv_qbinom <- function(p, size, prob, lower.tail = TRUE, log.p = FALSE) {
   prob <- given$prob
   mean <- size * prob
   sd <- nv_sqrt(mean * (1 - prob))
-  tail <- function(k, lower, where, log) (if (log) log_beta_tail else beta_tail)(k + 1, size - k, prob, 1 - prob, nv_not(lower), where)
+  tail <- function(k, lower, where, log) (if (log) log_beta_tail else beta_tail)(k + 1, size - k, prob, NULL, nv_not(lower), where)
   x <- count_quantile(tails_of(given$p, lower.tail, log.p), mean, sd, (1 - 2 * prob) / sd, size, tail)
   nv_ifelse(is_count(size) & is_share(prob), x, NaN)
 }

@@ -113,8 +113,14 @@ nv_pgeom <- function(q, prob, lower.tail = TRUE, log.p = FALSE) {
 #' @export
 nv_qgeom <- function(p, prob, lower.tail = TRUE, log.p = FALSE) {
   given <- as_floats(p = p, prob = prob)
-  log_upper <- tails_of(given$p, lower.tail, log.p)$log_upper
-  x <- nv_max(nv_ceiling(log_upper / nv_log1p(-given$prob) - 1 - 1e-12), 0)
+  tails <- tails_of(given$p, lower.tail, log.p)
+  log_upper <- tails$log_upper
+  log_failure <- nv_log1p(-given$prob)
+  trials <- log_upper / log_failure
+  # the rounding of the given tail as a part of the upper one, and that of the quotient; the constant is R's
+  part <- if (tails$deep) nv_max(-tails$given, 1) else if (tails$lower_given) tails$given / tails$upper else 1
+  rounding <- epsilon(dtype(trials)) * (4 * trials - 0.5 * part / log_failure)
+  x <- nv_max(nv_ceiling(trials - 1 - nv_clamp(1e-12, rounding, 0.5)), 0)
   x <- nv_ifelse(given$prob == 1, nv_ifelse(log_upper <= 0, 0, NaN), x)
   nv_ifelse(given$prob > 0 & given$prob <= 1, nv_stop_gradient(x), NaN)
 }
@@ -147,36 +153,72 @@ count_below <- function(q) nv_floor(q + 1e-7)
 
 is_share <- function(p) p >= 0 & p <= 1
 
-# The smallest count up to `last` whose lower tail is at least the given one, up to rounding: search from where the
-# expansion of Cornish and Fisher says, with steps that double until it lies between two counts, then by bisection.
+# The smallest count up to `last` whose lower tail is at least the given one, up to rounding.
 # `tail_of(k, lower, where, log)` is the probability of at most, or of more than, k, or its logarithm.
 count_quantile <- function(tails, mean, sd, skewness, last, tail_of) {
   tail <- smaller_tail(tails)
   # probabilities are as good as their logarithms where they are no smaller than the smallest number
   wanted <- if (tails$deep) tail$log else nv_ifelse(tail$lower, tails$lower, tails$upper)
-  z <- standard_quantile(tails)
-  start <- nv_round(mean + sd * (z + skewness * (z * z - 1) / 6))
-  start <- nv_ifelse(nv_is_finite(start), nv_min(nv_max(start, 0), last), 0)
-  margin <- 64 * epsilon(dtype(start)) * if (tails$deep) 1 else wanted
-  reached <- function(k, open) {
+  rounding <- rounding_of(tails, tail$log)
+  # how far a tail is on the side of smaller counts
+  short_of <- function(now) nv_ifelse(tail$lower, wanted - now, now - wanted)
+  at <- function(k, open) {
     now <- tail_of(k, tail$lower, open, tails$deep)
     # so that a NaN ends the search, too
-    k >= 0 & (k >= last | nv_not(nv_ifelse(tail$lower, now < wanted - margin, now > wanted + margin)))
+    list(tail = now, reached = k >= 0 & (k >= last | nv_not(short_of(now) > 0.5 * rounding)))
   }
   none <- tail$log != tail$log | tail$empty
-  zero <- start * 0
-  end <- nv_while(
-    list(k = start, low = zero - 1, high = nv_ifelse(none, 0, zero + Inf), step = zero + 1, steps = 0L),
-    function(k, low, high, step, steps) nv_reduce_any(high - low > 1) & steps < 200L,
-    function(k, low, high, step, steps) {
-      open <- high - low > 1
-      hit <- nv_not(open) | reached(k, open)
-      high <- nv_ifelse(hit, nv_min(k, high), high)
-      low <- nv_ifelse(hit, low, nv_max(k, low))
-      middle <- nv_ceiling((low + high) / 2) # where nothing is open, high
-      k <- nv_ifelse(hit, nv_max(high - step, middle), nv_min(low + step, middle))
-      list(k = k, low = low, high = high, step = 2 * step, steps = steps + 1L)
+  found <- count_bracket(count_start(tails, tail, mean, sd, skewness, last), none, at)
+  # the count before, where only rounding and the errors of the tails speak against it: it is much nearer than the one found
+  short <- short_of(found$below)
+  error <- nv_max(4 * rounding, 1e-12 * if (tails$deep) nv_max(-wanted, 1) else wanted)
+  near <- found$low >= 0 & short <= error & short < 0.5 * nv_abs(found$above - found$below)
+  x <- nv_ifelse(near, found$low, found$high)
+  nv_stop_gradient(nv_ifelse(tail$log != tail$log, NaN, with_ends(x, tail, 0, last)))
+}
+
+# Where the expansion of Cornish and Fisher says. Far below the mean it turns back upwards.
+count_start <- function(tails, tail, mean, sd, skewness, last) {
+  z <- standard_quantile(tails)
+  start <- nv_round(mean + sd * (z + skewness * (z * z - 1) / 6))
+  start <- nv_ifelse(tail$lower, nv_min(start, nv_round(mean)), start)
+  nv_ifelse(nv_is_finite(start), nv_min(nv_max(start, 0), last), nv_ifelse(mean == Inf, Inf, 0))
+}
+
+# Two counts next to each other, of which the higher one is reached and the lower one, or -1, is not, with their tails:
+# search with steps that double until it lies between two counts, then by bisection. `at(k, open)` says the tail at k and
+# whether that is reached.
+count_bracket <- function(start, none, at) {
+  # whether a number lies between them, or an upward step has not come to its end
+  is_open <- function(k, low, high) {
+    middle <- nv_ceiling((low + high) / 2)
+    nv_ifelse(high == Inf, k < Inf, low < middle & middle < high)
+  }
+  zero <- nv_fill_like(start, 0)
+  first <- list(k = start, low = zero - 1, high = nv_ifelse(none, 0, zero + Inf), below = zero, above = zero, step = zero + 1, steps = 0L)
+  nv_while(
+    first,
+    # twice the number of exponents, and some
+    function(k, low, high, below, above, step, steps) nv_reduce_any(is_open(k, low, high)) & steps < 2200L,
+    function(k, low, high, below, above, step, steps) {
+      open <- is_open(k, low, high)
+      now <- at(k, open)
+      down <- open & now$reached & k < high
+      up <- open & nv_not(now$reached) & k > low
+      high <- nv_ifelse(down, k, high)
+      low <- nv_ifelse(up, k, low)
+      middle <- nv_ceiling((low + high) / 2)
+      next_k <- nv_ifelse(now$reached, nv_max(high - step, middle), nv_min(low + step, middle))
+      list(
+        k = nv_ifelse(open, next_k, k), low = low, high = high, below = nv_ifelse(up, now$tail, below),
+        above = nv_ifelse(down, now$tail, above), step = 2 * step, steps = steps + 1L
+      )
     }
   )
-  nv_stop_gradient(nv_ifelse(tail$log != tail$log, NaN, with_ends(end$high, tail, 0, last)))
+}
+
+# How much a tail is rounded: relative to the one that is given, be it the smaller one or the other; of a logarithm below -1
+# relative to that.
+rounding_of <- function(tails, log) {
+  epsilon(dtype(log)) * if (tails$deep) nv_max(-log, 1) else tails$given
 }

@@ -28,7 +28,12 @@ nv_dexp <- function(x, rate = 1, log = FALSE) {
 #' @export
 nv_pexp <- function(q, rate = 1, lower.tail = TRUE, log.p = FALSE) {
   given <- as_floats(q = q, rate = rate)
-  of_log_upper(nv_ifelse(given$q <= 0, 0, -given$rate * given$q), given$rate >= 0, lower.tail, log.p)
+  before <- given$q <= 0
+  log_upper <- nv_ifelse(before, 0, -given$rate * given$q)
+  of_log_upper(
+    log_upper, given$rate >= 0, lower.tail, log.p,
+    log_lower = nv_ifelse(before, -Inf, nv_log(given$rate) + nv_log(given$q))
+  )
 }
 
 #' @rdname nv_dexp
@@ -52,8 +57,12 @@ nv_dweibull <- function(x, shape, scale = 1, log = FALSE) {
 #' @export
 nv_pweibull <- function(q, shape, scale = 1, lower.tail = TRUE, log.p = FALSE) {
   given <- as_floats(q = q, shape = shape, scale = scale)
-  log_upper <- nv_ifelse(given$q <= 0, 0, -nv_pow(given$q / given$scale, given$shape))
-  of_log_upper(log_upper, given$shape > 0 & given$scale > 0, lower.tail, log.p)
+  before <- given$q <= 0
+  log_upper <- nv_ifelse(before, 0, -nv_pow(given$q / given$scale, given$shape))
+  of_log_upper(
+    log_upper, given$shape > 0 & given$scale > 0, lower.tail, log.p,
+    log_lower = nv_ifelse(before, -Inf, given$shape * (nv_log(given$q) - nv_log(given$scale)))
+  )
 }
 
 #' @rdname nv_dexp
@@ -64,14 +73,20 @@ nv_qweibull <- function(p, shape, scale = 1, lower.tail = TRUE, log.p = FALSE) {
   nv_ifelse(given$shape > 0 & given$scale > 0, x, NaN)
 }
 
-# A distribution function by the logarithm of its upper tail.
-of_log_upper <- function(log_upper, valid, lower.tail, log.p) {
-  value <- if (!check_flag(lower.tail)) {
-    if (check_flag(log.p)) log_upper else nv_exp(log_upper)
-  } else if (check_flag(log.p)) {
+# A distribution function by the logarithm of its upper tail. `log_lower` is the logarithm of the lower tail where that is
+# so small that the other one has no room for it.
+of_log_upper <- function(log_upper, valid, lower.tail, log.p, log_lower = NULL) {
+  check_flag(lower.tail)
+  # nothing is left of the upper tail, whatever the parameters
+  if (lower.tail || !check_flag(log.p)) log_upper <- nv_ifelse(log_upper < -1000, -Inf, log_upper)
+  value <- if (!lower.tail) {
+    if (log.p) log_upper else nv_exp(log_upper)
+  } else if (!check_flag(log.p)) {
+    -nv_expm1(log_upper)
+  } else if (is.null(log_lower)) {
     log1mexp(log_upper)
   } else {
-    -nv_expm1(log_upper)
+    nv_ifelse(log_upper > -smallest(dtype(log_upper)), log_lower, log1mexp(log_upper))
   }
   nv_ifelse(valid, value, NaN)
 }

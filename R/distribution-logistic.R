@@ -60,7 +60,9 @@ nv_dcauchy <- function(x, location = 0, scale = 1, log = FALSE) {
 #' @export
 nv_pcauchy <- function(q, location = 0, scale = 1, lower.tail = TRUE, log.p = FALSE) {
   given <- as_floats(q = q, location = location, scale = scale)
-  tail <- function(z) nv_ifelse(z < -1, nv_atan(-1 / z), nv_atan(z) + pi / 2) / pi
+  inner <- function(z) nv_ifelse(z < -1, nv_atan(-1 / z), nv_atan(z) + pi / 2)
+  # the second derivative of nv_atan() at Inf is none
+  tail <- function(z) nv_ifelse(z == Inf, pi, inner(z)) / pi
   z <- standardised(given)
   probability_of(function(lower, where) tail(if (lower) z else -z), given$scale > 0, lower.tail, log.p)
 }
@@ -129,8 +131,11 @@ nv_qunif <- function(p, min = 0, max = 1, lower.tail = TRUE, log.p = FALSE) {
   nv_ifelse(width >= 0, given$min + tails_of(given$p, lower.tail, log.p)$lower * width, NaN)
 }
 
-# Of families with a location and a scale.
-standardised <- function(given) (given[[1L]] - given$location) / given$scale
+# Of families with a location and a scale. What is infinite is that for every scale.
+standardised <- function(given) {
+  away <- given[[1L]] - given$location
+  nv_ifelse(nv_abs(away) == Inf, away / nv_stop_gradient(given$scale), away / given$scale)
+}
 unstandardised <- function(z, given) nv_ifelse(given$scale > 0, given$location + given$scale * z, NaN)
 
 # log(1 / (1 + e^-z))

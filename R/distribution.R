@@ -84,6 +84,8 @@ tails_of <- function(p, lower.tail, log.p) {
   p <- if (check_flag(log.p)) nv_ifelse(p > 0, NaN, p) else nv_ifelse(p < 0 | p > 1, NaN, p)
   tails <- new.env(parent = emptyenv())
   tails$deep <- log.p # whether a tail can be below the smallest number
+  tails$given <- p
+  tails$lower_given <- lower.tail
   names <- c("lower", "upper")
   if (!check_flag(lower.tail)) names <- rev(names)
   delayedAssign(names[1L], if (log.p) nv_exp(p) else p, assign.env = tails)

@@ -109,6 +109,95 @@ test_that("quantiles of counts are R's", {
   }
 })
 
+# Counts with a probability of its own, up to rounding, and parameters.
+round_trips <- list(
+  pois = list(0:8, 0.5), pois = list(0:60, 10), pois = list(0:300, 100), pois = list(seq(9e4, 11e4, 250), 1e5),
+  binom = list(0:10, 10, 0.2), binom = list(0:30, 30, 0.3), binom = list(0:100, 100, 0.01), binom = list(0:100, 100, 0.9),
+  binom = list(seq(29e3, 31e3, 31), 1e5, 0.3), nbinom = list(0:200, 0.1, 0.3), nbinom = list(0:300, 5, 0.3),
+  nbinom = list(seq(0, 3000, 7), 2.5, 0.01), geom = list(0:100, 0.3), geom = list(seq(0, 3000, 7), 0.01), geom = list(0:20, 0.9)
+)
+
+test_that("quantiles of counts are inverse to distribution functions, in both tails, as logarithms and compiled", {
+  found <- character()
+  for (k in seq_along(round_trips)) {
+    name <- names(round_trips)[k]
+    counts <- round_trips[[k]][[1L]]
+    for (type in c("f64", "f32")) {
+      parameters <- lapply(round_trips[[k]][-1L], nv_scalar, dtype = type)
+      for (flags in list(c(TRUE, FALSE), c(FALSE, FALSE), c(TRUE, TRUE), c(FALSE, TRUE))) {
+        arguments <- c(parameters, list(lower.tail = flags[1L], log.p = flags[2L]))
+        p_of <- function(x) do.call(nv_function("p", name), c(list(x), arguments))
+        q_of <- function(p) do.call(nv_function("q", name), c(list(p), arguments))
+        x <- nv_tensor(as.double(counts), type)
+        p <- flat(p_of(x))
+        unit <- if (type == "f64") 2^-52 else 2^-23
+        # where the next smaller count has another one, for the smaller tail as well, and not next to the smallest number
+        size <- if (flags[2L]) pmax(-p, 1, (1 - expm1(p)) / -expm1(p) * -p * abs(log(-p))) else p
+        clear <- abs(p - flat(p_of(x - 1))) > 4 * unit * size & abs(p) > 1e-36
+        got <- list(eager = q_of(p_of(x)), compiled = jit(q_of)(p_of(x)))
+        if (type == "f64") {
+          of_r <- do.call(r_function("p", name), c(list(counts), round_trips[[k]][-1L], list(lower.tail = flags[1L], log.p = flags[2L])))
+          if (!flags[2L]) got$`of R's probabilities` <- q_of(f64(of_r))
+        }
+        for (how in names(got)) {
+          wrong <- which(clear & flat(got[[how]]) != counts)
+          if (length(wrong)) found <- c(found, paste(name, k, type, how, deparse(flags), length(wrong), "wrong, first", counts[wrong[1L]]))
+        }
+      }
+    }
+  }
+  expect_identical(found, character())
+})
+
+test_that("quantiles of counts of logarithms far below the smallest number are right", {
+  for (type in c("f64", "f32")) {
+    q <- function(f, log_p, ...) flat(f(nv_scalar(log_p, type), ..., log.p = TRUE))
+    expect_identical(q(nv_qpois, -1000, 1000), 0)
+    expect_identical(q(nv_qpois, -990, 1000), 2)
+    expect_identical(q(nv_qpois, -1e30, 0.5), 0)
+    expect_identical(q(nv_qnbinom, -1e30, 5, 0.3), 0)
+    expect_identical(q(nv_qbinom, -1e30, 5, 0.3), 0)
+    expect_identical(q(nv_qgeom, -1e30, 0.3), 0)
+    # there the logarithm of the tail is about -k log(k)
+    k <- q(nv_qpois, -1e30, 0.5, lower.tail = FALSE)
+    expect_equal(-k * (log(2 * k) - 1), -1e30, tolerance = 1e-4)
+  }
+  expect_identical(flat(nv_qpois(f64(-1e50), 0.5, log.p = TRUE)), 0)
+  k <- flat(nv_qpois(f64(-1e300), 0.5, lower.tail = FALSE, log.p = TRUE))
+  expect_equal(-k * (log(2 * k) - 1), -1e300, tolerance = 1e-12)
+})
+
+test_that("quantiles of many probabilities of counts are R's", {
+  p <- c((1:999) / 1000, 10^-(3:300 + 0.3), 1 - 10^-(3:9 + 0.3))
+  for (case in list(
+    list("pois", 0.5), list("pois", 10), list("pois", 1e4), list("binom", 30, 0.3), list("binom", 1e5, 0.01),
+    list("nbinom", 0.1, 0.3), list("nbinom", 50, 0.01), list("geom", 0.3), list("geom", 1e-4)
+  )) {
+    for (lower in c(TRUE, FALSE)) {
+      q <- function(f, p) do.call(f, c(list(p), case[-1L], list(lower.tail = lower)))
+      expect_identical(flat(q(nv_function("q", case[[1L]]), f64(p))), q(r_function("q", case[[1L]]), p), label = paste(unlist(case), collapse = " "))
+    }
+  }
+})
+
+test_that("logarithms of lower tails below the smallest number are right", {
+  x <- c(1e-300, 1e-200, 1e-110, 1e-100, 1e-3)
+  expect_equal(flat(nv_pweibull(f64(x), 3, log.p = TRUE)), ifelse(x < 1e-10, 3 * log(x), log(-expm1(-x^3))), tolerance = 1e-15)
+  expect_equal(flat(nv_pweibull(f64(1e-300), 2, 1e200, log.p = TRUE)), -1000 * log(10), tolerance = 1e-15)
+  expect_equal(flat(nv_pexp(f64(1e-200), 1e-200, log.p = TRUE)), -400 * log(10), tolerance = 1e-15)
+  expect_equal(flat(nv_pweibull(nv_scalar(1e-30, "f32"), 3, log.p = TRUE)), -90 * log(10), tolerance = 1e-6)
+  expect_identical(flat(nv_pweibull(f64(c(-1, 0)), 3, log.p = TRUE)), c(-Inf, -Inf))
+  small <- c(1e-200, 1e-300)
+  expect_equal(flat(nv_pgamma(f64(small), 3, log.p = TRUE)), 3 * log(small) - log(6), tolerance = 1e-13)
+  expect_equal(flat(nv_pbeta(f64(small), 3, 2, log.p = TRUE)), 3 * log(small) + log(4), tolerance = 1e-13)
+  expect_equal(flat(nv_pf(f64(small), 6, 2, log.p = TRUE)), pf(small, 6, 2, log.p = TRUE), tolerance = 1e-13)
+  expect_equal(flat(nv_pt(f64(-1 / small), 5, log.p = TRUE)), pt(-1 / small, 5, log.p = TRUE), tolerance = 1e-13)
+  expect_equal(flat(nv_plnorm(f64(small), 0, 0.1, log.p = TRUE)), plnorm(small, 0, 0.1, log.p = TRUE), tolerance = 1e-13)
+  slopes <- gradient(function(q, shape, scale) nv_pweibull(q, shape, scale, log.p = TRUE))
+  got <- slopes(nv_scalar(1e-200, "f64"), nv_scalar(3, "f64"), nv_scalar(2, "f64"))
+  expect_equal(vapply(got, flat, 1), c(q = 3e200, shape = log(0.5e-200), scale = -1.5), tolerance = 1e-14)
+})
+
 test_that("parameters out of their range, at their borders and NaN give what R gives", {
   expect_same <- function(kind, name, ...) {
     columns <- as.list(expand.grid(..., KEEP.OUT.ATTRS = FALSE))
@@ -205,6 +294,82 @@ test_that("derivatives at the borders of parameters and values are one-sided lim
   expect_equal(slope(function(x) nv_dgamma(x, 1), 0), -1)
 })
 
+slopes <- function(f, at, which) {
+  vapply(which, function(k) {
+    h <- 1e-5 * max(1, abs(at[[k]]))
+    moved <- function(by) do.call(f, replace(at, k, at[[k]] + by))
+    # of fourth order
+    (8 * (moved(h) - moved(-h)) - (moved(2 * h) - moved(-2 * h))) / (12 * h)
+  }, 0)
+}
+
+# Ends of distributions, where values are 0 or 1 for all parameters, and places so far out that they are.
+ends <- list(
+  norm = list(c(-Inf, -100, Inf), mean = 0.3, sd = 1.7), lnorm = list(c(-1, 0, Inf), meanlog = 0.3, sdlog = 1.7), exp = list(c(-1, Inf), rate = 1.3),
+  weibull = list(c(-1, 0, 1e200, Inf), shape = 1.7, scale = 2.1), weibull = list(c(-1, 0, Inf), shape = 0.7, scale = 2.1),
+  logis = list(c(-Inf, Inf), location = 0.2, scale = 1.7), cauchy = list(c(-Inf, Inf), location = 0.2, scale = 1.7),
+  laplace = list(c(-Inf, Inf), location = 0.2, scale = 1.7), unif = list(c(-Inf, -1, 2, Inf), min = 0.2, max = 1.7),
+  geom = list(c(-Inf, -1, 1e9, Inf), prob = 0.3), gamma = list(c(-1, 0, Inf), shape = 1.7, scale = 1.3), chisq = list(c(-1, 0, Inf), df = 3.3),
+  beta = list(c(-Inf, 0, 1, Inf), shape1 = 1.7, shape2 = 2.3), t = list(c(-Inf, Inf), df = 3.3), f = list(c(0, Inf), df1 = 3.3, df2 = 5.1),
+  pois = list(c(-Inf, -1, Inf), lambda = 4.1), binom = list(c(-1, 7, Inf), size = 7, prob = 0.3), nbinom = list(c(-1, Inf), size = 2.5, prob = 0.4)
+)
+only_once <- c("gamma", "chisq", "beta", "t", "f", "pois", "binom", "nbinom")
+
+test_that("derivatives are zero at the ends of distributions", {
+  found <- character()
+  for (k in seq_along(ends)) {
+    name <- names(ends)[k]
+    parameters <- lapply(ends[[k]][-1L], nv_scalar, dtype = "f64")
+    for (q in ends[[k]][[1L]]) {
+      for (flags in list(c(TRUE, FALSE), c(FALSE, FALSE), c(TRUE, TRUE), c(FALSE, TRUE))) {
+        f <- function(first, given) do.call(nv_function("p", name), c(list(first), given, list(lower.tail = flags[1L], log.p = flags[2L])))
+        at <- list(nv_scalar(q, "f64"), parameters)
+        if (!flat(do.call(f, at)) %in% (if (flags[2L]) 0 else c(0, 1))) next
+        along <- rapply(at, function(x) nv_scalar(1, "f64"), classes = class(at[[1L]]), how = "replace")
+        derivatives <- list(
+          gradient = do.call(gradient(f), at), jit = do.call(jit(gradient(f)), at), jvp = jvp(f)(at, along)$tangent,
+          second = if (!name %in% only_once) do.call(hessian(f), at)
+        )
+        for (kind in names(derivatives)) {
+          values <- unlist(rapply(list(derivatives[[kind]]), flat, classes = class(at[[1L]]), how = "unlist"))
+          if (anyNA(values) || any(values != 0)) found <- c(found, paste(name, q, deparse(flags), kind))
+        }
+      }
+    }
+  }
+  expect_identical(found, character())
+})
+
+test_that("interval-censored and ordinal likelihoods have derivatives", {
+  left <- c(0, 0.5, 1, 2)
+  right <- c(1, 2, Inf, Inf)
+  censored <- function(shape, scale) -sum(log(nv_pweibull(f64(right), shape, scale) - nv_pweibull(f64(left), shape, scale)))
+  got <- jit(gradient(censored))(nv_scalar(1.3, "f64"), nv_scalar(2, "f64"))
+  wanted <- slopes(function(shape, scale) -sum(log(pweibull(right, shape, scale) - pweibull(left, shape, scale))), list(1.3, 2), 1:2)
+  expect_equal(unname(vapply(got, flat, 1)), wanted, tolerance = 1e-8)
+
+  y <- c(1L, 2L, 3L, 2L)
+  x <- c(0.1, 0.5, -0.3, 1)
+  ordinal <- function(p, x, cuts, slope, scale) {
+    -sum(log(p(cuts[y + 1L], x * slope, scale) - p(cuts[y], x * slope, scale)))
+  }
+  for (name in c("norm", "logis", "cauchy", "laplace")) {
+    likelihood <- function(theta) {
+      ordinal(nv_function("p", name), f64(x), nv_concatenate(f64(-Inf), theta[1:2], f64(Inf)), theta[3L], theta[4L])
+    }
+    r_p <- if (name == "laplace") function(q, location, scale) flat(nv_plaplace(f64(q), f64(location), scale)) else r_function("p", name)
+    of_r <- function(a, b, slope, scale) ordinal(r_p, x, c(-Inf, a, b, Inf), slope, scale)
+    theta <- f64(c(-0.5, 0.7, 0.3, 1.2))
+    expect_equal(flat(gradient(likelihood)(theta)$theta), slopes(of_r, list(-0.5, 0.7, 0.3, 1.2), 1:4), tolerance = 1e-8, label = name)
+    expect_true(all(is.finite(flat(hessian(likelihood)(theta)$theta$theta))), label = name)
+  }
+  probit <- function(theta) ordinal(nv_pnorm, f64(x), nv_concatenate(f64(-Inf), theta[1:2], f64(Inf)), theta[3L], 1)
+  second <- as_array(hessian(probit)(f64(c(-0.5, 0.7, 0.3)))$theta$theta)
+  expect_equal(second[3L, ], c(-0.6973, -0.4728, 1.1844), tolerance = 1e-4)
+  fit <- nv_minimize(probit, f64(c(-0.5, 0.7, 0.3)), method = "newton")
+  expect_lt(max(abs(flat(gradient(probit)(f64(fit$par))$theta))), 1e-6)
+})
+
 test_that("what R has no function for", {
   x <- c(-3, 0, 0.5, 40)
   expect_equal(flat(nv_dlaplace(f64(x), 0.5, 2)), exp(-abs(x - 0.5) / 2) / 4)
@@ -225,15 +390,6 @@ inner_points <- list(
   beta = list(0.7, shape1 = 1.7, shape2 = 2.3), t = list(-1.7, df = 3.3), f = list(1.7, df1 = 3.3, df2 = 5.1)
 )
 inner_counts <- list(pois = list(3, lambda = 4.1), binom = list(3, size = 7, prob = 0.3), nbinom = list(3, size = 2.5, prob = 0.4), `nbinom by mu` = list(3, size = 2.5, mu = 4), geom = list(3, prob = 0.3))
-
-slopes <- function(f, at, which) {
-  vapply(which, function(k) {
-    h <- 1e-5 * max(1, abs(at[[k]]))
-    moved <- function(by) do.call(f, replace(at, k, at[[k]] + by))
-    # of fourth order
-    (8 * (moved(h) - moved(-h)) - (moved(2 * h) - moved(-2 * h))) / (12 * h)
-  }, 0)
-}
 
 test_that("gradients are those of R's functions", {
   check <- function(kind, name, at, which, ...) {

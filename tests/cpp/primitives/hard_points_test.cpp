@@ -8,7 +8,9 @@
 #include <limits>
 #include <numbers>
 
+#include "backend/eigen/evaluate.h"
 #include "primitives/scalar_graph.h"
+#include "transform/reverse.h"
 
 namespace anvil::primitives {
 namespace {
@@ -132,6 +134,29 @@ TYPED_TEST(HardPoints, Unary) {
     for (double x : hard_points<TypeParam>())
       expect_close<TypeParam>(u.derivative(x), derivative<TypeParam>(u.name, {x}, 0),
                               u.squares && std::isfinite(x) ? std::min(x * x, 1e4) : 0, place(u.name, {x}, 0));
+}
+
+// The second derivative of a call on a number of type T, through the rules of what its first one consists of.
+template <class T>
+double second_derivative(const std::string& name, double x) {
+  const graph::Tensor at = graph::full({dtype_of<T>(), {}, false}, Scalar(x));
+  graph::Graph g;
+  g.inputs.push_back(graph::make_value(graph::Value::Kind::input, at.type));
+  g.outputs = {record(name.c_str(), {Var{&g, g.inputs[0]}}).value};
+  auto twice = transform::gradient(*transform::gradient(g, {true}, false), {true}, false);
+  return graph::element(eigen::evaluate(*twice, {at}).at(0), 0).as<double>();
+}
+TYPED_TEST(HardPoints, SecondDerivativesOfErrorFunctions) {
+  std::vector<double> points = hard_points<TypeParam>();
+  points.insert(points.end(), {9, -10.25, 26, 27.9, -27.99, 28, 28.01});
+  for (double given : points) {
+    const double x = TypeParam(given);
+    const Long expected = std::isinf(x) ? 0 : -2 * Long(x) * bell(x);
+    for (double sign : {1, -1})
+      expect_close<TypeParam>(sign * expected, second_derivative<TypeParam>(sign > 0 ? "erf" : "erfc", x),
+                              std::min(x * x, 1e4), place(sign > 0 ? "erf" : "erfc", {x}, 0));
+  }
+  for (const char* name : {"erf", "erfc"}) EXPECT_TRUE(std::isnan(second_derivative<TypeParam>(name, NAN)));
 }
 
 // Those without a formula in C: f32 against f64.
