@@ -141,8 +141,22 @@ nv_tabulate <- function(bin, nbins = NULL) {
 nv_in <- function(x, table) {
   x <- as_vector(x)
   table <- as_line(as_vector(table))
-  beside <- nv_reshape(table, c(rep(1L, rank_of(x)), sizes_of(table)))
-  found <- nv_reduce_any(nv_eq(nv_unsqueeze(x, rank_of(x) + 1L), beside), rank_of(x) + 1L)
-  floats <- is_float_code(type_tag(x)[1L]) && is_float_code(type_tag(table)[1L])
+  dtypes <- c(type_tag(x)[1L], type_tag(table)[1L])
+  few <- sizes_of(table) <= 256L || any(vapply(dtypes, function(code) dtype_from_code(code) == "bool", NA))
+  found <- if (few) equals_any(x, table) else equals_neighbour(x, table)
+  floats <- all(vapply(dtypes, is_float_code, NA))
   if (floats) nv_or(found, nv_and(nv_is_nan(x), nv_reduce_any(nv_is_nan(table)))) else found
+}
+
+equals_any <- function(x, table) {
+  beside <- nv_reshape(table, c(rep(1L, rank_of(x)), sizes_of(table)))
+  nv_reduce_any(nv_eq(nv_unsqueeze(x, rank_of(x) + 1L), beside), rank_of(x) + 1L)
+}
+
+# The same by bisection of the sorted table.
+equals_neighbour <- function(x, table) {
+  operands <- .Call(C_anvil_promote, list(x = x, table = table), FALSE)
+  sorted <- nv_sort(operands[[2L]], 1L)
+  place <- how_many_below(operands[[1L]], sorted, sizes_of(table), nv_ge)
+  nv_eq(operands[[1L]], slices_at(sorted, nv_max(place, 1L)))
 }

@@ -74,4 +74,8 @@ as.matrix.AnvilValue <- function(x, ...) as.matrix(as_array(x))
 #' @export
 as.character.AnvilValue <- function(x, ...) as.character(as_array(x))
 #' @export
-as.data.frame.AnvilValue <- function(x, ...) as.data.frame(as_array(x), ...)
+as.data.frame.AnvilValue <- function(x, row.names = NULL, optional = FALSE, ..., nm = deparse1(substitute(x))) {
+  frame <- as.data.frame(as_array(x), row.names = row.names, optional = optional, ...)
+  if (rank_of(x) < 2L && !optional) names(frame) <- nm
+  frame
+}

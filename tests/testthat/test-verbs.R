@@ -92,6 +92,37 @@ test_that("shapes stretch where they are one, and vectors of R go with their lik
   })
 })
 
+test_that("membership is the same in short and in long tables", {
+  set.seed(5)
+  for (type in c("i32", "i64", "f64", "f32", "bf16")) {
+    long <- sample(-900:900, 600)
+    x <- matrix(sample(-1000:1000, 300), 20)
+    for (table in list(long, long[1:200], rev(seq_len(257)))) {
+      found <- nv_in(nv_tensor(x, type), nv_tensor(table, type))
+      rounded <- as_array(nv_convert(nv_convert(nv_tensor(x, "f64"), type), "f64"))
+      among <- as_array(nv_convert(nv_convert(nv_tensor(table, "f64"), type), "f64"))
+      expect_identical(as_array(found), array(rounded %in% among, dim(x)), label = type)
+      expect_identical(as_array(jit(nv_in)(nv_tensor(x, type), nv_tensor(table, type))), as_array(found))
+    }
+  }
+  odd <- c(NaN, 0, -0, Inf, -Inf, 7)
+  for (more in c(0, 300)) {
+    table <- c(-0, Inf, NaN, 100 + seq_len(more))
+    expect_identical(as.vector(as_array(nv_in(f64(odd), f64(table)))), odd %in% table)
+    expect_identical(as.vector(as_array(nv_in(f64(odd), f64(table[-3])))), odd %in% table[-3])
+  }
+  expect_identical(as.vector(as_array(nv_in(nv_tensor(c(TRUE, FALSE)), nv_tensor(rep(TRUE, 300))))), c(TRUE, FALSE))
+  expect_identical(as.vector(as_array(nv_in(nv_tensor(1:3), f64(c(2.5, seq(3, 303)))))), c(FALSE, FALSE, TRUE))
+})
+
+test_that("a column of a data frame is called as it was", {
+  x <- f64(c(1, 2, 3))
+  expect_identical(as.data.frame(x), data.frame(x = c(1, 2, 3)))
+  expect_named(data.frame(x, y = x), c("x", "y"))
+  expect_named(as.data.frame(nv_tensor(matrix(1:4, 2))), c("V1", "V2"))
+  expect_named(aggregate(x, list(g = c(1, 1, 2)), base::sum), c("g", "x"))
+})
+
 test_that("mean ranks are of a dtype that holds them", {
   x <- nv_tensor(rep(sin(1:450), 2), "bf16")
   expect_identical(as_array(nv_rank(x)), array(rank(as_array(x))))
