@@ -8,6 +8,11 @@
 
 namespace anvil::transform {
 
+// Each of what an inner graph reads asks for its own part of them.
+static std::function<ValueList(Graph&)> once_in_each(const std::function<ValueList(Graph&)>& weights) {
+  return [weights, once = std::make_shared<OnceInEachGraph>()](Graph& to) { return (*once)(to, weights); };
+}
+
 ValueList Pullback::active_captures(const Graph& inner) const {
   ValueList found;
   for (const ValuePtr& v : captures(inner)) {
@@ -86,9 +91,8 @@ void Pullback::reverse_checkpoint(const Call& call) {
   remove_dead_calls(*back, again.remade);
   list_constants(*back);
   const auto results = primitives::checkpoint(to_, back);
-  const auto weights = [this, body, flow](Graph& to) {
-    return primitives::checkpoint(to, weights_through({body}, flow)[0]);
-  };
+  const auto weights = once_in_each(
+      [this, body, flow](Graph& to) { return primitives::checkpoint(to, weights_through({body}, flow)[0]); });
   for (size_t i = 0; i < found.size(); ++i) {
     replace(found[i], results[i]);
     if (selected[i]) keep_zeros(results[i], weights, flow, found[i]);
@@ -178,10 +182,10 @@ void Pullback::reverse_if(const Call& call) {
     list_constants(*b.back);
   }
   auto results = primitives::branch(to_, call.inputs[0], backward[0].back, backward[1].back);
-  const auto weights = [this, condition = call.inputs[0], branches, flow](Graph& to) {
+  const auto weights = once_in_each([this, condition = call.inputs[0], branches, flow](Graph& to) {
     const auto inner = weights_through(branches, flow);
     return primitives::branch(to, condition, inner[0], inner[1]);
-  };
+  });
   for (size_t k = 0; k < found.size(); ++k) {
     const size_t i = found[k];
     replace(targets[i], results[k]);

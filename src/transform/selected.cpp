@@ -33,12 +33,8 @@ void Selected::insert(const ValuePtr& derivative, const ValuePtr& like) {
 
 Var Selected::untaken(const ValuePtr& derivative, Graph& to) {
   const std::shared_ptr<Entry> entry = entries_.at(derivative);
-  for (const Recorded& r : entry->recorded)
-    if (r.graph == &to && r.call < to.calls.size() && to.calls[r.call].outputs[0] == r.untaken) return {&to, r.untaken};
-  const Var none = Var{&to, entry->weights(to)} == 0.0;
-  std::erase_if(entry->recorded, [&](const Recorded& r) { return r.graph == &to; });
-  entry->recorded.push_back({&to, to.calls.size() - 1, none.value});
-  return none;
+  const auto record = [&](Graph& g) { return ValueList{(Var{&g, entry->weights(g)} == 0.0).value}; };
+  return {&to, entry->untaken(to, record)[0]};
 }
 
 ValuePtr Selected::taken(const ValuePtr& derivative, Graph& to) {

@@ -21,6 +21,28 @@ inline bool never_cancels(const primitives::Primitive& p) {
   return p.acts == Acts::per_element || p.acts == Acts::moves || p.acts == Acts::reduces || p.rearranges;
 }
 
+// The results of one call in each graph that asks for it, where those who ask are many: weights ask for weights.
+class OnceInEachGraph {
+ public:
+  template <class Record>  // gives the results of a graph's last call
+  ValueList operator()(Graph& to, const Record& record) {
+    for (const Recorded& r : recorded_)
+      if (r.graph == &to && r.call < to.calls.size() && to.calls[r.call].outputs == r.results) return r.results;
+    const ValueList results = record(to);
+    std::erase_if(recorded_, [&](const Recorded& r) { return r.graph == &to; });
+    recorded_.push_back({&to, to.calls.size() - 1, results});
+    return results;
+  }
+
+ private:
+  struct Recorded {
+    const Graph* graph;
+    size_t call;  // of it, if it is still there
+    ValueList results;
+  };
+  std::vector<Recorded> recorded_;
+};
+
 class Selected {
  public:
   // Records, into a graph, a float for each element of a derivative: 0 where it was not taken.
@@ -41,15 +63,10 @@ class Selected {
  private:
   primitives::Var untaken(const ValuePtr& derivative, Graph& to);
 
-  struct Recorded {
-    const Graph* graph;
-    size_t call;  // of it, that makes the value
-    ValuePtr untaken;
-  };
   struct Entry {
     Weights weights;
-    int depth;                       // of weights that ask for weights
-    std::vector<Recorded> recorded;  // once in each graph that asks: weights ask for those of several derivatives
+    int depth;  // of weights that ask for weights
+    OnceInEachGraph untaken;
   };
   std::unordered_map<ValuePtr, std::shared_ptr<Entry>> entries_;
 };

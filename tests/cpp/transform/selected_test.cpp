@@ -168,6 +168,24 @@ TEST(Selected, OnceInEachInnerGraphOfATangent) {
   EXPECT_LT(calls(4), 3 * calls(2));
 }
 
+// And once for all that branches read from around them, at each depth of those in branches.
+TEST(Selected, OnceForAllThatBranchesRead) {
+  const auto calls = [](int branches) {
+    const GraphPtr g = trace({f64({2}), {DType::i32, {}}}, [&](Graph& g, const Vars& x) {
+      primitives::Params params;
+      for (int i = 0; i < branches; ++i) {
+        const auto body = std::make_shared<Graph>();
+        body->outputs = {in(*body, x[0] * (i + 1.0)).value};
+        params.items.push_back({"branch" + std::to_string(i + 1) + "_graph", body, false});
+      }
+      const Var y{&g, record(g, primitives::registry().at("case"), {x[1].value}, params)[0]};
+      return Vars{primitives::reduce_sum(y, {0})};
+    });
+    return calls_of(*transform::gradient(*g, {true, false}, false));
+  };
+  EXPECT_LT(calls(16), 5 * calls(8));
+}
+
 TEST(Selected, HigherDerivatives) {
   const auto f = [](Var x) { return select(x > 0.0, log(x), x * x); };
   EXPECT_EQ(slopes(f, {-3, 0, 2}, 2), (Numbers{2, 2, -0.25}));
