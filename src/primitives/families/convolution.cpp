@@ -125,18 +125,11 @@ Types infer_convolution(const Types& t, const Params& params) {
 
 // ---- as a product -------------------------------------------------------------------------
 
-// A dimension of `groups` runs of elements as two: the place in the run, and the run.
+// A dimension of `groups` runs of elements as two: the place in the run, and the run. merged() is the way back.
 Var split(Var x, int64_t dim, int64_t groups) {
   Shape shape = x.shape();
   at(shape, dim) /= groups;
   shape.insert(shape.begin() + dim + 1, groups);
-  return reshape(x, shape);
-}
-// ... and back.
-Var merged(Var x, int64_t dim) {
-  Shape shape = x.shape();
-  at(shape, dim) *= at(shape, dim + 1);
-  shape.erase(shape.begin() + dim + 1);
   return reshape(x, shape);
 }
 // Where dimensions are once `dim` is split.

@@ -15,6 +15,8 @@ int64_t window_count(int64_t n, const WindowDimension&);
 int64_t dilated(int64_t n, int64_t by);  // from the first of n elements to the last, when they lie `by` apart
 void check_positive(const char* argument, const std::vector<int64_t>& values);
 
+Var merged(Var, int64_t dim);  // `dim` and the one behind it as one
+
 // x as the windows slide over it: with base dilation and padding.
 Var padded(Var x, Var value, const std::vector<WindowDimension>&);
 // All windows: the dimensions of x with the number of windows, then those of one window.

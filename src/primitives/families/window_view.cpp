@@ -49,6 +49,13 @@ Var padded(Var x, Var value, const std::vector<WindowDimension>& w) {
   return low == none && high == none && interior == none ? x : pad(x, value, low, high, interior);
 }
 
+Var merged(Var x, int64_t dim) {
+  Shape shape = x.shape();
+  shape[static_cast<size_t>(dim)] *= shape[static_cast<size_t>(dim) + 1];
+  shape.erase(shape.begin() + dim + 1);
+  return reshape(x, shape);
+}
+
 // ---- windows and sum_windows ----------------------------------------------------------------
 
 Var windows(Var x, Ints dims, Ints sizes, Ints strides, Ints dilations) {
@@ -79,12 +86,6 @@ Var exchanged(Var x, int64_t a, int64_t b) {
   std::swap(order[static_cast<size_t>(a)], order[static_cast<size_t>(b)]);
   return transpose(x, order);
 }
-Var merged_with_next(Var x, int64_t dim) {
-  Shape shape = x.shape();
-  shape[static_cast<size_t>(dim)] *= shape[static_cast<size_t>(dim) + 1];
-  shape.erase(shape.begin() + dim + 1);
-  return reshape(x, shape);
-}
 
 // The same in one dimension: of x, `dim` counts windows, and the last dimension is of the places in each, which goes.
 // Place w = r + stride q of window o is element r + stride (o + q): the sums over q for all r come side by side, so
@@ -93,7 +94,7 @@ Var from_windows(Var x, int64_t dim, int64_t stride, int64_t dilation, int64_t n
   const auto d = static_cast<size_t>(dim);
   const auto last = static_cast<int64_t>(x.shape().size()) - 1;
   const int64_t count = x.shape()[d], size = x.shape().back();
-  if (count == 1) return resized(merged_with_next(moved(x, last, dim), dim), dim, 0, dilation - 1, n);
+  if (count == 1) return resized(merged(moved(x, last, dim), dim), dim, 0, dilation - 1, n);
   if (dilation > 1) {
     const int64_t low = (size - 1) * dilation;
     return sum_windows(resized(x, dim, low, stride - 1, n + low), {dim}, {dilation});
@@ -107,7 +108,7 @@ Var from_windows(Var x, int64_t dim, int64_t stride, int64_t dilation, int64_t n
   if (together > count) x = exchanged(x, dim, last + 1);  // o + q: whichever of the two has fewer is summed
   const int64_t few = std::min(together, count) - 1;
   x = sum_windows(resized(x, dim, few, 0, count + together - 1 + few), {dim}, {1});
-  return resized(merged_with_next(moved(x, last, dim), dim), dim, 0, 0, n);
+  return resized(merged(moved(x, last, dim), dim), dim, 0, 0, n);
 }
 
 }  // namespace
