@@ -249,40 +249,36 @@ Var by_inputs(Var x, Var w, const Shape& result, const Convolution& c) {
   const int64_t features = c.output[1];
   const Ints window(c.kernel.begin() + 2, c.kernel.end()), places(c.output.begin() + 2, c.output.end());
   Shape covered = result;
-  Ints sizes, low(result.size(), 0), high = low, order;
+  Ints sizes;
+  std::vector<WindowDimension> around(result.size());
   for (size_t k = 0; k < spatial; ++k) {
     sizes.push_back(at(w.shape(), window[k]));
     int64_t& n = at(covered, places[k]);
     const int64_t tail = (sizes[k] - 1) * c.kernel_dilation[k];
     n = dilated(at(x.shape(), c.input[k + 2]), c.input_dilation[k]) + tail;
-    at(low, places[k]) = c.low[k] - tail;
-    at(high, places[k]) = at(result, places[k]) - n - at(low, places[k]);
+    WindowDimension& d = around[static_cast<size_t>(places[k])];
+    d.low = c.low[k] - tail;
+    d.high = at(result, places[k]) - n - d.low;
   }
-  // the kernel's places become features, as which they come before those that it has
-  const bool results_first = c.kernel[0] < c.kernel[1];
-  if (!results_first) order.push_back(c.kernel[1]);
-  order.insert(order.end(), window.begin(), window.end());
-  order.push_back(c.kernel[0]);
-  if (results_first) order.push_back(c.kernel[1]);
+  // the kernel's places become features, ahead of those that it has
+  Ints order = window;
+  order.insert(order.end(), {c.kernel[0], c.kernel[1]});
   Shape kernel(w.shape().size(), 1);
-  at(kernel, results_first ? 0 : 1) = elements(sizes) * at(w.shape(), c.kernel[0]);
-  at(kernel, results_first ? 1 : 0) = at(w.shape(), c.kernel[1]);
+  kernel[0] = elements(sizes) * at(w.shape(), c.kernel[0]);
+  kernel[1] = at(w.shape(), c.kernel[1]);
   Convolution of_each = c;
   of_each.low = of_each.high = Ints(spatial, 0);
   of_each.input_dilation = of_each.kernel_dilation = Ints(spatial, 1);
-  of_each.kernel = {results_first ? 0 : 1, results_first ? 1 : 0};
-  for (size_t k = 0; k < spatial; ++k) of_each.kernel.push_back(static_cast<int64_t>(k) + 2);
+  of_each.kernel = all_axes(kernel.size());
   Var y = as_product(x, reshape(transpose(reverse(w, window), order), kernel), of_each);
 
   Shape apart = y.shape();
   at(apart, features) = at(result, features);
   apart.insert(apart.begin() + features, sizes.begin(), sizes.end());
-  order.clear();
-  for (int64_t d = 0; d < static_cast<int64_t>(apart.size()); ++d)
-    if (d < features || d >= features + static_cast<int64_t>(spatial)) order.push_back(d);
-  for (size_t k = 0; k < spatial; ++k) order.push_back(features + static_cast<int64_t>(k));
-  y = from_windows(transpose(reshape(y, apart), order), places, c.input_dilation, c.kernel_dilation, covered);
-  return pad(y, literal(*x.graph, 0, {x.dtype(), {}}), low, high, Ints(result.size(), 0));
+  y = reshape(y, apart);
+  for (size_t k = 0; k < spatial; ++k) y = moved(y, features, static_cast<int64_t>(apart.size()) - 1);
+  y = from_windows(y, places, c.input_dilation, c.kernel_dilation, covered);
+  return padded(y, literal(*x.graph, 0, {x.dtype(), {}}), around);
 }
 
 std::vector<ValuePtr> expand_convolution(Graph& to, const Call& call) {
