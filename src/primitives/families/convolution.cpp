@@ -260,16 +260,19 @@ Var by_inputs(Var x, Var w, const Shape& result, const Convolution& c) {
     d.low = c.low[k] - tail;
     d.high = at(result, places[k]) - n - d.low;
   }
-  // the kernel's places become features, ahead of those that it has
+  // the kernel's places become features, ahead of those that it has; input features stay where they lie, which is faster
+  const bool inputs_first = c.kernel[1] < c.kernel[0];
   Ints order = window;
-  order.insert(order.end(), {c.kernel[0], c.kernel[1]});
-  Shape kernel(w.shape().size(), 1);
-  kernel[0] = elements(sizes) * at(w.shape(), c.kernel[0]);
-  kernel[1] = at(w.shape(), c.kernel[1]);
+  order.push_back(c.kernel[0]);
+  order.insert(inputs_first ? order.begin() : order.end(), c.kernel[1]);
   Convolution of_each = c;
   of_each.low = of_each.high = Ints(spatial, 0);
   of_each.input_dilation = of_each.kernel_dilation = Ints(spatial, 1);
-  of_each.kernel = all_axes(kernel.size());
+  of_each.kernel = all_axes(order.size());
+  if (inputs_first) std::swap(of_each.kernel[0], of_each.kernel[1]);
+  Shape kernel(order.size(), 1);
+  at(kernel, of_each.kernel[0]) = elements(sizes) * at(w.shape(), c.kernel[0]);
+  at(kernel, of_each.kernel[1]) = at(w.shape(), c.kernel[1]);
   Var y = as_product(x, reshape(transpose(reverse(w, window), order), kernel), of_each);
 
   Shape apart = y.shape();
