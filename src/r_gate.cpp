@@ -1,6 +1,8 @@
 // The gates between C++ exceptions and R conditions, and what keeps R objects alive.
 #include "r_gate.h"
 
+#include <csetjmp>
+#include <exception>
 #include <new>
 
 #include "base/memory.h"
@@ -17,7 +19,32 @@ SEXP continuation() {
   return token;
 }
 
-bool jump_is_due() { return allocation_fails(); }
+SEXP guarded(FunctionRef<SEXP()> body) {
+  struct State {
+    FunctionRef<SEXP()> body;
+    std::exception_ptr thrown;
+    std::jmp_buf jump;
+  } state{body, nullptr, {}};
+  if (setjmp(state.jump)) throw Unwind{};
+  SEXP result = R_UnwindProtect(
+      [](void* s) -> SEXP {
+        if (allocation_fails()) Rf_error("cannot allocate memory (made to fail by a test)");
+        State& inner = *static_cast<State*>(s);
+        try {
+          return inner.body();
+        } catch (...) {
+          inner.thrown = std::current_exception();
+          return R_NilValue;
+        }
+      },
+      &state,
+      [](void* jump, Rboolean jumping) {
+        if (jumping) std::longjmp(*static_cast<std::jmp_buf*>(jump), 1);
+      },
+      &state.jump, continuation());
+  if (state.thrown) std::rethrow_exception(state.thrown);
+  return result;
+}
 
 namespace {
 // What was thrown waits here while the C++ frames end; static, so that nothing is left on

@@ -6,12 +6,11 @@
 #pragma once
 #include <Rcpp/Lightest>
 
-#include <csetjmp>
-#include <exception>
 #include <initializer_list>
 #include <memory>
 #include <string>
-#include <type_traits>
+
+#include "base/function_ref.h"
 
 namespace anvil::r {
 
@@ -22,35 +21,7 @@ struct Unwind {};  // an R jump on its way through C++ frames
 SEXP continuation();
 void remember() noexcept;   // the exception that is being handled
 [[noreturn]] void raise();  // what was remembered, as an R condition or as R's own jump
-bool jump_is_due();         // tests let an allocation of R's fail here
-
-template <class F>
-SEXP guarded(F&& body) {
-  struct State {
-    std::remove_reference_t<F>& body;
-    std::exception_ptr thrown;
-    std::jmp_buf jump;
-  } state{body, nullptr, {}};
-  if (setjmp(state.jump)) throw Unwind{};
-  SEXP result = R_UnwindProtect(
-      [](void* s) -> SEXP {
-        if (jump_is_due()) Rf_error("cannot allocate memory (made to fail by a test)");
-        State& inner = *static_cast<State*>(s);
-        try {
-          return inner.body();
-        } catch (...) {
-          inner.thrown = std::current_exception();
-          return R_NilValue;
-        }
-      },
-      &state,
-      [](void* jump, Rboolean jumping) {
-        if (jumping) std::longjmp(*static_cast<std::jmp_buf*>(jump), 1);
-      },
-      &state.jump, continuation());
-  if (state.thrown) std::rethrow_exception(state.thrown);
-  return result;
-}
+SEXP guarded(FunctionRef<SEXP()> body);
 
 template <class F>
 SEXP entry(F&& body) {

@@ -11,10 +11,10 @@ namespace anvil::transform {
 
 using primitives::primitive_of;
 
-static Var element_of(Var batch, Var example) { return element(batch, last_dimension(batch), example); }
+static Var element_of(const Var& batch, const Var& example) { return element(batch, last_dimension(batch), example); }
 
 // The call on what the example has of the values of the batch.
-Call Batcher::of_example(const Call& c, Var example) {
+Call Batcher::of_example(const Call& c, const Var& example) {
   Call one{c.primitive, {}, c.params, {}, c.location, c.derivative};
   graph::Substitution map;
   const auto value = [&](const ValuePtr& v) {
@@ -31,7 +31,7 @@ Call Batcher::of_example(const Call& c, Var example) {
 }
 
 // What the batch's results become by the call for one example, if it comes here at all.
-void Batcher::call_for_example(const Call& c, Var example, Vars& results) {
+void Batcher::call_for_example(const Call& c, const Var& example, Vars& results) {
   const auto made = [&] {
     const Call one = of_example(c, example);
     return record(*to_, primitive_of(one), one.inputs, one.params, one.location);
@@ -59,7 +59,7 @@ void Batcher::by_example(const Call& c) {
   const Var end = primitives::literal(*to_, size_, {DType::i64, {}});
   Vars results;
   for (const ValuePtr& v : c.outputs) results.push_back(primitives::literal(*to_, 0, of_batch(v->type)));
-  const auto step = [&](Graph& g, Var example, Vars now) {
+  const auto step = [&](Graph& g, const Var& example, Vars now) {
     const Inside inside(*this, g, mask_);
     call_for_example(c, example, now);
     return now;

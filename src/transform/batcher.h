@@ -64,8 +64,8 @@ class Batcher {
   void apply(const Call&);
   void by_expansion(const Call&);
   void by_example(const Call&);
-  void call_for_example(const Call&, Var example, Vars& results);
-  Call of_example(const Call&, Var example);
+  void call_for_example(const Call&, const Var& example, Vars& results);
+  Call of_example(const Call&, const Var& example);
 
   void checkpoint(const Call&);
   void branch(const Call&);

@@ -74,7 +74,7 @@ class Blocks {
   }
   // What the blocks of both are to be added up of, before their means are known.
   static Var products(const Blocks& x, const Blocks& y) { return reduce_sum(x.differences_ * y.differences_, {0}); }
-  static Var sum_around(const Blocks& x, Var m, const Blocks& y, Var n, Var products) {
+  static Var sum_around(const Blocks& x, const Var& m, const Blocks& y, const Var& n, const Var& products) {
     const Var a = x.means_ - in_each(m, x.means_), b = y.means_ - in_each(n, y.means_);
     const Var of_blocks = products + a * y.remainders_ + b * x.remainders_ + static_cast<double>(x.block_) * (a * b);
     const Var all = reduce_sum(of_blocks, {0});
@@ -93,7 +93,7 @@ class Blocks {
     return first;
   }
   // Along the first dimension.
-  static Var part(Var x, int64_t from, int64_t to) {
+  static Var part(const Var& x, int64_t from, int64_t to) {
     if (from == 0 && to == x.shape()[0]) return x;
     Ints starts(x.shape().size(), 0), strides(x.shape().size(), 1);
     Shape limits = x.shape();
@@ -102,7 +102,7 @@ class Blocks {
     return slice(x, starts, limits, strides);
   }
   // x at all places of the dimension that `like` has ahead of its own.
-  static Var in_each(Var x, Var like) {
+  static Var in_each(const Var& x, const Var& like) {
     return broadcast_in_dim(x, like.shape(), primitives::other_axes(like.shape().size(), {0}));
   }
 
@@ -219,7 +219,7 @@ class CentredSums {
     }
   }
   // The result of a call is what was made in its place.
-  static void give(Graph& g, const Call& c, Var x) {
+  static void give(Graph& g, const Call& c, const Var& x) {
     reshape(x, c.outputs[0]->type.shape);
     g.calls.back().outputs[0] = c.outputs[0];
   }

@@ -77,7 +77,7 @@ int64_t directions_at_once(const Graph& part, int64_t count) {
 
 // The unit vectors `first` to `first` + `width` - 1 of all directions together, side by side along a last
 // dimension, cut into the directions; beyond the last one they are zero.
-ValueList unit_vectors(Graph& g, const ValueList& directions, Var first, int64_t width) {
+ValueList unit_vectors(Graph& g, const ValueList& directions, const Var& first, int64_t width) {
   ValueList parts;
   int64_t before = 0;
   for (const ValuePtr& v : directions) {
@@ -111,7 +111,7 @@ ValueList columns(const Linear& linear, Graph& to) {
   if (count == 0) return values(zeros(0));
   const int64_t width = directions_at_once(linear.part, count), chunks = (count + width - 1) / width;
   const GraphPtr batched = batch(linear.part, std::vector<bool>(directions.size(), true), width);
-  const auto columns_from = [&](Graph& g, Var first) {
+  const auto columns_from = [&](Graph& g, const Var& first) {
     Vars made;
     for (const ValuePtr& v : inline_calls(*batched, unit_vectors(g, directions, first, width), g))
       made.push_back(reshape(Var{&g, v}, matrix(made.size(), width).shape));
@@ -119,7 +119,7 @@ ValueList columns(const Linear& linear, Graph& to) {
   };
   const Var start = primitives::literal(to, 0, place), end = primitives::literal(to, count, place);
   if (chunks == 1) return values(columns_from(to, start));
-  const auto next_columns = [&](Graph& g, Var first, Vars all) {
+  const auto next_columns = [&](Graph& g, const Var& first, Vars all) {
     const Vars some = columns_from(g, first);
     for (size_t r = 0; r < results; ++r) all[r] = dynamic_update_slice(all[r], some[r], {{&g, start.value}, first});
     return all;

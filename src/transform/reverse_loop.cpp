@@ -31,7 +31,7 @@ std::vector<TensorType> float_fields(const ValueList& fields) {
 
 // Of a carried integer k with k + x or k - x as its next value, x the same at each step: what
 // gives k from that next value.
-std::optional<std::function<Var(Var)>> way_back(const Graph& body, const ValuePtr& k, const ValuePtr& next) {
+std::optional<std::function<Var(const Var&)>> way_back(const Graph& body, const ValuePtr& k, const ValuePtr& next) {
   if (!is_integer(k->type.dtype)) return std::nullopt;
   const auto call = std::find_if(body.calls.begin(), body.calls.end(),
                                  [&](const Call& c) { return c.outputs.size() == 1 && c.outputs[0] == next; });
@@ -46,7 +46,7 @@ std::optional<std::function<Var(Var)>> way_back(const Graph& body, const ValuePt
   if (std::any_of(body.inputs.begin(), body.inputs.end(), made_here)) return std::nullopt;
   for (const Call& c : body.calls)
     if (std::any_of(c.outputs.begin(), c.outputs.end(), made_here)) return std::nullopt;
-  return [sum, x](Var after) { return sum ? after - Var{after.graph, x} : after + Var{after.graph, x}; };
+  return [sum, x](const Var& after) { return sum ? after - Var{after.graph, x} : after + Var{after.graph, x}; };
 }
 
 }  // namespace

@@ -57,7 +57,7 @@ struct Sides {
   Ints free(size_t side, const ValuePtr& operand) const {
     return primitives::other_axes(operand->type.shape.size(), contracting[side], batching[side]);
   }
-  Var product(Var lhs, Var rhs) const {
+  Var product(const Var& lhs, const Var& rhs) const {
     return primitives::dot_general(lhs, rhs, contracting[0], contracting[1], batching[0], batching[1]);
   }
 };

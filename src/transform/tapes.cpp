@@ -49,7 +49,7 @@ std::vector<T> part(const std::vector<T>& list, size_t from, size_t n) {
 struct Tape {
   ValuePtr length;               // i64
   std::optional<int64_t> known;  // its value
-  std::function<Vars(Graph& to, Var place)> record;
+  std::function<Vars(Graph& to, const Var& place)> record;
 };
 
 // ---- records in tensors -------------------------------------------------------------------
@@ -68,7 +68,7 @@ Var empty_records(Graph& g, const TensorType& field, int64_t n) {
   return primitives::literal(g, 0, all);
 }
 Tape tape_of(const ValuePtr& length, std::optional<int64_t> known, const Vars& records) {
-  return {length, known, [records](Graph& to, Var place) {
+  return {length, known, [records](Graph& to, const Var& place) {
             Vars fields;
             for (const Var& r : records) fields.push_back(element(var(to, r.value), last_dimension(r), place));
             return fields;
@@ -202,7 +202,7 @@ class Untaper {
       if (stored)
         tape = tape_of(length, known, part(end, n + 1 + field, fields));
       else
-        tape = {length, known, [=](Graph& g, Var place) {
+        tape = {length, known, [=](Graph& g, const Var& place) {
                   if (fields == 0) return Vars();
                   const Vars there = loop(g, counted, below(n, place.value), [&](Graph& inner, const Vars& now) {
                     return advance(now, outputs(inner, now));

@@ -216,7 +216,7 @@ const Importer::Origin* Importer::origin(const ValuePtr& v, Origin::Kind kind) c
 }
 
 // A reversal of the one that x is, if that may be taken back, is none.
-Var Importer::mirrored(Var x, const Ints& dims, bool running) {
+Var Importer::mirrored(const Var& x, const Ints& dims, bool running) {
   const Origin* inner = origin(x.value, Origin::run_backwards);
   if (!inner && running) inner = origin(x.value, Origin::reversed);
   if (inner && inner->dims == dims) return var(inner->x);
@@ -224,8 +224,8 @@ Var Importer::mirrored(Var x, const Ints& dims, bool running) {
   note(y.value, {running ? Origin::run_backwards : Origin::reversed, x.value, dims});
   return y;
 }
-Var Importer::reversed(Var x, const Ints& dims) { return mirrored(x, dims, false); }
-Var Importer::run_backwards(Var x, const Ints& dims) { return mirrored(x, dims, true); }
+Var Importer::reversed(const Var& x, const Ints& dims) { return mirrored(x, dims, false); }
+Var Importer::run_backwards(const Var& x, const Ints& dims) { return mirrored(x, dims, true); }
 
 ValuePtr Importer::constant(const graph::Tensor& t) {
   top_->constants.push_back(graph::make_constant(t));

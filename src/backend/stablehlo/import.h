@@ -60,10 +60,10 @@ class Importer {
   Var var(const ValuePtr& v) { return {graph_, v}; }
   // A reversal along some dimensions that the text has; and one that a run from the end needs, which takes back a
   // reversal that x is. The text's reversal of the latter's result does the same.
-  Var reversed(Var x, const Ints& dims);
-  Var run_backwards(Var x, const Ints& dims);
+  Var reversed(const Var& x, const Ints& dims);
+  Var run_backwards(const Var& x, const Ints& dims);
   // A comparison by StableHLO's word for its direction: LT, GE, ...
-  Var compare(const Operation&, const std::string& direction, Var, Var);
+  Var compare(const Operation&, const std::string& direction, const Var&, const Var&);
   // What some values were made of, for rules that take it back.
   struct Origin {
     enum Kind : uint8_t {
@@ -94,7 +94,7 @@ class Importer {
   void operation(const Operation&);
   std::vector<ValuePtr> results(const Operation&, const Vars& inputs);
   const Origin* origin(const ValuePtr&, Origin::Kind) const;
-  Var mirrored(Var x, const Ints& dims, bool running);
+  Var mirrored(const Var& x, const Ints& dims, bool running);
 
   const Module& module_;
   const Rules& extra_;

@@ -31,7 +31,7 @@ Values branch(Importer& in, const Operation& op, const Vars& x) {
 // ---- case -------------------------------------------------------------------------------------
 
 // The bool that was converted to an index, as JAX does for its `cond`.
-std::optional<Var> converted_bool(Importer& in, Var index) {
+std::optional<Var> converted_bool(Importer& in, const Var& index) {
   const graph::Call* c = recent(in.graph(), index.value, 16);
   if (!c || c->primitive->name != "convert" || !is_bool(c->inputs[0]->type.dtype)) return {};
   return in.var(c->inputs[0]);

@@ -109,7 +109,7 @@ Values map(Importer& in, const Operation& op, const Vars& x) {
 
 }  // namespace
 
-Var Importer::compare(const Operation& op, const std::string& direction, Var a, Var b) {
+Var Importer::compare(const Operation& op, const std::string& direction, const Var& a, const Var& b) {
   static const std::unordered_map<std::string, const char*> names = {{"EQ", "equal"},   {"NE", "not_equal"},
                                                                      {"GT", "greater"}, {"GE", "greater_equal"},
                                                                      {"LT", "less"},    {"LE", "less_equal"}};

@@ -28,7 +28,7 @@ std::vector<TensorType> widen(const Region& r, Vars& x, size_t second) {
 }
 
 // JAX broadcasts the numbers from which reductions start to scalars, which they are already.
-static Var start(Importer& in, Var x) {
+static Var start(Importer& in, const Var& x) {
   const graph::Call* c = x.shape().empty() ? recent(in.graph(), x.value, 64) : nullptr;
   bool same = c && c->primitive->name == "broadcast_in_dim" && c->inputs[0]->kind == graph::Value::Kind::literal;
   return same ? in.var(c->inputs[0]) : x;

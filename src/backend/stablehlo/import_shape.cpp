@@ -38,7 +38,7 @@ Values reverse(Importer& in, const Operation& op, const Vars& x) {
   return {in.reversed(x[0], ints(op, need(op, "dimensions"))).value};
 }
 
-Var turned(Var x) { return x.shape().size() < 2 ? x : primitives::transpose(x, reversal(x.shape().size())); }
+Var turned(const Var& x) { return x.shape().size() < 2 ? x : primitives::transpose(x, reversal(x.shape().size())); }
 
 // Row-major order is R's order of the reversed dimensions.
 Values reshape(Importer&, const Operation& op, const Vars& x) {

@@ -141,7 +141,7 @@ Ints with_spatial(int64_t first, int64_t second, const Ints& spatial) {
 }
 
 // Where the result is wider than the operands, sums have its room.
-Var widened(Var x, DType to) { return widens(x.dtype(), to) ? primitives::convert(x, to) : x; }
+Var widened(const Var& x, DType to) { return widens(x.dtype(), to) ? primitives::convert(x, to) : x; }
 
 Values convolution(Importer& in, const Operation& op, const Vars& x) {
   need_operands(op, 2);

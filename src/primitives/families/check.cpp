@@ -31,7 +31,7 @@ void lower_check(Lowering& l, const graph::Call& c) {
 
 }  // namespace
 
-void check(Var holds, const std::string& error, const std::string& message, int location) {
+void check(const Var& holds, const std::string& error, const std::string& message, int location) {
   record(*holds.graph, registry().at("check"), {holds.value}, {{"error", error}, {"message", message}}, location);
 }
 

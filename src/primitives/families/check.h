@@ -5,6 +5,6 @@
 namespace anvil::primitives {
 
 // Where `holds` is false, the run ends with an Error (base/check.h) about this call of the user's.
-void check(Var holds, const std::string& error, const std::string& message, int location);
+void check(const Var& holds, const std::string& error, const std::string& message, int location);
 
 }  // namespace anvil::primitives

@@ -61,7 +61,7 @@ Primitive select_primitive() {
 }
 
 // The sum over all places for a bound that is a scalar.
-Var for_bound(Var g, Var bound) {
+Var for_bound(const Var& g, const Var& bound) {
   if (bound.shape() == g.shape()) return g;
   std::vector<int64_t> dims(g.shape().size());
   for (size_t d = 0; d < dims.size(); ++d) dims[d] = static_cast<int64_t>(d);
@@ -75,12 +75,12 @@ void reverse_clamp(ReverseStep& s) {
   Var low = broadcast_to_like(operand(s, 0), x), high = broadcast_to_like(operand(s, 2), x), m = maximum(x, low);
   Var below_high = m <= high, by_high = m >= high, above_low = x >= low, below_low = x <= low;
   Var by_x = below_high & above_low, by_low = below_high & below_low;
-  auto one_if = [&](Var condition) { return convert(condition, x.dtype()); };
+  auto one_if = [&](const Var& condition) { return convert(condition, x.dtype()); };
   Var count = one_if(by_x);
   for (Var other : {by_low, by_high}) count = count + one_if(other);
   count = maximum(count, literal(x, 1));
   Var share = g / count;
-  auto share_if = [&](Var condition) { return only_where(condition, share); };
+  auto share_if = [&](const Var& condition) { return only_where(condition, share); };
   if (s.required[0]) set(s, 0, for_bound(share_if(by_low), operand(s, 0)));
   if (s.required[1]) set(s, 1, share_if(by_x));
   if (s.required[2]) set(s, 2, for_bound(share_if(by_high), operand(s, 2)));
@@ -108,7 +108,7 @@ Primitive clamp_primitive() {
 
 // For the bits as a signed integer, b xor ((b >> w - 1) and 2^(w-1) - 1): the floats with a
 // sign, whose magnitudes run the other way, have their lower bits flipped.
-Var total_order_key(Var x) {
+Var total_order_key(const Var& x) {
   if (!is_float(x.dtype())) return x;
   DType whole = signed_of_size(size_of(x.dtype()));
   Var bits = record("bitcast_convert", {x}, {{"dtype", whole}});

@@ -254,7 +254,7 @@ Vars loop(Graph& to, const Vars& state, const Test& go_on, const Writer& step) {
   return vars(to, record(to, registry().at("while"), values(state),
                          {{"cond_graph", inner_graph(types, test)}, {"body_graph", inner_graph(types, step)}}));
 }
-Vars counting_loop(Graph& to, Var end, const Vars& state, const CountedStep& step, int64_t by) {
+Vars counting_loop(Graph& to, const Var& end, const Vars& state, const CountedStep& step, int64_t by) {
   Vars counted = {literal(to, 0, {DType::i64, {}})};
   counted.insert(counted.end(), state.begin(), state.end());
   const auto below = [&end](Graph& g, const Vars& now) { return now[0] < Var{&g, end.value}; };

@@ -53,8 +53,8 @@ std::vector<ValuePtr> choose(graph::Graph& to, const ValuePtr& index, const std:
 using Test = std::function<Var(graph::Graph&, const Vars& state)>;
 Vars loop(graph::Graph& to, const Vars& state, const Test& go_on, const Writer& step);
 // for (k = 0; k < end; k += by) state = step(k, state), of an i64 k
-using CountedStep = std::function<Vars(graph::Graph&, Var k, const Vars& state)>;
-Vars counting_loop(graph::Graph& to, Var end, const Vars& state, const CountedStep& step, int64_t by = 1);
+using CountedStep = std::function<Vars(graph::Graph&, const Var& k, const Vars& state)>;
+Vars counting_loop(graph::Graph& to, const Var& end, const Vars& state, const CountedStep& step, int64_t by = 1);
 struct Scan {
   graph::GraphPtr body;
   std::vector<int64_t> field_counts, last_first, new_field_counts;

@@ -126,7 +126,7 @@ Types infer_convolution(const Types& t, const Params& params) {
 // ---- as a product -------------------------------------------------------------------------
 
 // A dimension of `groups` runs of elements as two: the place in the run, and the run. merged() is the way back.
-Var split(Var x, int64_t dim, int64_t groups) {
+Var split(const Var& x, int64_t dim, int64_t groups) {
   Shape shape = x.shape();
   at(shape, dim) /= groups;
   shape.insert(shape.begin() + dim + 1, groups);
@@ -191,7 +191,7 @@ Var as_product(Var x, Var w, const Convolution& c) {
 // An input with b - 1 zeros between its elements: every b-th element of the result is a convolution of the input as it
 // is, with every b-th element of the kernel, so that no zeros are multiplied. Result b q + f, for a kernel that starts
 // `low` elements ahead, is the sum over u of kernel[t + b u] input[q + u + (f + t - low) / b], t = (low - f) mod b.
-Var by_phases(Var x, Var w, Convolution c) {
+Var by_phases(const Var& x, const Var& w, Convolution c) {
   const auto interleaved = [&](size_t k) {
     return c.input_dilation[k] > 1 && c.strides[k] == 1 && c.kernel_dilation[k] == 1;
   };
@@ -228,7 +228,7 @@ Var by_phases(Var x, Var w, Convolution c) {
 // Whether most of what a kernel meets is padding, as where images start from one pixel, and in the derivative of a
 // convolution by its input where the result was small: multiplying each element of the input by all of the kernel is
 // less work then, and the products take no more memory than a few results, or little.
-bool meets_padding(Var x, Var w, const Shape& result, const Convolution& c) {
+bool meets_padding(const Var& x, const Var& w, const Shape& result, const Convolution& c) {
   constexpr int64_t most_of_results = 4, little = 1 << 18;
   int64_t inputs = 1, outputs = 1, taps = 1, phases = 1;
   for (size_t k = 0; k < c.spatial(); ++k) {
@@ -244,7 +244,7 @@ bool meets_padding(Var x, Var w, const Shape& result, const Convolution& c) {
 }
 // Element j of the input and place t of the kernel, from its end, meet in element j * input_dilation + t *
 // kernel_dilation of the result, but for the padding: windows over the result, one for each element of the input.
-Var by_inputs(Var x, Var w, const Shape& result, const Convolution& c) {
+Var by_inputs(const Var& x, const Var& w, const Shape& result, const Convolution& c) {
   const size_t spatial = c.spatial();
   const int64_t features = c.output[1];
   const Ints window(c.kernel.begin() + 2, c.kernel.end()), places(c.output.begin() + 2, c.output.end());
@@ -298,10 +298,10 @@ std::vector<ValuePtr> expand_convolution(Graph& to, const Call& call) {
 
 // ---- derivatives ----------------------------------------------------------------------------
 
-Var convolve(Var x, Var w, const Convolution& c) { return record("convolution", {x, w}, c.params()); }
+Var convolve(const Var& x, const Var& w, const Convolution& c) { return record("convolution", {x, w}, c.params()); }
 
 // `groups` of a dimension become groups of another one.
-Var move_groups(Var x, int64_t from, int64_t to, int64_t groups) {
+Var move_groups(const Var& x, int64_t from, int64_t to, int64_t groups) {
   Var y = split(x, from, groups);
   Ints order;
   for (int64_t d = 0; d < static_cast<int64_t>(x.shape().size()); ++d) {
@@ -313,7 +313,7 @@ Var move_groups(Var x, int64_t from, int64_t to, int64_t groups) {
 
 // Each element of the input was multiplied by the kernel's elements in backward order: the
 // cotangent, its elements `strides` apart, is convolved with the kernel from features to inputs.
-Var input_cotangent(const Convolution& c, Var g, const Shape& x, Var w) {
+Var input_cotangent(const Convolution& c, const Var& g, const Shape& x, Var w) {
   Convolution back = c;
   back.strides = c.input_dilation;
   back.input_dilation = c.strides;

@@ -64,7 +64,7 @@ Types infer_dot(const Types& t, const Params& params) {
 }
 
 // g times x, summed over the free dimensions of x; with ones, a sum.
-Var product_over_free(const Side& own, Var g, const Ints& summed, Var x, const Side& other) {
+Var product_over_free(const Side& own, const Var& g, const Ints& summed, const Var& x, const Side& other) {
   if (!is_literal(x.value) || x.value->literal != Scalar(1))
     return dot_general(g, x, summed, other.free, all_axes(own.batch.size()), other.batch);
   Ints contracting = other.contracting;
@@ -78,7 +78,7 @@ Var product_over_free(const Side& own, Var g, const Ints& summed, Var x, const S
 // The cotangent of one operand is the product of g with the other one over the other's free
 // dimensions, which g has from `first` on. It comes with the dimensions: batch, own free,
 // contracted in the other's order.
-Var cotangent_of(const Side& own, Var g, size_t first, Var x, const Side& other) {
+Var cotangent_of(const Side& own, const Var& g, size_t first, const Var& x, const Side& other) {
   Ints summed = all_axes(other.free.size());
   for (int64_t& axis : summed) axis += static_cast<int64_t>(first);
   Var product = product_over_free(own, g, summed, x, other);

@@ -16,7 +16,7 @@ constexpr Domain positive = {0.1, 10}, inside_one = {-0.95, 0.95}, shifts = {0, 
 // leaves the order of operands open, and a graph shall print the same everywhere.
 
 // sqrt(1 + x^2), also where x^2 overflows; there it is |x| to the last bit.
-Var hypot_one(Var x) {
+Var hypot_one(const Var& x) {
   Var size = abs(x);
   Var large = size > 1e9;
   Var small = select(large, zeros_like(x), x);  // no infinity may enter the root, nor its derivative
@@ -26,7 +26,7 @@ Var hypot_one(Var x) {
 // are r / l / (1 + r^2) and 1 / l / (1 + r^2), and no square overflows or vanishes.
 struct OverSumOfSquares {
   Var of_a, of_b;
-  OverSumOfSquares(Var a, Var b) {
+  OverSumOfSquares(const Var& a, const Var& b) {
     Var size_a = abs(a), size_b = abs(b), a_is_larger = size_a > size_b;
     Var larger = select(a_is_larger, a, b), smaller = select(a_is_larger, b, a);
     Var ratio = smaller / larger, share = 1.0 / (1.0 + ratio * ratio);
@@ -35,29 +35,29 @@ struct OverSumOfSquares {
     of_b = select(a_is_larger, of_smaller, of_larger);
   }
 };
-Var one_minus_square(Var x) {  // without cancellation next to 1
+Var one_minus_square(const Var& x) {  // without cancellation next to 1
   Var left = 1.0 - x, right = 1.0 + x;
   return left * right;
 }
 // 1 - tanh(x)^2, without the cancellation: 1 - tanh(x) is 2 logistic(-2x).
-Var one_minus_tanh_square(Var x) {
+Var one_minus_tanh_square(const Var& x) {
   Var twice = x * 2.0, rises = record("logistic", {twice}), falls = record("logistic", {-twice});
   return 4.0 * rises * falls;
 }
 // sqrt(x^2 - 1): two roots neither cancel next to 1 nor overflow, and are NaN below -1
-Var root_of_square_minus_one(Var x) {
+Var root_of_square_minus_one(const Var& x) {
   Var left = sqrt(x - 1.0), right = sqrt(x + 1.0);
   return left * right;
 }
 
 // g where a is the greater one, half of it where both are equal. With a NaN nobody gets any.
-Var share_of_greater(Var a, Var b, Var g) {
+Var share_of_greater(const Var& a, const Var& b, const Var& g) {
   Var wins = a > b, ties = a == b;
   return select(wins, g, select(ties, g * 0.5, zeros_like(g)));
 }
 
 // |x| is the greater one of x and -x.
-Var share_of_size(Var x, Var g) {
+Var share_of_size(const Var& x, const Var& g) {
   Var above = x > 0.0, below = x < 0.0;
   return select(above, g, select(below, -g, zeros_like(g)));
 }
@@ -66,7 +66,7 @@ Var share_of_size(Var x, Var g) {
 // would make it NaN. Where 1 / a overflows a^(b-1) may, too, and b a^b / a is what it should
 // be. Where b is known, so are the outer conditions, and nothing is left of them for b >= 1.
 double least_normal(DType t) { return std::ldexp(1.0, 2 - (1 << (descriptor(t).exponent_bits - 1))); }
-Var power_by_base(Var a, Var b, Var y, Var g) {
+Var power_by_base(const Var& a, const Var& b, const Var& y, const Var& g) {
   const double least = least_normal(a.dtype());
   Var factor = g * b, lower = b - 1.0, base_is_zero = a == 0.0, exponent_is_zero = b == 0.0;
   Var direct = factor * pow(a, select(exponent_is_zero, select(base_is_zero, b, lower), lower));
@@ -75,7 +75,7 @@ Var power_by_base(Var a, Var b, Var y, Var g) {
   return select(overflows, select(tiny, quotient, direct), direct);
 }
 // The derivative by b is y log(a), which tends to 0 with y, and with a for b >= 0.
-Var power_by_exponent(Var a, Var b, Var y, Var g) {
+Var power_by_exponent(const Var& a, const Var& b, const Var& y, const Var& g) {
   Var factor = g * y, base_is_zero = a == 0.0, not_negative = b >= 0.0, vanishes = y == 0.0;
   return factor * log(select((base_is_zero & not_negative) | vanishes, literal(a, 1), a));
 }
@@ -200,40 +200,40 @@ Primitive reduce_precision() {
 void register_arithmetic(Registry& r) {
   r.add(with_identities(linear_in(Operands::all(), binary("add", "add", "add", any,
                [](auto a, auto b) { return a + b; },
-               [](Var, Var, Var, Var g) { return g; },
-               [](Var, Var, Var, Var g) { return g; })), {{0, -0.0}, {1, -0.0}}));
+               [](const Var&, const Var&, const Var&, const Var& g) { return g; },
+               [](const Var&, const Var&, const Var&, const Var& g) { return g; })), {{0, -0.0}, {1, -0.0}}));
   Primitive mul = binary("mul", "mul", "multiply", any, [](auto a, auto b) { return a * b; },
-               [](Var, Var b, Var, Var g) { return g * b; },
-               [](Var a, Var, Var, Var g) { return g * a; });
+               [](const Var&, const Var& b, const Var&, const Var& g) { return g * b; },
+               [](const Var& a, const Var&, const Var&, const Var& g) { return g * a; });
   mul.bilinear = true;
   r.add(with_identities(std::move(mul), {{0, 1}, {1, 1}}));
   r.add(with_identities(linear_in(Operands::all(), binary("sub", "sub", "subtract", numeric,
                [](auto a, auto b) { return a - b; },
-               [](Var, Var, Var, Var g) { return g; },
-               [](Var, Var, Var, Var g) { return -g; })), {{1, 0.0}}));
+               [](const Var&, const Var&, const Var&, const Var& g) { return g; },
+               [](const Var&, const Var&, const Var&, const Var& g) { return -g; })), {{1, 0.0}}));
   r.add(with_identities(linear_in(Operands::only(0), binary("divide", "div", "divide", numeric,
                [](auto a, auto b) { return a / b; },
-               [](Var, Var b, Var, Var g) { return g / b; },
-               [](Var, Var b, Var y, Var g) { return -(g * y) / b; }, {}, {0.5, 10})), {{1, 1}}));
+               [](const Var&, const Var& b, const Var&, const Var& g) { return g / b; },
+               [](const Var&, const Var& b, const Var& y, const Var& g) { return -(g * y) / b; }, {}, {0.5, 10})), {{1, 1}}));
   r.add(with_identities(simplified(binary("power", "pow", "power", numeric,
                [](auto a, auto b) { return pow(a, b); },
-               [](Var a, Var b, Var y, Var g) { return power_by_base(a, b, y, g); },
-               [](Var a, Var b, Var y, Var g) { return power_by_exponent(a, b, y, g); }, {0.1, 5}, {-3, 3}),
+               [](const Var& a, const Var& b, const Var& y, const Var& g) { return power_by_base(a, b, y, g); },
+               [](const Var& a, const Var& b, const Var& y, const Var& g) { return power_by_exponent(a, b, y, g); }, {0.1, 5}, {-3, 3}),
                simplify_power), {{1, 1}}));
   // a - y is a whole multiple of b; rounding only repairs the division
   r.add(binary("remainder", "remainder", "remainder", numeric, [](auto a, auto b) { return remainder(a, b); },
-               [](Var, Var, Var, Var g) { return g; },
-               [](Var a, Var b, Var y, Var g) { return -(g * round((a - y) / b)); }, {}, {0.5, 10}));
+               [](const Var&, const Var&, const Var&, const Var& g) { return g; },
+               [](const Var& a, const Var& b, const Var& y, const Var& g) { return -(g * round((a - y) / b)); }, {}, {0.5, 10}));
   r.add(selecting(binary("maximum", "max", "maximum", any, [](auto a, auto b) { return maximum(a, b); },
-               [](Var a, Var b, Var, Var g) { return share_of_greater(a, b, g); },
-               [](Var a, Var b, Var, Var g) { return share_of_greater(b, a, g); })));
+               [](const Var& a, const Var& b, const Var&, const Var& g) { return share_of_greater(a, b, g); },
+               [](const Var& a, const Var& b, const Var&, const Var& g) { return share_of_greater(b, a, g); })));
   r.add(selecting(binary("minimum", "min", "minimum", any, [](auto a, auto b) { return minimum(a, b); },
-               [](Var a, Var b, Var, Var g) { return share_of_greater(b, a, g); },
-               [](Var a, Var b, Var, Var g) { return share_of_greater(a, b, g); })));
+               [](const Var& a, const Var& b, const Var&, const Var& g) { return share_of_greater(b, a, g); },
+               [](const Var& a, const Var& b, const Var&, const Var& g) { return share_of_greater(a, b, g); })));
   r.add(simplified(linear_in(Operands::all(), unary("negate", "negate", numeric,
-               [](auto x) { return -x; }, [](Var, Var, Var g) { return -g; })), undone));
+               [](auto x) { return -x; }, [](const Var&, const Var&, const Var& g) { return -g; })), undone));
   r.add(unary("abs", "abs", signed_or_float, [](auto x) { return abs(x); },
-              [](Var x, Var, Var g) { return share_of_size(x, g); }));
+              [](const Var& x, const Var&, const Var& g) { return share_of_size(x, g); }));
   r.add(unary("sign", "sign", signed_or_float, [](auto x) { return sign(x); }, flat));
 }
 
@@ -261,7 +261,7 @@ void register_rounding(Registry& r) {
   r.add(std::move(round));
   Primitive next_after = binary_form("next_after", "next_after", "chlo.next_after", Group::floating, {}, {});
   set_formula<2, Group::floating, true>(next_after, floating, NextAfter());
-  set_derivatives(next_after, [](Var, Var, Var, Var g) { return g; }, flat);
+  set_derivatives(next_after, [](const Var&, const Var&, const Var&, const Var& g) { return g; }, flat);
   r.add(std::move(next_after));
   r.add(reduce_precision());
 }
@@ -284,42 +284,42 @@ void register_bits(Registry& r) {
 
 void register_functions(Registry& r) {
   r.add(unary("sqrt", "sqrt", floating, [](auto x) { return sqrt(x); },
-              [](Var, Var y, Var g) { return g * 0.5 / y; }, positive));
+              [](const Var&, const Var& y, const Var& g) { return g * 0.5 / y; }, positive));
   r.add(function("rsqrt", "rsqrt", Function::rsqrt,
-                 [](Var, Var y, Var g) { return g * (-0.5 * y * y * y); }, positive));
-  r.add(function("cbrt", "cbrt", Function::cbrt, [](Var, Var y, Var g) { return g / (3.0 * (y * y)); }, positive));
+                 [](const Var&, const Var& y, const Var& g) { return g * (-0.5 * y * y * y); }, positive));
+  r.add(function("cbrt", "cbrt", Function::cbrt, [](const Var&, const Var& y, const Var& g) { return g / (3.0 * (y * y)); }, positive));
 
-  r.add(function("exp", "exponential", Function::exp, [](Var, Var y, Var g) { return g * y; }, {-10, 10}));
+  r.add(function("exp", "exponential", Function::exp, [](const Var&, const Var& y, const Var& g) { return g * y; }, {-10, 10}));
   r.add(function("expm1", "exponential_minus_one", Function::expm1,
-                 [](Var x, Var, Var g) { return g * exp(x); }, {-5, 5}));
-  r.add(function("log", "log", Function::log, [](Var x, Var, Var g) { return g / x; }, positive));
+                 [](const Var& x, const Var&, const Var& g) { return g * exp(x); }, {-5, 5}));
+  r.add(function("log", "log", Function::log, [](const Var& x, const Var&, const Var& g) { return g / x; }, positive));
   r.add(function("log1p", "log_plus_one", Function::log1p,
-                 [](Var x, Var, Var g) { return g / (1.0 + x); }, {-0.9, 10}));
+                 [](const Var& x, const Var&, const Var& g) { return g / (1.0 + x); }, {-0.9, 10}));
   // 1 - y cancels where y is next to 1
   r.add(function("logistic", "logistic", Function::logistic,
-                 [](Var x, Var y, Var g) { return g * (y * record("logistic", {-x})); }, {-10, 10}));
+                 [](const Var& x, const Var& y, const Var& g) { return g * (y * record("logistic", {-x})); }, {-10, 10}));
 
-  r.add(function("sine", "sine", Function::sin, [](Var x, Var, Var g) { return g * cos(x); }, {-10, 10}));
-  r.add(function("cosine", "cosine", Function::cos, [](Var x, Var, Var g) { return -(g * sin(x)); }, {-10, 10}));
-  r.add(function("tan", "tan", Function::tan, [](Var, Var y, Var g) { return g * (1.0 + y * y); }, {-1.4, 1.4}));
+  r.add(function("sine", "sine", Function::sin, [](const Var& x, const Var&, const Var& g) { return g * cos(x); }, {-10, 10}));
+  r.add(function("cosine", "cosine", Function::cos, [](const Var& x, const Var&, const Var& g) { return -(g * sin(x)); }, {-10, 10}));
+  r.add(function("tan", "tan", Function::tan, [](const Var&, const Var& y, const Var& g) { return g * (1.0 + y * y); }, {-1.4, 1.4}));
   r.add(function("asin", "chlo.asin", Function::asin,
-                 [](Var x, Var, Var g) { return g / sqrt(one_minus_square(x)); }, inside_one));
+                 [](const Var& x, const Var&, const Var& g) { return g / sqrt(one_minus_square(x)); }, inside_one));
   r.add(function("acos", "chlo.acos", Function::acos,
-                 [](Var x, Var, Var g) { return -(g / sqrt(one_minus_square(x))); }, inside_one));
-  r.add(function("atan", "chlo.atan", Function::atan, [](Var x, Var, Var g) { return g / (1.0 + x * x); }, {-10, 10}));
+                 [](const Var& x, const Var&, const Var& g) { return -(g / sqrt(one_minus_square(x))); }, inside_one));
+  r.add(function("atan", "chlo.atan", Function::atan, [](const Var& x, const Var&, const Var& g) { return g / (1.0 + x * x); }, {-10, 10}));
   r.add(function("atan2", "atan2", Function::atan2,
-                 [](Var a, Var b, Var, Var g) { return g * OverSumOfSquares(a, b).of_b; },
-                 [](Var a, Var b, Var, Var g) { return -(g * OverSumOfSquares(a, b).of_a); }, {0.5, 10}, {-10, 10}));
+                 [](const Var& a, const Var& b, const Var&, const Var& g) { return g * OverSumOfSquares(a, b).of_b; },
+                 [](const Var& a, const Var& b, const Var&, const Var& g) { return -(g * OverSumOfSquares(a, b).of_a); }, {0.5, 10}, {-10, 10}));
 
-  r.add(function("sinh", "chlo.sinh", Function::sinh, [](Var x, Var, Var g) { return g * cosh(x); }, {-5, 5}));
-  r.add(function("cosh", "chlo.cosh", Function::cosh, [](Var x, Var, Var g) { return g * sinh(x); }, {-5, 5}));
-  r.add(function("tanh", "tanh", Function::tanh, [](Var x, Var, Var g) { return g * one_minus_tanh_square(x); }, {-5, 5}));
+  r.add(function("sinh", "chlo.sinh", Function::sinh, [](const Var& x, const Var&, const Var& g) { return g * cosh(x); }, {-5, 5}));
+  r.add(function("cosh", "chlo.cosh", Function::cosh, [](const Var& x, const Var&, const Var& g) { return g * sinh(x); }, {-5, 5}));
+  r.add(function("tanh", "tanh", Function::tanh, [](const Var& x, const Var&, const Var& g) { return g * one_minus_tanh_square(x); }, {-5, 5}));
   r.add(function("asinh", "chlo.asinh", Function::asinh,
-                 [](Var x, Var, Var g) { return g / hypot_one(x); }, {-10, 10}));
+                 [](const Var& x, const Var&, const Var& g) { return g / hypot_one(x); }, {-10, 10}));
   r.add(function("acosh", "chlo.acosh", Function::acosh,
-                 [](Var x, Var, Var g) { return g / root_of_square_minus_one(x); }, {1.1, 10}));
+                 [](const Var& x, const Var&, const Var& g) { return g / root_of_square_minus_one(x); }, {1.1, 10}));
   r.add(function("atanh", "chlo.atanh", Function::atanh,
-                 [](Var x, Var, Var g) { return g / one_minus_square(x); }, inside_one));
+                 [](const Var& x, const Var&, const Var& g) { return g / one_minus_square(x); }, inside_one));
 }
 // clang-format on
 

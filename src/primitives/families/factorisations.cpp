@@ -135,21 +135,21 @@ Primitive make_solve() {
 }  // namespace
 
 // Of a gather and a scatter of whole rows.
-static IndexDims whole_rows(Var x) {
+static IndexDims whole_rows(const Var& x) {
   const Ints batch = all_axes(x.shape().size() - 2);
   return {{column_axis(x)}, {row_axis(x)}, batch, batch, {row_axis(x)}, column_axis(x)};
 }
-Var rows_from(Var x, Var order) {
+Var rows_from(const Var& x, const Var& order) {
   if (elements(x.shape()) == 0) return x;
   Shape one(x.shape().size(), 1);
   one.back() = columns(x);
   return gather(x, order, one, whole_rows(x));
 }
-Var rows_to(Var x, Var order) {
+Var rows_to(const Var& x, const Var& order) {
   return elements(x.shape()) == 0 ? x : scatter(zeros_like(x), order, x, whole_rows(x), "", true);
 }
 
-Var solve_by_lu(Var packed, Var permutation, Var b, bool transpose_a) {
+Var solve_by_lu(const Var& packed, const Var& permutation, const Var& b, bool transpose_a) {
   if (transpose_a) {
     const Var y = triangular_solve(packed, b, true, false, false, true);
     return rows_to(triangular_solve(packed, y, true, true, true, true), permutation);

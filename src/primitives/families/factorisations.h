@@ -13,9 +13,9 @@ bool forward_svd(ForwardStep&);
 
 // The rows of each x in another order: row i is row order[i] of x. And the other way round: row i
 // becomes row order[i].
-Var rows_from(Var x, Var order);
-Var rows_to(Var x, Var order);
+Var rows_from(const Var& x, const Var& order);
+Var rows_to(const Var& x, const Var& order);
 // Solves a x = b, or a' x = b, with the factors that `lu` gives for a.
-Var solve_by_lu(Var packed, Var permutation, Var b, bool transpose_a);
+Var solve_by_lu(const Var& packed, const Var& permutation, const Var& b, bool transpose_a);
 
 }  // namespace anvil::primitives

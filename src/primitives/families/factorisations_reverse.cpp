@@ -8,16 +8,16 @@
 namespace anvil::primitives {
 namespace {
 
-Var times(Var a, Var b) { return product(a, 1, b, 0); }
-Var transposed_times(Var a, Var b) { return product(a, 0, b, 0); }
-Var times_transposed(Var a, Var b) { return product(a, 1, b, 1); }
+Var times(const Var& a, const Var& b) { return product(a, 1, b, 0); }
+Var transposed_times(const Var& a, const Var& b) { return product(a, 0, b, 0); }
+Var times_transposed(const Var& a, const Var& b) { return product(a, 1, b, 1); }
 
-Var strictly_lower(Var x) { return only_where(row_numbers(x) > column_numbers(x), x); }
-Var upper(Var x) { return only_where(row_numbers(x) <= column_numbers(x), x); }
-Var on_diagonal(Var x) { return row_numbers(x) == column_numbers(x); }
+Var strictly_lower(const Var& x) { return only_where(row_numbers(x) > column_numbers(x), x); }
+Var upper(const Var& x) { return only_where(row_numbers(x) <= column_numbers(x), x); }
+Var on_diagonal(const Var& x) { return row_numbers(x) == column_numbers(x); }
 
 // Rows [top, bottom) and columns [left, right).
-Var part(Var x, int64_t top, int64_t bottom, int64_t left, int64_t right) {
+Var part(const Var& x, int64_t top, int64_t bottom, int64_t left, int64_t right) {
   Ints from(x.shape().size(), 0), to = x.shape(), by(x.shape().size(), 1);
   const auto row = static_cast<size_t>(row_axis(x));
   from[row] = top, to[row] = bottom;
@@ -26,27 +26,27 @@ Var part(Var x, int64_t top, int64_t bottom, int64_t left, int64_t right) {
 }
 
 // Each vector as the columns, or rows, of a matrix of this shape.
-Var along_rows(Var v, const Shape& shape) {  // element (i, j) is v[j]
+Var along_rows(const Var& v, const Shape& shape) {  // element (i, j) is v[j]
   Ints dims = all_axes(shape.size() - 1);
   dims.back() += 1;
   return broadcast_in_dim(v, shape, dims);
 }
-Var along_columns(Var v, const Shape& shape) {  // element (i, j) is v[i]
+Var along_columns(const Var& v, const Shape& shape) {  // element (i, j) is v[i]
   return broadcast_in_dim(v, shape, all_axes(shape.size() - 1));
 }
-Shape square(Var v) {
+Shape square(const Var& v) {
   Shape shape = v.shape();
   shape.push_back(shape.back());
   return shape;
 }
-Var diagonal(Var v) {
+Var diagonal(const Var& v) {
   const Var columns = along_rows(v, square(v));
   return only_where(on_diagonal(columns), columns);
 }
-Var skew(Var x) { return x - transposed(x); }
+Var skew(const Var& x) { return x - transposed(x); }
 
 // What values are like 0 beside: differences of equal ones but for rounding.
-Var rounding_of(Var v, const Shape& shape) {
+Var rounding_of(const Var& v, const Shape& shape) {
   const int64_t last = static_cast<int64_t>(v.shape().size()) - 1;
   const double ulp = std::ldexp(1.0, -descriptor(v.dtype()).mantissa_bits);
   const Var error = reduce_max(abs(v), {last}) * (static_cast<double>(v.shape().back()) * ulp);
@@ -55,14 +55,14 @@ Var rounding_of(Var v, const Shape& shape) {
 // 1 / d. Where d is 0 but for rounding there is no derivative: NaN where a vector is `used` that it is of.
 // Not 0: for functions of the vectors that do not change when these are turned, such as V f(w) V',
 // what is divided is 0, too, and the quotient is not.
-Var one_over(Var d, Var error, std::optional<Var> used) {
+Var one_over(const Var& d, const Var& error, std::optional<Var> used) {
   const Var vanishes = abs(d) <= error;
   Var none = literal(d, Scalar(std::numeric_limits<double>::quiet_NaN()));
   if (used) none = only_where(*used, none);
   return select(vanishes, none, 1.0 / select(vanishes, literal(d, 1), d));
 }
 // 1 / (v[j] - v[i]), and 1 / (v[j] + v[i]), beside the diagonal. `used` says which vectors are.
-Var one_over_pairs(Var v, bool differences, std::optional<Var> used) {
+Var one_over_pairs(const Var& v, bool differences, std::optional<Var> used) {
   const Shape shape = square(v);
   const Var left = along_columns(v, shape), right = along_rows(v, shape);
   if (used) used = along_columns(*used, shape) | along_rows(*used, shape);
@@ -70,14 +70,14 @@ Var one_over_pairs(Var v, bool differences, std::optional<Var> used) {
   return only_where(!on_diagonal(d), one_over(d, rounding_of(v, shape), used));
 }
 // Each column divided by its value.
-Var over_columns(Var x, Var v, std::optional<Var> used) {
+Var over_columns(const Var& x, const Var& v, std::optional<Var> used) {
   return x * along_rows(one_over(v, rounding_of(v, v.shape()), used), x.shape());
 }
 // Whether a column has elements other than 0.
-Var used_columns(Var g) { return reduce_max(convert(g != 0.0, g.dtype()), {row_axis(g)}) != 0.0; }
-Var diagonal_of(Var x) { return reduce_sum(only_where(on_diagonal(x), x), {column_axis(x)}); }
+Var used_columns(const Var& g) { return reduce_max(convert(g != 0.0, g.dtype()), {row_axis(g)}) != 0.0; }
+Var diagonal_of(const Var& x) { return reduce_sum(only_where(on_diagonal(x), x), {column_axis(x)}); }
 // x less what lies in the space of the columns of u.
-Var outside(Var u, Var x) { return x - times(u, transposed_times(u, x)); }
+Var outside(const Var& u, const Var& x) { return x - times(u, transposed_times(u, x)); }
 
 }  // namespace
 
@@ -90,8 +90,8 @@ void reverse_lu(ReverseStep& step) {
   if (elements(packed.shape()) == 0 || !flows(step, 0)) return;
   const Var factors = part(packed, 0, k, 0, k), gk = part(g, 0, k, 0, k);
   const Var l = select(on_diagonal(factors), literal(factors, 1), strictly_lower(factors)), u = upper(factors);
-  const auto by_u = [&](Var x) { return triangular_solve(factors, x, false, false, false, true); };  // x U^-T
-  const auto by_l = [&](Var x) { return triangular_solve(factors, x, true, true, true, true); };     // L^-T x
+  const auto by_u = [&](const Var& x) { return triangular_solve(factors, x, false, false, false, true); };  // x U^-T
+  const auto by_l = [&](const Var& x) { return triangular_solve(factors, x, true, true, true, true); };     // L^-T x
   Var below = transposed_times(l, strictly_lower(gk)), above = times_transposed(upper(gk), u);
   if (n > k) below = below - times_transposed(part(g, 0, k, k, n), part(packed, 0, k, k, n));
   if (m > k) above = above - transposed_times(part(packed, k, m, 0, k), part(g, k, m, 0, k));

@@ -19,9 +19,9 @@ graph::GraphPtr region_of(const std::vector<DType>& dtypes, const std::function<
 
 // Running combinations along `dim` by the primitive that joins two elements, which begin anew where
 // `begins` says so.
-Var combined_runs(const char* joins, Var begins, Var x, int64_t dim);
+Var combined_runs(const char* joins, const Var& begins, const Var& x, int64_t dim);
 // Each element's neighbour before it (by = -1) or after it (1) along `dim`; at the edge the scalar `beyond`.
-Var neighbours(Var x, int64_t dim, int by, Var beyond);
+Var neighbours(const Var& x, int64_t dim, int by, const Var& beyond);
 
 // Error("argument" | "dtype" | "shape") unless `operands` are tensors of one shape and as many
 // scalars of their dtypes, and `body` combines scalars of these dtypes with others. Gives the

@@ -11,11 +11,11 @@ using loops::Op;
 namespace {
 
 std::optional<Op> operation(const Call& c) { return single_operation(*c.params.graph("body")); }
-Var sum_of_all(Var x) { return x.shape().empty() ? x : reduce_sum(x, all_axes(x.shape().size())); }
-Var one_if(Var condition, Var like) { return convert(condition, like.dtype()); }
+Var sum_of_all(const Var& x) { return x.shape().empty() ? x : reduce_sum(x, all_axes(x.shape().size())); }
+Var one_if(const Var& condition, const Var& like) { return convert(condition, like.dtype()); }
 
 // Of the elements along a dimension, those from `first` to before `end`.
-Var cut(Var x, int64_t dim, int64_t first, int64_t end) {
+Var cut(const Var& x, int64_t dim, int64_t first, int64_t end) {
   Ints starts(x.shape().size(), 0), limits = x.shape();
   starts[static_cast<size_t>(dim)] = first, limits[static_cast<size_t>(dim)] = end;
   return slice(x, starts, limits, Ints(starts.size(), 1));
@@ -23,17 +23,17 @@ Var cut(Var x, int64_t dim, int64_t first, int64_t end) {
 // The cumulative along `dim` of two tensors, from two scalars, by a region that combines (a, b) so far
 // with (c, d); its second result.
 template <class Combine>
-Var running(Var x, Var y, Scalar initial_x, Var initial_y, int64_t dim, Combine&& combine) {
+Var running(const Var& x, const Var& y, Scalar initial_x, const Var& initial_y, int64_t dim, Combine&& combine) {
   const auto body = region_of({x.dtype(), y.dtype()}, [&](const Vars& v) {
     const auto [first, second] = combine(v[0], v[1], v[2], v[3]);
     return Vars{first, second};
   });
   return cumulate({x, y}, {literal(*x.graph, initial_x, {x.dtype(), {}}), initial_y}, dim, body)[1];
 }
-Var zero_of(Var x) { return literal(*x.graph, 0, {x.dtype(), {}}); }
+Var zero_of(const Var& x) { return literal(*x.graph, 0, {x.dtype(), {}}); }
 }  // namespace
 
-Var neighbours(Var x, int64_t dim, int by, Var beyond) {
+Var neighbours(const Var& x, int64_t dim, int by, const Var& beyond) {
   Shape edge = x.shape();
   int64_t& n = edge[static_cast<size_t>(dim)];
   Var inner = by < 0 ? cut(x, dim, 0, n - 1) : cut(x, dim, 1, n);
@@ -42,18 +42,19 @@ Var neighbours(Var x, int64_t dim, int by, Var beyond) {
   return concatenate(by < 0 ? Vars{border, inner} : Vars{inner, border}, dim);
 }
 
-Var combined_runs(const char* joins, Var begins, Var x, int64_t dim) {
-  return running(begins, x, false, zero_of(x), dim, [joins](Var begun, Var so_far, Var begin, Var next) {
-    Var any = begun | begin, longer = record(joins, {so_far, next});
-    return std::pair{any, select(begin, next, longer)};
-  });
+Var combined_runs(const char* joins, const Var& begins, const Var& x, int64_t dim) {
+  return running(begins, x, false, zero_of(x), dim,
+                 [joins](const Var& begun, const Var& so_far, const Var& begin, const Var& next) {
+                   Var any = begun | begin, longer = record(joins, {so_far, next});
+                   return std::pair{any, select(begin, next, longer)};
+                 });
 }
 
 namespace {
 
 // b[j] = x[j] + a[j] * b[j - 1], with b[-1] given: the maps b -> x + a * b, one after the other.
-Var linear_recurrence(Var a, Var x, Var before, int64_t dim) {
-  return running(a, x, 1, before, dim, [](Var slope, Var value, Var next_slope, Var next) {
+Var linear_recurrence(const Var& a, const Var& x, const Var& before, int64_t dim) {
+  return running(a, x, 1, before, dim, [](const Var& slope, const Var& value, const Var& next_slope, const Var& next) {
     Var both = slope * next_slope;
     return std::pair{both, next + next_slope * value};
   });
@@ -108,7 +109,7 @@ bool takes_extremes(const Call& c) {
 void reverse_reduce(ReverseStep& step) {
   Var x = operand(step, 0), initial = operand(step, 1), y = result(step), g = cotangent(step);
   const Ints& dims = step.call.params.ints("dims");
-  auto spread = [&, kept = other_axes(x.shape().size(), dims)](Var v) {
+  auto spread = [&, kept = other_axes(x.shape().size(), dims)](const Var& v) {
     return dims.empty() ? v : broadcast_in_dim(v, x.shape(), kept);
   };
   const Op op = *operation(step.call);
@@ -153,10 +154,11 @@ bool forward_cumulative(ForwardStep& step) {
     Var before = neighbours(y, dim, -1, operand(step, 1));
     step.results[0] = linear_recurrence(x, t * before, initial, dim).value;
   } else {
-    Var last = running(x == y, t, false, initial, dim, [](Var any, Var so_far, Var equal, Var next) {
-      Var either = any | equal;
-      return std::pair{either, select(equal, next, so_far)};
-    });
+    Var last = running(x == y, t, false, initial, dim,
+                       [](const Var& any, const Var& so_far, const Var& equal, const Var& next) {
+                         Var either = any | equal;
+                         return std::pair{either, select(equal, next, so_far)};
+                       });
     step.results[0] = only_where(y == y, last).value;
   }
   return true;

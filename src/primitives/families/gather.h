@@ -92,7 +92,7 @@ inline size_t inputs_of_scatter(size_t operands) { return (operands - 1) / 2; }
 class UpdateReader {
  public:
   UpdateReader(graph::Graph&, const graph::Call& scatter);
-  Var operator()(Var x) const;
+  Var operator()(const Var& x) const;
 
  private:
   IndexDims dims_;
@@ -106,11 +106,11 @@ Var places_of_updates(graph::Graph&, const graph::Call& scatter);
 // The elements of a scatter's updates by these places, those of one place side by side as they come.
 struct Targets {
   Targets(graph::Graph&, const graph::Call& scatter);
-  Var products_of_others(Var update) const;
-  Var sums(Var update) const;            // of those of the same place
-  Var as_they_come(Var by_place) const;  // a vector of those elements as an update
-  Shape shape;                           // of an update
-  Var inside;                            // like an update: whether it changes a place at all
+  Var products_of_others(const Var& update) const;
+  Var sums(const Var& update) const;            // of those of the same place
+  Var as_they_come(const Var& by_place) const;  // a vector of those elements as an update
+  Shape shape;                                  // of an update
+  Var inside;                                   // like an update: whether it changes a place at all
   Var order, begins, ends;  // vectors: number of the update; whether it is the first, the last of its place
 };
 

@@ -9,7 +9,7 @@ using graph::Call;
 using graph::Graph;
 
 // One number for each component of an index, spread over the indices.
-Var per_component(Var indices, const IndexDims& d, const std::vector<Scalar>& numbers) {
+Var per_component(const Var& indices, const IndexDims& d, const std::vector<Scalar>& numbers) {
   bool equal = std::all_of(numbers.begin(), numbers.end(), [&](Scalar x) { return x == numbers[0]; });
   if (equal) return literal(indices, numbers.empty() ? Scalar(0) : numbers[0]);
   Shape one = indices.shape();
@@ -20,7 +20,7 @@ Var per_component(Var indices, const IndexDims& d, const std::vector<Scalar>& nu
 }
 
 // The indices, each component moved into [low, high].
-Var clamped(Var indices, const IndexDims& d, const Ints& low, const Ints& high) {
+Var clamped(const Var& indices, const IndexDims& d, const Ints& low, const Ints& high) {
   std::vector<Scalar> least, most;
   DType t = indices.dtype();
   auto fits = [t](int64_t x) { return (x >= 0 || is_signed_integer(t)) && Scalar(x).rounded_to(t).as<int64_t>() == x; };
@@ -91,7 +91,7 @@ UpdateReader::UpdateReader(Graph& graph, const Call& c) : update_(c.inputs.back(
 }
 
 // Indices outside are moved to the edge.
-Var UpdateReader::operator()(Var x) const {
+Var UpdateReader::operator()(const Var& x) const {
   if (elements(x.shape()) == 0 || elements(update_) == 0) return literal(*x.graph, 0, {x.dtype(), update_});
   return only_where(inside_, gather(x, indices_, sizes_, dims_));
 }
@@ -154,7 +154,7 @@ struct Part {
         by_x(s.required[which]),
         by_u(s.required[inputs + 1 + which]),
         read(s.graph, s.call) {}
-  Var scattered(Var onto, Var update, const char* combiner) const {
+  Var scattered(const Var& onto, const Var& update, const char* combiner) const {
     return scatter(onto, indices, update, dims, combiner, unique);
   }
   // At the places of the updates, before these.
@@ -163,8 +163,8 @@ struct Part {
     for (size_t i = 0; i < k; ++i) number += reads_what_was_there(step.call, i, n) ? 1 : 0;
     return residual(step, number);
   }
-  void input(Var d) const { set(step, k, d); }
-  void update(Var d) const { set(step, n + 1 + k, d); }
+  void input(const Var& d) const { set(step, k, d); }
+  void update(const Var& d) const { set(step, n + 1 + k, d); }
 };
 
 void reverse_add(const Part& p, bool subtracts) {

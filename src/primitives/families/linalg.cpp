@@ -118,7 +118,7 @@ void reverse_solve(ReverseStep& step) {
 void batch_solve(BatchStep& step) {
   if (step.batched[0] || rank(step, 0) != 2) return batch_leading(step);
   const bool left = step.call.params.flag("left_side");
-  const auto solved = [&](Var b, Shape joined) {
+  const auto solved = [&](const Var& b, Shape joined) {
     const Var x = record("triangular_solve", {operand(step, 0), reshape(b, std::move(joined))}, step.call.params);
     return reshape(x, b.shape());
   };

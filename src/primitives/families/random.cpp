@@ -125,8 +125,8 @@ void batch_random(BatchStep& step) {
   const auto [number, second] = blocks_of(step.graph, type.shape, layout);
   const Var block = spread(number, step.size);
   const auto all = [&](int64_t k) { return broadcast_in_dim(reshape(row(k), {step.size}), block.shape(), {dims}); };
-  const auto low = [](Var x) { return Words{convert(x, DType::ui32)}; };
-  const auto high = [&](Var x) { return low(record("shift_right_logical", {x, literal(x, 32)})); };
+  const auto low = [](const Var& x) { return Words{convert(x, DType::ui32)}; };
+  const auto high = [&](const Var& x) { return low(record("shift_right_logical", {x, literal(x, 32)})); };
   const Var key = all(0), counter = all(1) + block;
   const auto [x0, x1] = runtime::threefry<Words>(low(key), high(key), low(counter), high(counter));
 

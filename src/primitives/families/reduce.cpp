@@ -34,7 +34,7 @@ Types infer_reduction(const Types& t, const Params& params) {
 }
 
 // A result, or its cotangent, over all the elements that it came from.
-Var spread(ReverseStep& step, Var x) {
+Var spread(ReverseStep& step, const Var& x) {
   const Shape& to = operand(step, 0).shape();
   Ints dims = step.call.params.flag("drop") ? Reduced(to, step.call.params).kept : all_axes(to.size());
   return broadcast_in_dim(x, to, dims);
@@ -74,7 +74,7 @@ void reverse_extreme(ReverseStep& step) {
 // For every element the product of all others in `dims`: halves are multiplied with each
 // other until one element is left, then each half's products are completed with the other
 // half. Linear work, no division, and so exact at zeros and for every order.
-Var products_of_others(Var x, const Ints& dims) {
+Var products_of_others(const Var& x, const Ints& dims) {
   auto long_one =
       std::find_if(dims.begin(), dims.end(), [&](int64_t d) { return x.shape()[static_cast<size_t>(d)] > 1; });
   if (long_one == dims.end()) return literal(x, 1);

@@ -31,18 +31,18 @@ struct ColumnStep {
   Var column(const Shape& shape) const { return iota(graph, columns_dim(), DType::i64, shape); }
   Var here(const Shape& shape) const { return broadcast_in_dim(k, shape, {}); }
   // [..., m, 1]
-  Var column_k(Var a) const {
+  Var column_k(const Var& a) const {
     Shape one = a.shape();
     one.back() = 1;
     return reshape(element(a, columns_dim(), k), one);
   }
-  Var spread(Var x, const Shape& shape) const {
+  Var spread(const Var& x, const Shape& shape) const {
     Ints dims;
     for (size_t d = 0; d < rank; ++d) dims.push_back(static_cast<int64_t>(d));
     return broadcast_in_dim(x, shape, dims);
   }
   // (1 - tau v v') a, of a vector [..., m, 1] and a number [..., 1, 1] each
-  Var reflected(Var a, Var v, Var tau) const {
+  Var reflected(const Var& a, const Var& v, const Var& tau) const {
     const Var along = spread(v, a.shape());
     const Var dots = reduce_sum(along * a, {rows_dim()}, false);
     return a - along * spread(spread(tau, dots.shape()) * dots, a.shape());
@@ -60,13 +60,13 @@ struct Reflection {
   Var v, tau, beta;  // what remains on the diagonal
 };
 // Of column c, divided by its largest element so that no square is too large; none where nothing is to be done.
-Reflection reflection(const ColumnStep& at, Var c) {
+Reflection reflection(const ColumnStep& at, const Var& c) {
   const Var row = at.row(c.shape()), k = at.here(c.shape()), zero = zeros_like(c);
   const Var sizes = abs(select(row >= k, c, zero));
   const Var largest = record("stop_gradient", {reduce_max(sizes, {at.rows_dim()}, false)});
   const Var scale = select(largest == 0.0, literal(largest, 1), largest);
   const Var x = c / at.spread(scale, c.shape());
-  const auto sum = [&](Var of) { return reduce_sum(of, {at.rows_dim()}, false); };
+  const auto sum = [&](const Var& of) { return reduce_sum(of, {at.rows_dim()}, false); };
   const Var below = select(row > k, x, zero), alpha = sum(select(row == k, x, zero));
   const Var none = reduce_max(abs(below), {at.rows_dim()}, false) == 0.0;
   const Var one = literal(alpha, 1), squares = select(none, one, alpha * alpha + sum(below * below));
@@ -87,7 +87,7 @@ Values expand_geqrf(graph::Graph& to, const graph::Call& c) {
   const Shape& shape = x.shape();
   const Var none = literal(to, 0.0, c.outputs[1]->type);
   if (elements(shape) == 0) return {x.value, none.value};
-  const auto step = [&](graph::Graph& g, Var number, const Vars& now) {
+  const auto step = [&](graph::Graph& g, const Var& number, const Vars& now) {
     const ColumnStep at{g, number, shape.size()};
     const Var a = now[0], row = at.row(shape), column = at.column(shape), k = at.here(shape);
     const Reflection r = reflection(at, at.column_k(a));
@@ -104,7 +104,7 @@ Values expand_product(graph::Graph& to, const graph::Call& c) {
   const ColumnStep whole{to, {}, shape.size()};
   const Var identity = convert(whole.row(shape) == whole.column(shape), packed.dtype());
   if (elements(shape) == 0 || taus.shape().back() == 0) return {identity.value};
-  const auto step = [&](graph::Graph& g, Var number, const Vars& now) {
+  const auto step = [&](graph::Graph& g, const Var& number, const Vars& now) {
     const ColumnStep at{g, static_cast<double>(taus.shape().back() - 1) - number, shape.size()};
     const Var matrix{&g, packed.value}, numbers{&g, taus.value};
     Shape one = taus.shape();

@@ -36,7 +36,7 @@ Primitive running(const char* name, Group group, Scalar start, F combined) {
 }
 
 // log(exp(a) + exp(b)); equal ones, infinite ones too, have the difference 0.
-Var log_add_exp(Var a, Var b) {
+Var log_add_exp(const Var& a, const Var& b) {
   const Var larger = maximum(a, b), apart = select(a == b, zeros_like(a), minimum(a, b) - larger);
   return larger + record("log1p", {exp(apart)});
 }
@@ -87,7 +87,7 @@ Primitive running_extreme(const char* name, Op op) {
 }  // namespace
 
 void register_running(Registry& r) {
-  r.add(running("cumprod", Group::numeric, Scalar(1), [](Var a, Var b) { return a * b; }));
+  r.add(running("cumprod", Group::numeric, Scalar(1), [](const Var& a, const Var& b) { return a * b; }));
   r.add(running("cumlogsumexp", Group::floating, Scalar(-INFINITY), log_add_exp));
   r.add(running_extreme("cummax", Op::maximum));
   r.add(running_extreme("cummin", Op::minimum));

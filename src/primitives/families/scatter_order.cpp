@@ -14,7 +14,7 @@ namespace {
 
 // Of a vector, by one index for each element.
 const IndexDims by_element{{}, {0}, {}, {}, {0}, 1};
-Var elements_at(Var vector, Var at) { return gather(vector, at, {1}, by_element); }
+Var elements_at(const Var& vector, const Var& at) { return gather(vector, at, {1}, by_element); }
 
 Ints reversed_axes(size_t rank) {
   Ints axes = all_axes(rank);
@@ -22,8 +22,8 @@ Ints reversed_axes(size_t rank) {
   return axes;
 }
 // The elements in row-major order, in which updates come.
-Var row_major(Var x) { return reshape(transpose(x, reversed_axes(x.shape().size())), {elements(x.shape())}); }
-Var from_row_major(Var vector, Shape shape) {
+Var row_major(const Var& x) { return reshape(transpose(x, reversed_axes(x.shape().size())), {elements(x.shape())}); }
+Var from_row_major(const Var& vector, Shape shape) {
   std::reverse(shape.begin(), shape.end());
   return transpose(reshape(vector, shape), reversed_axes(shape.size()));
 }
@@ -47,12 +47,12 @@ Targets::Targets(Graph& g, const Call& c) : shape(c.inputs.back()->type.shape) {
   ends = neighbours(begins, 0, 1, scalar_of(g, true, DType::boolean));
 }
 
-Var Targets::as_they_come(Var by_place) const {
+Var Targets::as_they_come(const Var& by_place) const {
   return from_row_major(scatter(zeros_like(by_place), order, by_place, by_element, "", true), shape);
 }
 
 // What comes before an update of its place, times what comes after it. No division, so zeros are exact.
-Var Targets::products_of_others(Var update) const {
+Var Targets::products_of_others(const Var& update) const {
   Var u = elements_at(row_major(update), order), one = scalar_of(*u.graph, 1, u.dtype());
   Var through = combined_runs("mul", begins, u, 0);
   Var ends_first = reverse(ends, {0}), last_first = reverse(u, {0});
@@ -62,7 +62,7 @@ Var Targets::products_of_others(Var update) const {
   return as_they_come(before * after);
 }
 
-Var Targets::sums(Var update) const {
+Var Targets::sums(const Var& update) const {
   const Var u = elements_at(row_major(update), order), last_first = reverse(u, {0});
   const Var through = combined_runs("add", begins, u, 0);
   const Var from_end = reverse(combined_runs("add", reverse(ends, {0}), last_first, 0), {0});
@@ -79,8 +79,8 @@ std::vector<ValuePtr> expand_scatter(Graph& to, const Call& c) {
   Vars state, updates;
   for (const ValuePtr& v : inputs) state.push_back(reshape({&to, v}, {size}));
   for (size_t k = 0; k < n; ++k) updates.push_back(row_major({&to, c.inputs[n + 1 + k]}));
-  state = counting_loop(to, end, state, [&](Graph& g, Var k, Vars tensors) {
-    const auto at = [&g](Var vector, Var place) { return element({&g, vector.value}, 0, place); };
+  state = counting_loop(to, end, state, [&](Graph& g, const Var& k, Vars tensors) {
+    const auto at = [&g](const Var& vector, const Var& place) { return element({&g, vector.value}, 0, place); };
     const Var place = at(places, k), inside = place >= 0.0;
     Vars arguments;
     for (const Var& v : tensors) arguments.push_back(at(v, place));

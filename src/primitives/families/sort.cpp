@@ -29,14 +29,14 @@ Types infer_sort(const Types& t, const Params& params) {
 }
 
 // Zeros of `shape`, but g at the indices along `dim`.
-Var put_back(Var g, Var indices, int64_t dim, const Shape& shape) {
+Var put_back(const Var& g, const Var& indices, int64_t dim, const Shape& shape) {
   Var zeros = literal(*g.graph, 0, {g.dtype(), shape});
   return scatter(zeros, indices, g, places_along(dim, shape.size()), "", true);
 }
 
 // Equal elements, which stand side by side in y, share their cotangents; NaN gets none. The runs
 // of equal elements are numbered, the cotangents of each added at its number.
-Var shared_by_equals(Var y, Var g, int64_t dim) {
+Var shared_by_equals(const Var& y, Var g, int64_t dim) {
   auto d = static_cast<size_t>(dim);
   const Shape& shape = y.shape();
   int64_t n = shape[d];

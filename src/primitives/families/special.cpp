@@ -15,14 +15,14 @@ constexpr double half_root_pi = 1 / two_over_root_pi;
 
 // The slope of erf. It is 0 in every dtype where |x| > 28; taken at 28 there, its own slopes are 0, too, rather than 0 times
 // an infinite x.
-Var bell(Var x) {
+Var bell(const Var& x) {
   Var within = select(abs(x) > 28.0, literal(x, 28), x);
   return two_over_root_pi * exp(-(within * within));
 }
 
 // e^-|x| I_0(x), for which StableHLO has no operator, by Horner's scheme: the power series (DLMF
 // 10.25.2) and from `limit` on Hankel's expansion (10.40.1), as many terms as the dtype needs.
-Var bessel_i0e(Var x) {
+Var bessel_i0e(const Var& x) {
   const bool single = compute_type(x.dtype()) == DType::f32;
   const double limit = single ? 12 : 24;
   const int terms = single ? 22 : 40, large_terms = single ? 12 : 21;
@@ -36,7 +36,7 @@ Var bessel_i0e(Var x) {
   return select(is_small, series, expansion * sqrt(inverse * (0.5 * std::numbers::inv_pi)));
 }
 // I_1' = I_0 - I_1 / x; I_1(x) / x tends to 1/2.
-Var bessel_i1e_slope(Var x, Var y) {
+Var bessel_i1e_slope(const Var& x, const Var& y) {
   Var at_zero = x == 0.0;
   Var ratio = select(at_zero, literal(x, 0.5), y / select(at_zero, literal(x, 1), x));
   return bessel_i0e(x) - (abs(y) + ratio);
@@ -53,23 +53,23 @@ Primitive called(std::vector<std::string> operands, Primitive p) {
 // One statement a primitive, laid out by hand.
 // clang-format off
 void register_special(Registry& r) {
-  r.add(function("erf", "chlo.erf", Function::erf, [](Var x, Var, Var g) { return g * bell(x); }, {-3, 3}));
-  r.add(function("erfc", "chlo.erfc", Function::erfc, [](Var x, Var, Var g) { return -(g * bell(x)); }, {-3, 3}));
+  r.add(function("erf", "chlo.erf", Function::erf, [](const Var& x, const Var&, const Var& g) { return g * bell(x); }, {-3, 3}));
+  r.add(function("erfc", "chlo.erfc", Function::erfc, [](const Var& x, const Var&, const Var& g) { return -(g * bell(x)); }, {-3, 3}));
   r.add(function("erf_inv", "chlo.erf_inv", Function::erf_inv,
-                 [](Var, Var y, Var g) { return g * (half_root_pi * exp(y * y)); }, {-0.95, 0.95}));
+                 [](const Var&, const Var& y, const Var& g) { return g * (half_root_pi * exp(y * y)); }, {-0.95, 0.95}));
   r.add(function("lgamma", "chlo.lgamma", Function::lgamma,
-                 [](Var x, Var, Var g) { return g * digamma(x); }, gamma_domain));
+                 [](const Var& x, const Var&, const Var& g) { return g * digamma(x); }, gamma_domain));
   r.add(function("digamma", "chlo.digamma", Function::digamma,
-                 [](Var x, Var, Var g) { return g * polygamma(literal(x, 1), x); }, gamma_domain));
+                 [](const Var& x, const Var&, const Var& g) { return g * polygamma(literal(x, 1), x); }, gamma_domain));
   // the order n is a whole number, there is nothing to differentiate by
   r.add(called({"n", "x"}, function("polygamma", "chlo.polygamma", Function::polygamma, flat,
-                 [](Var n, Var x, Var, Var g) { return g * polygamma(n + 1.0, x); }, {1, 1}, gamma_domain)));
+                 [](const Var& n, const Var& x, const Var&, const Var& g) { return g * polygamma(n + 1.0, x); }, {1, 1}, gamma_domain)));
   // the derivative by s is none of our functions: NaN, rather than a zero that it is not
   r.add(called({"s", "a"}, function("zeta", "chlo.zeta", Function::zeta,
-                 [](Var, Var, Var, Var g) { return g * std::numeric_limits<double>::quiet_NaN(); },
-                 [](Var s, Var a, Var, Var g) { return -(g * (s * record("zeta", {s + 1.0, a}))); }, {2.5, 2.5}, {0.2, 10})));
+                 [](const Var&, const Var&, const Var&, const Var& g) { return g * std::numeric_limits<double>::quiet_NaN(); },
+                 [](const Var& s, const Var& a, const Var&, const Var& g) { return -(g * (s * record("zeta", {s + 1.0, a}))); }, {2.5, 2.5}, {0.2, 10})));
   r.add(function("bessel_i1e", "chlo.bessel_i1e", Function::bessel_i1e,
-                 [](Var x, Var y, Var g) { return g * bessel_i1e_slope(x, y); }, {-30, 30}));
+                 [](const Var& x, const Var& y, const Var& g) { return g * bessel_i1e_slope(x, y); }, {-30, 30}));
 }
 // clang-format on
 

@@ -50,7 +50,7 @@ struct Slide {
       dilations.push_back(list[d].dilation);
     }
   }
-  Var over(Var x) const { return dims.empty() ? x : windows(x, dims, sizes, strides, dilations); }
+  Var over(const Var& x) const { return dims.empty() ? x : windows(x, dims, sizes, strides, dilations); }
   // The window's dimensions in over(x).
   Ints places(size_t rank) const {
     Ints p = all_axes(dims.size());
@@ -86,7 +86,7 @@ bool reverses_reduce_window(const Call& c) {
   return c.outputs.size() == 1 && known(c.inputs[1]) && single_operation(*c.params.graph("body")) == loops::Op::add;
 }
 
-Var sums_back(const Call& c, Var g, Var x) {
+Var sums_back(const Call& c, const Var& g, const Var& x) {
   Params p = c.params;
   auto list = window_dimensions("reduce_window", c.params, x.shape());
   Ints low, high;
@@ -130,7 +130,7 @@ Types infer_select_and_scatter(const Types& t, const Params& params) {
   return {{t[0].dtype, t[0].shape}};
 }
 
-Var applied(Graph& to, const GraphPtr& g, Var a, Var b) { return inlined(*g, {a, b}, to).at(0); }
+Var applied(Graph& to, const GraphPtr& g, const Var& a, const Var& b) { return inlined(*g, {a, b}, to).at(0); }
 
 // (value, number) of the element that is selected of two; -1 is no element.
 GraphPtr selection(const GraphPtr& selects, DType value, DType number) {

@@ -15,17 +15,17 @@ int64_t window_count(int64_t n, const WindowDimension&);
 int64_t dilated(int64_t n, int64_t by);  // from the first of n elements to the last, when they lie `by` apart
 void check_positive(const char* argument, const std::vector<int64_t>& values);
 
-Var merged(Var, int64_t dim);  // `dim` and the one behind it as one
+Var merged(const Var&, int64_t dim);  // `dim` and the one behind it as one
 
 // x as the windows slide over it: with base dilation and padding.
-Var padded(Var x, Var value, const std::vector<WindowDimension>&);
+Var padded(const Var& x, const Var& value, const std::vector<WindowDimension>&);
 // All windows: the dimensions of x with the number of windows, then those of one window.
-Var windows(Var x, std::vector<int64_t> dims, std::vector<int64_t> sizes, std::vector<int64_t> strides,
+Var windows(const Var& x, std::vector<int64_t> dims, std::vector<int64_t> sizes, std::vector<int64_t> strides,
             std::vector<int64_t> dilations);
 // The adjoint: each element of a tensor of this shape is the sum of what is in its places in all windows.
 Var from_windows(Var, const std::vector<int64_t>& dims, const std::vector<int64_t>& strides,
                  const std::vector<int64_t>& dilations, const Shape&);
-Var sum_windows(Var x, std::vector<int64_t> dims, std::vector<int64_t> dilations);
+Var sum_windows(const Var& x, std::vector<int64_t> dims, std::vector<int64_t> dilations);
 
 void register_window_views(Registry&);  // part of register_window
 

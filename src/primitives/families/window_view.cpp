@@ -38,7 +38,7 @@ int64_t window_count(int64_t n, const WindowDimension& w) {
   return covered > padded ? 0 : static_cast<int64_t>((padded - covered) / w.stride + 1);
 }
 
-Var padded(Var x, Var value, const std::vector<WindowDimension>& w) {
+Var padded(const Var& x, const Var& value, const std::vector<WindowDimension>& w) {
   Ints low, high, interior;
   for (const WindowDimension& d : w) {
     low.push_back(d.low);
@@ -49,7 +49,7 @@ Var padded(Var x, Var value, const std::vector<WindowDimension>& w) {
   return low == none && high == none && interior == none ? x : pad(x, value, low, high, interior);
 }
 
-Var merged(Var x, int64_t dim) {
+Var merged(const Var& x, int64_t dim) {
   Shape shape = x.shape();
   shape[static_cast<size_t>(dim)] *= shape[static_cast<size_t>(dim) + 1];
   shape.erase(shape.begin() + dim + 1);
@@ -58,21 +58,21 @@ Var merged(Var x, int64_t dim) {
 
 // ---- windows and sum_windows ----------------------------------------------------------------
 
-Var windows(Var x, Ints dims, Ints sizes, Ints strides, Ints dilations) {
+Var windows(const Var& x, Ints dims, Ints sizes, Ints strides, Ints dilations) {
   return record("windows", {x},
                 {{"dims", std::move(dims), true},
                  {"sizes", std::move(sizes)},
                  {"strides", std::move(strides)},
                  {"dilations", std::move(dilations)}});
 }
-Var sum_windows(Var x, Ints dims, Ints dilations) {
+Var sum_windows(const Var& x, Ints dims, Ints dilations) {
   return record("sum_windows", {x}, {{"dims", std::move(dims), true}, {"dilations", std::move(dilations)}});
 }
 
 namespace {
 
 // `dim` in another size, with zeros between and after its elements, or cropped.
-Var resized(Var x, int64_t dim, int64_t low, int64_t interior, int64_t size) {
+Var resized(const Var& x, int64_t dim, int64_t low, int64_t interior, int64_t size) {
   const auto d = static_cast<size_t>(dim);
   Ints before(x.shape().size(), 0), after = before, between = before;
   before[d] = low;
@@ -81,7 +81,7 @@ Var resized(Var x, int64_t dim, int64_t low, int64_t interior, int64_t size) {
   if (low == 0 && interior == 0 && after[d] == 0) return x;
   return pad(x, literal(*x.graph, 0, {x.dtype(), {}}), before, after, between);
 }
-Var exchanged(Var x, int64_t a, int64_t b) {
+Var exchanged(const Var& x, int64_t a, int64_t b) {
   Ints order = all_axes(x.shape().size());
   std::swap(order[static_cast<size_t>(a)], order[static_cast<size_t>(b)]);
   return transpose(x, order);

@@ -13,7 +13,7 @@ Var operand(BatchStep& step, size_t i) { return {&step.graph, step.operands.at(i
 Var batched(BatchStep& step, size_t i) {
   return step.batched.at(i) ? operand(step, i) : spread(operand(step, i), step.size);
 }
-Var spread(Var x, int64_t size) {
+Var spread(const Var& x, int64_t size) {
   graph::TensorType type = x.type();
   const size_t dims = type.shape.size();
   type.shape.push_back(size);
@@ -27,7 +27,7 @@ void set(BatchStep& step, const std::vector<Var>& results) {
   for (const Var& v : results) step.results.push_back(v.value);
 }
 
-Var moved(Var x, int64_t from, int64_t to) {
+Var moved(const Var& x, int64_t from, int64_t to) {
   if (from == to) return x;
   Ints order = other_axes(x.shape().size(), {from});
   order.insert(order.begin() + to, from);

@@ -23,13 +23,13 @@ struct BatchStep {
 Var operand(BatchStep&, size_t i);
 Var batched(BatchStep&, size_t i);
 // The value of all examples as one with the batch's dimension, last; a literal stays a literal.
-Var spread(Var, int64_t size);
+Var spread(const Var&, int64_t size);
 // The rank of an operand, of one example, which is the batch's dimension in the batch.
 int64_t rank(const BatchStep&, size_t i);
 void set(BatchStep&, const std::vector<Var>& results);
 
 // Dimension `from` moved to place `to`.
-Var moved(Var, int64_t from, int64_t to);
+Var moved(const Var&, int64_t from, int64_t to);
 
 // The call once more, on operands with the batch's dimension, parameters extended by their kind: lists with
 // an entry for each dimension get one more, axes stay. Operands from `first_scalar` on are scalars of

@@ -14,9 +14,9 @@ Var record(const char* primitive, const std::vector<Var>& operands, Params param
   return {&graph, record(graph, registry().at(primitive), std::move(values), std::move(params)).at(0)};
 }
 
-Var literal(Var like, Scalar x) { return literal(*like.graph, x, like.type()); }
+Var literal(const Var& like, Scalar x) { return literal(*like.graph, x, like.type()); }
 Var literal(graph::Graph& graph, Scalar x, const TensorType& type) { return {&graph, graph::make_literal(x, type)}; }
-Var zeros_like(Var like) { return literal(like, 0); }
+Var zeros_like(const Var& like) { return literal(like, 0); }
 std::optional<Scalar> known(const ValuePtr& v) {
   if (v->kind == graph::Value::Kind::literal) return v->literal.rounded_to(v->type.dtype);
   if (v->kind == graph::Value::Kind::constant && elements(v->type.shape) == 1) return element(v->constant, 0);
@@ -24,9 +24,9 @@ std::optional<Scalar> known(const ValuePtr& v) {
 }
 
 #define ANVIL_VAR_1(function, primitive) \
-  Var function(Var x) { return record(primitive, {x}); }
+  Var function(const Var& x) { return record(primitive, {x}); }
 #define ANVIL_VAR_2(function, primitive) \
-  Var function(Var a, Var b) { return record(primitive, {a, b}); }
+  Var function(const Var& a, const Var& b) { return record(primitive, {a, b}); }
 ANVIL_VAR_2(operator+, "add")
 ANVIL_VAR_2(operator-, "sub")
 ANVIL_VAR_2(operator*, "mul")
@@ -59,72 +59,71 @@ ANVIL_VAR_2(polygamma, "polygamma")
 #undef ANVIL_VAR_1
 #undef ANVIL_VAR_2
 
-Var trunc(Var x) {
+Var trunc(const Var& x) {
   Var negative = x < 0.0, up = record("ceil", {x}), down = record("floor", {x});
   return select(negative, up, down);
 }
-Var round(Var x) { return record("round", {x}, {{"method", std::string("nearest_even")}}); }
-Var select(Var condition, Var yes, Var no) { return record("select", {condition, yes, no}); }
-Var only_where(Var condition, Var x) { return select(condition, x, zeros_like(x)); }
-Var convert(Var x, DType dtype) { return x.dtype() == dtype ? x : convert(x, dtype, false); }
-Var convert(Var x, DType dtype, bool ambiguous) {
+Var round(const Var& x) { return record("round", {x}, {{"method", std::string("nearest_even")}}); }
+Var select(const Var& condition, const Var& yes, const Var& no) { return record("select", {condition, yes, no}); }
+Var only_where(const Var& condition, const Var& x) { return select(condition, x, zeros_like(x)); }
+Var convert(const Var& x, DType dtype) { return x.dtype() == dtype ? x : convert(x, dtype, false); }
+Var convert(const Var& x, DType dtype, bool ambiguous) {
   return record("convert", {x}, {{"dtype", dtype}, {"ambiguous", ambiguous}});
 }
 
-Var broadcast_in_dim(Var x, Shape shape, std::vector<int64_t> dims) {
-  return record("broadcast_in_dim", {x},
-                {{"shape", std::move(shape)}, {"broadcast_dimensions", std::move(dims), true}});
+Var broadcast_in_dim(const Var& x, const Shape& shape, const std::vector<int64_t>& dims) {
+  return record("broadcast_in_dim", {x}, {{"shape", shape}, {"broadcast_dimensions", dims, true}});
 }
-Var broadcast_to_like(Var x, Var like) { return x.shape() == like.shape() ? x : broadcast_in_dim(x, like.shape(), {}); }
-Var reshape(Var x, Shape shape) { return record("reshape", {x}, {{"shape", std::move(shape)}}); }
-Var transpose(Var x, std::vector<int64_t> permutation) {
-  return record("transpose", {x}, {{"permutation", std::move(permutation), true}});
+Var broadcast_to_like(const Var& x, const Var& like) {
+  return x.shape() == like.shape() ? x : broadcast_in_dim(x, like.shape(), {});
 }
-Var reverse(Var x, std::vector<int64_t> dims) { return record("reverse", {x}, {{"dims", std::move(dims), true}}); }
-Var slice(Var x, std::vector<int64_t> starts, std::vector<int64_t> limits, std::vector<int64_t> strides) {
+Var reshape(const Var& x, const Shape& shape) { return record("reshape", {x}, {{"shape", shape}}); }
+Var transpose(const Var& x, const std::vector<int64_t>& permutation) {
+  return record("transpose", {x}, {{"permutation", permutation, true}});
+}
+Var reverse(const Var& x, const std::vector<int64_t>& dims) { return record("reverse", {x}, {{"dims", dims, true}}); }
+Var slice(const Var& x, const std::vector<int64_t>& starts, const std::vector<int64_t>& limits,
+          const std::vector<int64_t>& strides) {
   return record("static_slice", {x},
-                {{"start_indices", std::move(starts), true},
-                 {"limit_indices", std::move(limits)},
-                 {"strides", std::move(strides)}});
+                {{"start_indices", starts, true}, {"limit_indices", limits}, {"strides", strides}});
 }
-Var pad(Var x, Var value, std::vector<int64_t> low, std::vector<int64_t> high, std::vector<int64_t> interior) {
+Var pad(const Var& x, const Var& value, const std::vector<int64_t>& low, const std::vector<int64_t>& high,
+        const std::vector<int64_t>& interior) {
   return record("pad", {x, value},
-                {{"edge_padding_low", std::move(low)},
-                 {"edge_padding_high", std::move(high)},
-                 {"interior_padding", std::move(interior)}});
+                {{"edge_padding_low", low}, {"edge_padding_high", high}, {"interior_padding", interior}});
 }
 Var concatenate(const std::vector<Var>& parts, int64_t dim) {
   return record("concatenate", parts, {{"dimension", dim, true}});
 }
-Var dynamic_slice(Var x, const std::vector<Var>& starts, Shape sizes) {
+Var dynamic_slice(const Var& x, const std::vector<Var>& starts, const Shape& sizes) {
   std::vector<Var> operands = {x};
   operands.insert(operands.end(), starts.begin(), starts.end());
-  return record("dynamic_slice", operands, {{"slice_sizes", std::move(sizes)}});
+  return record("dynamic_slice", operands, {{"slice_sizes", sizes}});
 }
-Var dynamic_update_slice(Var x, Var update, const std::vector<Var>& starts) {
+Var dynamic_update_slice(const Var& x, const Var& update, const std::vector<Var>& starts) {
   std::vector<Var> operands = {x, update};
   operands.insert(operands.end(), starts.begin(), starts.end());
   return record("dynamic_update_slice", operands);
 }
-static std::vector<Var> starts_at(size_t rank, int64_t dim, Var place) {
+static std::vector<Var> starts_at(size_t rank, int64_t dim, const Var& place) {
   std::vector<Var> starts(rank, literal(place, 0));
   starts[static_cast<size_t>(dim)] = place;
   return starts;
 }
-Var element(Var x, int64_t dim, Var place) {
+Var element(const Var& x, int64_t dim, const Var& place) {
   Shape part = x.shape(), left = part;
   part[static_cast<size_t>(dim)] = 1;
   left.erase(left.begin() + dim);
   return reshape(dynamic_slice(x, starts_at(part.size(), dim, place), part), left);
 }
-Var with_element(Var x, int64_t dim, Var place, Var part) {
+Var with_element(const Var& x, int64_t dim, const Var& place, const Var& part) {
   Shape there = x.shape();
   there[static_cast<size_t>(dim)] = 1;
   return dynamic_update_slice(x, reshape(part, there), starts_at(there.size(), dim, place));
 }
-Var gather(Var x, Var indices, Shape slice_sizes, const IndexDims& dims) {
+Var gather(const Var& x, const Var& indices, const Shape& slice_sizes, const IndexDims& dims) {
   return record("gather", {x, indices},
-                {{"slice_sizes", std::move(slice_sizes)},
+                {{"slice_sizes", slice_sizes},
                  {"offset_dims", dims.window, true},
                  {"collapsed_slice_dims", dims.collapsed, true},
                  {"operand_batching_dims", dims.batch, true},
@@ -140,7 +139,8 @@ graph::GraphPtr combiner(const char* primitive, DType dtype) {
     return Vars{*primitive == '\0' ? x[1] : record(primitive, x)};
   });
 }
-Var scatter(Var x, Var indices, Var update, const IndexDims& dims, const char* operation, bool unique_indices) {
+Var scatter(const Var& x, const Var& indices, const Var& update, const IndexDims& dims, const char* operation,
+            bool unique_indices) {
   return record("scatter", {x, indices, update},
                 {{"update_window_dims", dims.window, true},
                  {"inserted_window_dims", dims.collapsed, true},
@@ -156,26 +156,26 @@ Var fill(graph::Graph& graph, Scalar value, const TensorType& t) {
   Params params = {{"value", value}, {"dtype", t.dtype}, {"shape", t.shape}, {"ambiguous", t.ambiguous}};
   return {&graph, record(graph, registry().at("fill"), {}, std::move(params)).at(0)};
 }
-Var iota(graph::Graph& graph, int64_t dim, DType dtype, Shape shape, int64_t start) {
-  Params params = {
-      {"dim", dim, true}, {"dtype", dtype}, {"shape", std::move(shape)}, {"start", start}, {"ambiguous", false}};
+Var iota(graph::Graph& graph, int64_t dim, DType dtype, const Shape& shape, int64_t start) {
+  Params params = {{"dim", dim, true}, {"dtype", dtype}, {"shape", shape}, {"start", start}, {"ambiguous", false}};
   return {&graph, record(graph, registry().at("iota"), {}, std::move(params)).at(0)};
 }
-Var reduce_sum(Var x, std::vector<int64_t> dims, bool drop) {
-  return record("reduce_sum", {x}, {{"dims", std::move(dims), true}, {"drop", drop}});
+Var reduce_sum(const Var& x, const std::vector<int64_t>& dims, bool drop) {
+  return record("reduce_sum", {x}, {{"dims", dims, true}, {"drop", drop}});
 }
-Var reduce_max(Var x, std::vector<int64_t> dims, bool drop) {
-  return record("reduce_max", {x}, {{"dims", std::move(dims), true}, {"drop", drop}});
+Var reduce_max(const Var& x, const std::vector<int64_t>& dims, bool drop) {
+  return record("reduce_max", {x}, {{"dims", dims, true}, {"drop", drop}});
 }
-Var cumsum(Var x, int64_t dim) { return record("cumsum", {x}, {{"dim", dim, true}}); }
-Var dot_general(Var lhs, Var rhs, std::vector<int64_t> lhs_contracting, std::vector<int64_t> rhs_contracting,
-                std::vector<int64_t> lhs_batch, std::vector<int64_t> rhs_batch) {
+Var cumsum(const Var& x, int64_t dim) { return record("cumsum", {x}, {{"dim", dim, true}}); }
+Var dot_general(const Var& lhs, const Var& rhs, const std::vector<int64_t>& lhs_contracting,
+                const std::vector<int64_t>& rhs_contracting, const std::vector<int64_t>& lhs_batch,
+                const std::vector<int64_t>& rhs_batch) {
   using Pairs = graph::IntegerLists;
   return record("dot_general", {lhs, rhs},
-                {{"contracting_dims", Pairs{std::move(lhs_contracting), std::move(rhs_contracting)}, true},
-                 {"batching_dims", Pairs{std::move(lhs_batch), std::move(rhs_batch)}, true}});
+                {{"contracting_dims", Pairs{lhs_contracting, rhs_contracting}, true},
+                 {"batching_dims", Pairs{lhs_batch, rhs_batch}, true}});
 }
-Var triangular_solve(Var a, Var b, bool left, bool lower, bool unit_diagonal, bool transpose_a) {
+Var triangular_solve(const Var& a, const Var& b, bool left, bool lower, bool unit_diagonal, bool transpose_a) {
   return record(
       "triangular_solve", {a, b},
       {{"left_side", left}, {"lower", lower}, {"unit_diagonal", unit_diagonal}, {"transpose_a", transpose_a}});
@@ -189,7 +189,7 @@ Var cotangent(ReverseStep& step, size_t i) {
 }
 Var residual(ReverseStep& step, size_t i) { return {&step.graph, step.residuals.at(i)}; }
 bool flows(const ReverseStep& step, size_t i) { return step.cotangents.at(i) != nullptr; }
-void set(ReverseStep& step, size_t i, Var x) {
+void set(ReverseStep& step, size_t i, const Var& x) {
   if (step.required.at(i)) step.results.at(i) = x.value;
 }
 std::optional<Var> sum_so_far(ReverseStep& step, size_t i) {

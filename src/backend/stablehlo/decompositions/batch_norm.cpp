@@ -28,13 +28,15 @@ class BatchNorm {
                  *name == std::string_view(like_x) ? x_.type() : feature);
     }
   }
-  Var spread(Var per_feature) const { return broadcast_in_dim(per_feature, x_.shape(), {feature_}); }
-  Var sum(Var x) const { return reduce_sum(x, other_axes(x_.shape().size(), {feature_})); }
+  Var spread(const Var& per_feature) const { return broadcast_in_dim(per_feature, x_.shape(), {feature_}); }
+  Var sum(const Var& x) const { return reduce_sum(x, other_axes(x_.shape().size(), {feature_})); }
   double count() const {
     return static_cast<double>(elements(x_.shape())) / static_cast<double>(x_.shape()[static_cast<size_t>(feature_)]);
   }
-  Var deviation(Var variance) const { return sqrt(variance + epsilon_); }
-  Var normalized(Var mean, Var variance) const { return (x_ - spread(mean)) / spread(deviation(variance)); }
+  Var deviation(const Var& variance) const { return sqrt(variance + epsilon_); }
+  Var normalized(const Var& mean, const Var& variance) const {
+    return (x_ - spread(mean)) / spread(deviation(variance));
+  }
   double epsilon() const { return epsilon_; }
 
  private:

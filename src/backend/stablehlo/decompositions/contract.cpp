@@ -24,7 +24,7 @@ Dimensions dimensions(const Operation& op, const Dictionary& d) {
           field(op, d, "lhs_batching_dimensions"), field(op, d, "rhs_batching_dimensions")};
 }
 
-void need_one_dtype(const Operation& op, Var a, Var b) {
+void need_one_dtype(const Operation& op, const Var& a, const Var& b) {
   if (a.dtype() != b.dtype())
     refuse(op.at,
            "the operands have the dtypes " + std::string(name(a.dtype())) + " and " + std::string(name(b.dtype())));

@@ -14,7 +14,7 @@ Dimensions dimensions(const Operation&, const Dictionary&);
 // The product in the dtype of the operation's result; where that is another than the
 // operands', in the wider of the two. Every precision that a text can ask for is met so.
 Var product(const Operation&, Var, Var, const Dimensions&);
-void need_one_dtype(const Operation&, Var, Var);
+void need_one_dtype(const Operation&, const Var&, const Var&);
 // Refuses a precision_config that makes no sense.
 void check_precision(const Operation&);
 

@@ -104,7 +104,7 @@ Var ragged_sums(const Ragged& r) {
     matching.push_back(contains(r.d.lhs_batch, k)
                            ? r.d.rhs_batch[static_cast<size_t>(position(r.d.lhs_batch, k))]
                            : r.d.rhs_contracting[static_cast<size_t>(position(r.d.lhs_contracting, k))]);
-  auto of_groups = [&](Var x, int64_t axis, const Ints& leads) {
+  auto of_groups = [&](const Var& x, int64_t axis, const Ints& leads) {
     Var member = r.member(x.shape(), axis, leads);
     return only_where(member, primitives::broadcast_in_dim(x, member.shape(), primitives::all_axes(x.shape().size())));
   };

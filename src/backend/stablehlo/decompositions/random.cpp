@@ -8,10 +8,10 @@ namespace {
 using Values = std::vector<ValuePtr>;
 using namespace primitives;
 
-Var bits_like(Var like, uint64_t x) { return literal(like, Scalar(x)); }
-Var shifted_right(Var x, uint64_t count) { return record("shift_right_logical", {x, bits_like(x, count)}); }
-Var shifted_left(Var x, uint64_t count) { return record("shift_left", {x, bits_like(x, count)}); }
-Var exclusive_or(Var a, Var b) { return record("xor", {a, b}); }
+Var bits_like(const Var& like, uint64_t x) { return literal(like, Scalar(x)); }
+Var shifted_right(const Var& x, uint64_t count) { return record("shift_right_logical", {x, bits_like(x, count)}); }
+Var shifted_left(const Var& x, uint64_t count) { return record("shift_left", {x, bits_like(x, count)}); }
+Var exclusive_or(const Var& a, const Var& b) { return record("xor", {a, b}); }
 
 // ---- Philox ---------------------------------------------------------------------------------
 
@@ -21,7 +21,7 @@ Var exclusive_or(Var a, Var b) { return record("xor", {a, b}); }
 // order. Words are computed in 64 bits.
 class Philox {
  public:
-  Philox(Var state, Shape shape, DType dtype)
+  Philox(const Var& state, Shape shape, DType dtype)
       : state_(state), shape_(std::move(shape)), wide_(size_of(dtype) == 8), dtype_(dtype) {}
 
   Values results() {
@@ -31,14 +31,14 @@ class Philox {
     uint64_t per_block = wide_ ? 2 : 4, n = static_cast<uint64_t>(elements(shape_));
     Var next = low + bits_like(low, (n + per_block - 1) / per_block);
     Var carried = high + convert(next < low, DType::ui64);
-    auto listed = [](Var x) { return reshape(x, {1}); };
+    auto listed = [](const Var& x) { return reshape(x, {1}); };
     Var new_state = with_long_counter ? concatenate({listed(key), listed(next), listed(carried)}, 0)
                                       : concatenate({listed(key), listed(next)}, 0);
     return values({new_state, bits(key, low, high, per_block)});
   }
 
  private:
-  static Var lower_half(Var x) { return x & bits_like(x, 0xffffffff); }
+  static Var lower_half(const Var& x) { return x & bits_like(x, 0xffffffff); }
 
   // The row-major number of each element.
   Var position() const {
@@ -48,7 +48,7 @@ class Philox {
       sum = sum + iota(*state_.graph, static_cast<int64_t>(d), DType::ui64, shape_) * literal(sum, step);
     return sum;
   }
-  Var bits(Var key, Var low, Var high, uint64_t per_block) const {
+  Var bits(const Var& key, const Var& low, const Var& high, uint64_t per_block) const {
     Var at = position(), block = record("divide", {at, bits_like(at, per_block)});
     Var lane = record("remainder", {at, bits_like(at, per_block)});
     Var first = broadcast_to_like(low, at), counter = first + block;
@@ -67,7 +67,7 @@ class Philox {
     if (wide_) return finished(select(is(0), x[0] | shifted_left(x[1], 32), x[2] | shifted_left(x[3], 32)));
     return finished(select(is(0), x[0], select(is(1), x[1], select(is(2), x[2], x[3]))));
   }
-  Var finished(Var word) const {
+  Var finished(const Var& word) const {
     if (wide_) return dtype_ == DType::ui64 ? word : record("bitcast_convert", {word}, {{"dtype", dtype_}});
     Var narrow = convert(word, DType::ui32);
     if (size_of(dtype_) < 4) return convert(narrow, dtype_);

@@ -40,8 +40,8 @@ class Network {
   inline static const TensorType scalar{DType::i64, {}};
 
   // x[(i + distance) mod size], and x[(i - distance) mod size] where `back` is.
-  Var partner(Var x, Var distance, Var back) const {
-    auto shifted = [&](Var by) {
+  Var partner(const Var& x, const Var& distance, const Var& back) const {
+    auto shifted = [&](const Var& by) {
       Vars starts(shape_.size(), literal(*x.graph, 0, scalar));
       starts[static_cast<size_t>(dim_)] = by;
       return dynamic_slice(concatenate({x, x}, dim_), starts, shape_);
@@ -56,7 +56,7 @@ class Network {
   }
   Vars step(Graph& g, const Vars& own) const {
     Var block = own[0], distance = own[1], index = iota(g, dim_, DType::i64, shape_);
-    auto bit = [&](Var of) { return (index & broadcast_to_like(of, index)) != 0.0; };
+    auto bit = [&](const Var& of) { return (index & broadcast_to_like(of, index)) != 0.0; };
     Var back = bit(distance);
     Vars other = own;
     for (size_t k = 2; k < own.size(); ++k) other[k] = partner(own[k], distance, back);
