@@ -15,6 +15,8 @@ int64_t window_count(int64_t n, const WindowDimension&);
 int64_t dilated(int64_t n, int64_t by);  // from the first of n elements to the last, when they lie `by` apart
 void check_positive(const char* argument, const std::vector<int64_t>& values);
 
+// `dim`, of `groups` runs of elements, as two: the place in the run, and the run.
+Var split(const Var&, int64_t dim, int64_t groups);
 Var merged(const Var&, int64_t dim);  // `dim` and the one behind it as one
 
 // x as the windows slide over it: with base dilation and padding.

@@ -49,6 +49,12 @@ Var padded(const Var& x, const Var& value, const std::vector<WindowDimension>& w
   return low == none && high == none && interior == none ? x : pad(x, value, low, high, interior);
 }
 
+Var split(const Var& x, int64_t dim, int64_t groups) {
+  Shape shape = x.shape();
+  shape[static_cast<size_t>(dim)] /= groups;
+  shape.insert(shape.begin() + dim + 1, groups);
+  return reshape(x, shape);
+}
 Var merged(const Var& x, int64_t dim) {
   Shape shape = x.shape();
   shape[static_cast<size_t>(dim)] *= shape[static_cast<size_t>(dim) + 1];

@@ -71,8 +71,27 @@ class DotProducts {
     chunks_ = std::clamp<int64_t>(int64_t(wish), 1, blocks_);
   }
 
+  void add_to(T* c) const {
+    const int64_t batch = at_.of_c.count;
+    const runtime::Block memory_of_sums(chunks_ == 1 ? 0 : size_t(batch * chunks_ * elements()) * sizeof(T));
+    T* const sums = reinterpret_cast<T*>(memory_of_sums.data());
+    runtime::share(batch * chunks_, nanoseconds() * double(batch), [&](runtime::Tasks& tasks, int thread) {
+      const runtime::Block own = memory();
+      for (int64_t t; (t = tasks.take(thread)) >= 0;) {
+        T* const of_lanes = vectors(t / chunks_, t % chunks_, own);
+        T* const to = chunks_ == 1 ? of_lanes : sums + t * elements();
+        dots_.add_lanes(elements(), of_lanes, to);
+        if (chunks_ == 1) put(c, t, to);
+      }
+    });
+    if (chunks_ > 1)
+      for (int64_t k = 0; k < batch; ++k) put(c, k, sums + k * chunks_ * elements());
+  }
+
+ private:
+  static constexpr int64_t block = bytes_of_line / int64_t(sizeof(T));
+
   double nanoseconds() const { return nanoseconds_of_byte * double(sizeof(T)) * double(m_) * double(n_) * double(k_); }
-  int64_t chunks() const { return chunks_; }
   int64_t elements() const { return m_ * n_; }
 
   runtime::Block memory() const {
@@ -106,7 +125,6 @@ class DotProducts {
     }
     return sums;
   }
-  void add_lanes(const T* sums, T* to) const { dots_.add_lanes(elements(), sums, to); }
 
   // Into C goes the sum of those of all chunks.
   void put(T* c, int64_t batch, T* of_chunks) const {
@@ -120,9 +138,6 @@ class DotProducts {
           put_in<1>(c + at_.c_rows[i] + at_.c_columns[j], of_chunks + from, update_.into);
         }
   }
-
- private:
-  static constexpr int64_t block = bytes_of_line / int64_t(sizeof(T));
 
   const T* line(int64_t batch, int64_t l) const {
     return l < m_ ? a_ + at_.of_rows[batch] + at_.rows[l] : b_ + at_.of_columns[batch] + at_.columns[l - m_];
@@ -216,21 +231,7 @@ template bool dots_are_faster(const double*, const double*, const Offsets&, elem
 template <class T>
 void add_dots(T* c, const T* a, const T* b, const T* weights, const Offsets& at, const Update& update,
               elementary::Isa isa) {
-  const DotProducts<T> products(a, b, weights, at, update, elementary::of_type<T>(kernels_of(isa)).dots);
-  const int64_t chunks = products.chunks(), batch = at.of_c.count, elements = products.elements();
-  const runtime::Block memory(chunks == 1 ? 0 : size_t(batch * chunks * elements) * sizeof(T));
-  T* const sums = reinterpret_cast<T*>(memory.data());
-  runtime::share(batch * chunks, products.nanoseconds() * double(batch), [&](runtime::Tasks& tasks, int thread) {
-    const runtime::Block own = products.memory();
-    for (int64_t t; (t = tasks.take(thread)) >= 0;) {
-      T* const vectors = products.vectors(t / chunks, t % chunks, own);
-      T* const to = chunks == 1 ? vectors : sums + t * elements;
-      products.add_lanes(vectors, to);
-      if (chunks == 1) products.put(c, t, to);
-    }
-  });
-  if (chunks > 1)
-    for (int64_t k = 0; k < batch; ++k) products.put(c, k, sums + k * chunks * elements);
+  DotProducts<T>(a, b, weights, at, update, elementary::of_type<T>(kernels_of(isa)).dots).add_to(c);
 }
 template void add_dots(float*, const float*, const float*, const float*, const Offsets&, const Update&,
                        elementary::Isa);

@@ -56,6 +56,25 @@ void put_strip(const Place<T>& x, int64_t h, int64_t n, const T* strip, int64_t 
     for (int64_t i = 0; i < h; ++i) x.at(i, p) = strip[i + rows * p];
 }
 
+// x' = L^-1 x' for m lines of x, a strip at a time.
+template <class T>
+void solve_by_panels(const Panels<T>& panels, const Place<T>& x, int64_t n, int64_t m, const Kernel<T>& kernel) {
+  const int64_t rows = kernel.rows, room = rows * panels.columns * panels.count;
+  runtime::share_ranges((m + rows - 1) / rows, nanoseconds_of_step * double(rows * n * n), [&](int64_t k, int64_t end) {
+    const runtime::Block memory(size_t(room) * sizeof(T));
+    T* const strip = reinterpret_cast<T*>(memory.data());
+    std::fill(strip, strip + room, T(0));
+    for (; k < end; ++k) {
+      const int64_t h = std::min(rows, m - k * rows);
+      const Place<T> here = x.from(k * rows, 0);
+      pack_panel(strip, rows, here.data, {nullptr, h, 0, x.row}, {nullptr, n, 0, x.column});
+      for (int64_t p = 0; p < panels.count; ++p) kernel.solve(p * panels.columns, strip, rows, panels.panel(p));
+      put_strip(here, h, n, strip, rows);
+      worked(rows * n * n / 8);
+    }
+  });
+}
+
 // L L' = A column by column, in place; false where a pivot is not positive.
 template <class T>
 bool factorise_few(T* a, int64_t n, int64_t ld) {
@@ -99,21 +118,7 @@ template <class T>
 void solve_rows(View<T> l, int64_t n, bool unit, Place<T> x, int64_t m, elementary::Isa isa) {
   if (m == 0 || n == 0) return;
   const Kernel<T> kernel = elementary::of_type<T>(kernels_of(isa));
-  const Panels<T> panels(l, n, unit, kernel.columns);
-  const int64_t rows = kernel.rows, room = rows * panels.columns * panels.count;
-  runtime::share_ranges((m + rows - 1) / rows, nanoseconds_of_step * double(rows * n * n), [&](int64_t k, int64_t end) {
-    const runtime::Block memory(size_t(room) * sizeof(T));
-    T* const strip = reinterpret_cast<T*>(memory.data());
-    std::fill(strip, strip + room, T(0));
-    for (; k < end; ++k) {
-      const int64_t h = std::min(rows, m - k * rows);
-      const Place<T> here = x.from(k * rows, 0);
-      pack_panel(strip, rows, here.data, {nullptr, h, 0, x.row}, {nullptr, n, 0, x.column});
-      for (int64_t p = 0; p < panels.count; ++p) kernel.solve(p * panels.columns, strip, rows, panels.panel(p));
-      put_strip(here, h, n, strip, rows);
-      worked(rows * n * n / 8);
-    }
-  });
+  solve_by_panels(Panels<T>(l, n, unit, kernel.columns), x, n, m, kernel);
 }
 
 template <class T>
