@@ -2,12 +2,14 @@
 // leaves open, are chosen here.
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <vector>
 
 #include "base/error.h"
 #include "base/interrupt.h"
 #include "runtime/factorise.h"
 #include "runtime/finite.h"
+#include "runtime/own_thread.h"
 
 // Fortran's functions get the lengths of strings behind the other arguments.
 extern "C" {
@@ -37,45 +39,74 @@ void negate(double* x, int64_t count, int64_t stride) {
   for (int64_t i = 0; i < count; ++i) x[i * stride] = -x[i * stride];
 }
 
-// values and vectors of the matrix in `vectors`; whether LAPACK found them.
-bool eigen_in_place(double* values, double* vectors, int n) {
-  const int own = -1;
-  int info = 0, integers = 0;
-  double doubles = 0;
-  dsyevd_("V", "L", &n, vectors, &n, values, &doubles, &own, &integers, &own, &info, 1, 1);
-  const int size = lapack_size(doubles);
-  std::vector<double> work(static_cast<size_t>(size));
-  std::vector<int> more(static_cast<size_t>(integers));
-  dsyevd_("V", "L", &n, vectors, &n, values, work.data(), &size, more.data(), &integers, &info, 1, 1);
-  return info == 0;
+// LAPACK asks nobody whether the user wants to stop: what takes longer than a moment is done on a thread of its own, on
+// numbers of its own.
+template <class Problem>
+void solve(const std::shared_ptr<Problem>& problem, double operations) {
+  constexpr double moment = 3e7;
+  if (operations < moment || interrupt_check() == nullptr)
+    problem->solve();
+  else
+    call_on_own_thread([problem] { problem->solve(); });
 }
 
-bool singular(double* u, double* s, double* vt, double* a, int m, int n) {
-  const int own = -1, k = std::min(m, n);
-  int info = 0;
-  double doubles = 0;
-  std::vector<int> more(8 * static_cast<size_t>(k));
-  dgesdd_("S", &m, &n, a, &m, s, u, &m, vt, &k, &doubles, &own, more.data(), &info, 1);
-  const int size = lapack_size(doubles);
-  std::vector<double> work(static_cast<size_t>(size));
-  dgesdd_("S", &m, &n, a, &m, s, u, &m, vt, &k, work.data(), &size, more.data(), &info, 1);
-  return info == 0;
-}
+// Values and vectors of the symmetric matrix whose lower triangle is in `vectors`; whether LAPACK found them.
+struct Eigenproblem {
+  int n;
+  std::vector<double> vectors, values;
+  bool found = false;
+
+  void solve() {
+    const int own = -1;
+    int info = 0, integers = 0;
+    double doubles = 0;
+    dsyevd_("V", "L", &n, vectors.data(), &n, values.data(), &doubles, &own, &integers, &own, &info, 1, 1);
+    const int size = lapack_size(doubles);
+    std::vector<double> work(static_cast<size_t>(size));
+    std::vector<int> more(static_cast<size_t>(integers));
+    dsyevd_("V", "L", &n, vectors.data(), &n, values.data(), work.data(), &size, more.data(), &integers, &info, 1, 1);
+    found = info == 0;
+  }
+};
+
+// U, the singular values and V' of an m x n matrix a, which is lost.
+struct Singular {
+  int m, n;
+  std::vector<double> a, u, s, vt;
+  bool found = false;
+
+  void solve() {
+    const int own = -1, k = std::min(m, n);
+    int info = 0;
+    double doubles = 0;
+    std::vector<int> more(8 * static_cast<size_t>(k));
+    dgesdd_("S", &m, &n, a.data(), &m, s.data(), u.data(), &m, vt.data(), &k, &doubles, &own, more.data(), &info, 1);
+    const int size = lapack_size(doubles);
+    std::vector<double> work(static_cast<size_t>(size));
+    dgesdd_("S", &m, &n, a.data(), &m, s.data(), u.data(), &m, vt.data(), &k, work.data(), &size, more.data(), &info,
+            1);
+    found = info == 0;
+  }
+};
 
 }  // namespace
 
 template <>
 void eigh(double* values, double* vectors, const double* a, int64_t n) {
   if (n == 0) return;
-  // what stands above the diagonal is not read, so it may be NaN
-  for (int64_t j = 0; j < n; ++j) {
-    std::fill(vectors + n * j, vectors + n * j + j, 0.0);
-    std::copy(a + n * j + j, a + n * (j + 1), vectors + n * j + j);
-  }
+  const auto size = static_cast<size_t>(n);
   lapack_size(1 + 6.0 * double(n) + 2.0 * double(n) * double(n));
-  if (all_finite(vectors, n * n) && eigen_in_place(values, vectors, static_cast<int>(n))) {
+  const auto problem = std::make_shared<Eigenproblem>();
+  *problem = {static_cast<int>(n), std::vector<double>(size * size), std::vector<double>(size)};
+  std::vector<double>& v = problem->vectors;
+  // what stands above the diagonal is not read, so it may be NaN
+  for (int64_t j = 0; j < n; ++j) std::copy(a + n * j + j, a + n * (j + 1), v.begin() + n * j + j);
+  if (all_finite(v.data(), n * n)) solve(problem, 4.0 * double(n) * double(n) * double(n));
+  if (problem->found) {
     for (int64_t j = 0; j < n; ++j)
-      if (points_down(vectors + n * j, n)) negate(vectors + n * j, n, 1);
+      if (points_down(v.data() + n * j, n)) negate(v.data() + n * j, n, 1);
+    std::copy(problem->values.begin(), problem->values.end(), values);
+    std::copy(v.begin(), v.end(), vectors);
   } else {
     fill_nan(values, n);
     fill_nan(vectors, n * n);
@@ -89,13 +120,24 @@ void svd(double* u, double* s, double* vt, const double* a, int64_t m, int64_t n
   if (k == 0) return;
   const auto least = double(k);
   lapack_size(std::max({4 * least * least + 7 * least, double(m), double(n)}));
-  std::vector<double> copy(a, a + m * n);
-  if (all_finite(a, m * n) && singular(u, s, vt, copy.data(), static_cast<int>(m), static_cast<int>(n))) {
+  const auto problem = std::make_shared<Singular>();
+  *problem = {static_cast<int>(m),
+              static_cast<int>(n),
+              std::vector<double>(a, a + m * n),
+              std::vector<double>(static_cast<size_t>(m * k)),
+              std::vector<double>(static_cast<size_t>(k)),
+              std::vector<double>(static_cast<size_t>(k * n))};
+  if (all_finite(a, m * n)) solve(problem, 6.0 * double(m) * double(n) * least);
+  if (problem->found) {
+    double *const left = problem->u.data(), *const right = problem->vt.data();
     for (int64_t j = 0; j < k; ++j)
-      if (points_down(u + m * j, m)) {
-        negate(u + m * j, m, 1);
-        negate(vt + j, n, k);
+      if (points_down(left + m * j, m)) {
+        negate(left + m * j, m, 1);
+        negate(right + j, n, k);
       }
+    std::copy(left, left + m * k, u);
+    std::copy(problem->s.begin(), problem->s.end(), s);
+    std::copy(right, right + k * n, vt);
   } else {
     fill_nan(u, m * k);
     fill_nan(s, k);

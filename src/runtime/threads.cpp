@@ -5,7 +5,6 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 
 #include <algorithm>
 #include <chrono>
@@ -16,6 +15,7 @@
 
 #include "base/interrupt.h"
 #include "base/processors.h"
+#include "runtime/own_thread.h"
 
 namespace anvil::runtime {
 namespace {
@@ -145,20 +145,10 @@ class Team {
     }
   }
 
-  // Helpers leave signals to the threads that were there before.
   bool start_helper() {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool started = true;
-    try {
-      std::thread([this, part = helpers_ + 1] { help(part); }).detach();
-      ++helpers_;
-    } catch (const std::exception&) {
-      started = false;  // the system has no more: those who are there do the work
-    }
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    return started;
+    if (!start_thread([this, part = helpers_ + 1] { help(part); })) return false;  // those who are there do the work
+    ++helpers_;
+    return true;
   }
 
   [[noreturn]] void help(int part) {

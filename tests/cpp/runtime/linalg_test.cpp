@@ -5,8 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <chrono>
 #include <cmath>
 #include <cstring>
+#include <thread>
 #include <vector>
 
 #include "runtime/drawn.h"
@@ -254,7 +256,34 @@ TYPED_TEST(Linalg, FactorisationsCanBeInterrupted) {
   set_threads(1);  // of several, the one that asks may be left little to do
   EXPECT_GE(asked_during("lu", {400, 400, 1}), 2);
   for (const char* name : {"qr", "eigh", "svd"}) EXPECT_GE(asked_during(name, {30, 30, 200}), 2) << name;
+  for (const char* name : {"eigh", "svd"}) EXPECT_GE(asked_during(name, {300, 300, 1}), 2) << name << ", inside LAPACK";
   set_threads(0);
+}
+
+// What LAPACK goes on writing after it was given up is nobody's result.
+TYPED_TEST(Linalg, WhatWasGivenUpWritesNowhere) {
+  const int64_t n = 300;
+  const auto a = this->definite(n, 1);
+  auto values = a, vectors = a;
+  const auto eigh = [&] {
+    return this->call("eigh", {values.data(), vectors.data(), const_cast<TypeParam*>(a.data())}, {n, n, 1});
+  };
+  {
+    const test::InterruptAt second(2);
+    EXPECT_EQ(eigh(), failed);
+    EXPECT_THROW(std::rethrow_exception(std::exchange(this->run.failure, nullptr)), Interrupted);
+  }
+  ASSERT_EQ(eigh(), done);
+  const auto made = vectors;
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  EXPECT_EQ(made, vectors);
+  for (int64_t j = 0; j < n; j += 50)
+    for (int64_t i = 0; i < n; i += 7) {
+      double product = 0;
+      for (int64_t k = 0; k < n; ++k) product += double(a[size_t(i + n * k)]) * double(vectors[size_t(k + n * j)]);
+      const double expected = double(values[size_t(j)]) * double(vectors[size_t(i + n * j)]);
+      EXPECT_NEAR(product, expected, (this->f64 ? 1e-10 : 1e-3) * double(n));
+    }
 }
 
 // What a change of A makes of a sum of L's elements, by differences.
