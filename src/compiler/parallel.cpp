@@ -97,16 +97,18 @@ class Cutter {
   }
 
   // ---- cutting ----
-  // The steps of a task: so that little is left over, and four threads are done at the same time.
+  // The steps of a task: so that little is left over, and four threads are done at the same time. Of all tasks of so
+  // many, those leave least that are as large as they can be.
   int64_t steps_of_task(const For& f, double cost) const {
     const int64_t n = steps(f);
     const auto tasks = std::clamp<int64_t>(static_cast<int64_t>(cost / target_.task), 2, std::min(most_tasks, n));
+    const int64_t least_size = std::max<int64_t>(1, n / tasks), most_size = std::min(n / 2, 8 * least_size);
     int64_t best = 1;
     double least = INFINITY;
-    for (int64_t size = std::max<int64_t>(1, n / tasks), most = std::min(n / 2, 8 * size); size <= most; ++size) {
-      const int64_t count = extent(f) / (size * steps_at_once(f));
+    for (int64_t count = n / least_size; count >= 1 && n / count <= most_size; --count) {
+      const int64_t size = n / count;
       const double rest =
-          static_cast<double>(extent(f) - count * size * steps_at_once(f)) / static_cast<double>(steps_at_once(f));
+          static_cast<double>(extent(f)) / static_cast<double>(steps_at_once(f)) - static_cast<double>(count * size);
       const double time = static_cast<double>((count + 3) / 4 * size) + rest;
       if (time < least) least = time, best = size;
     }
