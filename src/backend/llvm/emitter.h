@@ -96,10 +96,12 @@ class Emitter {
   struct SharedNest {
     const loops::For* model;        // of which the function is made
     std::vector<BufferId> buffers;  // this nest's, as the function takes them
+    std::vector<LocalId> locals;
   };
   void plan_nests();
   void find_nests(const loops::Block&, std::vector<const loops::For*>&);
   void write_nests();
+  void take_locals(const loops::For&, const std::vector<LocalId>&);
   void call_nest(const loops::For&, const SharedNest&);
   double written_size(const loops::Stmt&) const;  // with calls of shared nests
   double written_size(const loops::Block&) const;
@@ -136,6 +138,7 @@ class Emitter {
   Value initial(BufferId);                              // its memory as the program starts
   Value frame_slot(const std::map<int, int>&, int id);  // null where it has none
   LocalState& local_state(LocalId);
+  Value local_value(LocalId);  // of a number
   VariableState& variable_state(Variable);
   Value slot(llvm::Type*, const llvm::Twine& name);  // memory that becomes a register
 
@@ -251,6 +254,7 @@ class Emitter {
   std::set<BufferId> registers_;       // numbers that need no memory
   int frame_size_ = 0;
   std::unordered_map<const loops::For*, SharedNest> nests_;
+  size_t most_nest_locals_ = 0;
   std::unordered_map<const loops::For*, llvm::Function*> nest_functions_;  // by model
   std::unordered_map<const loops::For*, TaskInput> tasks_;
   std::vector<const loops::For*> parallel_;  // the keys of tasks_, in the order of the program
@@ -258,12 +262,13 @@ class Emitter {
   // of the function being written
   llvm::Function* function_ = nullptr;
   struct {
-    Value buffers, arena, run, frame, own;  // null where the function has none
+    Value buffers, arena, run, frame, own, locals;  // null where the function has none
   } here_ = {};
   bool in_nest_ = false;  // buffers are where the arguments say
   llvm::Instruction* entry_end_ = nullptr;
   llvm::BasicBlock* stop_ = nullptr;  // returns status_
   Value status_ = nullptr, budget_ = nullptr, call_buffers_ = nullptr, call_numbers_ = nullptr;
+  Value nest_locals_ = nullptr;       // through which those of nests go
   llvm::DenseMap<int, Value> bases_;  // of a swapped buffer: where its pointer is
   llvm::DenseMap<int, VariableState> variables_;
   llvm::DenseMap<int, LocalState> locals_;

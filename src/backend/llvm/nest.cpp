@@ -28,10 +28,17 @@ class Description {
     nest_.signature.insert(nest_.signature.end(), numbers.begin(), numbers.end());
   }
   int64_t made(Numbers& known, int id) { return known.try_emplace(id, int64_t(known.size())).first->second; }
-  int64_t used(const Numbers& known, int id) {
-    const auto found = known.find(id);
-    if (found == known.end()) complete_ = false;
-    return found == known.end() ? -1 : found->second;
+  int64_t used(Variable v) {
+    const auto found = variables_.find(v);
+    if (found == variables_.end()) complete_ = false;
+    return found == variables_.end() ? -1 : found->second;
+  }
+  void write_used(LocalId l) {
+    const auto [it, outside] = locals_.try_emplace(l, int64_t(locals_.size()));
+    put({it->second});
+    if (!outside) return;
+    put({int64_t(program_.locals[size_t(l)].dtype)});
+    nest_.locals.push_back(l);
   }
   int64_t buffer(BufferId b) {
     const auto known = buffers_.find(b);
@@ -47,7 +54,7 @@ class Description {
 
   void write(const Affine& a) {
     put({a.constant, int64_t(a.terms.size())});
-    for (const loops::Term& t : a.terms) put({used(variables_, t.variable), t.factor});
+    for (const loops::Term& t : a.terms) put({used(t.variable), t.factor});
   }
   void write(BufferId b, const loops::Index& place) {
     put({buffer(b)});
@@ -63,7 +70,7 @@ class Description {
       case loops::Op::constant: put({std::bit_cast<int64_t>(e)}); break;  // one node each
       case loops::Op::load: write(e->buffer, e->place); break;
       case loops::Op::index: write(e->place[0]); break;
-      case loops::Op::local: put({used(locals_, e->local)}); break;
+      case loops::Op::local: write_used(e->local); break;
       case loops::Op::function: put({std::bit_cast<int64_t>(e->name)}); break;
       default: break;
     }
@@ -86,7 +93,7 @@ class Description {
   void write(const loops::Store& s) { write(s.value), write(s.buffer, s.place); }
   void write(const loops::Let& s) { write(s.value), put({made(locals_, s.local)}); }
   void write(const loops::Declare& s) { write(s.value), put({made(locals_, s.local)}); }
-  void write(const loops::Update& s) { write(s.value), put({used(locals_, s.local), int64_t(s.op)}); }
+  void write(const loops::Update& s) { write(s.value), write_used(s.local), put({int64_t(s.op)}); }
   void write(const loops::Bind& s) {
     const loops::VariableInfo& v = program_.variables[size_t(s.parameter)];
     write(s.value);
@@ -113,15 +120,15 @@ std::optional<Nest> describe(const Program& p, const Analysis& a, const loops::F
   return Description(p, a).run(f);
 }
 
-std::vector<std::vector<NestOfBuffers>> equal_nests(const Program& p, const Analysis& a,
-                                                    const std::vector<const loops::For*>& nests) {
-  std::vector<std::vector<NestOfBuffers>> lists;
+std::vector<std::vector<NestOf>> equal_nests(const Program& p, const Analysis& a,
+                                             const std::vector<const loops::For*>& nests) {
+  std::vector<std::vector<NestOf>> lists;
   std::map<std::vector<int64_t>, size_t> list_of;
   for (const loops::For* f : nests)
     if (auto nest = describe(p, a, *f)) {
       const size_t k = list_of.try_emplace(std::move(nest->signature), lists.size()).first->second;
       if (k == lists.size()) lists.emplace_back();
-      lists[k].push_back({f, std::move(nest->buffers)});
+      lists[k].push_back({f, std::move(nest->buffers), std::move(nest->locals)});
     }
   return lists;
 }

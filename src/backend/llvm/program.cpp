@@ -158,7 +158,7 @@ void Emitter::begin_function(const std::string& name, const std::vector<std::str
     function_->getArg(i)->setName(arguments[i]);
     for (const auto& [known, value] :
          {std::pair{"buffers", &here_.buffers}, std::pair{"arena", &here_.arena}, std::pair{"run", &here_.run},
-          std::pair{"frame", &here_.frame}, std::pair{"own", &here_.own}})
+          std::pair{"frame", &here_.frame}, std::pair{"own", &here_.own}, std::pair{"locals", &here_.locals}})
       if (arguments[i] == known) *value = function_->getArg(i);
   }
   function_->addFnAttr(llvm::Attribute::NoUnwind);
@@ -170,7 +170,7 @@ void Emitter::begin_function(const std::string& name, const std::vector<std::str
   vector_axis_ = -1, barrier_ = 0, time_ = 1;
   long_block_ = false, consumer_ = -1, expanded_ = 0, runs_ = 1;
   recent_.clear();
-  budget_ = call_buffers_ = call_numbers_ = nullptr;
+  budget_ = call_buffers_ = call_numbers_ = nest_locals_ = nullptr;
 
   llvm::BasicBlock* entry = llvm::BasicBlock::Create(context_, "entry", function_);
   llvm::BasicBlock* start = llvm::BasicBlock::Create(context_, "start", function_);
@@ -275,6 +275,11 @@ Emitter::LocalState& Emitter::local_state(LocalId id) {
   }
   l.values.push_back(place);
   return locals_[id] = l;
+}
+
+Emitter::Value Emitter::local_value(LocalId l) {
+  const LocalState& state = local_state(l);
+  return state.constant ? state.values[0] : b_.CreateLoad(ops_.type(program_.locals[size_t(l)].dtype), state.values[0]);
 }
 
 Emitter::VariableState& Emitter::variable_state(Variable id) {

@@ -19,7 +19,10 @@ void Emitter::plan_tasks() {
   find_tasks(program_.body, around);
   for (auto& tasks : equal_nests(program_, analysis_, parallel_))
     if (tasks.size() > 1)
-      for (auto& [f, buffers] : tasks) tasks_.at(f).model = tasks[0].loop, tasks_.at(f).pointers = std::move(buffers);
+      for (auto& [f, buffers, locals] : tasks) {
+        TaskInput& input = tasks_.at(f);
+        input.model = tasks[0].loop, input.pointers = std::move(buffers), input.locals = std::move(locals);
+      }
 }
 
 void Emitter::find_tasks(const loops::Block& block, Ranges& around) {
@@ -124,11 +127,7 @@ void Emitter::call_tasks(const For& f) {
     int level = 0;
     give(base(b, &level));
   }
-  for (LocalId l : input.locals) {
-    const LocalState& state = local_state(l);
-    give(state.constant ? state.values[0]
-                        : b_.CreateLoad(ops_.type(program_.locals[size_t(l)].dtype), state.values[0]));
-  }
+  for (LocalId l : input.locals) give(local_value(l));
   for (const auto& [v, _] : input.variables) {
     const VariableState& state = variable_state(v);
     give(state.values.empty() ? state.start : state.values[0]);

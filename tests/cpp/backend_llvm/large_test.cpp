@@ -34,6 +34,28 @@ TEST(Large, EqualNestsOfDifferentBuffers) {
   EXPECT_EQ(text.find("@nest9("), std::string::npos) << "few are different";
 }
 
+// A step reads the sum of the one before, and makes its own.
+TEST(Large, EqualNestsOfDifferentLocals) {
+  Builder b;
+  const Shape shape = {100};
+  Var x = b.input(DType::f64, shape), first = b.input(DType::f64, {}), second = b.input(DType::f64, {});
+  const auto spread = [&](Var v) { return broadcast_in_dim(v, shape, {}); };
+  for (int k = 0; k < 60; ++k) {
+    Var size = reduce_sum(x * x, {0});
+    Var by = 1.0 + sqrt(size), to = k % 5 == 4 ? first : second, from = k % 3 == 2 ? to : first;
+    x = x / spread(by) + tanh(x * spread(to)) - spread(from * 0.01);
+    b.output(reduce_max(x, {0}));
+  }
+  b.output(x);
+  expect_same(*b.g, 1e-9);
+  const loops::Program p = compiler::compile(*optimized(*b.g), llvm_backend::target());
+  const std::string text = llvm_backend::text(p, llvm_backend::Text::llvm);
+  const size_t nest = text.find("define internal i32 @nest1(");
+  ASSERT_NE(nest, std::string::npos);
+  EXPECT_NE(text.find("%locals)", nest), std::string::npos);
+  EXPECT_EQ(text.find("@nest9("), std::string::npos) << "few are different";
+}
+
 // Each task has memory of its own for the numerators; the last tasks are others.
 TEST(Large, EqualTasksOfDifferentBuffers) {
   Builder b;
