@@ -17,15 +17,17 @@ namespace {
 
 constexpr double loop_visits = 8;  // assumed of a body
 // What copies cost relative to each other: one in front of a reshape stands alone, one of an
-// input or result is part of the nest that reads or makes it, a product only runs slower.
-constexpr double at_reshape = 1.2, at_result = 0.9, at_input = 0.8, at_product = 0.25;
+// input or result is part of the nest that reads or makes it, a product only runs slower, a constant is copied once.
+constexpr double at_reshape = 1.2, at_result = 0.9, at_input = 0.8, at_product = 0.25, at_constant = 0.01;
 
-double bytes(const ValuePtr& v) {
-  return static_cast<double>(elements(v->type.shape)) * static_cast<double>(size_of(v->type.dtype));
-}
 Shape without_ones(Shape s) {
   std::erase(s, 1);
   return s;
+}
+// That a copy in the other order takes; what has one dimension lies in both.
+double bytes(const ValuePtr& v) {
+  if (without_ones(v->type.shape).size() < 2) return 0;
+  return static_cast<double>(elements(v->type.shape)) * static_cast<double>(size_of(v->type.dtype));
 }
 // All tensors have the same dimensions, but for scalars.
 bool of_one_rank(const Call& c) {
@@ -78,6 +80,7 @@ Orders::Orders(const Graph& g) {
   visit(g, 1);
   if (!turning_seen_) return;
   for (const ValuePtr& v : g.inputs) plain(v, at_input * bytes(v));
+  for (const ValuePtr& v : g.constants) plain(v, at_constant * bytes(v));
   std::stable_sort(wishes_.begin(), wishes_.end(), [](const Wish& a, const Wish& b) { return a.price > b.price; });
   for (const Wish& w : wishes_) {
     Member a = root(w.a), b = root(w.b);

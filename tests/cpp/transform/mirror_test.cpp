@@ -109,6 +109,19 @@ TEST(MirrorValues, ConstantsAreTurnedOnce) {
   EXPECT_EQ(names(g).find("transpose"), names(g).rfind("transpose")) << names(g);
 }
 
+// That a vector at the end is turned costs nothing, so it is no reason to turn the data, which both products read.
+TEST(MirrorValues, DataAreNotTurnedForAVector) {
+  auto f = trace({f64({3, 1})}, [](Graph& g, const Vars& x) {
+    ValuePtr c = graph::make_constant(ramp({40, 3}));
+    g.constants.push_back(c);
+    Var data{&g, c}, fitted = exp(dot_general(data, x[0], {1}, {0}, {}, {}));
+    return Vars{turned(dot_general(fitted, data, {0}, {0}, {}, {}))};
+  });
+  Graph g = mirrored(f, {ramp({3, 1})});
+  ASSERT_EQ(g.constants.size(), 1u);
+  EXPECT_EQ(g.constants[0], f->constants[0]) << names(g);
+}
+
 // Every rule: parameters by dimension, positions, control flow that captures mirrored values.
 TEST(MirrorValues, EveryRuleKeepsTheResults) {
   using Body = std::function<Var(Graph&, Var)>;
