@@ -8,6 +8,7 @@
 // memory, be it an outer one (sums of the rows of a column-major matrix) or the sum itself.
 //
 // For products: register_blocks.cpp. For short loops: short_loops.cpp. For nests that read across memory: across.cpp.
+// For running sums: running_columns.cpp.
 #include "compiler/schedule.h"
 
 #include <algorithm>
@@ -99,6 +100,7 @@ class Scheduler {
 
   // ---- how many steps are in flight ----
   void choose_copies(For& f) {
+    if (run_columns(program_, f)) return;
     if (f.kind == For::Kind::vector) return choose_copies_of_vector(f);
     if (auto loops = around_vector(f); loops.size() > 1 && walk_along_lines(program_, loops)) return;
     bring_sharing_inside(f);

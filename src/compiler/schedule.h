@@ -45,6 +45,8 @@ void move_loop(const std::vector<loops::For*>&, size_t k, size_t to);
 // Schedules such loops, the last of them a vector loop, where that reads across memory: across.cpp.
 bool walk_along_lines(Program&, const std::vector<loops::For*>&);
 void write_out_short_loops(Program&);  // short_loops.cpp
+// Makes several steps of a loop over running sums at once, each along memory; false where it is no such: running_columns.cpp.
+bool run_columns(const Program&, loops::For&);
 
 // The loop among the statements of another one, null where there are several or none.
 loops::For* only_loop(loops::For&);

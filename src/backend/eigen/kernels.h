@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "primitives/vocabulary/properties.h"
 
 namespace anvil::eigen {
 
@@ -30,6 +31,8 @@ struct NamedRegionKernel {
 RegionKernel find_region_kernel(std::string_view primitive);  // null when there is none
 
 Tensors reduce_by_monoid(const Call&, const Tensors& operands);  // reduce.cpp, for all primitives with a monoid
+// reduce.cpp: running combinations along a dimension, in its compute type.
+Tensor running_by_monoid(const primitives::Monoid&, const Tensor&, int64_t dim, const Tensor& initial);
 
 std::vector<NamedKernel> shape_kernels();          // shape.cpp
 std::vector<NamedKernel> reduce_kernels();         // reduce.cpp

@@ -78,31 +78,37 @@ T (*operation(loops::Op op))
   throw InternalError("evaluate: no number is reduced by " + std::string(loops::name(op)));
 }
 
-template <class Op>
-Tensors running(const Call& call, const Tensors& in, Scalar initial, Op op) {
-  Tensor out = make_result(call);
-  size_t dim = static_cast<size_t>(call.params.integer("dim"));
+Tensor running(const Tensor& in, int64_t along, Scalar initial, loops::Op op) {
+  const Tensor out = graph::allocate(in.type);
+  const auto dim = static_cast<size_t>(along);
   Shape others = out.type.shape;
   int64_t n = others[dim], step = strides(others)[dim];
   others[dim] = n > 0 ? 1 : 0;
   visit_computed(out.type.dtype, [&]<class T>() {
-    const T* x = in[0].as<T>();
+    const T* x = in.as<T>();
     T* y = out.as<T>();
+    T (*const joined)(T, T) = operation<T>(op);
     walk(others, whole(out), whole(out), [&](int64_t first, int64_t) {
       T running_value = initial.as<T>();
       in_pieces(n, 1, [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i)
-          y[first + i * step] = running_value = op(running_value, x[first + i * step]);
+          y[first + i * step] = running_value = joined(running_value, x[first + i * step]);
       });
     });
   });
-  return {out};
+  return out;
 }
 Tensors cumsum(const Call& call, const Tensors& in) {
-  return running(call, in, 0, []<class T>(T a, T b) { return scalar::add(a, b); });
+  return {running(in[0], call.params.integer("dim"), 0, loops::Op::add)};
 }
 
 }  // namespace
+
+Tensor running_by_monoid(const primitives::Monoid& m, const Tensor& in, int64_t dim, const Tensor& initial) {
+  const DType t = in.type.dtype, computed = compute_type(t);
+  const Scalar first = graph::element(graph::converted(initial, computed), 0);
+  return graph::converted(running(graph::converted(in, computed), dim, first, is_bool(t) ? m.op_on_bool : m.op), t);
+}
 
 Tensors reduce_by_monoid(const Call& call, const Tensors& in) {
   const primitives::Monoid& m = *primitives::primitive_of(call).monoid;

@@ -256,13 +256,26 @@ GraphPtr further(const Monoid& m, DType t) {
     return Vars{select(left, v, w), select(left | first, i, j)};
   });
 }
-
+// Among few, pairs of element and place; among many the least place of an element that is the extreme, by two reductions
+// of numbers, which run side by side along the dimension, too.
+Var place_of_extreme(const Monoid& m, const Var& x, int64_t dim) {
+  constexpr int64_t few = 200;
+  const int64_t n = x.shape()[static_cast<size_t>(dim)];
+  const Var place = iota(*x.graph, dim, DType::i32, x.shape());
+  if (n <= few) {
+    const Vars start = {literal(*x.graph, m.start(x.dtype()), {x.dtype(), {}}),
+                        literal(*x.graph, Scalar(0), {DType::i32, {}})};
+    return fold({x, place}, start, {dim}, further(m, x.dtype()))[1];
+  }
+  const Params along = {{"dims", Ints{dim}, true}, {"drop", true}};
+  const Var found = record(m.reduction, {x}, along);
+  const Var all = broadcast_in_dim(found, x.shape(), other_axes(x.shape().size(), {dim}));
+  const Var hit = is_float(x.dtype()) ? (x == all) | (x != x) : x == all;
+  return record("reduce_min", {select(hit, place, literal(place, Scalar(n)))}, along);
+}
 std::vector<ValuePtr> expand_extreme(const Monoid& m, Graph& to, const Call& c) {
-  const Var x{&to, c.inputs[0]};
-  const int64_t dim = c.params.integer("dim");
-  const Vars start = {literal(to, m.start(x.dtype()), {x.dtype(), {}}), literal(to, Scalar(0), {DType::i32, {}})};
-  const Vars found = fold({x, iota(to, dim, DType::i32, x.shape())}, start, {dim}, further(m, x.dtype()));
-  return {c.params.flag("drop") ? found[1].value : reshape(found[1], c.outputs[0]->type.shape).value};
+  const Var place = place_of_extreme(m, {&to, c.inputs[0]}, c.params.integer("dim"));
+  return {c.params.flag("drop") ? place.value : reshape(place, c.outputs[0]->type.shape).value};
 }
 
 Primitive extreme(const char* name, Op op) {

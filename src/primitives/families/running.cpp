@@ -49,20 +49,20 @@ Types infer_running_extreme(const Types& t, const Params& params) {
   return {t[0], {DType::i32, t[0].shape}};
 }
 
+// Three running extremes of numbers: of the elements, of the places of those that equal it, and of those of NaN, whose
+// first one stays.
 std::vector<ValuePtr> expand_running_extreme(const Monoid& m, Graph& to, const Call& c) {
   const Var x{&to, c.inputs[0]};
-  const DType t = x.dtype();
-  const int64_t dim = c.params.integer("dim");
-  const GraphPtr body = region_of({t, DType::i32}, [&](const Vars& v) {
-    const Var so_far = v[0], next = v[2], further = m.op == Op::maximum ? so_far > next : so_far < next;
-    // the last of equal ones and the first NaN, in whatever order a reader of text puts the two
-    const Var last = (so_far == next) & (v[1] >= v[3]), first = (next == next) | (v[1] < v[3]);
-    const Var stays = further | last | ((so_far != so_far) & first);
-    return Vars{select(stays, so_far, next), select(stays, v[1], v[3])};
-  });
-  const Vars start = {literal(to, m.start(t), {t, {}}), literal(to, Scalar(0), {DType::i32, {}})};
-  const Vars found = cumulate({x, iota(to, dim, DType::i32, x.shape())}, start, dim, body);
-  return {found[0].value, found[1].value};
+  const int64_t dim = c.params.integer("dim"), n = x.shape()[static_cast<size_t>(dim)];
+  const auto so_far = [&](const Monoid& by, const Var& of) {
+    const GraphPtr body = region_of({of.dtype()}, [&](const Vars& v) { return Vars{record(by.operation, v)}; });
+    return cumulate({of}, {literal(to, by.start(of.dtype()), {of.dtype(), {}})}, dim, body)[0];
+  };
+  const Var extreme = so_far(m, x), place = iota(to, dim, DType::i32, x.shape());
+  const Var last = so_far(*find_monoid(Op::maximum), select(x == extreme, place, literal(place, Scalar(0))));
+  if (!is_float(x.dtype())) return {extreme.value, last.value};
+  const Var broken = so_far(*find_monoid(Op::minimum), select(x != x, place, literal(place, Scalar(n))));
+  return {extreme.value, select(extreme == extreme, last, broken).value};
 }
 
 // The element at the place has it all, a NaN has none.

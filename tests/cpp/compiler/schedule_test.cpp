@@ -1,5 +1,6 @@
 // Which loops become vectors and blocks of registers, and in which order they come.
 #include "compiler/stage_text.h"
+#include "primitives/vocabulary/composite.h"
 
 namespace anvil::test {
 namespace {
@@ -37,6 +38,24 @@ TEST(Schedule, LinesThatAreWrittenInPartAreFilledSoon) {
   const auto blocks = text.find("in 0..8"), fill = text.find("in 0..128", blocks),
              along = text.find("in 0..8 unroll 8", fill), lanes = text.find("in 0..2 vector 2", along);
   EXPECT_TRUE(blocks < fill && fill < along && along < lanes && lanes != std::string::npos) << text;
+}
+
+TEST(Schedule, RunningSumsGoAlongSeveralColumns) {
+  for (const int64_t columns : {3, 100}) {
+    Builder b;
+    Var x = b.input(DType::f32, {600, columns});
+    b.output(record("cumsum", {x}, {{"dim", int64_t(0), true}}));
+    const std::string text = print(expect_passes_agree(*b.g, numbers_for(*b.g)));
+    EXPECT_NE(text.find("unroll " + std::to_string(std::min<int64_t>(8, columns))), std::string::npos) << text;
+    EXPECT_EQ(text.find("vector"), std::string::npos) << text;
+  }
+  Builder b;  // rows lie side by side, and functions are made for several columns
+  Var x = b.input(DType::f32, {600, 100});
+  b.output(record("cumsum", {x}, {{"dim", int64_t(1), true}}));
+  b.output(record("cumlogsumexp", {x}, {{"dim", int64_t(0), true}}));
+  const std::string text = print(expect_passes_agree(*expand(*b.g, Reader::backend), numbers_for(*b.g)));
+  EXPECT_EQ(text.find("unroll"), std::string::npos) << text;
+  EXPECT_NE(text.find("vector"), std::string::npos) << text;
 }
 
 TEST(Schedule, ProductsAreBlocksOfRegisters) {

@@ -1,5 +1,7 @@
 // Reductions and running reductions by a region: values, order, several operands, captured
 // values, derivatives, errors.
+#include <random>
+
 #include "primitives/vocabulary/composite.h"
 #include "support/regions.h"
 #include "support/structured.h"
@@ -81,24 +83,48 @@ TEST(Fold, RegionsReadValuesAroundThem) {
   expect_values(scaled, {counting({3}), tensor(DType::f64, {}, {10})}, {}, {61});
 }
 
-// Readers of text may put the two sides of a region in any order.
-TEST(Fold, RunningExtremesCommute) {
+// The first of the largest, or of the NaN; so far, the last of the largest, or the first NaN.
+TEST(Fold, ExtremesAndTheirPlaces) {
   const double nan = std::nan("");
-  for (const char* name : {"cummax", "cummin"}) {
-    const Program running = [name](graph::Graph&, const Vars& x) {
-      return call(name, {x[0]}, {{"dim", int64_t(0), true}});
-    };
-    const graph::Graph g = *expand(build(running, {counting({4})}), Reader::backend);
-    const auto is_cumulative = [](const graph::Call& c) { return c.primitive->name == "cumulative"; };
-    const graph::Graph& body = *std::find_if(g.calls.begin(), g.calls.end(), is_cumulative)->params.graph("body");
-    for (const double a : {1.0, 2.0, nan})
-      for (const double b : {1.0, 2.0, nan}) {
-        const Tensor x = tensor(DType::f64, {}, {a}), y = tensor(DType::f64, {}, {b});
-        const Tensor i = tensor(DType::i32, {}, {3}), j = tensor(DType::i32, {}, {7});
-        const auto one = eigen::evaluate(body, {x, i, y, j}), other = eigen::evaluate(body, {y, j, x, i});
-        EXPECT_EQ(values(one[1]), values(other[1])) << name << " of " << a << " and " << b;
-      }
-  }
+  std::mt19937 random(11);
+  for (const DType t : {DType::f64, DType::f32, DType::bf16, DType::i32, DType::ui8})
+    for (const int64_t n : {1, 7, 200, 201, 900})
+      for (const bool largest : {true, false})
+        for (const double share_of_nan : {0., 1. / double(n)}) {
+          std::vector<double> numbers;
+          std::uniform_real_distribution<double> coin;
+          for (int64_t k = 0; k < 2 * n; ++k)
+            numbers.push_back(is_float(t) && coin(random) < share_of_nan ? nan : double(random() % 9));
+          const Tensor x = tensor(t, {n, 2}, numbers);
+          const Params along = {{"dim", int64_t(0), true}};
+          Params dropped = along;
+          dropped.items.push_back({"drop", true});
+          const Program both = [&](graph::Graph&, const Vars& v) {
+            Vars r = call(largest ? "cummax" : "cummin", {v[0]}, along);
+            r.push_back(call(largest ? "argmax" : "argmin", {v[0]}, dropped)[0]);
+            return r;
+          };
+          const graph::Graph g = build(both, {x});
+          expect_loop_rules_agree(g, {x});
+          const auto found = eigen::evaluate(g, {x});
+          const auto extremes = values(found[0]), places = values(found[1]), first = values(found[2]);
+          for (int64_t line = 0; line < 2; ++line) {
+            int64_t so_far = 0, best = 0;
+            for (int64_t k = 0; k < n; ++k) {
+              const auto at = [&](int64_t i) { return numbers[size_t(i + n * line)]; };
+              const auto further = [&](double v, double w) { return largest ? v > w : v < w; };
+              const auto beats = [&](int64_t i, bool equal) {
+                return !std::isnan(at(i)) && (std::isnan(at(k)) || further(at(k), at(i)) || (equal && at(k) == at(i)));
+              };
+              if (beats(so_far, true)) so_far = k;
+              if (beats(best, false)) best = k;
+              ASSERT_EQ(places[size_t(k + n * line)], double(so_far)) << n << " at " << k;
+              ASSERT_TRUE(extremes[size_t(k + n * line)] == at(so_far) || std::isnan(at(so_far))) << n << " at " << k;
+              ASSERT_EQ(std::isnan(extremes[size_t(k + n * line)]), std::isnan(at(so_far)));
+            }
+            EXPECT_EQ(first[size_t(line)], double(best)) << n;
+          }
+        }
 }
 
 TEST(Fold, Gradients) {
