@@ -14,6 +14,8 @@ xtfrm.AnvilValue <- refused("xtfrm")
 #' @export
 unique.AnvilValue <- refused("unique")
 #' @export
+seq.AnvilValue <- refused("seq")
+#' @export
 duplicated.AnvilValue <- refused("duplicated")
 #' @export
 split.AnvilValue <- refused("split")

@@ -84,6 +84,7 @@ statistical_verbs <- function() {
   list(
     rowSums = masked(nv_row_sums, is = c("AnvilValue", "AnvilSparse")), colSums = masked(nv_col_sums, is = c("AnvilValue", "AnvilSparse")), rowMeans = masked(nv_row_means), colMeans = masked(nv_col_means),
     sweep = masked(function(x, MARGIN, STATS, FUN = "-", ...) nv_sweep(x, MARGIN, STATS, FUN, ...), at = c("x", "STATS")),
+    marginSums = masked(margin_sums), margin.table = masked(margin_sums), proportions = masked(shares), prop.table = masked(shares),
     which.max = masked(extreme_place(nv_argmax, -Inf)), which.min = masked(extreme_place(nv_argmin, Inf)),
     order = masked(function(..., na.last = TRUE, decreasing = FALSE) {
       only(na.last, TRUE, "order")
@@ -95,7 +96,7 @@ statistical_verbs <- function() {
       }
       nv_rank(as_line(x), ties.method[1L], nan_last = isTRUE(na.last))
     }),
-    tabulate = masked(function(bin, nbins = NULL) nv_tabulate(if (is_float_code(type_tag(bin)[1L])) nv_convert(bin, "i32") else bin, nbins)),
+    tabulate = masked(function(bin, nbins = NULL) nv_tabulate(if (is_float_code(type_tag(bin)[1L])) nv_convert(nv_ifelse(nv_is_finite(bin), bin, 0), "i32") else bin, nbins)),
     weighted.mean = masked(function(x, w, ...) weighted_mean(x, w, ...), at = c("x", "w")),
     findInterval = masked(nv_searchsorted, at = c("x", "vec")),
     var = masked(function(x, y = NULL, na.rm = FALSE, use) {
@@ -108,20 +109,37 @@ statistical_verbs <- function() {
   )
 }
 
+margin_sums <- function(x, margin = NULL) {
+  if (is.null(margin)) {
+    return(nv_reduce_sum(x))
+  }
+  rank <- rank_of(x)
+  margin <- check_dims(margin, rank, of = "x")
+  sums <- if (length(margin) < rank) nv_reduce_sum(x, setdiff(seq_len(rank), margin)) else x
+  nv_transpose(sums, order(order(margin)))
+}
+
+shares <- function(x, margin = NULL) {
+  x <- as_float(x)
+  if (is.null(margin)) nv_div(x, nv_reduce_sum(x)) else nv_sweep(x, margin, margin_sums(x, margin), nv_div)
+}
+
 weighted_mean <- function(x, w, ..., na.rm = FALSE) {
   no_others("weighted.mean", c("w", "na.rm"), ...)
   if (missing(w)) {
     return(mean(x, na.rm = na.rm))
   }
-  x <- as_vector(x)
-  w <- as_vector(w)
+  x <- as_float(as_vector(x))
+  w <- as_float(as_vector(w))
   if (check_flag(na.rm)) w <- nv_ifelse(nv_is_nan(x), 0, w)
   nv_div(nv_reduce_sum(nv_mul(without_nan(x, 0, na.rm), w)), nv_reduce_sum(w))
 }
 
 covariance <- function(verb, f, x, y, use, method = "pearson") {
   complete <- identical(use, "complete.obs") || identical(use, "na.or.complete")
-  if (!complete) only(use, "everything", verb)
+  if (!complete && !identical(use, "everything")) {
+    abort_anvil("argument", sprintf("`%s()` of tensors takes `use = \"everything\"`, `\"complete.obs\"` or `\"na.or.complete\"`.", verb), got_value(use))
+  }
   only(method, "pearson", verb)
   f(x, y, na.rm = complete)
 }

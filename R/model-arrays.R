@@ -70,6 +70,8 @@ triangle_places <- function(n, m, diagonal, compare) {
 #' @export
 nv_searchsorted <- function(x, vec, rightmost.closed = FALSE, all.inside = FALSE, left.open = FALSE) {
   for (name in c("rightmost.closed", "all.inside", "left.open")) check_flag(get(name), name)
+  if (is_r_data(vec) && is.unsorted(vec, na.rm = TRUE)) abort_anvil("argument", "`vec` must be sorted.")
+  if (is_literal(vec)) vec <- nv_reshape(vec, 1L)
   operands <- .Call(C_anvil_promote, list(x = as_vector(x), vec = as_vector(vec)), FALSE)
   x <- operands[[1L]]
   vec <- operands[[2L]]

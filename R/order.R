@@ -3,7 +3,7 @@
 #' * `nv_order()` gives the positions of the elements from the smallest to the largest, as [order()] does, also by several keys: ties in
 #'   the first are resolved by the second. What is left keeps its order. NaN comes last in either direction.
 #' * `nv_rank()` gives the rank of each element; equal elements share their mean rank, or take the first, the least
-#'   or the largest one. Mean ranks of NaN are NaN, unless they shall come last.
+#'   or the largest one. The ranks of NaN are NaN, unless they shall come last.
 #' * `nv_rowsum()` adds up the rows of each group, [rowsum()] of a tensor, whose groups are numbered.
 #' * `nv_tabulate()` counts how often each of the numbers 1, 2, ..., `nbins` occurs, as [tabulate()] does; others do not count.
 #' * `nv_in()` says which elements of `x` are among those of `table`, as `%in%` does.
@@ -21,8 +21,8 @@
 #' @param bin An integer tensor.
 #' @param nbins How many numbers to count. In a trace it must be given; else it is the largest one that occurs.
 #' @param table A tensor or R vector.
-#' @return `nv_order()` and `nv_tabulate()`: `i32`. `nv_rank()`: `i32`, mean ranks `f64` where `x` or its number of elements
-#'   needs that, else `f32`.
+#' @return `nv_order()` and `nv_tabulate()`: `i32`. `nv_rank()`: `i32`; mean ranks, and all of floats of which NaN does not
+#'   come last, `f64` where `x` or its number of elements needs that, else `f32`.
 #'   `nv_rowsum()`: a tensor of the dtype of `x` with `n` rows. `nv_in()`: `bool`, in the shape of `x`.
 #' @aliases order rank rowsum tabulate %in%
 #' @family reductions and orders
@@ -73,7 +73,7 @@ nv_rank <- function(x, ties = "average", nan_last = FALSE) {
     first = place, min = first, max = last, average = nv_mul(nv_convert(nv_add(first, last), rank_dtype(x, n)), 0.5)
   )
   rank <- put_gathered(rank, 1L, order, rank)
-  if (is_float_code(type_tag(x)[1L]) && is_float_code(type_tag(rank)[1L]) && !nan_last) nv_ifelse(nv_is_nan(x), NaN, rank) else rank
+  if (nan_last || !is_float_code(type_tag(x)[1L])) rank else nv_ifelse(nv_is_nan(x), NaN, nv_convert(rank, rank_dtype(x, n)))
 }
 
 # Of `x` where it holds n + 0.5.

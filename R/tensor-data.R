@@ -5,7 +5,7 @@
 #' `as_array()` gives an R array, or a vector of length 1 for a scalar: doubles for
 #' floats, integers for integers, logicals for `bool`. Tensors of `i64`, `ui64` and
 #' `ui32` come back as doubles as long as all values are exact (at most 2^53), and
-#' as `bit64::integer64` otherwise. `as_raw()` gives the bytes. `as.double()`,
+#' as `bit64::integer64` otherwise; so do those of `i32` that hold -2^31, which is R's `NA`. `as_raw()` gives the bytes. `as.double()`,
 #' `as.integer()`, `as.logical()` and `as.vector()` give plain vectors, converted as R converts its own, and
 #' `as.data.frame()` a data frame of the columns.
 #'

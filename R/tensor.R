@@ -13,7 +13,8 @@
 #' [saveRDS()]. [identical()] and [all.equal()] compare their types and data, whether
 #' `nv_tensor()`, a jitted function or debug mode made them. A scalar of dtype `bool` is an R
 #' logical at the same time, for `if`, `while` and [isTRUE()]. `x$tensor` gives the raw
-#' buffer. [anvil_memory()] shows the memory in use.
+#' buffer. [anvil_memory()] shows the memory in use. A tensor is a reference: what changes its class or attributes, as
+#' `I(x)` and `attr(y, "note") <- ` do, is seen by all its names.
 #'
 #' # Missing values
 #'
@@ -67,7 +68,7 @@ nv_tensor <- function(data, dtype = NULL, shape = NULL, device = NULL, ambiguous
   }
   if (!is.null(na)) {
     if (!is_literal(na) || is_missing_literal(na)) wrong_argument("na", "a number or flag", na)
-    if (is_r_data(data)) data[is.na(data)] <- na
+    if (is_r_data(data)) data[is.na(data)] <- of_type(na, typeof(data))
   }
   if (byrow && is_r_data(data) && (length(shape) > 1L || length(dim(data)) > 1L)) {
     data <- fill_by_row(data, if (is.null(shape)) dim(data) else check_sizes(shape))
@@ -75,6 +76,9 @@ nv_tensor <- function(data, dtype = NULL, shape = NULL, device = NULL, ambiguous
   }
   new_tensor(data, dtype, shape, isTRUE(ambiguous), check)
 }
+
+# A number in the type of the data it goes into, where that holds it: the data keep theirs.
+of_type <- function(x, type) if (identical(as.double(as.vector(x, type)), as.double(x))) as.vector(x, type) else x
 
 new_tensor <- function(data, dtype, shape, ambiguous, check = FALSE) {
   if (is_value(data)) {

@@ -274,17 +274,21 @@ SEXP vector_for(SEXPTYPE kind, int64_t n) {
 }
 
 SEXP wide_integers(const Tensor& t, int64_t n) {
-  constexpr int64_t exact = int64_t(1) << 53;
-  bool fits = true, beyond = false;
+  constexpr int64_t exact = int64_t(1) << 53, least = std::numeric_limits<int64_t>::min();  // NA to bit64
+  bool fits = true, beyond = false, least_seen = false;
   const auto* words = t.as<int64_t>();
   in_pieces(n, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       if (t.type.dtype != DType::i64 && words[i] < 0) beyond = true;
-      if (words[i] > exact || words[i] < -exact) fits = false;
+      if ((words[i] > exact || words[i] < -exact) && words[i] != least) fits = false;
+      if (words[i] == least) least_seen = true;
     }
   });
   if (beyond)
     throw Error("dtype", "This ui64 tensor holds numbers beyond 2^63, which no R type can represent.",
+                {"i Use `as_raw()` for the bytes, or `nv_convert()` to another dtype."});
+  if (!fits && least_seen)
+    throw Error("dtype", "This i64 tensor holds -2^63 and other numbers that no R type can represent with it.",
                 {"i Use `as_raw()` for the bytes, or `nv_convert()` to another dtype."});
   if (!fits) call_r("check_integer64", {});
   Shield<SEXP> x(vector_for(REALSXP, n));
@@ -303,9 +307,20 @@ SEXP wide_integers(const Tensor& t, int64_t n) {
   return x;
 }
 
+// -2^31 is R's missing value.
+bool holds_missing(const Tensor& t, int64_t n) {
+  if (t.type.dtype != DType::i32) return false;
+  bool found = false;
+  in_pieces(n, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) found |= t.as<int32_t>()[i] == NA_INTEGER;
+  });
+  return found;
+}
+
 SEXP plain_numbers(const Tensor& t, int64_t n) {
   const DType dtype = t.type.dtype;
-  const SEXPTYPE kind = is_bool(dtype) ? LGLSXP : is_float(dtype) || dtype == DType::ui32 ? REALSXP : INTSXP;
+  const bool doubles = is_float(dtype) || dtype == DType::ui32 || holds_missing(t, n);
+  const SEXPTYPE kind = is_bool(dtype) ? LGLSXP : doubles ? REALSXP : INTSXP;
   Shield<SEXP> x(vector_for(kind, n));
   auto copy = [&]<class T, class To>(const T* from, To* to) {
     in_pieces(n, [&](int64_t begin, int64_t end) { std::copy(from + begin, from + end, to + begin); });

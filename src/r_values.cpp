@@ -10,15 +10,18 @@ Class class_of(SEXP x) {
   if (!Rf_isObject(x)) return Class::other;
   SEXP cls = Rf_getAttrib(x, R_ClassSymbol);
   if (TYPEOF(cls) != STRSXP || XLENGTH(cls) == 0) return Class::other;
-  SEXP first = STRING_ELT(cls, 0);
+  // I() and others put a class of their own in front
   if (TYPEOF(x) == EXTPTRSXP) {
-    if (first == STRING_ELT(names.tensor, 0)) return Class::tensor;
-    if (first == STRING_ELT(names.graph_box, 0)) return Class::graph_box;
-    if (first == STRING_ELT(names.debug_box, 0)) return Class::debug_box;
-    if (first == STRING_ELT(names.buffer, 0)) return Class::buffer;
+    for (R_xlen_t k = 0; k < XLENGTH(cls); ++k) {
+      const SEXP name = STRING_ELT(cls, k);
+      if (name == STRING_ELT(names.tensor, 0)) return Class::tensor;
+      if (name == STRING_ELT(names.graph_box, 0)) return Class::graph_box;
+      if (name == STRING_ELT(names.debug_box, 0)) return Class::debug_box;
+      if (name == STRING_ELT(names.buffer, 0)) return Class::buffer;
+    }
     return Class::other;
   }
-  if (TYPEOF(x) == LGLSXP && first == STRING_ELT(names.tensor, 0)) return Class::tensor;
+  if (TYPEOF(x) == LGLSXP && STRING_ELT(cls, 0) == STRING_ELT(names.tensor, 0)) return Class::tensor;
   if (TYPEOF(x) == VECSXP && Rf_inherits(x, "AbstractTensor")) return Class::abstract;
   return Class::other;
 }

@@ -87,6 +87,10 @@ test_that("missing values are found on request", {
   expect_identical(as_array(nv_tensor(c(1L, NA), na = 7L)), array(c(1L, 7L)))
   expect_identical(as_array(nv_tensor(c(NA, 1L), "f32")), array(c(NaN, 1)))
   expect_identical(as_array(nv_tensor(c(FALSE, NA), na = TRUE)), array(c(FALSE, TRUE)))
+  # the data keep their type where it holds the number
+  expect_identical(as_array(nv_tensor(c(16777217L, NA), na = 0)), array(c(16777217L, 0L)))
+  expect_identical(as_array(nv_tensor(c(FALSE, NA), na = 1)), array(c(FALSE, TRUE)))
+  expect_identical(as_array(nv_tensor(c(1L, NA), na = 0.5)), array(c(1, 0.5)))
   expect_true(is.na(as_array(nv_tensor(NA_real_, "f64"))))
   expect_error(nv_tensor(1L) + NA_integer_, class = "anvil_error_missing")
 })
@@ -221,4 +225,20 @@ test_that("flags and numbers of rows are checked", {
   expect_error(nv_matrix(1:6, nrow = NA), "nrow", class = "anvil_error_argument")
   expect_error(nv_matrix(1:6, ncol = -1), "ncol", class = "anvil_error_argument")
   expect_error(nv_from_raw(raw(4), "i32", 1, row_major = NA), "row_major", class = "anvil_error_argument")
+})
+
+test_that("the least integer is no missing value", {
+  expect_identical(as_array(nv_tensor(c(-2^31, 5), "i32")), array(c(-2^31, 5)))
+  expect_identical(as.double(nv_tensor(2147483647L) + 1L), -2^31)
+  expect_identical(as_array(max(nv_tensor(integer()))), -2^31)
+  expect_identical(as_array(nv_tensor(c(-2^63, 5), "i64")), array(c(-2^63, 5)))
+  expect_error(as_array(nv_tensor(-2^63, "i64") + nv_tensor(c(0, 2^53 + 2, 1), "i64") - nv_tensor(c(0, 1, 1), "i64")), class = "anvil_error_dtype")
+})
+
+test_that("a class in front of a tensor's own leaves it a tensor", {
+  x <- nv_tensor(c(4, 1, 2))
+  y <- I(x)
+  expect_identical(as_array(y + 1), array(c(5, 2, 3)))
+  expect_identical(as_array(jit(function(x) x * 2)(y)), array(c(8, 2, 4)))
+  expect_identical(as_array(sum(structure(nv_tensor(1:3), class = c("mine", "AnvilTensor", "AnvilValue")))), 6L)
 })

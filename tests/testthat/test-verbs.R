@@ -9,7 +9,7 @@ expect_as_in_r <- function(code) {
 
 test_that("reductions, statistics and margins are R's", {
   expect_as_in_r(expression(
-    rowSums(m), colSums(m), rowMeans(m), colMeans(m), rowSums(m > 2), sweep(m, 1, c(1, 2)), sweep(m, 2, v), sweep(m, 2, colMeans(m), "/"),
+    rowSums(m), colSums(m), rowMeans(m), colMeans(m), rowSums(m > 2), sweep(m, 1, c(1, 2)), sweep(m, 2, v), marginSums(m), marginSums(m, 2), proportions(m), proportions(m, 1), margin.table(m, c(2, 1)), marginSums(outer(m, v), c(3, 1)), prop.table(outer(m, v), c(1, 3)), sweep(m, 2, colMeans(m), "/"),
     scale(s), scale(s, scale = FALSE), scale(s, center = c(1, 2), scale = FALSE), range(v), range(0, v), max(1, v), sum(1, v), prod(2, v), min(c(0, 9), v),
     any(FALSE, v > 1), all(TRUE, v > 1), median(v), median(m), quantile(v), quantile(v, 0.3), var(v), sd(v), var(m), cov(m), cov(v, rev(v)), cor(s), cor(t(m), v),
     sum(w, na.rm = TRUE), mean(w, na.rm = TRUE), max(w, na.rm = TRUE), min(0, w, na.rm = TRUE), range(w, na.rm = TRUE), var(w, na.rm = TRUE), sd(w, na.rm = TRUE),
@@ -90,6 +90,42 @@ test_that("shapes stretch where they are one, and vectors of R go with their lik
     nv_tensor(1) + c(1, 2)
     nv_add(c(1, 2), c(1, 2))
   })
+})
+
+test_that("shares and weighted means of integers and flags are floats", {
+  i <- matrix(c(5L, 1L, 2L, 9L), 2)
+  data <- list(i = i, j = c(1L, 2L), k = c(1L, 3L, 3L), l = c(TRUE, FALSE, TRUE))
+  for (code in expression(weighted.mean(k, k), weighted.mean(l, k), weighted.mean(k, l), weighted.mean(j, c(1L, 1L)), prop.table(i, 1), proportions(i))) {
+    expect_identical(differences_from_r(code, data, 1e-6), character())
+  }
+  large <- nv_tensor(c(100L, 120L), "i8")
+  expect_equal(as.double(in_session(quote(weighted.mean(x, x)), list(x = large))), stats::weighted.mean(c(100, 120), c(100, 120)), tolerance = 1e-6)
+})
+
+test_that("ranks of NaN are NaN or last, whatever becomes of ties", {
+  v <- c(2, NaN, 1, NaN, 3, 3, -1)
+  numbers <- !is.nan(v)
+  for (ties in c("average", "min", "max")) {
+    kept <- c(both(function(x) nv_rank(x, ties), f64(v)))
+    expect_identical(is.nan(kept), is.nan(v))
+    expect_equal(kept[numbers], rank(v[numbers], ties.method = ties))
+    expect_equal(c(both(function(x) nv_rank(x, ties, nan_last = TRUE), f64(v)))[numbers], kept[numbers])
+    found <- in_session(bquote(rank(x, na.last = "keep", ties.method = .(ties))), list(x = f64(v)))
+    expect_identical(c(as_array(found)), kept)
+  }
+  expect_identical(dtype(nv_rank(nv_tensor(c(3L, 1L)), "min")), as_dtype("i32"))
+})
+
+test_that("breaks are sorted, and one of them is enough", {
+  x <- nv_tensor(c(0.2, 0.7))
+  expect_identical(c(as_array(in_session(quote(findInterval(x, 0.5)), list(x = x)))), 0:1)
+  expect_snapshot(error = TRUE, nv_searchsorted(x, c(3, 1)))
+  expect_snapshot(error = TRUE, seq(nv_scalar(5L)))
+})
+
+test_that("counts leave out what is no number", {
+  counts <- in_session(quote(tabulate(x)), list(x = nv_tensor(c(3, Inf, NaN, -Inf))))
+  expect_identical(c(as_array(counts)), c(0L, 0L, 1L))
 })
 
 test_that("membership is the same in short and in long tables", {
