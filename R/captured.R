@@ -98,7 +98,7 @@ captured_values <- function(f) {
 
 # The same, where the option wants it noted and there is something.
 noted_values <- function(f) {
-  found <- if (isTRUE(getOption("anvil.check_captured"))) captured_values(f)
+  found <- if (option_is_on("anvil.check_captured")) captured_values(f)
   if (length(found$names)) found
 }
 
@@ -111,7 +111,7 @@ changed_values <- function(captured) {
 
 # Called by the core at a hit of the cache, where the option was set when the program was traced.
 check_captured <- function(captured) {
-  changed <- if (isTRUE(getOption("anvil.check_captured"))) changed_values(captured)
+  changed <- if (option_is_on("anvil.check_captured")) changed_values(captured)
   if (!length(changed$at)) {
     return(NULL)
   }

@@ -7,6 +7,8 @@ wrong_argument <- function(name, what, x, hint = character()) {
   abort_anvil("argument", sprintf("`%s` must be %s.", name, what), c(got_value(x), hint))
 }
 
+option_is_on <- function(name) check_flag(getOption(name, FALSE), sprintf("options(%s = )", name))
+
 check_flag <- function(x, name = rlang::caller_arg(x)) {
   if (!is.logical(x) || is.object(x) || length(x) != 1L || is.na(x)) wrong_argument(name, "`TRUE` or `FALSE`", x)
   x

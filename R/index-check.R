@@ -13,7 +13,7 @@ check_places <- function(index, sizes) {
   if (is_tensor(index)) {
     data <- matrix(as.double(as_array(index)), ncol = length(sizes))
     check_ends(apply(data, 2L, min), apply(data, 2L, max), sizes)
-  } else if (is_tracing() && isTRUE(getOption("anvil.check_index"))) {
+  } else if (is_tracing() && option_is_on("anvil.check_index")) {
     check_when_running(index, sizes)
   }
 }

@@ -7,12 +7,17 @@
 namespace anvil::r {
 namespace {
 
+// NA for what is no flag.
+int flag_of(SEXP option) {
+  return TYPEOF(option) == LGLSXP && XLENGTH(option) == 1 ? LOGICAL_ELT(option, 0) : NA_LOGICAL;
+}
+
 std::optional<transform::Faults> faults_wanted() {
   SEXP option = Rf_GetOption1(names.check_nan);
   if (option == R_NilValue) return std::nullopt;
   if (TYPEOF(option) == STRSXP && XLENGTH(option) == 1 && text_of(option, "anvil.check_nan") == "inf")
     return transform::Faults::not_finite;
-  const int flag = TYPEOF(option) == LGLSXP && XLENGTH(option) == 1 ? LOGICAL_ELT(option, 0) : NA_LOGICAL;
+  const int flag = flag_of(option);
   if (flag == NA_LOGICAL) throw wrong_argument("options(anvil.check_nan = )", "TRUE, FALSE or \"inf\"", option);
   return flag ? std::optional(transform::Faults::nan) : std::nullopt;
 }
@@ -22,7 +27,8 @@ std::optional<transform::Faults> faults_wanted() {
 int64_t checks_wanted() {
   const auto faults = faults_wanted();
   SEXP index = Rf_GetOption1(names.check_index);
-  const bool indices = TYPEOF(index) == LGLSXP && XLENGTH(index) == 1 && LOGICAL_ELT(index, 0) == TRUE;
+  const int indices = index == R_NilValue ? FALSE : flag_of(index);
+  if (indices == NA_LOGICAL) throw wrong_argument("options(anvil.check_index = )", "TRUE or FALSE", index);
   return (faults ? 1 + static_cast<int64_t>(*faults) : 0) + (indices ? 4 : 0);
 }
 

@@ -128,3 +128,14 @@ test_that("after a check has failed, donated tensors are still there", {
   f(y)
   expect_error(as_array(y), class = "anvil_error_donated")
 })
+
+test_that("an option that is no flag is an error, not off", {
+  x <- nv_tensor(c(1, 2))
+  for (wrong in list("x", NA, 1, c(TRUE, TRUE))) {
+    withr::local_options(anvil.check_index = wrong)
+    expect_error(jit(function(x, i) x[i])(x, nv_scalar(1L)), "anvil.check_index", class = "anvil_error_argument")
+    withr::local_options(anvil.check_index = NULL, anvil.check_captured = wrong)
+    expect_error(jit(function(x) x + 1)(x), "anvil.check_captured", class = "anvil_error_argument")
+    withr::local_options(anvil.check_captured = NULL)
+  }
+})
