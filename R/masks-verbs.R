@@ -84,7 +84,7 @@ statistical_verbs <- function() {
   list(
     rowSums = masked(nv_row_sums, is = c("AnvilValue", "AnvilSparse")), colSums = masked(nv_col_sums, is = c("AnvilValue", "AnvilSparse")), rowMeans = masked(nv_row_means), colMeans = masked(nv_col_means),
     sweep = masked(function(x, MARGIN, STATS, FUN = "-", ...) nv_sweep(x, MARGIN, STATS, FUN, ...), at = c("x", "STATS")),
-    marginSums = masked(margin_sums), margin.table = masked(margin_sums), proportions = masked(shares), prop.table = masked(shares),
+    marginSums = masked(margin_sums), margin.table = masked(margin_sums), proportions = masked(margin_shares), prop.table = masked(margin_shares),
     which.max = masked(extreme_place(nv_argmax, -Inf)), which.min = masked(extreme_place(nv_argmin, Inf)),
     order = masked(function(..., na.last = TRUE, decreasing = FALSE) {
       only(na.last, TRUE, "order")
@@ -119,7 +119,7 @@ margin_sums <- function(x, margin = NULL) {
   nv_transpose(sums, order(order(margin)))
 }
 
-shares <- function(x, margin = NULL) {
+margin_shares <- function(x, margin = NULL) {
   x <- as_float(x)
   if (is.null(margin)) nv_div(x, nv_reduce_sum(x)) else nv_sweep(x, margin, margin_sums(x, margin), nv_div)
 }

@@ -83,10 +83,10 @@ test_that("%% does not overflow", {
 test_that("integer division by zero and of the smallest integer does not trap", {
   lowest <- nv_tensor(c(5, -2147483648, -2147483648), "i32")
   by <- nv_tensor(c(0L, -1L, 0L))
-  expect_equal(as.vector(both(nv_div, lowest, by)), c(-1L, NA, -1L))
-  expect_equal(as.vector(both(nv_remainder, lowest, by)), c(5L, 0L, NA))
-  expect_equal(as.vector(both(nv_mod, lowest, by)), c(5L, 0L, NA))
-  expect_equal(as.vector(both(nv_floor_div, lowest, by)), c(-1L, NA, -1L))
+  expect_equal(as.vector(both(nv_div, lowest, by)), c(-1L, -2^31, -1L))
+  expect_equal(as.vector(both(nv_remainder, lowest, by)), c(5L, 0L, -2^31))
+  expect_equal(as.vector(both(nv_mod, lowest, by)), c(5L, 0L, -2^31))
+  expect_equal(as.vector(both(nv_floor_div, lowest, by)), c(-1L, -2^31, -1L))
 })
 
 test_that("`/` and `^` of integers and bools are R's", {
