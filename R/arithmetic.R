@@ -139,8 +139,16 @@ nv_negate <- function(operand) record("negate", list(as_number(operand)))
 
 #' @rdname nv_arithmetic
 #' @export
-nv_abs <- function(operand) record("abs", list(as_number(operand)))
+nv_abs <- function(operand) {
+  operand <- as_number(operand)
+  if (has_sign(operand)) record("abs", list(operand)) else operand
+}
 
 #' @rdname nv_arithmetic
 #' @export
-nv_sign <- function(operand) record("sign", list(as_number(operand)))
+nv_sign <- function(operand) {
+  operand <- as_number(operand)
+  if (has_sign(operand)) record("sign", list(operand)) else nv_min(operand, 1L)
+}
+
+has_sign <- function(x) !startsWith(as.character(dtype(x)), "ui")

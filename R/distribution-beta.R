@@ -33,7 +33,7 @@ nv_dbeta <- function(x, shape1, shape2, log = FALSE) {
   # with an infinite parameter, a point mass
   point <- nv_ifelse(a == b, 0.5, nv_ifelse(a == Inf, 1, 0))
   log_density <- nv_ifelse(a == Inf | b == Inf, nv_ifelse(given$x == point, Inf, -Inf), log_density)
-  density_of(log_density, outside, a >= 0 & b >= 0, log)
+  density_of(log_density, outside, a >= 0 & b >= 0 & given$x == given$x, log)
 }
 
 #' @rdname nv_dbeta

@@ -34,7 +34,7 @@ nv_dpois <- function(x, lambda, log = FALSE) {
   k <- counted(given$x)
   lambda <- given$lambda
   none <- lambda == 0
-  density <- density_of(log_poisson(k$number, nv_ifelse(none, 1, lambda)), k$none | lambda == Inf, lambda >= 0, log)
+  density <- density_of(log_poisson(k$number, nv_ifelse(none, 1, lambda)), k$none | lambda == Inf, lambda >= 0 & given$x == given$x, log)
   nv_ifelse(none & nv_not(k$none), of_small_mean(k$number, lambda, none, log), density)
 }
 

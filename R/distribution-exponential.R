@@ -70,7 +70,7 @@ nv_pweibull <- function(q, shape, scale = 1, lower.tail = TRUE, log.p = FALSE) {
 nv_qweibull <- function(p, shape, scale = 1, lower.tail = TRUE, log.p = FALSE) {
   given <- as_floats(p = p, shape = shape, scale = scale)
   x <- given$scale * nv_pow(-tails_of(given$p, lower.tail, log.p)$log_upper, 1 / given$shape)
-  nv_ifelse(given$shape > 0 & given$scale > 0, x, NaN)
+  nv_ifelse(given$shape > 0 & given$scale > 0 & given$p == given$p, x, NaN)
 }
 
 # A distribution function by the logarithm of its upper tail. `log_lower` is the logarithm of the lower tail where that is

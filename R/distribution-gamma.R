@@ -28,7 +28,7 @@ NULL
 nv_dgamma <- function(x, shape, rate = 1, scale = 1 / rate, log = FALSE) {
   given <- as_floats(x = x, shape = shape, scale = scale_of(rate, scale, missing(rate), missing(scale)))
   log_density <- log_gamma_density(given$shape, given$x / given$scale) - nv_log(given$scale)
-  density_of(log_density, given$x < 0 | given$x == Inf | given$shape == Inf, given$shape >= 0 & given$scale > 0, log)
+  density_of(log_density, given$x < 0 | given$x == Inf | given$shape == Inf, given$shape >= 0 & given$scale > 0 & given$x == given$x, log)
 }
 
 #' @rdname nv_dgamma

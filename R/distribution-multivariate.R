@@ -87,7 +87,7 @@ nv_dcategorical <- function(x, prob, log = FALSE) {
   p <- shares(prob, NULL)
   x <- as_operand(x, "x")
   at <- nv_convert(nv_clamp(1L, nv_convert(x, "i32"), shape(prob)), "i32")
-  density_of(nv_log(slices_at(p, at)), nv_ne(nv_convert(at, dtype(x)), x), TRUE, log)
+  density_of(nv_log(slices_at(p, at)), nv_ne(nv_convert(at, dtype(x)), x), nv_eq(x, x), log)
 }
 
 #' @rdname nv_dmvnorm
@@ -128,8 +128,9 @@ nv_rmultinom <- function(shape, initial_state = NULL, size, prob, dtype = NULL) 
   size <- check_whole_number(size, "size", 0L)
   dtype <- count_dtype(dtype, size)
   sizes <- check_sizes(shape)
+  weights <- prob
   prob <- as_f64(prob)
-  k <- check_parameter_vector(prob, name = "prob")
+  k <- check_weights(weights, prob)
   with_state(initial_state, function(state) {
     left <- nv_fill(size, sizes, "f64")
     share <- nv_reverse(nv_cumsum(nv_reverse(prob, dims = 1L)), dims = 1L)
@@ -151,8 +152,9 @@ nv_rmultinom <- function(shape, initial_state = NULL, size, prob, dtype = NULL) 
 #' @rdname nv_dmvnorm
 #' @export
 nv_rcategorical <- function(shape, initial_state = NULL, prob, dtype = NULL) {
+  weights <- prob
   prob <- as_f64(prob)
-  k <- check_parameter_vector(prob, name = "prob")
+  k <- check_weights(weights, prob)
   dtype <- count_dtype(dtype, k)
   sizes <- check_sizes(shape)
   with_state(initial_state, function(state) {
@@ -203,6 +205,16 @@ check_parameter_vector <- function(v, k = NULL, name, of = "`x`") {
     abort_anvil("shape", sprintf("`%s` %s.", name, must), sprintf("x Its shape is %s.", shape2string(sizes)))
   }
   sizes
+}
+
+# `prob` as it was given and as a tensor: weights, of which as many as are needed are positive, where they are known.
+check_weights <- function(given, prob, k = NULL, least = 1L) {
+  k <- check_parameter_vector(prob, k, "prob")
+  known <- if (is_r_data(given) || is_tensor(given)) as.double(given)
+  if (!is.null(known) && !isTRUE(all(known >= 0 & known < Inf) && sum(known > 0) >= least)) {
+    abort_anvil("argument", sprintf("`prob` must be weights, at least %d of them positive and none negative.", least), got_value(known))
+  }
+  k
 }
 
 check_covariance <- function(sigma, k = NULL) {

@@ -70,7 +70,7 @@ nv_dlnorm <- function(x, meanlog = 0, sdlog = 1, log = FALSE) {
   given <- as_floats(x = x, meanlog = meanlog, sdlog = sdlog)
   y <- nv_log(given$x)
   outside <- given$x <= 0 | given$x == Inf
-  density_of(nv_dnorm(y, given$meanlog, given$sdlog, log = TRUE) - y, outside, given$sdlog >= 0, log)
+  density_of(nv_dnorm(y, given$meanlog, given$sdlog, log = TRUE) - y, outside, given$sdlog >= 0 & given$meanlog == given$meanlog, log)
 }
 
 #' @rdname nv_dnorm

@@ -46,7 +46,9 @@ probability_of <- function(tail, valid, lower.tail, log.p, log_tail = function(t
   value <- tail(check_flag(lower.tail), TRUE)
   if (check_flag(log.p)) {
     small <- value < 0.5
-    value <- nv_ifelse(small, log_tail(value, lower.tail), nv_log1p(-tail(!lower.tail, nv_not(small))))
+    log_small <- log_tail(value, lower.tail)
+    log_small <- nv_ifelse(value == 0 & nv_is_nan(log_small), -Inf, log_small)
+    value <- nv_ifelse(small, log_small, nv_log1p(-tail(!lower.tail, nv_not(small))))
   }
   if (!is.null(before)) {
     none <- if (log.p) -Inf else 0

@@ -108,7 +108,7 @@ nv_rbeta <- function(shape, initial_state = NULL, dtype = NULL, shape1, shape2) 
 #' @export
 nv_rf <- function(shape, initial_state = NULL, dtype = NULL, df1, df2) {
   by_gammas(shape, initial_state, dtype, list(df1 = halved(df1), df2 = halved(df2)), list(df1 = df1, df2 = df2), function(log_x, log_y, df1, df2) {
-    nv_exp(log_x - log_y) * (df2 / df1)
+    nv_exp(log_over(log_x, df1) - log_over(log_y, df2))
   })
 }
 
@@ -121,9 +121,12 @@ nv_rt <- function(shape, initial_state = NULL, dtype = NULL, df) {
   with_state(initial_state, function(state) {
     normal <- standard_normal(shape, state, "f64")
     gamma <- log_gamma_draw(shape, normal[[1L]], df / 2)
-    list(gamma[[1L]], nv_convert(normal[[2L]] * nv_sqrt(df / 2) * nv_exp(-0.5 * gamma[[2L]]), dtype))
+    list(gamma[[1L]], nv_convert(normal[[2L]] * nv_exp(-0.5 * log_over(gamma[[2L]], df)), dtype))
   })
 }
+
+# A gamma variable with shape df / 2 over its mean is 1 where df is infinite; in logarithms.
+log_over <- function(log_x, df) nv_ifelse(df == Inf, 0, log_x - nv_log(df / 2))
 
 #' @rdname nv_rgamma
 #' @export

@@ -41,8 +41,9 @@ nv_sample_int <- function(n, size = n, initial_state = NULL, replace = FALSE, pr
   size <- check_sizes(size)
   dtype <- count_dtype(dtype, n)
   if (!is.null(prob)) {
+    weights <- prob
     prob <- as_f64(prob)
-    check_parameter_vector(prob, n, "prob")
+    check_weights(weights, prob, n, if (isTRUE(replace) || length(size) != 1L) 1L else min(size, n))
   }
   if (check_flag(replace)) {
     return(if (is.null(prob)) nv_rdunif(size, initial_state, n, dtype) else nv_rcategorical(size, initial_state, prob, dtype))

@@ -174,6 +174,9 @@ nv_runif <- function(shape, initial_state = NULL, dtype = NULL, min = 0, max = 1
 
 # A parameter that has two names: its value, and the name that it came by.
 given_as <- function(x, alias) {
+  if (!is.null(alias) && !eval.parent(call("missing", substitute(x)))) {
+    abort_anvil("argument", sprintf("Only one of `%s` and `%s` can be given.", rlang::caller_arg(x), rlang::caller_arg(alias)))
+  }
   if (is.null(alias)) list(value = x, name = rlang::caller_arg(x)) else list(value = alias, name = rlang::caller_arg(alias))
 }
 

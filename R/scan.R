@@ -100,8 +100,9 @@ nv_fori <- function(from, to, init, body, checkpoint = NULL) {
   }
   from <- bound(from, "from")
   to <- bound(to, "to")
-  # the last step does not count beyond the largest number
-  nv_while(list(i = from, state = init), function(i, state) i <= to, function(i, state) {
+  # behind the largest number comes the least one
+  ends <- !is_value(to) && to < .Machine$integer.max
+  nv_while(list(i = from, state = init), function(i, state) if (ends) i <= to else i <= to & i >= from, function(i, state) {
     list(i = i + 1L, state = body(i, state))
   }, checkpoint = checkpoint)$state
 }

@@ -525,3 +525,37 @@ test_that("mistakes in distributions are explained", {
     nv_dnbinom(x, 2, prob = 0.5, mu = 1)
   })
 })
+
+test_that("NaN among the operands is NaN, whatever the others are", {
+  operands <- c(
+    norm = 3, lnorm = 3, t = 2, gamma = 3, chisq = 2, f = 3, exp = 2, weibull = 3, logis = 3, beta = 3, cauchy = 3, unif = 3, binom = 3, nbinom = 3,
+    pois = 2, geom = 2, laplace = 3
+  )
+  edges <- c(0, 1, Inf, -Inf, 0.5, 2, -1)
+  for (family in names(operands)) {
+    m <- operands[[family]]
+    others <- as.matrix(do.call(expand.grid, rep(list(edges), m)))
+    for (kind in c("d", "p", "q")) {
+      f <- get(paste0("nv_", kind, family))
+      for (at in seq_len(m)) {
+        given <- unique(replace(others, cbind(rep(seq_len(nrow(others)), each = 1L), at), NaN))
+        args <- lapply(seq_len(m), function(j) f64(unname(given[, j])))
+        logs <- if (kind == "d") list(log = TRUE) else list(log.p = TRUE)
+        for (more in list(list(), logs)) {
+          found <- as.double(do.call(f, c(args, more)))
+          expect_true(all(is.nan(found)), label = sprintf("%s%s(%s)", kind, family, paste(given[which(!is.nan(found))[1L], ], collapse = ", ")))
+        }
+      }
+    }
+  }
+  expect_identical(as.double(nv_dcategorical(f64(NaN), f64(c(0.5, 0.5)))), NaN)
+})
+
+test_that("logarithms of probabilities of 0 are -Inf also where a parameter is infinite", {
+  for (p in list(
+    nv_ppois(3, Inf, log.p = TRUE), nv_pgamma(1, Inf, log.p = TRUE), nv_pbeta(0.5, Inf, 1, log.p = TRUE),
+    nv_pbeta(0.5, 0, 1, lower.tail = FALSE, log.p = TRUE), nv_pgamma(1, 0, lower.tail = FALSE, log.p = TRUE)
+  )) {
+    expect_identical(as.double(p), -Inf)
+  }
+})

@@ -175,3 +175,31 @@ test_that("uniform numbers never reach their bounds", {
   expect_true(all(u > 1000 & u < 1000.01))
   expect_gt(length(unique(u)), 100)
 })
+
+test_that("infinite degrees of freedom are those of the limits", {
+  state <- nv_rng_state(4L)
+  draw <- function(f, ...) as.double(f(20000L, state, "f64", ...)[[2L]])
+  expect_gt(ks.test(draw(nv_rt, df = Inf), pnorm)$p.value, 1e-3)
+  expect_gt(ks.test(3 * draw(nv_rf, df1 = 3, df2 = Inf), pchisq, 3)$p.value, 1e-3)
+  expect_gt(ks.test(5 / draw(nv_rf, df1 = Inf, df2 = 5), pchisq, 5)$p.value, 1e-3)
+  expect_gt(ks.test(draw(nv_rf, df1 = 3, df2 = 7), pf, 3, 7)$p.value, 1e-3)
+  expect_gt(ks.test(draw(nv_rt, df = 4), pt, 4)$p.value, 1e-3)
+  df <- f64(c(Inf, 5, -1))
+  expect_identical(is.nan(as.double(nv_rt(3L, state, "f64", df = df)[[2L]])), c(FALSE, FALSE, TRUE))
+  expect_identical(draw(nv_rf, df1 = Inf, df2 = Inf)[1:2], c(1, 1))
+})
+
+test_that("weights that are none, and two names of one parameter, are errors", {
+  state <- nv_rng_state(1L)
+  expect_snapshot(error = TRUE, {
+    nv_sample_int(3, 3, state, prob = c(-1, 1, 1))
+    nv_sample_int(3, 2, state, prob = nv_tensor(c(0, 0, 1)))
+    nv_rcategorical(3, state, prob = c(NaN, 1))
+    nv_rmultinom(2, state, size = 5, prob = c(0, 0))
+    nv_rnorm(2, state, mean = 100, mu = 0)
+    nv_runif(2, state, max = 1, upper = 6)
+    nv_rbinom(2, state, size = 100, n = 2L)
+  })
+  drawn <- as_array(nv_sample_int(3, 2, state, prob = c(1, 0, 1))[[2L]])
+  expect_setequal(drawn, c(1L, 3L))
+})

@@ -89,6 +89,11 @@ test_that("nv_fori() counts from the first to the last number", {
   expect_equal(both(function(x) nv_fori(-2, 2, x, function(i, x) x + i * i), nv_scalar(0L)), 10L)
   power <- function(x) nv_fori(1, 3, nv_scalar(1, "f64"), function(i, y) y * x)
   expect_equal(as_array(jit(gradient(power))(nv_scalar(2, "f64"))$x), 12)
+  # behind the largest number comes the least one
+  count <- function(from, to) nv_fori(from, to, 0L, function(i, x) x + 1L)
+  top <- .Machine$integer.max
+  expect_equal(both(function(n) count(n - 1L, n), nv_scalar(top)), 2L)
+  expect_equal(both(function(n) count(top - 2L, top) + n, nv_scalar(0L)), 3L)
 })
 
 test_that("nv_map() is one element after the other", {
