@@ -44,7 +44,7 @@ nv_ppois <- function(q, lambda, lower.tail = TRUE, log.p = FALSE) {
   given <- as_floats(q = q, lambda = lambda)
   k <- count_below(given$q)
   # the probability of at most k events is that of a gamma variable above lambda
-  gamma_probability(k + 1, given$lambda, !check_flag(lower.tail), log.p, given$lambda >= 0, k >= 0 & (given$lambda == 0 | k == Inf), k < 0)
+  gamma_probability(k + 1, given$lambda, !check_flag(lower.tail), log.p, given$lambda >= 0, k == Inf, k < 0)
 }
 
 #' @rdname nv_dpois
@@ -75,7 +75,7 @@ nv_dnbinom <- function(x, size, prob = NULL, mu = NULL, log = FALSE) {
 nv_pnbinom <- function(q, size, prob = NULL, mu = NULL, lower.tail = TRUE, log.p = FALSE) {
   given <- negative_binomial(list(q = q), size, prob, mu)
   k <- count_below(given$x)
-  beyond <- k == Inf | (k >= 0 & (given$size == 0 | given$q == 0))
+  beyond <- k == Inf | (k >= 0 & given$size == 0)
   beta_probability(given$size, k + 1, given$p, given$q, lower.tail, log.p, given$valid, k < 0, beyond)
 }
 

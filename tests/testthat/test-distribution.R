@@ -559,3 +559,14 @@ test_that("logarithms of probabilities of 0 are -Inf also where a parameter is i
     expect_identical(as.double(p), -Inf)
   }
 })
+
+test_that("slopes by a mean of no events are those from its side", {
+  slope <- function(f) as.double(gradient(f)(f64_scalar(0))[[1L]])
+  f64_scalar <- function(x) nv_scalar(x, "f64")
+  expect_identical(slope(function(m) nv_ppois(0, m)), -1)
+  expect_identical(slope(function(m) nv_ppois(0, m, log.p = TRUE)), -1)
+  expect_identical(slope(function(m) nv_ppois(0, m, lower.tail = FALSE)), 1)
+  expect_identical(slope(function(m) nv_ppois(2, m)), 0)
+  expect_identical(slope(function(m) nv_pnbinom(0, 2.5, mu = m)), -1)
+  expect_identical(as.double(jit(gradient(function(m) nv_ppois(0, m)))(f64_scalar(0))[[1L]]), -1)
+})
