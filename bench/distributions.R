@@ -1,4 +1,4 @@
-# Densities, distribution functions, quantiles and samplers of a million values against R's own C:
+# Densities, distribution functions, quantiles and samplers of a million values, and Bessel functions, against R's own C:
 # Rscript bench/distributions.R. Times in ms, the best of some, by one thread.
 library(anvil)
 anvil_threads(1L)
@@ -57,3 +57,10 @@ draws("rgamma", function(s) nv_rgamma(size, s, "f64", alpha = 3), function() rga
 draws("rbeta", function(s) nv_rbeta(size, s, "f64", 2, 3), function() rbeta(size, 2, 3))
 draws("rpois 4", function(s) nv_rpois(size, s, 4), function() rpois(size, 4))
 draws("rpois 50", function(s) nv_rpois(size, s, 50), function() rpois(size, 50))
+for (nu in c(0, 0.3, 2)) {
+  for (kind in c("i", "k", "j", "y")) {
+    ours <- get(paste0("nv_bessel_", kind))
+    own <- get(paste0("bessel", toupper(kind)), baseenv())
+    row(sprintf("bessel%s, %g", toupper(kind), nu), function(x) ours(x, nu), function(x) own(x, nu), g[1:100000])
+  }
+}

@@ -55,32 +55,113 @@ double second_limit(double nu, double x) {
   if (nu >= 0.25) return 0.5 * std::tgamma(nu) * std::exp2(nu) * std::pow(x, -nu);
   return 0.5 * pi * leading_term(nu, x) * std::expm1(log_gamma_ratio(1 - nu, 2 * nu) - 2 * nu * log_half) / sin_pi(nu);
 }
-// K_nu(x) e^(growth x), x > 0, nu >= 0, growth 1, 0 or -1 (DLMF 10.32.9 from where the integrand is largest, at
-// sinh t = nu / x): e^phi / 2 times the integral of exp(-(hypot - nu) (cosh t - 1) - nu (e^(-+t) - 1 +- t)), with
-// hypot - nu = x^2 / (hypot + nu).
-double modified_second(double nu, double x, int growth) {
-  if (x < least) return second_limit(nu, x);
+// (1 / Gamma(1 - mu) - 1 / Gamma(1 + mu)) / (2 mu) and the mean of the two, |mu| <= 1/2: the odd and the even terms of
+// the power series of 1 / Gamma(1 + z) (DLMF 5.7.1).
+std::array<double, 2> reciprocal_gammas(double mu) {
+  static constexpr double odd[] = {-0x1.2788cfc6fb619p-1,  0x1.5815e8fa27048p-5,   0x1.59af103c34092p-5,
+                                   -0x1.d919c527f60b2p-8,  0x1.c364fe6f1563dp-13,  0x1.51ce8af47eabep-16,
+                                   -0x1.302509dbc0de3p-20, -0x1.a44b7ba22d629p-28, 0x1.44b4cedca388fp-30};
+  static constexpr double even[] = {1,
+                                    -0x1.4fcf4026afa2ep-1,
+                                    0x1.5512320b43fbep-3,
+                                    -0x1.3b4af28483e21p-7,
+                                    -0x1.317112ce3a2a8p-10,
+                                    0x1.0c8a78cd9f9d2p-13,
+                                    -0x1.4fad41fc34fbbp-20,
+                                    -0x1.b9986666c225dp-23,
+                                    0x1.57bc3fc384334p-28,
+                                    0x1.cae7675c18607p-34};
+  return {polynomial(mu * mu, odd), polynomial(mu * mu, even)};
+}
+// K_mu and K_(mu + 1), |mu| <= 1/2, of small x by the series of Temme (1975, section 2).
+std::array<double, 2> second_series(double mu, double x) {
+  const auto [difference, mean] = reciprocal_gammas(mu);
+  const double log_half = std::log(2 / x), sigma = mu * log_half, power = std::exp(sigma);
+  const double turn = mu == 0 ? 1 : pi * mu / std::sin(pi * mu), z = 0.25 * x * x;
+  const double slope = std::fabs(sigma) < 1e-4 ? 1 + sigma * sigma / 6 : std::sinh(sigma) / sigma;
+  double f = turn * (difference * std::cosh(sigma) + slope * log_half * mean);
+  double p = 0.5 * power / (mean - mu * difference), q = 0.5 / (power * (mean + mu * difference));
+  double factor = 1, first = f, second = p, term = f;
+  for (int k = 1; !negligible(term, first); ++k) {
+    f = (k * f + p + q) / ((k - mu) * (k + mu));
+    p /= k - mu;
+    q /= k + mu;
+    factor *= z / k;
+    first += term = factor * f;
+    second += factor * (p - k * f);
+  }
+  return {first, 2 / x * second};
+}
+constexpr size_t most_nodes = 32;
+// cosh t - 1 at multiples of a step.
+std::array<double, most_nodes> rises(double step) {
+  std::array<double, most_nodes> list{};
+  for (size_t k = 0; k < most_nodes; ++k) {
+    const double half = std::sinh(0.5 * step * double(k));
+    list[k] = 2 * half * half;
+  }
+  return list;
+}
+// K_mu and K_(mu + 1) times e^x: the integral of exp(-x (cosh t - 1)) cosh(mu t) (DLMF 10.32.9) at multiples of a step,
+// for x from 0.3 to asymptotic.
+std::array<double, 2> second_integral(double mu, double x) {
+  static const auto wide = rises(0.2), narrow = rises(0.15);
+  const double step = x < 8 ? 0.2 : 0.15, by = std::exp(mu * step), by_next = std::exp(step);
+  const auto& rise = x < 8 ? wide : narrow;
+  double power = 1, next = 1, first = 0.5, second = 0.5, last = 1;
+  for (size_t k = 1; k < most_nodes && last > 1e-18 * second; ++k) {
+    power *= by, next *= by_next;
+    const double weight = 0.5 * std::exp(-x * rise[k]), beyond = power * next;
+    first += weight * (power + 1 / power);
+    second += last = weight * (beyond + 1 / beyond);
+  }
+  return {step * first, step * second};
+}
+// K_nu(x) e^(growth x) for large orders (DLMF 10.32.9 from where the integrand is largest, at sinh t = nu / x): e^phi / 2
+// times the integral of exp(-(hypot - nu) (cosh t - 1) - nu (e^(-+t) - 1 +- t)), with hypot - nu = x^2 / (hypot + nu).
+double second_of_large_order(double nu, double x, int growth) {
   const double size = std::hypot(x, nu), excess = x / (size + nu), step = std::min(0.14, 0.55 / std::sqrt(size));
   const double decay = growth > 0 ? nu * (nu / (x + size)) : size - growth * x;
   const double peak = nu * std::log((nu + size) / x) - decay;
   double sum = 1, left = 1;
   for (int k = 1; left > 1e-18 * sum; ++k) {
     const double t = k * step, half = std::sinh(0.5 * t), common = 2 * (x * half) * (excess * half);
-    left = std::exp(-common - (nu == 0 ? 0 : nu * exp_rest(-t)));
-    sum += left + (nu == 0 ? left : std::exp(-common - nu * exp_rest(t)));
+    left = std::exp(-common - nu * exp_rest(-t));
+    sum += left + std::exp(-common - nu * exp_rest(t));
   }
   return times_exp(0.5 * step * sum, peak);
 }
-
-// ---- I ------------------------------------------------------------------------------------------
-
-// sum of (-1)^k a_k(nu) / x^k (DLMF 10.40.1).
+// sum of (-1)^k a_k(nu) / x^k (DLMF 10.40.1; of -x in 10.40.2).
 double decaying_expansion(double nu, double x) {
   double term = 1, sum = 1;
   for (int k = 1; k < 200 && !negligible(term, sum); ++k)
     sum += term *= (2 * k - 1 - 2 * nu) * (2 * k - 1 + 2 * nu) / (8 * k * x);
   return sum;
 }
+// K_nu(x) e^(growth x), x > 0, nu >= 0, growth 1, 0 or -1: from the orders next to 0 by recurrence (DLMF 10.29.1), which
+// is stable upwards.
+double modified_second(double nu, double x, int growth) {
+  constexpr double many = 300, small = 0.3, far = 300;
+  if (x < least) return second_limit(nu, x);
+  if (nu > many) return second_of_large_order(nu, x, growth);
+  const double whole = std::floor(nu + 0.5), mu = nu - whole;
+  std::array<double, 2> k;
+  double exponent = (growth - 1) * x;  // of what K e^x is multiplied with
+  if (x < small) {
+    k = second_series(mu, x), exponent = growth * x;
+  } else if (x < asymptotic) {
+    k = second_integral(mu, x);
+  } else {
+    const double leading = std::sqrt(0.5 * pi / x);
+    k = {leading * decaying_expansion(mu, -x), leading * decaying_expansion(mu + 1, -x)};
+  }
+  if (x < far)  // where further orders may overflow before
+    for (double& y : k) y *= std::exp(exponent);
+  for (double order = 1; order <= whole; order += 1) k = {k[1], 2 * (mu + order) / x * k[1] + k[0]};
+  return x < far ? k[0] : times_exp(k[0], exponent);
+}
+
+// ---- I ------------------------------------------------------------------------------------------
 
 // The integral of exp(x cosh u cos v - nu u) over 0 < v < pi on the path of steepest descent x sinh u = nu v / sin v
 // (DLMF 10.32.12), from its value at v = 0; d = u - u(0).

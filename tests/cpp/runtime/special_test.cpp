@@ -108,6 +108,19 @@ TEST(Special, BesselI1e) {
   EXPECT_TRUE(std::isnan(call(F::bessel_i1e, nan)));
 }
 
+// I_nu K_(nu + 1) + I_(nu + 1) K_nu = 1 / x (DLMF 10.28.2), where K changes from one formula to the next.
+TEST(Special, ModifiedBesselFunctionsFitTogether) {
+  for (const double nu : {0., 1e-9, 0.25, 0.49999, 0.5, 0.50001, 0.75, 1., 2.5, 10.3, 99., 299.2, 301.})
+    for (const double x : {1e-3, 0.299, 0.301, 1., 3., 7.99, 8.01, 24.9, 25.1, 80., 299., 301., 2000.}) {
+      const double i = call(F::bessel_ie, nu, x), next_i = call(F::bessel_ie, nu + 1, x);
+      const double k = call(F::bessel_ke, nu, x), next_k = call(F::bessel_ke, nu + 1, x);
+      if (!std::isfinite(next_k) || i == 0 || next_i == 0) continue;
+      EXPECT_NEAR(x * (i * next_k + next_i * k), 1, 1e-12) << nu << " " << x;
+      EXPECT_NEAR(x * (next_k - call(F::bessel_ke, std::fabs(nu - 1), x)), 2 * nu * k, 1e-11 * x * next_k)
+          << nu << " " << x;
+    }
+}
+
 // ---- by tables of special_values.py ---------------------------------------------------------------
 
 template <size_t n>
