@@ -39,12 +39,12 @@ void compare(uint64_t seed, int calls, std::map<std::string, int>& seen) {
   transform::remove_unused_constants(p.graph);
   if (std::any_of(p.graph.calls.begin(), p.graph.calls.end(), has_another_name)) return;
   for (const graph::Call& c : p.graph.calls) ++seen[c.primitive->name];
-  std::string text = stablehlo::write(p.graph, false).text;
-  GraphPtr back = stablehlo::read(text);
+  GraphPtr back = stablehlo::read(stablehlo::write(p.graph, false).text);
   GraphPtr written = primitives::expand(p.graph, primitives::Reader::text);
-  transform::absorb_readers(*written);  // two calls that are written like one
-  ASSERT_EQ(graph::print(*back), graph::print(*written)) << "seed " << seed << "\n" << text;
-  ASSERT_EQ(stablehlo::write(*back, false).text, text) << "seed " << seed;
+  transform::absorb_readers(*written);     // two calls that are written like one
+  transform::remove_dead_calls(*written);  // of expansions whose results nobody reads, such as places of extremes
+  ASSERT_EQ(graph::print(*back), graph::print(*written)) << "seed " << seed;
+  ASSERT_EQ(stablehlo::write(*back, false).text, stablehlo::write(*written, false).text) << "seed " << seed;
 }
 
 TEST(RoundTrip, RandomProgramsPrintTheSame) {
