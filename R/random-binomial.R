@@ -20,7 +20,7 @@ nv_rbinom <- function(shape, initial_state = NULL, size = 1L, prob = 0.5, dtype 
 }
 
 binomial_of_numbers <- function(trials, prob) {
-  size <- check_whole_number(trials$value, trials$name, 1L)
+  size <- check_whole_number(trials$value, trials$name, 0L)
   if (!is.numeric(prob) || length(prob) != 1L || !isTRUE(prob >= 0 && prob <= 1)) {
     abort_anvil("argument", "`prob` must be a number from 0 to 1.", got_value(prob))
   }
@@ -66,9 +66,9 @@ count_by_search <- function(shape, state, none, next_ratio) {
 }
 
 trials_one_by_one <- function(shape, state, n, prob) {
-  drawn <- unit_uniform(if (n > 1L) c(n, shape) else shape, state, "f64")
+  drawn <- unit_uniform(if (n != 1L) c(n, shape) else shape, state, "f64")
   successes <- nv_convert(nv_lt(drawn[[2L]], prob), "i32")
-  list(drawn[[1L]], if (n > 1L) nv_reduce_sum(successes, dims = 1L) else successes)
+  list(drawn[[1L]], if (n != 1L) nv_reduce_sum(successes, dims = 1L) else successes)
 }
 
 # Inversion: how many values of the distribution function are at most u, by bisection.

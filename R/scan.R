@@ -149,7 +149,8 @@ scan_steps <- function(xs, steps) {
     return(steps)
   }
   sizes <- vapply(xs, function(x) if (rank_of(x)) as.double(shape(x)[1L]) else NA_real_, 0)
-  if (anyNA(sizes) || any(sizes != sizes[1L])) {
+  if (anyNA(sizes)) abort_anvil("shape", "All tensors in `xs` must have a dimension to go along.", sprintf("x The shapes are %s.", shapes_text(xs)))
+  if (any(sizes != sizes[1L])) {
     abort_anvil("shape", "The first dimensions of all tensors in `xs` must have one size.", sprintf("x The shapes are %s.", shapes_text(xs)))
   }
   if (!is.null(steps) && steps != sizes[1L]) {

@@ -137,6 +137,7 @@ test_that("the cost of binomial numbers does not grow with the trials", {
 
 test_that("binomial numbers of any shape, dtype and probability", {
   expect_identical(flat(nv_rbinom(3, state, n = 100, prob = 0)[[2]]), rep(0L, 3))
+  expect_identical(flat(nv_rbinom(3, state, n = 0)[[2]]), rep(0L, 3))
   expect_identical(flat(nv_rbinom(3, state, n = 100, prob = 1)[[2]]), rep(100L, 3))
   expect_equal(type_of(nv_rbinom(integer(), state, n = 1000)[[2]]), "i32[]")
   expect_equal(type_of(nv_rbinom(c(2, 0), state, n = 1000)[[2]]), "i32[2,0]")

@@ -246,3 +246,10 @@ test_that("least squares need as many rows as columns", {
     nv_qr_solve(t(wide), f64(c(1, 2)))
   })
 })
+
+test_that("nothing is convolved to nothing in a circle, and else refused by name", {
+  none <- nv_empty("f64", 0L)
+  expect_identical(shape(nv_convolve(none, none)), 0L)
+  expect_error(nv_convolve(none, f64(c(1, 2)), type = "open"), "`x` must not be empty", class = "anvil_error_shape")
+  expect_error(nv_convolve(f64(c(1, 2)), none, type = "filter"), "`y` must not be empty", class = "anvil_error_shape")
+})
