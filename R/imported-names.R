@@ -28,14 +28,16 @@ result_tree <- function(results) {
   if (is.null(tree)) ListNode(lapply(seq_len(n), LeafNode), NULL) else tree$nodes[[1L]]
 }
 
-# "params['w'][0].b" is list("params", "w", 1L, "b").
+# "params['w'][0].b" is list("params", "w", 1L, "b"); "['a.b'][0]" is list("a.b", 1L).
 label_path <- function(label) {
   part <- "\\['[^']*'\\]|\\[[0-9]{1,6}\\]|\\.[A-Za-z_][A-Za-z0-9_]*"
-  if (!grepl(sprintf("^[A-Za-z_][A-Za-z0-9_]*(%s)*$", part), label)) {
+  head <- regmatches(label, regexpr("^([A-Za-z_][A-Za-z0-9_]*|\\['[^']*'\\])", label))
+  rest <- if (length(head)) substring(label, nchar(head) + 1L) else label
+  if (!length(head) || !grepl(sprintf("^(%s)*$", part), rest)) {
     return(list(label))
   }
-  head <- sub("(\\[|\\.).*$", "", label)
-  parts <- regmatches(label, gregexpr(part, label))[[1L]]
+  head <- gsub("^\\['|'\\]$", "", head)
+  parts <- regmatches(rest, gregexpr(part, rest))[[1L]]
   c(list(head), lapply(parts, function(p) {
     if (grepl("^\\[[0-9]", p)) as.integer(gsub("[][]", "", p)) + 1L else gsub("^\\['|'\\]$|^\\.", "", p)
   }))

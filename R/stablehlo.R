@@ -89,7 +89,8 @@ graph_labels <- function(graph) {
   out_tree <- fields$out_tree
   arguments <- if (!is.null(in_tree)) {
     top <- in_tree$names %||% rep("", length(in_tree$nodes))
-    top[!grepl("^[A-Za-z_][A-Za-z0-9_]*$", top)] <- NA
+    plain <- grepl("^[A-Za-z_][A-Za-z0-9_]*$", top)
+    top <- ifelse(plain, top, ifelse(grepl("^[A-Za-z_.][A-Za-z0-9_.]*$", top), sprintf("['%s']", top), NA))
     unlist(Map(leaf_labels, in_tree$nodes, top))[!fields$is_static]
   }
   results <- if (inherits(out_tree, "ListNode")) leaf_labels(out_tree, "result")

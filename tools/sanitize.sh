@@ -35,7 +35,7 @@ sanitized_tests() {
 races() {
   local program=$sanitize_build/threads_races
   quietly races-compile "${CXX:-g++}" -std=c++20 -g -O1 -fsanitize=thread -I"$root/src" "$root/tests/cpp/runtime/threads_test.cpp" \
-    "$root"/src/runtime/threads.cpp "$root"/src/base/{processors,control_groups,interrupt}.cpp -o "$program" \
+    "$root"/src/runtime/{threads,own_thread}.cpp "$root"/src/base/{processors,control_groups,interrupt}.cpp -o "$program" \
     -lgtest -lgtest_main -pthread || return 1
   "$program" --gtest_filter='-*Fork*'
 }

@@ -166,7 +166,7 @@ test_that("mistakes are explained", {
     nv_rbinom(3, state, n = 1000, dtype = "i8")
     nv_rng_state(1.5)
     nv_rbinom(3, state, prob = 2)
-    nv_rbinom(3, state, n = 0)
+    nv_rbinom(3, state, n = -1)
     nv_rdunif(3, state, n = 0)
   })
 })

@@ -58,6 +58,17 @@ test_that("programs print as signatures", {
   })
 })
 
+test_that("names with dots come back", {
+  x <- nv_tensor(c(1, 2))
+  f <- function(max.iter, .rate, parts) list(a.b = max.iter + .rate, c = parts$d.e * 2)
+  back <- read_stablehlo(write_stablehlo(f, args = list(max.iter = x, .rate = x, parts = list(d.e = x))))
+  expect_identical(names(formals(back)), c("max.iter", ".rate", "parts"))
+  found <- back(max.iter = x, .rate = x * 10, parts = list(d.e = x))
+  expect_identical(names(found), c("a.b", "c"))
+  expect_identical(as_array(found$a.b), array(c(11, 22)))
+  expect_identical(as_array(found$c), array(c(2, 4)))
+})
+
 test_that("names of arguments and results make lists", {
   f <- read_stablehlo(nested_text)
   v <- function(...) nv_tensor(c(...), dtype = "f64")
