@@ -17,7 +17,7 @@
 #' @eval verb_sections()
 #' @name anvil_generics
 #' @aliases all any atan2 besselI besselJ besselK besselY c drop identical is.logical isFALSE isTRUE max min ncol norm nrow pmax pmin prod
-#' @aliases psigamma range sprintf stopifnot sum weighted.mean which.max which.min
+#' @aliases margin.table marginSums prop.table proportions psigamma range sprintf stopifnot sum weighted.mean which.max which.min
 #' @eval paste("@aliases", paste(c(names(refused_verbs()), names(distribution_verbs())), collapse = " "))
 #' @examples
 #' x <- nv_tensor(matrix(c(1, 2, 3, 4), 2))
