@@ -78,7 +78,9 @@ T (*operation(loops::Op op))
   throw InternalError("evaluate: no number is reduced by " + std::string(loops::name(op)));
 }
 
-Tensor running(const Tensor& in, int64_t along, Scalar initial, loops::Op op) {
+// operation.operator()<T>() joins two numbers.
+template <class Operation>
+Tensor running(const Tensor& in, int64_t along, Scalar initial, const Operation& operation) {
   const Tensor out = graph::allocate(in.type);
   const auto dim = static_cast<size_t>(along);
   Shape others = out.type.shape;
@@ -87,7 +89,7 @@ Tensor running(const Tensor& in, int64_t along, Scalar initial, loops::Op op) {
   visit_computed(out.type.dtype, [&]<class T>() {
     const T* x = in.as<T>();
     T* y = out.as<T>();
-    T (*const joined)(T, T) = operation<T>(op);
+    const auto joined = operation.template operator()<T>();
     walk(others, whole(out), whole(out), [&](int64_t first, int64_t) {
       T running_value = initial.as<T>();
       in_pieces(n, 1, [&](int64_t begin, int64_t end) {
@@ -99,7 +101,8 @@ Tensor running(const Tensor& in, int64_t along, Scalar initial, loops::Op op) {
   return out;
 }
 Tensors cumsum(const Call& call, const Tensors& in) {
-  return {running(in[0], call.params.integer("dim"), 0, loops::Op::add)};
+  const auto add = []<class T>() { return [](T a, T b) { return scalar::add(a, b); }; };
+  return {running(in[0], call.params.integer("dim"), 0, add)};
 }
 
 }  // namespace
@@ -107,7 +110,8 @@ Tensors cumsum(const Call& call, const Tensors& in) {
 Tensor running_by_monoid(const primitives::Monoid& m, const Tensor& in, int64_t dim, const Tensor& initial) {
   const DType t = in.type.dtype, computed = compute_type(t);
   const Scalar first = graph::element(graph::converted(initial, computed), 0);
-  return graph::converted(running(graph::converted(in, computed), dim, first, is_bool(t) ? m.op_on_bool : m.op), t);
+  const auto by = [op = is_bool(t) ? m.op_on_bool : m.op]<class T>() { return operation<T>(op); };
+  return graph::converted(running(graph::converted(in, computed), dim, first, by), t);
 }
 
 Tensors reduce_by_monoid(const Call& call, const Tensors& in) {
