@@ -151,4 +151,4 @@ nv_sign <- function(operand) {
   if (has_sign(operand)) record("sign", list(operand)) else nv_min(operand, 1L)
 }
 
-has_sign <- function(x) !startsWith(as.character(dtype(x)), "ui")
+has_sign <- function(x) !inherits(dtype(x), "UnsignedType")

@@ -128,9 +128,8 @@ nv_rmultinom <- function(shape, initial_state = NULL, size, prob, dtype = NULL) 
   size <- check_whole_number(size, "size", 0L)
   dtype <- count_dtype(dtype, size)
   sizes <- check_sizes(shape)
-  weights <- prob
-  prob <- as_f64(prob)
-  k <- check_weights(weights, prob)
+  prob <- as_weights(prob)
+  k <- shape(prob)
   with_state(initial_state, function(state) {
     left <- nv_fill(size, sizes, "f64")
     share <- nv_reverse(nv_cumsum(nv_reverse(prob, dims = 1L)), dims = 1L)
@@ -152,9 +151,8 @@ nv_rmultinom <- function(shape, initial_state = NULL, size, prob, dtype = NULL) 
 #' @rdname nv_dmvnorm
 #' @export
 nv_rcategorical <- function(shape, initial_state = NULL, prob, dtype = NULL) {
-  weights <- prob
-  prob <- as_f64(prob)
-  k <- check_weights(weights, prob)
+  prob <- as_weights(prob)
+  k <- shape(prob)
   dtype <- count_dtype(dtype, k)
   sizes <- check_sizes(shape)
   with_state(initial_state, function(state) {
@@ -207,14 +205,15 @@ check_parameter_vector <- function(v, k = NULL, name, of = "`x`") {
   sizes
 }
 
-# `prob` as it was given and as a tensor: weights, of which as many as are needed are positive, where they are known.
-check_weights <- function(given, prob, k = NULL, least = 1L) {
-  k <- check_parameter_vector(prob, k, "prob")
-  known <- if (is_r_data(given) || is_tensor(given)) as.double(given)
+# Weights as a tensor, of which as many as are needed are positive, where they are known.
+as_weights <- function(prob, k = NULL, least = 1L) {
+  weights <- as_f64(prob)
+  check_parameter_vector(weights, k, "prob")
+  known <- if (is_r_data(prob) || is_tensor(prob)) as.double(prob)
   if (!is.null(known) && !isTRUE(all(known >= 0 & known < Inf) && sum(known > 0) >= least)) {
     abort_anvil("argument", sprintf("`prob` must be weights, at least %d of them positive and none negative.", least), got_value(known))
   }
-  k
+  weights
 }
 
 check_covariance <- function(sigma, k = NULL) {

@@ -64,11 +64,10 @@ nv_convolve <- function(x, y, type = "circular") {
   y <- operands[[2L]]
   n <- vector_size(x, "x")
   m <- vector_size(y, "y")
-  if (min(n, m) == 0L && n + m > 0L) {
-    abort_anvil("shape", sprintf("`%s` must not be empty.", if (n == 0L) "x" else "y"))
-  } else if (n == 0L) {
+  if (n == 0L && m == 0L) {
     return(x)
   }
+  if (n == 0L || m == 0L) abort_anvil("shape", sprintf("`%s` must not be empty.", if (n == 0L) "x" else "y"))
   if (type == "circular") {
     if (n != m) {
       abort_anvil("shape", "`x` and `y` must have the same length.", sprintf("x Got shapes %s.", ordinal_shapes(list(n, m))))

@@ -91,9 +91,7 @@ statistical_verbs <- function() {
       do.call(nv_order, c(lapply(list(...), function(x) as_line(as_vector(x, "..."))), list(decreasing = decreasing)))
     }, at = NULL),
     rank = masked(function(x, na.last = formals(rank)$na.last, ties.method = "average") {
-      if (!isTRUE(na.last) && !identical(na.last, "keep")) {
-        abort_anvil("argument", "`rank()` of tensors takes `na.last = TRUE` or `\"keep\"`.", got_value(na.last))
-      }
+      one_of(na.last, list(TRUE, "keep"), "rank")
       nv_rank(as_line(x), ties.method[1L], nan_last = isTRUE(na.last))
     }),
     tabulate = masked(function(bin, nbins = NULL) nv_tabulate(if (is_float_code(type_tag(bin)[1L])) nv_convert(nv_ifelse(nv_is_finite(bin), bin, 0), "i32") else bin, nbins)),
@@ -136,12 +134,9 @@ weighted_mean <- function(x, w, ..., na.rm = FALSE) {
 }
 
 covariance <- function(verb, f, x, y, use, method = "pearson") {
-  complete <- identical(use, "complete.obs") || identical(use, "na.or.complete")
-  if (!complete && !identical(use, "everything")) {
-    abort_anvil("argument", sprintf("`%s()` of tensors takes `use = \"everything\"`, `\"complete.obs\"` or `\"na.or.complete\"`.", verb), got_value(use))
-  }
+  one_of(use, list("everything", "complete.obs", "na.or.complete"), verb)
   only(method, "pearson", verb)
-  f(x, y, na.rm = complete)
+  f(x, y, na.rm = use != "everything")
 }
 
 matrix_verbs <- function() {
@@ -222,5 +217,16 @@ complete_q <- function(qr) {
 only <- function(x, value, verb, name = rlang::caller_arg(x)) {
   if (!identical(x, value) && !(is.character(value) && is.character(x) && x[1L] == value)) {
     abort_anvil("argument", sprintf("`%s()` of tensors takes only `%s = %s`.", verb, name, deparse(value)), got_value(x))
+  }
+}
+
+# One that has a few.
+one_of <- function(x, values, verb, name = rlang::caller_arg(x)) {
+  if (!any(vapply(values, identical, NA, x))) {
+    choices <- vapply(values, deparse, "")
+    choices[1L] <- paste(name, "=", choices[1L])
+    choices <- sprintf("`%s`", choices)
+    last <- length(choices)
+    abort_anvil("argument", sprintf("`%s()` of tensors takes %s or %s.", verb, paste(choices[-last], collapse = ", "), choices[last]), got_value(x))
   }
 }

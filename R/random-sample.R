@@ -40,11 +40,7 @@ nv_sample_int <- function(n, size = n, initial_state = NULL, replace = FALSE, pr
   n <- check_whole_number(n, "n", 1L)
   size <- check_sizes(size)
   dtype <- count_dtype(dtype, n)
-  if (!is.null(prob)) {
-    weights <- prob
-    prob <- as_f64(prob)
-    check_weights(weights, prob, n, if (isTRUE(replace) || length(size) != 1L) 1L else min(size, n))
-  }
+  if (!is.null(prob)) prob <- as_weights(prob, n, if (isTRUE(replace) || length(size) != 1L) 1L else min(size, n))
   if (check_flag(replace)) {
     return(if (is.null(prob)) nv_rdunif(size, initial_state, n, dtype) else nv_rcategorical(size, initial_state, prob, dtype))
   }
