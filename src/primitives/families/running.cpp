@@ -18,6 +18,13 @@ Types infer_running(const Types& t, const Params& params) {
   return t;
 }
 
+// The combination of the elements so far by a function of two.
+template <class F>
+Var so_far(const Var& x, Scalar start, int64_t dim, F combined) {
+  const GraphPtr body = region_of({x.dtype()}, [&](const Vars& v) { return Vars{combined(v[0], v[1])}; });
+  return cumulate({x}, {literal(*x.graph, start, {x.dtype(), {}})}, dim, body)[0];
+}
+
 // ---- one number so far --------------------------------------------------------------------
 // Small floats are rounded once, at the end.
 
@@ -28,9 +35,7 @@ Primitive running(const char* name, Group group, Scalar start, F combined) {
   p.infer = infer_running;
   p.expand = [start, combined](Graph& to, const Call& c) -> std::vector<ValuePtr> {
     const Var stored{&to, c.inputs[0]}, x = convert(stored, compute_type(stored.dtype()));
-    const GraphPtr body = region_of({x.dtype()}, [&](const Vars& v) { return Vars{combined(v[0], v[1])}; });
-    const Var initial = literal(to, start, {x.dtype(), {}});
-    return {convert(cumulate({x}, {initial}, c.params.integer("dim"), body)[0], stored.dtype()).value};
+    return {convert(so_far(x, start, c.params.integer("dim"), combined), stored.dtype()).value};
   };
   return p;
 }
@@ -54,14 +59,15 @@ Types infer_running_extreme(const Types& t, const Params& params) {
 std::vector<ValuePtr> expand_running_extreme(const Monoid& m, Graph& to, const Call& c) {
   const Var x{&to, c.inputs[0]};
   const int64_t dim = c.params.integer("dim"), n = x.shape()[static_cast<size_t>(dim)];
-  const auto so_far = [&](const Monoid& by, const Var& of) {
-    const GraphPtr body = region_of({of.dtype()}, [&](const Vars& v) { return Vars{record(by.operation, v)}; });
-    return cumulate({of}, {literal(to, by.start(of.dtype()), {of.dtype(), {}})}, dim, body)[0];
+  const auto extreme_so_far = [&](const Monoid& by, const Var& of) {
+    return so_far(of, by.start(of.dtype()), dim, [&](const Var& a, const Var& b) {
+      return record(by.operation, {a, b});
+    });
   };
-  const Var extreme = so_far(m, x), place = iota(to, dim, DType::i32, x.shape());
-  const Var last = so_far(*find_monoid(Op::maximum), select(x == extreme, place, literal(place, Scalar(0))));
+  const Var extreme = extreme_so_far(m, x), place = iota(to, dim, DType::i32, x.shape());
+  const Var last = extreme_so_far(*find_monoid(Op::maximum), select(x == extreme, place, literal(place, Scalar(0))));
   if (!is_float(x.dtype())) return {extreme.value, last.value};
-  const Var broken = so_far(*find_monoid(Op::minimum), select(x != x, place, literal(place, Scalar(n))));
+  const Var broken = extreme_so_far(*find_monoid(Op::minimum), select(x != x, place, literal(place, Scalar(n))));
   return {extreme.value, select(extreme == extreme, last, broken).value};
 }
 
