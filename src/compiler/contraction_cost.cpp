@@ -38,19 +38,18 @@ double whole(int64_t n, int64_t size) { return static_cast<double>((n + size - 1
 double cost_packed(const ProductShape& s, const Tile& tile) {
   double a = s.batch_of_a_together ? pack_batch : pack_alone, b = s.batch_of_b_together ? pack_batch : pack_alone;
   const bool one_step = s.depth_loops == 1;  // from each step of the depth to the next
-  const auto in_place = [&](int64_t lines, int64_t tiles_of_other) {
-    return tiles_of_other <= product::few_tiles || lines * s.depth * s.element_bytes <= product::in_second_cache;
+  const auto in_place = [&](int64_t lines, int64_t of_other, int64_t tile_of_other) {
+    return product::in_place((of_other + tile_of_other - 1) / tile_of_other, lines * s.depth * s.element_bytes,
+                             of_other * std::min(s.depth, product::depth_block) * s.element_bytes);
   };
   if (s.rows_of_a_together)
-    a = one_step && s.rows >= tile.rows && in_place(s.rows, (s.columns + tile.columns - 1) / tile.columns)
-            ? 0
-            : pack_together;
+    a = s.rows >= tile.rows && in_place(s.rows, s.columns, tile.columns) ? 0 : pack_together;
   else if (s.depth_of_a_together)
     a = pack_across;
   if (s.b_together) {
     const bool streamed = s.rows <= product::few_tiles * tile.rows && s.depth_of_b_together >= product::least_run;
-    const bool as_it_lies = one_step && s.depth_of_b_together == 1 && s.columns >= tile.columns &&
-                            in_place(s.columns, (s.rows + tile.rows - 1) / tile.rows);
+    const bool as_it_lies =
+        one_step && s.depth_of_b_together == 1 && s.columns >= tile.columns && in_place(s.columns, s.rows, tile.rows);
     b = streamed || as_it_lies ? 0 : pack_together;
   }
   if (s.widened) a = std::max(a, pack_widened), b = std::max(b, pack_widened);

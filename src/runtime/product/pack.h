@@ -158,33 +158,6 @@ void pack_panel(T* to, int64_t height, const T* from, const Places& lines, const
   }
 }
 
-// Lines that lie together, in panels of n of them, `panel` elements from each other: a step of all of these is one
-// run of memory.
-template <int64_t n, class T>
-void copy_lines(T* to, int64_t height, int64_t panel, int64_t count, const T* from, const Places& depth) {
-  constexpr int64_t ahead = 8, in_line = 64 / sizeof(T);
-  for (int64_t p = 0; p < depth.count; ++p) {
-    const T *const step = from + depth[p], *const later = from + depth[std::min(p + ahead, depth.count - 1)];
-    for (int64_t k = 0; k < n * count; k += in_line) __builtin_prefetch(later + k);
-    for (int64_t k = 0; k < count; ++k) std::memcpy(to + height * p + panel * k, step + n * k, n * sizeof(T));
-  }
-}
-template <class T>
-void copy_panels(T* to, int64_t height, int64_t count, const T* from, const Places& depth) {
-  const int64_t panel = height * depth.count;
-  switch (height) {
-    case 4: return copy_lines<4>(to, height, panel, count, from, depth);
-    case 6: return copy_lines<6>(to, height, panel, count, from, depth);
-    case 8: return copy_lines<8>(to, height, panel, count, from, depth);
-    case 12: return copy_lines<12>(to, height, panel, count, from, depth);
-    case 16: return copy_lines<16>(to, height, panel, count, from, depth);
-    case 32: return copy_lines<32>(to, height, panel, count, from, depth);
-    default:
-      for (int64_t k = 0; k < count; ++k)
-        pack_panel(to + panel * k, height, from + height * k, {nullptr, height, 0, 1}, depth);
-  }
-}
-
 // The same of small floats, which become numbers to compute with.
 template <class T, class S>
 void pack_panel(T* to, int64_t height, const S* from, const Places& lines, const Places& depth) {
@@ -198,15 +171,21 @@ void pack_panel(T* to, int64_t height, const S* from, const Places& lines, const
   }
 }
 
-// Panels of lines of an array of S; the last one is filled up with zeros.
+// Panels of lines that lie together, `panel` elements from each other: a step of all of these is one run of memory.
+//   to[i + height * p + panel * k] = from[i + height * k + depth[p]]
+template <class T>
+using CopyPanels = void (*)(T* to, int64_t panel, int64_t count, const T* from, const Places& depth);
+
+// Panels of lines of an array of S; the last one is filled up with zeros. `copy` is for panels of this height.
 template <class T, class S>
-__attribute__((noinline)) void pack(T* to, const void* from, const Places& lines, const Places& depth, int64_t height) {
+__attribute__((noinline)) void pack(T* to, const void* from, const Places& lines, const Places& depth, int64_t height,
+                                    CopyPanels<T> copy) {
   constexpr int64_t together = 8;
   const S* const elements = static_cast<const S*>(from);
   for (int64_t i = 0, n = 0; i < lines.count; i += n * height, to += n * height * depth.count) {
     if constexpr (std::is_same_v<S, T>)
       if (n = lines.from(i, together * height).run(0) / height; n > 0) {
-        copy_panels(to, height, n, elements + lines[i], depth);
+        copy(to, height * depth.count, n, elements + lines[i], depth);
         continue;
       }
     n = 1;
@@ -234,7 +213,7 @@ void put(void* to, const Places& rows, const Places& columns, const T* from, int
 // is null.
 template <class T>
 struct Storage {
-  void (*pack)(T* to, const void* from, const Places& lines, const Places& depth, int64_t height);
+  void (*pack)(T* to, const void* from, const Places& lines, const Places& depth, int64_t height, CopyPanels<T> copy);
   void (*put)(void* to, const Places& rows, const Places& columns, const T* from, int64_t ld);
 };
 template <class S, class T = Compute<S>>

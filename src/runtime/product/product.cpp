@@ -14,7 +14,6 @@
 namespace anvil::product {
 namespace {
 
-constexpr int64_t depth_block = 384;              // of the sum: panels of B stay in the first cache
 constexpr int64_t block_bytes = 384 << 10;        // of a block of A, for the second cache
 constexpr int64_t wide = 3072;                    // columns of a block of B, for the third
 constexpr int64_t in_caches = 512 << 10;          // at most, of what need not be fetched early
@@ -49,16 +48,20 @@ class Blocks {
       m_sums_ = std::min(panels(m_.count, kernel_.rows), sum_rows / kernel_.rows) * kernel_.rows;
     }
     if (!rounds()) choose_places();
-    if (weighted) a_step_ = -1;
+    if (weighted) a_in_place_ = false;
+    for (int64_t p = 0; p < std::min(a_depth_.count, depth_block); ++p) {
+      packed_steps_.push_back(p * kernel_.rows);
+      if (a_depth_.at == nullptr) even_steps_.push_back(p * a_depth_.step);
+    }
     for (int64_t i = 0; i < m_.count; i += kernel_.rows) {
       rows_together_.push_back(c_rows_.from(i, kernel_.rows).run(0));
-      packs_a_.push_back(a_step_ < 0 || m_.from(i, kernel_.rows).run(0) < size_of_tile(m_.count - i, 1).rows);
+      packs_a_.push_back(!a_in_place_ || m_.from(i, kernel_.rows).run(0) < size_of_tile(m_.count - i, 1).rows);
     }
     for (int64_t j = 0; j < n_.count; j += kernel_.columns) {
       const int64_t columns = std::min(kernel_.columns, n_.count - j);
       between_columns_.push_back(spacing(c_columns_.from(j, columns), columns));
-      packs_b_.push_back(!streams_b_ &&
-                         (b_step_ < 0 || n_.from(j, columns).run(0) < size_of_tile(1, n_.count - j).columns));
+      packs_b_.push_back(streams_b_ ? !evenly_filled(n_.from(j, columns), size_of_tile(1, columns).columns)
+                                    : b_step_ < 0 || n_.from(j, columns).run(0) < size_of_tile(1, columns).columns);
     }
   }
 
@@ -113,13 +116,14 @@ class Blocks {
       for (int64_t p0 = 0; p0 < a_depth_.count; p0 += depth_block) {
         const Places a_depth = a_depth_.from(p0, depth_block), b_depth = b_depth_.from(p0, depth_block);
         each_packed(packs_b_, j0, nj, kernel_.columns, [&](int64_t j, int64_t n) {
-          storage_.pack(packed_b + (j - j0) * b_depth.count, b, n_.from(j, n), b_depth, kernel_.columns);
+          storage_.pack(packed_b + (j - j0) * b_depth.count, b, n_.from(j, n), b_depth, kernel_.columns,
+                        kernel_.copy_columns);
         });
         for (int64_t i0 = part.i0; i0 < part.i1; i0 += m_block_) {
           const int64_t mi = std::min(m_block_, part.i1 - i0);
           each_packed(packs_a_, i0, mi, kernel_.rows, [&](int64_t i, int64_t n) {
             T* const panels = packed_a + (i - i0) * a_depth.count;
-            storage_.pack(panels, a, m_.from(i, n), a_depth, kernel_.rows);
+            storage_.pack(panels, a, m_.from(i, n), a_depth, kernel_.rows, kernel_.copy_rows);
             if (weights) weigh(panels, n, kernel_.rows, weights, weights_.from(p0, depth_block));
           });
           for (int64_t j = 0; j < nj; j += kernel_.columns)
@@ -151,30 +155,47 @@ class Blocks {
   void add_tile(const Sums& c, const T* packed_a, const void* a, int64_t i, const T* packed_b, const void* b, int64_t j,
                 int64_t p0, int64_t depth) const {
     const Size size = size_of_tile(m_.count - i, n_.count - j);
-    const T* const x = packs_a(i) ? packed_a : static_cast<const T*>(a) + m_[i] + a_depth_[p0];
-    const T* const y = packs_b(j) ? packed_b : static_cast<const T*>(b) + n_[j] + b_depth_[p0];
-    const int64_t lda = packs_a(i) ? kernel_.rows : a_step_, ldb = packs_b(j) ? kernel_.columns : b_step_;
+    const auto [x, steps] = lines_of_a(packed_a, static_cast<const T*>(a), i, p0);
     const Into into = update_.into == Into::set && p0 > 0 ? Into::add : update_.into;
     tile(c, i, j, size, into, [&](T* to, int64_t ld, Into in) {
-      if (!streams_b_)
-        kernel_.together[size.half_or_whole][size.width](depth, x, lda, packs_a(i) ? 0 : ahead_, y, ldb, to, ld, in);
+      const auto together = kernel_.together[size.half_or_whole][size.width];
+      const T* const columns = static_cast<const T*>(b) + n_[j];
+      if (packs_b(j))
+        together(depth, x, steps, packs_a(i) ? 0 : ahead_, packed_b, kernel_.columns, to, ld, in);
+      else if (!streams_b_)
+        together(depth, x, steps, packs_a(i) ? 0 : ahead_, columns + b_depth_[p0], b_step_, to, ld, in);
       else
-        stream(size, x, lda, static_cast<const T*>(b), n_.from(j, size.columns), p0, depth, to, ld, in);
+        stream(size, x, steps, columns, n_[j + 1] - n_[j], p0, depth, to, ld, in);
     });
+  }
+
+  // Rows of A from step p0 of the depth on, and how the further steps lie.
+  std::pair<const T*, const int64_t*> lines_of_a(const T* packed, const T* a, int64_t i, int64_t p0) const {
+    if (packs_a(i)) return {packed, packed_steps_.data()};
+    if (a_depth_.at) return {a + m_[i], a_depth_.at + p0};
+    return {a + m_[i] + a_depth_[p0], even_steps_.data()};
   }
 
   // What is read where it lies.
   void choose_places() {
-    const bool few_rows = panels(m_.count, kernel_.rows) <= few_tiles;
-    const bool few_columns = panels(n_.count, kernel_.columns) <= few_tiles;
-    const auto near = [](const Places& lines, const Places& depth) {
-      const int64_t reach = std::abs(depth[depth.count - 1] - depth[0]);
-      return std::max(lines.count * depth.count, reach) * int64_t(sizeof(T)) <= in_second_cache;
+    const auto bytes = [](const Places& lines, const Places& depth) {  // of the memory that they lie in
+      const auto reach = [](const Places& at) { return std::abs(at[at.count - 1] - at[0]); };
+      return (reach(lines) + reach(depth) + 1) * int64_t(sizeof(T));
     };
-    if (few_columns || near(m_, a_depth_)) a_step_ = spacing(a_depth_, a_depth_.count);
+    const auto of_copy = [](const Places& lines, const Places& depth) {
+      return lines.count * std::min(depth.count, depth_block) * int64_t(sizeof(T));
+    };
+    const int64_t rows = panels(m_.count, kernel_.rows), columns = panels(n_.count, kernel_.columns);
+    a_in_place_ = in_place(columns, bytes(m_, a_depth_), of_copy(n_, b_depth_));
     if (m_.count * a_depth_.count * int64_t(sizeof(T)) > in_caches) ahead_ = kernel_.rows;
-    if (few_rows) streams_b_ = find_runs();
-    if (!streams_b_ && (few_rows || near(n_, b_depth_))) b_step_ = spacing(b_depth_, b_depth_.count);
+    if (rows <= tiles_of_streams(n_)) streams_b_ = find_runs();
+    if (!streams_b_ && in_place(rows, bytes(n_, b_depth_), of_copy(m_, a_depth_)))
+      b_step_ = spacing(b_depth_, b_depth_.count);
+  }
+  // For how many tiles at most columns of B are read along their depth.
+  static int64_t tiles_of_streams(const Places& lines) {
+    constexpr int64_t same_places = 4096;  // bytes: lines at such a distance drive each other out of the first cache
+    return lines.count > 1 && (lines[1] - lines[0]) * int64_t(sizeof(T)) % same_places == 0 ? few_tiles / 2 : few_tiles;
   }
   // Whether the depth lies together in B, in long runs.
   bool find_runs() {
@@ -198,6 +219,11 @@ class Blocks {
     for (int64_t i = 2; i < count; ++i)
       if (at[i] - at[i - 1] != at[1] - at[0]) return -1;
     return count > 1 ? at[1] - at[0] : 0;
+  }
+
+  // Whether all columns of a tile are there, at even distances.
+  static bool evenly_filled(const Places& lines, int64_t count) {
+    return lines.count == count && (!lines.at || spacing(lines, count) >= 0);
   }
 
   // How many rows and columns the kernel is asked for at an edge, and which kernel that is.
@@ -229,15 +255,12 @@ class Blocks {
     }
   }
 
-  // Columns of B where they lie, as far as their depth lies together; a missing one repeats the last.
-  void stream(const Size& size, const T* a, int64_t lda, const T* b, const Places& lines, int64_t first, int64_t depth,
+  // Columns of B where they lie, as far as their depth lies together.
+  void stream(const Size& size, const T* a, const int64_t* steps, const T* b, int64_t ldb, int64_t first, int64_t depth,
               T* c, int64_t ld, Into into) const {
-    const T* columns[most_columns];
     for (int64_t p = 0, run = 0; p < depth; p += run) {
       run = std::min(runs_[size_t(first + p)], depth - p);
-      for (int64_t j = 0; j < size.columns; ++j)
-        columns[j] = b + lines[std::min(j, lines.count - 1)] + b_depth_[first + p];
-      kernel_.streamed[size.half_or_whole][size.width](run, a + p * lda, lda, columns, c, ld,
+      kernel_.streamed[size.half_or_whole][size.width](run, a, steps + p, b + b_depth_[first + p], ldb, c, ld,
                                                        into == Into::set && p > 0 ? Into::add : into);
     }
   }
@@ -247,9 +270,11 @@ class Blocks {
   Update update_;
   Places m_, c_rows_, n_, c_columns_, a_depth_, b_depth_, weights_;
   int64_t n_block_, m_block_, n_sums_ = 0, m_sums_ = 0;
-  int64_t a_step_ = -1, b_step_ = -1;    // of the depth, where that is read as it lies
-  int64_t ahead_ = 0;                    // from the rows of A to those that are fetched meanwhile
-  std::vector<bool> packs_a_, packs_b_;  // panels that are packed
+  bool a_in_place_ = false;                         // read as it lies
+  int64_t b_step_ = -1;                             // of the depth, where that is read as it lies
+  std::vector<int64_t> packed_steps_, even_steps_;  // of the depth of A
+  int64_t ahead_ = 0;                               // from the rows of A to those that are fetched meanwhile
+  std::vector<bool> packs_a_, packs_b_;             // panels that are packed
   bool streams_b_ = false;
   std::vector<int64_t> rows_together_;    // how many rows of a tile follow each other in C
   std::vector<int64_t> between_columns_;  // of a tile in C, -1 where that is not always the same

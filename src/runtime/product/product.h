@@ -15,6 +15,7 @@
 
 #include "base/dtype.h"
 #include "runtime/elementary/instruction_sets.h"
+#include "runtime/product/pack.h"
 
 namespace anvil::product {
 
@@ -34,9 +35,18 @@ void contract(S* c, const S* a, const S* b, std::span<const Axis> axes,
   contract(dtype_of<S>(), c, a, b, nullptr, axes, isa);
 }
 
-// A part of an operand is read where it lies if so few tiles use it, and of B, where its columns do not lie together,
-// if the depth does in runs of so many elements; of either also if it and the memory it lies in are so many bytes.
-constexpr int64_t few_tiles = 4, least_run = 32, in_second_cache = 256 << 10;
+constexpr int64_t depth_block = 384;  // of the sum: panels of B stay in the first cache
+
+// Lines of an operand that lie together are read where they lie if few tiles of the other operand use them, or if their
+// memory is small; if some tiles do, where the second cache has room for what is packed of the other one beside them.
+constexpr int64_t few_tiles = 4;
+constexpr bool in_place(int64_t tiles, int64_t bytes, int64_t packed_of_other) {
+  constexpr int64_t some_tiles = 8, in_second_cache = 256 << 10, beside = 160 << 10, in_third_cache = 8 << 20;
+  return tiles <= few_tiles || bytes <= in_second_cache ||
+         (tiles <= some_tiles && packed_of_other <= beside && bytes <= in_third_cache);
+}
+// Columns of B whose depth lies together, in runs of so many elements, are read along it if few tiles use them.
+constexpr int64_t least_run = 32;
 
 // The lanes of a tile are along the side of C whose lines follow each other there, unless these are a few and the
 // others, in the operand that has them, lie together: then that is read along memory, the more so where it is large.
@@ -69,7 +79,7 @@ struct Update {
 };
 
 // The inner kernels of one instruction set: c (rows x columns, leading dimension ldc) =, += or -= a b, where
-// a has k columns of `rows`, lda from each other, and what lies `ahead` of them is fetched into the second cache
+// a has k columns of `rows`, at the offsets `steps`, and what lies `ahead` of them is fetched into the second cache
 // meanwhile. Of b there are k rows of `columns`, ldb from each other, or
 // columns of k where they lie. At the edges of C tiles are half as high and as wide as multiples of `narrow`: [half or
 // whole][multiple].
@@ -105,14 +115,16 @@ struct Dots {
 template <class T>
 struct Kernel {
   int64_t rows, columns, narrow;
-  using Together = void (*)(int64_t k, const T* a, int64_t lda, int64_t ahead, const T* b, int64_t ldb, T* c,
+  using Together = void (*)(int64_t k, const T* a, const int64_t* steps, int64_t ahead, const T* b, int64_t ldb, T* c,
                             int64_t ldc, Into);
-  using Streamed = void (*)(int64_t k, const T* a, int64_t lda, const T* const* b, T* c, int64_t ldc, Into);
+  using Streamed = void (*)(int64_t k, const T* a, const int64_t* steps, const T* b, int64_t ldb, T* c, int64_t ldc,
+                            Into);
   Together together[2][most_widths];
   Streamed streamed[2][most_widths];
   // X B = C in place of `columns` columns of C, those of x from k on, of which there are `rows` rows: of the upper
   // triangle B k + columns rows are packed, and the columns of X before are known.
   void (*solve)(int64_t k, T* x, int64_t ldx, const T* b);
+  CopyPanels<T> copy_rows, copy_columns;  // for panels of as many lines as a tile has
   Dots<T> dots;
 };
 struct Kernels {

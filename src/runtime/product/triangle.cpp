@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "base/interrupt.h"
 #include "runtime/pool.h"
@@ -95,12 +96,15 @@ bool factorise_dense(T* a, int64_t n, int64_t ld, const Kernel<T>& kernel) {
   const runtime::Block memory(size_t(columns * (n + columns)) * sizeof(T));
   T* const panel = reinterpret_cast<T*>(memory.data());
   alignas(64) T made[most_rows * most_columns];
+  std::vector<int64_t> steps(static_cast<size_t>(n));
+  for (int64_t p = 0; p < n; ++p) steps[size_t(p)] = p * ld;
   for (int64_t j = 0; j < n; j += columns) {
     const int64_t w = std::min(columns, n - j);
     T* const square = a + j + ld * j;
     pack_lines_of(panel, View<T>{a, 1, ld}, n, j, columns, false);
     for (int64_t i = 0; i < w; i += rows) {
-      kernel.together[1][columns / kernel.narrow - 1](j, a + j + i, ld, 0, panel, columns, made, rows, Into::set);
+      kernel.together[1][columns / kernel.narrow - 1](j, a + j + i, steps.data(), 0, panel, columns, made, rows,
+                                                      Into::set);
       for (int64_t c = 0; c < w; ++c)
         for (int64_t r = i; r < std::min(w, i + rows); ++r) square[r + ld * c] -= made[r - i + rows * c];
     }

@@ -1,7 +1,7 @@
 // Packed panels against their definition.
-#include "runtime/product/pack.h"
-
 #include "runtime/drawn.h"
+#include "runtime/product/product.h"
+#include "support/instruction_sets.h"
 
 namespace anvil::product {
 namespace {
@@ -22,23 +22,28 @@ using Floats = testing::Types<float, double>;
 TYPED_TEST_SUITE(Packing, Floats);
 
 TYPED_TEST(Packing, OfLinesInRunsOfAnyLength) {
-  const auto from = this->draw(700);
-  for (const int64_t height : {2, 4, 6, 8, 12, 16, 32})
-    for (const int64_t longest : {1, 3, 7, 20, 70})
-      for (const int64_t lines : {height, 3 * height, 3 * height + 1, 10 * height - 1})
-        for (const int64_t steps : {1, 5, 40}) {
-          const auto of_lines = this->draw_places(lines, longest), of_steps = this->draw_places(steps, longest / 3 + 1);
-          const int64_t panels = (lines + height - 1) / height, size = panels * height * steps;
-          std::vector<TypeParam> to(size_t(size + 1), TypeParam(7));
-          pack<TypeParam, TypeParam>(to.data(), from.data(), {of_lines.data(), lines}, {of_steps.data(), steps},
-                                     height);
-          ASSERT_EQ(to.back(), 7);
-          for (int64_t i = 0; i < panels * height; ++i)
-            for (int64_t p = 0; p < steps; ++p)
-              ASSERT_EQ(to[size_t(i / height * height * steps + p * height + i % height)],
-                        i < lines ? from[size_t(of_lines[size_t(i)] + of_steps[size_t(p)])] : TypeParam(0))
-                  << "line " << i << " step " << p << " of panels of " << height << ", runs of " << longest;
-        }
+  const auto from = this->draw(900);
+  const auto check = [&](int64_t height, CopyPanels<TypeParam> copy, int64_t lines, int64_t steps, int64_t longest) {
+    const auto of_lines = this->draw_places(lines, longest), of_steps = this->draw_places(steps, longest / 3 + 1);
+    const int64_t panels = (lines + height - 1) / height, size = panels * height * steps;
+    std::vector<TypeParam> to(size_t(size + 1), TypeParam(7));
+    pack<TypeParam, TypeParam>(to.data(), from.data(), {of_lines.data(), lines}, {of_steps.data(), steps}, height,
+                               copy);
+    ASSERT_EQ(to.back(), 7);
+    for (int64_t i = 0; i < panels * height; ++i)
+      for (int64_t p = 0; p < steps; ++p)
+        ASSERT_EQ(to[size_t(i / height * height * steps + p * height + i % height)],
+                  i < lines ? from[size_t(of_lines[size_t(i)] + of_steps[size_t(p)])] : TypeParam(0))
+            << "line " << i << " step " << p << " of panels of " << height << ", runs of " << longest;
+  };
+  for (const auto isa : test::instruction_sets()) {
+    const auto kernel = elementary::of_type<TypeParam>(kernels_of(isa));
+    for (const auto& [height, copy] :
+         {std::pair(kernel.rows, kernel.copy_rows), std::pair(kernel.columns, kernel.copy_columns)})
+      for (const int64_t longest : {1, 3, 7, 20, 70, 200})
+        for (const int64_t lines : {height, 3 * height, 3 * height + 1, 10 * height - 1})
+          for (const int64_t steps : {1, 5, 40}) check(height, copy, lines, steps, longest);
+  }
 }
 
 }  // namespace

@@ -26,7 +26,8 @@ TYPED_TEST_SUITE(LinalgProducts, Floats);
 // batches, windows that overlap, a depth that lies together in either operand, in none, or in short or longer runs,
 // operands whose lines lie together, all or some, a long way from one step of the depth to the next, results whose rows
 // do not lie together or do in runs of any length, an axis that is in no operand, a few lines that lie together in the
-// result with many that do in their operand.
+// result with many that do in their operand, a depth of windows that is several blocks, columns along their depth at
+// even and uneven distances, and at such that share places in a cache.
 TYPED_TEST(LinalgProducts, Contractions) {
   using product::Axis;
   std::vector<std::vector<Axis>> all = {
@@ -48,6 +49,10 @@ TYPED_TEST(LinalgProducts, Contractions) {
       {{5, 1, 1, 0}, {70, 5, 0, 1}, {420, 0, 5, 70}},
       {{10, 1, 1, 0}, {4500, 10, 0, 1}, {470, 0, 10, 4500}},
       {{70, 8, 1, 0}, {8, 1, 0, 420}, {420, 0, 70, 1}},
+      {{80, 1, 1, 0}, {60, 80, 0, 450}, {3, 0, 1, 1}, {3, 0, 90, 3}, {50, 0, 270, 9}},
+      {{30, 1, 1, 0}, {5, 30, 0, 64}, {4, 150, 0, 1000}, {50, 0, 30, 1}},
+      {{30, 1, 1, 0}, {24, 30, 0, 64}, {50, 0, 30, 1}, {9, 0, 1500, 1600}},
+      {{100, 1, 1, 0}, {24, 100, 0, 1024}, {1024, 0, 100, 1}},
       {{7, 1, 0, 1}, {11, 7, 3, 0}, {3, 77, 1, 0}, {4, 231, 33 * 90, 7 * 90}, {90, 0, 33, 7}}};
   for (const int64_t length : {2, 5, 8, 12, 23})
     all.push_back({{length, 1, 1, 0},
