@@ -54,14 +54,18 @@ class Blocks {
       if (a_depth_.at == nullptr) even_steps_.push_back(p * a_depth_.step);
     }
     for (int64_t i = 0; i < m_.count; i += kernel_.rows) {
-      rows_together_.push_back(c_rows_.from(i, kernel_.rows).run(0));
-      packs_a_.push_back(!a_in_place_ || m_.from(i, kernel_.rows).run(0) < size_of_tile(m_.count - i, 1).rows);
+      const Places lines = m_.from(i, kernel_.rows);
+      const bool half = lines.count <= kernel_.rows / 2;
+      const int64_t taken = half ? kernel_.rows / 2 : kernel_.rows;
+      rows_.push_back({lines.count, taken, half ? 0u : 1u, !a_in_place_ || lines.run(0) < taken,
+                       c_rows_.from(i, kernel_.rows).run(0)});
     }
     for (int64_t j = 0; j < n_.count; j += kernel_.columns) {
-      const int64_t columns = std::min(kernel_.columns, n_.count - j);
-      between_columns_.push_back(spacing(c_columns_.from(j, columns), columns));
-      packs_b_.push_back(streams_b_ ? !evenly_filled(n_.from(j, columns), size_of_tile(1, columns).columns)
-                                    : b_step_ < 0 || n_.from(j, columns).run(0) < size_of_tile(1, columns).columns);
+      const Places lines = n_.from(j, kernel_.columns);
+      const int64_t widths = panels(lines.count, kernel_.narrow), taken = widths * kernel_.narrow;
+      const bool packed = streams_b_ ? lines.count < taken || !even(lines) : b_step_ < 0 || lines.run(0) < taken;
+      columns_.push_back(
+          {lines.count, taken, size_t(widths - 1), packed, spacing(c_columns_.from(j, kernel_.columns), lines.count)});
     }
   }
 
@@ -115,35 +119,46 @@ class Blocks {
       const int64_t nj = std::min(n_block_, part.j1 - j0);
       for (int64_t p0 = 0; p0 < a_depth_.count; p0 += depth_block) {
         const Places a_depth = a_depth_.from(p0, depth_block), b_depth = b_depth_.from(p0, depth_block);
-        each_packed(packs_b_, j0, nj, kernel_.columns, [&](int64_t j, int64_t n) {
+        each_packed(columns_, j0, nj, kernel_.columns, [&](int64_t j, int64_t n) {
           storage_.pack(packed_b + (j - j0) * b_depth.count, b, n_.from(j, n), b_depth, kernel_.columns,
                         kernel_.copy_columns);
         });
         for (int64_t i0 = part.i0; i0 < part.i1; i0 += m_block_) {
           const int64_t mi = std::min(m_block_, part.i1 - i0);
-          each_packed(packs_a_, i0, mi, kernel_.rows, [&](int64_t i, int64_t n) {
+          each_packed(rows_, i0, mi, kernel_.rows, [&](int64_t i, int64_t n) {
             T* const panels = packed_a + (i - i0) * a_depth.count;
             storage_.pack(panels, a, m_.from(i, n), a_depth, kernel_.rows, kernel_.copy_rows);
             if (weights) weigh(panels, n, kernel_.rows, weights, weights_.from(p0, depth_block));
           });
-          for (int64_t j = 0; j < nj; j += kernel_.columns)
-            for (int64_t i = 0; i < mi; i += kernel_.rows)
+          const Panel *const first_row = &rows_[size_t(i0 / kernel_.rows)],
+                             *column = &columns_[size_t(j0 / kernel_.columns)];
+          for (int64_t j = 0; j < nj; j += kernel_.columns, ++column) {
+            const Panel* row = first_row;
+            for (int64_t i = 0; i < mi; i += kernel_.rows, ++row)
               if (wanted(i0 + i, j0 + j))
-                add_tile(c, packed_a + i * a_depth.count, a, i0 + i, packed_b + j * b_depth.count, b, j0 + j, p0,
-                         a_depth.count);
+                add_tile(c, *row, packed_a + i * a_depth.count, a, i0 + i, *column, packed_b + j * b_depth.count, b,
+                         j0 + j, p0, a_depth.count);
+          }
           worked(mi * nj * a_depth.count / 8);
         }
       }
     }
   }
 
+  // Lines of a side of C that the kernel takes together; at an edge it takes more than there are.
+  struct Panel {
+    int64_t count, taken;
+    size_t kernel;  // which one takes so many
+    bool packed;    // else they are read where they lie
+    int64_t in_c;   // of rows, how many of them follow each other there; of columns, their spacing
+  };
   // Of lines from `first` on, those of panels that are packed, as many together as follow each other.
   template <class F>
-  static void each_packed(const std::vector<bool>& packs, int64_t first, int64_t count, int64_t height, F f) {
+  static void each_packed(const std::vector<Panel>& panels, int64_t first, int64_t count, int64_t height, F f) {
     for (int64_t i = first, n = 0; i < first + count; i += n) {
       n = height;
-      if (!packs[size_t(i / height)]) continue;
-      while (i + n < first + count && packs[size_t((i + n) / height)]) n += height;
+      if (!panels[size_t(i / height)].packed) continue;
+      while (i + n < first + count && panels[size_t((i + n) / height)].packed) n += height;
       f(i, n);
     }
   }
@@ -152,28 +167,26 @@ class Blocks {
     if (update_.of == Elements::lower) return i + kernel_.rows > j;
     return update_.of == Elements::all || j + kernel_.columns > i;
   }
-  void add_tile(const Sums& c, const T* packed_a, const void* a, int64_t i, const T* packed_b, const void* b, int64_t j,
-                int64_t p0, int64_t depth) const {
-    const Size size = size_of_tile(m_.count - i, n_.count - j);
-    const auto [x, steps] = lines_of_a(packed_a, static_cast<const T*>(a), i, p0);
+  void add_tile(const Sums& c, const Panel& row, const T* packed_a, const void* a, int64_t i, const Panel& column,
+                const T* packed_b, const void* b, int64_t j, int64_t p0, int64_t depth) const {
+    const T *lines = packed_a, *const columns = static_cast<const T*>(b) + n_[j];
+    const int64_t* steps = packed_steps_.data();
+    if (!row.packed) {
+      lines = static_cast<const T*>(a) + m_[i] + (a_depth_.at ? 0 : a_depth_[p0]);
+      steps = a_depth_.at ? a_depth_.at + p0 : even_steps_.data();
+    }
+    const int64_t ahead = row.packed ? 0 : ahead_;
     const Into into = update_.into == Into::set && p0 > 0 ? Into::add : update_.into;
-    tile(c, i, j, size, into, [&](T* to, int64_t ld, Into in) {
-      const auto together = kernel_.together[size.half_or_whole][size.width];
-      const T* const columns = static_cast<const T*>(b) + n_[j];
-      if (packs_b(j))
-        together(depth, x, steps, packs_a(i) ? 0 : ahead_, packed_b, kernel_.columns, to, ld, in);
+    tile(c, i, row, j, column, into, [&](T* to, int64_t ld, Into in) {
+      const auto together = kernel_.together[row.kernel][column.kernel];
+      if (column.packed)
+        together(depth, lines, steps, ahead, packed_b, kernel_.columns, to, ld, in);
       else if (!streams_b_)
-        together(depth, x, steps, packs_a(i) ? 0 : ahead_, columns + b_depth_[p0], b_step_, to, ld, in);
+        together(depth, lines, steps, ahead, columns + b_depth_[p0], b_step_, to, ld, in);
       else
-        stream(size, x, steps, columns, n_[j + 1] - n_[j], p0, depth, to, ld, in);
+        stream(kernel_.streamed[row.kernel][column.kernel], lines, steps, columns, n_[j + 1] - n_[j], p0, depth, to, ld,
+               in);
     });
-  }
-
-  // Rows of A from step p0 of the depth on, and how the further steps lie.
-  std::pair<const T*, const int64_t*> lines_of_a(const T* packed, const T* a, int64_t i, int64_t p0) const {
-    if (packs_a(i)) return {packed, packed_steps_.data()};
-    if (a_depth_.at) return {a + m_[i], a_depth_.at + p0};
-    return {a + m_[i] + a_depth_[p0], even_steps_.data()};
   }
 
   // What is read where it lies.
@@ -209,8 +222,6 @@ class Blocks {
     }
     return b_depth_.count >= least_run * runs;
   }
-  bool packs_a(int64_t i) const { return packs_a_[size_t(i / kernel_.rows)]; }
-  bool packs_b(int64_t j) const { return packs_b_[size_t(j / kernel_.columns)]; }
   static int64_t panels(int64_t n, int64_t height) { return (n + height - 1) / height; }
   // Between `count` places, -1 where that is not always the same.
   static int64_t spacing(const Places& at, int64_t count) {
@@ -221,47 +232,31 @@ class Blocks {
     return count > 1 ? at[1] - at[0] : 0;
   }
 
-  // Whether all columns of a tile are there, at even distances.
-  static bool evenly_filled(const Places& lines, int64_t count) {
-    return lines.count == count && (!lines.at || spacing(lines, count) >= 0);
-  }
-
-  // How many rows and columns the kernel is asked for at an edge, and which kernel that is.
-  struct Size {
-    int64_t rows, columns;
-    size_t half_or_whole, width;
-  };
-  Size size_of_tile(int64_t rows, int64_t columns) const {
-    const bool half = rows <= kernel_.rows / 2;
-    const int64_t widths = panels(std::min(columns, kernel_.columns), kernel_.narrow);
-    return {half ? kernel_.rows / 2 : kernel_.rows, widths * kernel_.narrow, half ? 0u : 1u, size_t(widths - 1)};
-  }
+  static bool even(const Places& lines) { return !lines.at || spacing(lines, lines.count) >= 0; }
 
   // kernel(to, leading dimension, into): to C where it has the places of the tile, as a matrix of whole ones has.
   template <class F>
-  void tile(const Sums& sums, int64_t i, int64_t j, const Size& size, Into into, F&& kernel) const {
+  void tile(const Sums& sums, int64_t i, const Panel& row, int64_t j, const Panel& column, Into into,
+            F&& kernel) const {
     T* const c = sums.data;
     if (sums.ld > 0) return kernel(c + i - sums.i + sums.ld * (j - sums.j), sums.ld, into);
-    const Places rows = c_rows_.from(i, size.rows), columns = c_columns_.from(j, size.columns);
-    const int64_t ld = between_columns_[size_t(j / kernel_.columns)],
-                  together = rows_together_[size_t(i / kernel_.rows)];
-    if (together >= size.rows && columns.count == size.columns && ld >= 0)
-      return kernel(c + rows[0] + columns[0], ld, into);
+    if (row.in_c >= row.taken && column.count == column.taken && column.in_c >= 0)
+      return kernel(c + c_rows_[i] + c_columns_[j], column.in_c, into);
+    const Places rows = c_rows_.from(i, row.count), columns = c_columns_.from(j, column.count);
     alignas(64) T edge[most_rows * most_columns];
-    kernel(edge, size.rows, Into::set);
+    kernel(edge, row.taken, Into::set);
     for (int64_t r = 0, n = 0; r < rows.count; r += n) {
       n = rows.run(r);
-      for (int64_t q = 0; q < columns.count; ++q) put_in(n, c + rows[r] + columns[q], edge + q * size.rows + r, into);
+      for (int64_t q = 0; q < columns.count; ++q) put_in(n, c + rows[r] + columns[q], edge + q * row.taken + r, into);
     }
   }
 
   // Columns of B where they lie, as far as their depth lies together.
-  void stream(const Size& size, const T* a, const int64_t* steps, const T* b, int64_t ldb, int64_t first, int64_t depth,
-              T* c, int64_t ld, Into into) const {
+  void stream(typename Kernel<T>::Streamed kernel, const T* a, const int64_t* steps, const T* b, int64_t ldb,
+              int64_t first, int64_t depth, T* c, int64_t ld, Into into) const {
     for (int64_t p = 0, run = 0; p < depth; p += run) {
       run = std::min(runs_[size_t(first + p)], depth - p);
-      kernel_.streamed[size.half_or_whole][size.width](run, a, steps + p, b + b_depth_[first + p], ldb, c, ld,
-                                                       into == Into::set && p > 0 ? Into::add : into);
+      kernel(run, a, steps + p, b + b_depth_[first + p], ldb, c, ld, into == Into::set && p > 0 ? Into::add : into);
     }
   }
 
@@ -270,15 +265,12 @@ class Blocks {
   Update update_;
   Places m_, c_rows_, n_, c_columns_, a_depth_, b_depth_, weights_;
   int64_t n_block_, m_block_, n_sums_ = 0, m_sums_ = 0;
-  bool a_in_place_ = false;                         // read as it lies
+  bool a_in_place_ = false, streams_b_ = false;
   int64_t b_step_ = -1;                             // of the depth, where that is read as it lies
-  std::vector<int64_t> packed_steps_, even_steps_;  // of the depth of A
   int64_t ahead_ = 0;                               // from the rows of A to those that are fetched meanwhile
-  std::vector<bool> packs_a_, packs_b_;             // panels that are packed
-  bool streams_b_ = false;
-  std::vector<int64_t> rows_together_;    // how many rows of a tile follow each other in C
-  std::vector<int64_t> between_columns_;  // of a tile in C, -1 where that is not always the same
-  std::vector<int64_t> runs_;             // how many steps of the depth, from each on, lie together in B
+  std::vector<int64_t> packed_steps_, even_steps_;  // of the depth of A
+  std::vector<Panel> rows_, columns_;
+  std::vector<int64_t> runs_;  // how many steps of the depth, from each on, lie together in B
 };
 
 template <class S>
