@@ -145,9 +145,12 @@ nv_df <- function(x, df1, df2, log = FALSE) {
   df2 <- nearly_infinite(given$df2)
   a <- df1 / 2
   b <- df2 / 2
-  part <- odds_share(given$x * (df1 / df2))
-  at_zero <- nv_ifelse(a < 1, Inf, nv_ifelse(a == 1, 0, -Inf))
-  log_density <- nv_ifelse(given$x == 0, at_zero, log_beta_weight(a, b, part$x, part$y) - nv_log(given$x))
+  ratio <- df1 / df2
+  inner <- nv_ifelse(given$x == 0, 1, given$x)
+  part <- odds_share(inner * ratio)
+  at_zero <- nv_ifelse(a < 1, Inf, nv_ifelse(a == 1, -(b + 1) * nv_log1p(ratio * given$x), -Inf))
+  inside <- largest_beta_weight(a, b) + beta_factor(a, a + b, part$x, nv_log(part$x)) - poisson_deviance(b, (a + b) * part$y)
+  log_density <- nv_ifelse(given$x == 0, at_zero, inside + nv_log(part$y) + nv_log(ratio))
   density_of(log_density, given$x < 0 | given$x == Inf, a > 0 & b > 0, log)
 }
 
@@ -194,9 +197,19 @@ largest_beta_weight <- function(a, b) {
 log_beta_function <- function(a, b) -a * nv_log1p(b / a) - b * nv_log1p(a / b) - largest_beta_weight(a, b)
 
 log_beta_density <- function(a, b, x) {
-  end <- function(a, b) nv_ifelse(a < 1, Inf, nv_ifelse(a == 1, nv_log(b), -Inf))
-  inside <- log_beta_weight(a, b, x, 1 - x) - nv_log(x) - nv_log1p(-x)
-  nv_ifelse(x == 0, end(a, b), nv_ifelse(x == 1, end(b, a), inside))
+  y <- 1 - x
+  end <- function(a, b, x) nv_ifelse(a < 1, Inf, nv_ifelse(a == 1, nv_log(b) + (b - 1) * nv_log1p(-x), -Inf))
+  inside <- largest_beta_weight(a, b) + beta_factor(a, a + b, x, nv_log(x)) + beta_factor(b, a + b, y, nv_log1p(-x))
+  nv_ifelse(x == 0, end(a, b, x), nv_ifelse(y == 0, end(b, a, y), inside))
+}
+
+# The factor of x^a y^b / B(a, b), over its largest value, that x makes, divided by x, as a logarithm: for small a as a
+# power of x, whose derivatives by x are as exact as a - 1.
+beta_factor <- function(a, sum, x, log_x) {
+  small <- a > 0 & a < 2
+  inner <- nv_ifelse(small, a, 1)
+  power <- (inner - 1) * log_x + inner * nv_log(sum / inner) + (inner - sum * x)
+  nv_ifelse(small, power, -poisson_deviance(a, sum * x) - log_x)
 }
 
 # log(Gamma(a + 1/2) / Gamma(a)).
@@ -234,13 +247,13 @@ beta_probability <- function(a, b, x, y, lower.tail, log.p, valid, before, beyon
 # The quantile x and y = 1 - x. The density of log(x / y) is logarithmically concave, and so are its tails: from one
 # side, Newton's steps for the logarithm of a tail do not pass the root. They start from `start`, or where that is
 # none from the normal distribution with the same moments, within bounds: for u = log(x / y), exp(a u) / (a B(a, b)) is
-# above the lower tail, exp(-b u) / (b B(a, b)) above the upper one.
+# above the lower tail, exp(-b u) / (b B(a, b)) above the upper one, and x / y is a ratio of gamma variables.
 beta_quantile <- function(tails, a, b, start = NaN) {
   tail <- smaller_tail(tails)
   limit <- -log(smallest(dtype(a)))
   log_beta <- log_beta_function(a, b)
-  least <- (tails$log_lower + nv_log(a) + log_beta) / a
-  most <- -(tails$log_upper + nv_log(b) + log_beta) / b
+  least <- nv_max((tails$log_lower + nv_log(a) + log_beta) / a, -most_log_odds(b, a, tails$log_lower))
+  most <- nv_min(-(tails$log_upper + nv_log(b) + log_beta) / b, most_log_odds(a, b, tails$log_upper))
   spread <- nv_sqrt(nv_polygamma(1, a) + nv_polygamma(1, b))
   normal <- nv_digamma(a) - nv_digamma(b) + spread * standard_quantile(tails)
   start <- nv_ifelse(nv_is_nan(start), nv_min(nv_max(normal, least), most), start)
@@ -258,4 +271,13 @@ beta_quantile <- function(tails, a, b, start = NaN) {
   })
   u <- nv_ifelse(a >= 0 & b >= 0, with_ends(u, tail, -Inf, Inf), NaN)
   list(x = nv_logistic(u), y = nv_logistic(-u))
+}
+
+# x / y is larger than exp() of this with at most the probability whose logarithm is given: the numerator, a gamma variable
+# of shape a, is above its bound with half of that, the denominator, of shape b, below its own (Laurent and Massart 2000,
+# lemma 1).
+most_log_odds <- function(a, b, log_probability) {
+  t <- log(2) - log_probability
+  least_of_b <- b - nv_sqrt(2 * b * t)
+  nv_ifelse(least_of_b > 0, nv_log(a + nv_sqrt(2 * a * t) + t) - nv_log(least_of_b), Inf)
 }

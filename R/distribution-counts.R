@@ -66,8 +66,12 @@ nv_dnbinom <- function(x, size, prob = NULL, mu = NULL, log = FALSE) {
   x <- k$number
   size <- given$size
   all <- size + x
-  log_density <- nv_ifelse(x == 0, 0, nv_log(size / all)) + log_binomial(size, all, given$p, given$q, x)
-  density_of(log_density, k$none, given$valid, log)
+  sure <- given$q == 0 & size > 0
+  p <- nv_ifelse(sure, 0.5, given$p)
+  q <- nv_ifelse(sure, 0.5, given$q)
+  log_density <- nv_ifelse(x == 0, 0, nv_log(size / all)) + log_binomial(size, all, p, q, x)
+  density <- density_of(log_density, k$none, given$valid, log)
+  nv_ifelse(sure & given$valid & nv_not(k$none), of_small_mean(x, size * given$q / given$p, sure, log), density)
 }
 
 #' @rdname nv_dpois

@@ -48,8 +48,12 @@ nv_qexp <- function(p, rate = 1, lower.tail = TRUE, log.p = FALSE) {
 #' @export
 nv_dweibull <- function(x, shape, scale = 1, log = FALSE) {
   given <- as_floats(x = x, shape = shape, scale = scale)
-  z <- nv_max(given$x, 0) / given$scale
-  log_density <- nv_log(given$shape / given$scale) + times_log(given$shape - 1, z) - nv_pow(z, given$shape)
+  shape <- given$shape
+  z <- nv_ifelse(given$x < 0, 0, given$x) / given$scale
+  at_zero <- nv_ifelse(shape < 1, Inf, nv_ifelse(shape == 1, -z, -Inf))
+  inner <- nv_ifelse(z == 0, 1, z)
+  log_power <- nv_ifelse(z == 0, at_zero, (shape - 1) * nv_log(inner) - nv_pow(inner, shape))
+  log_density <- nv_log(shape / given$scale) + log_power
   density_of(log_density, given$x < 0 | given$x == Inf, given$shape > 0 & given$scale > 0, log)
 }
 

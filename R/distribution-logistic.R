@@ -136,7 +136,11 @@ standardised <- function(given) {
   away <- given[[1L]] - given$location
   nv_ifelse(nv_abs(away) == Inf, away / nv_stop_gradient(given$scale), away / given$scale)
 }
-unstandardised <- function(z, given) nv_ifelse(given$scale > 0, given$location + given$scale * z, NaN)
+# With a scale of 0, all is at the location.
+unstandardised <- function(z, given) {
+  x <- nv_ifelse(given$scale == 0 & nv_abs(z) <= Inf, given$location, given$location + given$scale * z)
+  nv_ifelse(given$scale >= 0, x, NaN)
+}
 
 # log(1 / (1 + e^-z))
 log_logistic <- function(z) -nv_softplus(-z)

@@ -197,6 +197,3 @@ log_tail_of <- function(tail, log_weight, slope, second, third, fourth) {
   beyond <- log_weight - nv_log(nv_abs(slope)) + nv_log1p(rest)
   nv_ifelse(tail < smallest(dtype(tail)), beyond, nv_log(tail))
 }
-
-# k log(x), 0 where both are 0.
-times_log <- function(k, x) nv_ifelse(k == 0 & x == 0, 0, k * nv_log(x))

@@ -61,6 +61,7 @@ tail.AnvilValue <- function(x, n = 6L, ...) x_end(x, n, function(size, k) size -
 
 # The part of the places that `which(size, count)` gives along the first dimensions, one for each element of `n`.
 x_end <- function(x, n, which) {
+  x <- at_least_vector(x)
   sizes <- sizes_of(x)
   if (!(is.numeric(n) || is.logical(n)) || length(n) == 0L || length(n) > length(sizes) || any(n != trunc(n), na.rm = TRUE)) {
     wrong_argument("n", "whole numbers, at most one for each dimension", n)
@@ -97,6 +98,7 @@ rep.AnvilValue <- function(x, times = 1L, length.out = NULL, each = 1L, ...) {
 diff.AnvilValue <- function(x, lag = 1L, differences = 1L, ...) {
   no_others("diff", c("lag", "differences"), ...)
   lag <- check_whole_number(lag, "lag", 1L)
+  x <- at_least_vector(x)
   for (i in seq_len(check_whole_number(differences, "differences", 1L))) {
     n <- sizes_of(x)[1L]
     k <- max(n - lag, 0L)

@@ -119,10 +119,10 @@ Math.AnvilValue <- function(x, ...) {
     lgamma = nv_lgamma(x),
     digamma = nv_digamma(x),
     trigamma = nv_polygamma(1, x),
-    cumsum = nv_cumsum(x),
-    cumprod = nv_cumprod(x),
-    cummax = nv_cummax(x),
-    cummin = nv_cummin(x),
+    cumsum = nv_cumsum(at_least_vector(x)),
+    cumprod = nv_cumprod(at_least_vector(x)),
+    cummax = nv_cummax(at_least_vector(x)),
+    cummin = nv_cummin(at_least_vector(x)),
     unsupported(.Generic, verb_hint(.Generic))
   )
 }

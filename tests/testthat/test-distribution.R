@@ -572,3 +572,46 @@ test_that("slopes by a mean of no events are those from its side", {
   expect_identical(slope(function(m) nv_pnbinom(0, 2.5, mu = m)), -1)
   expect_identical(as.double(jit(gradient(function(m) nv_ppois(0, m)))(f64_scalar(0))[[1L]]), -1)
 })
+
+test_that("quantiles of F with infinite degrees of freedom are those of chi-squared, however far out", {
+  p <- c(0.3, 1e-3, 1e-12, 1e-100, 1e-300)
+  for (df in c(0.1, 0.5, 1, 3)) {
+    x <- qchisq(p, df, lower.tail = FALSE) / df
+    for (infinite in c(1e20, Inf)) {
+      expect_equal(as.double(nv_qf(f64(p), df, infinite, lower.tail = FALSE)), x, tolerance = 1e-11)
+      expect_equal(as.double(nv_qf(f64(p), infinite, df)), 1 / x, tolerance = 1e-11)
+    }
+  }
+  expect_equal(as.double(nv_qf(f64(-1e5), Inf, 3, log.p = TRUE)), qf(-1e5, Inf, 3, log.p = TRUE), tolerance = 1e-12)
+})
+
+test_that("derivatives next to the ends are those of powers", {
+  second <- function(f, x, dtype = "f64") as.double(hessian(f)(nv_scalar(x, dtype))[[1L]][[1L]])
+  for (x in c(1e-300, 1e-9, 1e-4, 0.2)) {
+    expect_equal(second(function(x) nv_dbeta(x, 1, 3, log = TRUE), x), -2 / (1 - x)^2, tolerance = 1e-12)
+    expect_equal(second(function(x) nv_dbeta(1 - x, 3, 1, log = TRUE), x), -2 / (1 - x)^2, tolerance = 1e-12)
+    expect_equal(second(function(x) nv_df(x, 2, 5, log = TRUE), x), 3.5 * 0.16 / (1 + 0.4 * x)^2, tolerance = 1e-12)
+  }
+  expect_equal(second(function(x) nv_dbeta(x, 1, 3, log = TRUE), 1e-4, "f32"), -2.0004, tolerance = 1e-6)
+})
+
+test_that("slopes at the ends are those from inside", {
+  slope <- function(f, x) as.double(gradient(f)(nv_scalar(x, "f64"))[[1L]])
+  expect_identical(slope(function(x) nv_dweibull(x, 1, 2, log = TRUE), 0), -0.5)
+  expect_identical(slope(function(x) nv_dweibull(x, 2, 1), 0), 0) # not NaN
+  expect_equal(slope(function(x) nv_dbeta(x, 1, 3), 0), -6, tolerance = 1e-14)
+  expect_identical(slope(function(x) nv_dbeta(x, 3, 1, log = TRUE), 1), 2)
+  expect_equal(slope(function(x) nv_df(x, 2, 5, log = TRUE), 0), -1.4, tolerance = 1e-15)
+  expect_identical(slope(function(m) nv_dnbinom(1, 2.5, mu = m), 0), 1)
+  expect_identical(slope(function(m) nv_dnbinom(3, 2.5, mu = m), 0), 0)
+  expect_identical(slope(function(m) nv_dnbinom(0, 2.5, mu = m, log = TRUE), 0), -1)
+  expect_identical(slope(function(p) nv_dnbinom(1, 2.5, prob = p), 1), -2.5)
+})
+
+test_that("quantiles with a scale of 0 are the location", {
+  for (f in list(nv_qnorm, nv_qlogis, nv_qcauchy, nv_qlaplace)) {
+    expect_identical(as.double(f(f64(c(0, 0.3, 1)), 1, 0))[2L], 1)
+    expect_identical(as.double(f(f64(NaN), 1, 0)), NaN)
+    expect_identical(as.double(f(f64(0.3), 1, -1)), NaN)
+  }
+})

@@ -93,3 +93,11 @@ test_that("R's deparse() leaves tensors as they are", {
   e <- tryCatch(sum(x, dims = 3), error = identity)
   expect_identical(conditionCall(e)[1:3], quote(sum(x, dims = 3)))
 })
+
+test_that("a number counts as a vector of one element", {
+  s <- nv_scalar(2, "f64")
+  for (f in list(cumsum, cumprod, cummax, cummin, function(x) head(x, 1), function(x) tail(x, 3), rev, sort)) {
+    expect_identical(as.double(f(s)), 2)
+  }
+  expect_identical(as.double(diff(s)), double())
+})
