@@ -20,7 +20,7 @@
 #' * Integers wrap around instead of becoming `NA`. By zero, `%/%` and `nv_div()` of integers give
 #'   -1 (all bits set) and `%%` the dividend; neither stops the program.
 #' * `nv_pow()` of integers is an integer; a negative exponent gives 0, except for
-#'   the bases 1 and -1.
+#'   the bases 1 and -1. Of floats it is C's `pow()`: `(-2)^Inf` is `Inf`, and `(-Inf)^0.5`, too, which are `NaN` in R.
 #' * Logicals count as 0 and 1 of dtype `i32`, extremes too, as R's count as integers. The strict `nvl_add()` and `nvl_mul()` of
 #'   `bool` are "or" and "and".
 #'

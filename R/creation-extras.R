@@ -35,7 +35,8 @@ nv_fill <- function(value, shape, dtype = NULL, ambiguous = FALSE, device = NULL
     ))
   }
   if (is.na(value) && !is.nan(value) && !is.double(value)) {
-    abort_anvil("missing", "`value` is NA: tensors know NaN, but no NA.", "i Use `NaN` or `NA_real_`.")
+    floats <- is.null(dtype) || is_float_code(dtype_codes[[dtype_text(dtype)]])
+    abort_anvil("missing", "`value` is NA: tensors know NaN, but no NA.", if (floats) "i Use `NaN` or `NA_real_`." else "i Only floats have NaN: convert the tensor, or keep a mask beside it.")
   }
   dtype <- if (is.null(dtype)) as.character(default_dtype(value)) else dtype_text(dtype)
   if (!is.object(value) && is_integer_code(dtype_codes[[dtype]])) check_in_range(value, dtype)

@@ -24,8 +24,6 @@ split.AnvilValue <- refused("split")
 na.omit.AnvilValue <- refused("na.omit")
 
 #' @export
-`[[<-.AnvilValue` <- function(x, ..., value) abort_anvil("argument", "`[[<-` is not defined for tensors.", "i Use `x[i] <- value`.")
-#' @export
 `$<-.AnvilValue` <- function(x, name, value) abort_anvil("argument", "A tensor has no fields to assign to.", "i Use `x[i] <- value` for its elements.")
 #' @export
 `length<-.AnvilValue` <- function(x, value) abort_anvil("argument", "The length of a tensor cannot change.", "i Use `x[1:n]` or `nv_pad()`.")

@@ -241,13 +241,13 @@ places_by_tensor <- function(index, sizes) {
 # does not count.
 arithmetic_runs <- function(index) {
   runs <- list()
-  at <- 1L
   steps <- diff(index)
+  changes <- c(which(diff(steps) != 0L), length(steps)) # the last step of each stretch
+  at <- 1L
   while (at <= length(index)) {
-    end <- at
-    step <- if (at < length(index) && steps[at] != 0L) steps[at] else 1L
-    while (end < length(index) && steps[end] == step) end <- end + 1L
-    runs[[length(runs) + 1L]] <- list(first = index[at], size = end - at + 1L, step = step)
+    step <- if (at < length(index)) steps[at] else 0L
+    end <- if (step == 0L) at else changes[match(TRUE, changes >= at)] + 1L
+    runs[[length(runs) + 1L]] <- list(first = index[at], size = end - at + 1L, step = if (step == 0L) 1L else step)
     at <- end + 1L
   }
   runs

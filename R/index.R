@@ -18,7 +18,7 @@
 #' * an integer tensor with one dimension: these elements, possibly repeated;
 #' * in assignments, a `bool` tensor as long as the dimension, a mask: the elements where it is `TRUE`.
 #'
-#' `x[[i, j]]` takes one element.
+#' `x[[i, j]]` takes or assigns one element.
 #'
 #' One index may also stand for all dimensions: a matrix of numbers or an integer tensor with one column for
 #' each dimension, whose rows are the places of single elements; a logical array of the shape of `x`, and in assignments a

@@ -80,12 +80,18 @@ by_places <- function(f) {
 }
 
 statistical_verbs <- function() {
-  extreme_place <- function(f, least) function(x) f(as_line(without_nan(x, least, TRUE)))
+  # of numbers: a NaN takes no part, also where all numbers are as large as what takes its place
+  extreme_place <- function(place, extreme, least) {
+    function(x) {
+      x <- as_line(x)
+      if (is_float_code(type_tag(x)[1L])) nv_argmax(nv_convert(x == extreme(without_nan(x, least, TRUE)), "i32")) else place(x)
+    }
+  }
   list(
     rowSums = masked(nv_row_sums, is = c("AnvilValue", "AnvilSparse")), colSums = masked(nv_col_sums, is = c("AnvilValue", "AnvilSparse")), rowMeans = masked(nv_row_means), colMeans = masked(nv_col_means),
     sweep = masked(function(x, MARGIN, STATS, FUN = "-", ...) nv_sweep(x, MARGIN, STATS, FUN, ...), at = c("x", "STATS")),
     marginSums = masked(margin_sums), margin.table = masked(margin_sums), proportions = masked(margin_shares), prop.table = masked(margin_shares),
-    which.max = masked(extreme_place(nv_argmax, -Inf)), which.min = masked(extreme_place(nv_argmin, Inf)),
+    which.max = masked(extreme_place(nv_argmax, nv_reduce_max, -Inf)), which.min = masked(extreme_place(nv_argmin, nv_reduce_min, Inf)),
     order = masked(function(..., na.last = TRUE, decreasing = FALSE) {
       only(na.last, TRUE, "order")
       do.call(nv_order, c(lapply(list(...), function(x) as_line(as_vector(x, "..."))), list(decreasing = decreasing)))

@@ -52,10 +52,20 @@ field_hint <- function(name) {
     return(`$.AnvilValue`(x, i))
   }
   element <- nv_subset(x, i, ...)
-  if (length(element) != 1L || ...length() + 1L != rank_of(x)) {
-    abort_anvil("index", "`[[` takes one element: one number for each dimension.", c(sprintf("x `x` has shape %s.", shape2string(sizes_of(x))), "i Use `[`."))
-  }
+  if (length(element) != 1L || ...length() + 1L != rank_of(x)) takes_one_element(x)
   nv_reshape(element, integer())
+}
+
+#' @export
+`[[<-.AnvilValue` <- function(x, ..., value) {
+  is_place <- function(i) if (is_value(i)) rank_of(i) == 0L else is.numeric(i) && length(i) == 1L && isTRUE(i >= 1)
+  if (...length() != rank_of(x) || !all(vapply(list(...), is_place, NA))) takes_one_element(x)
+  if (length(value) != 1L) abort_anvil("index", "`value` must be one element.", got_value(value))
+  nv_subset_assign(x, ..., value = if (is_value(value)) nv_reshape(value, integer()) else value)
+}
+
+takes_one_element <- function(x) {
+  abort_anvil("index", "`[[` takes one element: one number for each dimension.", c(sprintf("x `x` has shape %s.", shape2string(sizes_of(x))), "i Use `[`."))
 }
 
 # Types first: numbers are compared where they can be equal.

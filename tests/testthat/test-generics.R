@@ -68,7 +68,6 @@ test_that("generic functions without a meaning for tensors say what to use", {
   expect_identical(ifelse(as.logical(v > 1), 1, 0), c(1, 0, 1))
   expect_error(names(v) <- c("a", "b", "c"), "no names", class = "anvil_error_argument")
   expect_error(length(v) <- 2, "length", class = "anvil_error_argument")
-  expect_error(v[[1]] <- 2, class = "anvil_error_argument")
   expect_error(v$a <- 2, class = "anvil_error_argument")
 })
 
@@ -100,4 +99,24 @@ test_that("a number counts as a vector of one element", {
     expect_identical(as.double(f(s)), 2)
   }
   expect_identical(as.double(diff(s)), double())
+})
+
+test_that("[[<- assigns one element", {
+  v <- f64(c(1, 2, 3))
+  v[[2]] <- 5
+  expect_identical(as.double(v), c(1, 5, 3))
+  m <- nv_tensor(matrix(1:6, 2))
+  m[[2, 3]] <- nv_tensor(9L)
+  expect_identical(as_array(m), matrix(c(1:5, 9L), 2))
+  slope <- gradient(function(x) {
+    x[[nv_scalar(1L)]] <- 0
+    sum(x * x)
+  })
+  expect_identical(as.double(slope(f64(c(1, 2, 3)))[[1L]]), c(0, 4, 6))
+  expect_snapshot(error = TRUE, {
+    v[[1:2]] <- 1
+    m[[1]] <- 1L
+    v[[-1]] <- 1
+    v[[1]] <- c(1, 2)
+  })
 })

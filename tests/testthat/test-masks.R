@@ -153,3 +153,13 @@ test_that("a mask is made when it is first called", {
   ))
   expect_identical(found, c(FALSE, TRUE))
 })
+
+test_that("places of extremes are those of numbers", {
+  which.max <- masks()$which.max
+  which.min <- masks()$which.min
+  expect_identical(as.integer(which.min(f64(c(NaN, NaN, Inf)))), 3L)
+  expect_identical(as.integer(jit(function(x) which.max(x))(f64(c(NaN, -Inf, NaN)))), 2L)
+  expect_identical(as.integer(which.max(f64(c(NaN, 2, 2)))), 2L)
+  expect_identical(as.integer(which.max(f64(c(NaN, NaN)))), 1L)
+  expect_identical(as.integer(which.min(nv_tensor(c(3L, 1L, 1L)))), 2L)
+})

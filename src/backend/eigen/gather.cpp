@@ -1,5 +1,6 @@
 // Gather and scatter: the place of every element by its definition, one after the other.
 #include <algorithm>
+#include <type_traits>
 
 #include "backend/eigen/kernels.h"
 #include "backend/eigen/odometer.h"
@@ -15,17 +16,21 @@ using Place = std::vector<int64_t>;
 // Index components; what has no room in an i64 is its largest number.
 std::vector<int64_t> positions(const Tensor& indices) {
   std::vector<int64_t> list(static_cast<size_t>(elements(indices.type.shape)));
-  for (size_t k = 0; k < list.size(); ++k) {
-    worked(5);
-    Scalar x = element(indices, static_cast<int64_t>(k));
-    bool large = indices.type.dtype == DType::ui64 && x.as<uint64_t>() > uint64_t(INT64_MAX);
-    list[k] = large ? INT64_MAX : x.as<int64_t>();
-  }
+  visit(indices.type.dtype, [&]<class T>() {
+    const T* const x = indices.as<T>();
+    in_pieces(static_cast<int64_t>(list.size()), 1, [&](int64_t first, int64_t end) {
+      for (auto k = static_cast<size_t>(first); k < static_cast<size_t>(end); ++k) {
+        if constexpr (std::is_same_v<T, uint64_t>)
+          list[k] = static_cast<int64_t>(std::min<uint64_t>(x[k], INT64_MAX));
+        else
+          list[k] = static_cast<int64_t>(x[k]);
+      }
+    });
+  });
   return list;
 }
 
-// The windows of a call: f(position of an element of the windows, start, offset), where start
-// has the index of its step in the dimensions of `map` and offset the rest.
+// The windows of a call, one for each step through the indices.
 class Windows {
  public:
   Windows(Layout layout, const Shape& operand, const Tensor& indices, const Shape& windows)
@@ -34,54 +39,71 @@ class Windows {
         shape_(windows),
         indices_(positions(indices)),
         strides_(strides(indices.type.shape)),
-        window_strides_(strides(windows)) {}
+        window_strides_(strides(windows)),
+        sizes_(layout_.window_sizes(windows, rank_)) {
+    if (elements(shape_) > 0) add_elements(strides(operand));
+  }
 
-  // Steps in row-major order, the elements of each window together.
+  // An element of every window: how far from the first one it is in the tensor of windows and in the operand, and
+  // where in each dimension of that.
+  struct Element {
+    int64_t in_windows, in_operand;
+    Place at;
+  };
+  const std::vector<Element>& window() const { return window_; }
+  const Shape& sizes() const { return sizes_; }  // in the dimensions of the operand
+
+  // f(position of the first element in the tensor of windows, start in the operand), steps in row-major order.
   template <class F>
   void each(F f) const {
     if (elements(shape_) == 0) return;
-    const auto& window = layout_.dims.window;
-    primitives::Ints order = layout_.steps;  // slowest first
-    order.insert(order.end(), window.begin(), window.end());
-    std::reverse(order.begin(), order.end());
-    Shape turned = primitives::take(shape_, order);
-    Place at(order.size(), 0), element(order.size());
+    const primitives::Ints order(layout_.steps.rbegin(), layout_.steps.rend());  // fastest first
+    const Shape turned = primitives::take(shape_, order);
+    Place at(order.size(), 0), start(rank_, 0);
     do {
-      int64_t position = 0;
-      for (size_t k = 0; k < order.size(); ++k) {
-        element[static_cast<size_t>(order[k])] = at[k];
+      int64_t position = 0, first = 0;
+      for (size_t k = 0, last = order.size() - 1; k < order.size(); ++k) {
         position += at[k] * window_strides_[static_cast<size_t>(order[k])];
+        first += at[k] * strides_[static_cast<size_t>(layout_.indices_steps[last - k])];
       }
-      f(position, start(element), offset(element));
-      worked(200);
+      const int64_t step = layout_.vectors ? strides_[static_cast<size_t>(layout_.dims.vector)] : 0;
+      for (size_t k = 0; k < layout_.dims.map.size(); ++k)
+        start[static_cast<size_t>(layout_.dims.map[k])] =
+            indices_[static_cast<size_t>(first + static_cast<int64_t>(k) * step)];
+      for (size_t k = 0; k < layout_.dims.batch.size(); ++k) {
+        const auto of_batch = std::find(order.begin(), order.end(), layout_.batch_step(k)) - order.begin();
+        start[static_cast<size_t>(layout_.dims.batch[k])] = at[static_cast<size_t>(of_batch)];
+      }
+      f(position, start);
+      worked(20 + static_cast<int64_t>(window_.size()));
     } while (next_index(at, turned));
   }
 
  private:
-  Place start(const Place& element) const {
-    Place at(rank_, 0);
-    int64_t first = 0;
-    for (size_t k = 0; k < layout_.steps.size(); ++k)
-      first += element[static_cast<size_t>(layout_.steps[k])] * strides_[static_cast<size_t>(layout_.indices_steps[k])];
-    int64_t step = layout_.vectors ? strides_[static_cast<size_t>(layout_.dims.vector)] : 0;
-    for (size_t k = 0; k < layout_.dims.map.size(); ++k)
-      at[static_cast<size_t>(layout_.dims.map[k])] =
-          indices_[static_cast<size_t>(first + static_cast<int64_t>(k) * step)];
-    return at;
-  }
-  Place offset(const Place& element) const {
-    Place at(rank_, 0);
-    for (size_t k = 0; k < layout_.sliced.size(); ++k)
-      at[static_cast<size_t>(layout_.sliced[k])] = element[static_cast<size_t>(layout_.dims.window[k])];
-    for (size_t k = 0; k < layout_.dims.batch.size(); ++k)
-      at[static_cast<size_t>(layout_.dims.batch[k])] = element[static_cast<size_t>(layout_.batch_step(k))];
-    return at;
+  // In row-major order as well.
+  void add_elements(const std::vector<int64_t>& operand_strides) {
+    const primitives::Ints order(layout_.dims.window.rbegin(), layout_.dims.window.rend());
+    const Shape turned = primitives::take(shape_, order);
+    Place at(order.size(), 0);
+    do {
+      Element e{0, 0, Place(rank_, 0)};
+      for (size_t k = 0, last = order.size() - 1; k < order.size(); ++k) {
+        const auto d = static_cast<size_t>(layout_.sliced[last - k]);
+        e.in_windows += at[k] * window_strides_[static_cast<size_t>(order[k])];
+        e.in_operand += at[k] * operand_strides[d];
+        e.at[d] = at[k];
+      }
+      window_.push_back(std::move(e));
+      worked(50);
+    } while (next_index(at, turned));
   }
 
   Layout layout_;
   size_t rank_;
   Shape shape_;
   std::vector<int64_t> indices_, strides_, window_strides_;
+  Shape sizes_;
+  std::vector<Element> window_;
 };
 
 Tensors gather(const Call& call, const Tensors& in) {
@@ -89,12 +111,17 @@ Tensors gather(const Call& call, const Tensors& in) {
   const Shape &shape = in[0].type.shape, &slices = call.params.ints("slice_sizes");
   if (elements(shape) == 0) return {graph::full(out.type, 0)};  // nothing to read
   Layout layout(index_dims(call.params, primitives::of_gather), shape, in[1].type.shape);
-  auto steps = strides(shape);
-  Windows(layout, shape, in[1], out.type.shape).each([&](int64_t to, const Place& start, const Place& offset) {
-    int64_t from = 0;
-    for (size_t d = 0; d < shape.size(); ++d)
-      from += steps[d] * (offset[d] + std::clamp<int64_t>(start[d], 0, shape[d] - std::max<int64_t>(slices[d], 1)));
-    set_element(out, to, element(in[0], from));
+  const auto steps = strides(shape);
+  const Windows windows(layout, shape, in[1], out.type.shape);
+  visit_bits(size_of(out.type.dtype), [&]<class Bits>() {
+    const auto* const from = static_cast<const Bits*>(in[0].data.get());
+    auto* const to = static_cast<Bits*>(out.data.get());
+    windows.each([&](int64_t position, const Place& start) {
+      int64_t first = 0;
+      for (size_t d = 0; d < shape.size(); ++d)
+        first += steps[d] * std::clamp<int64_t>(start[d], 0, shape[d] - std::max<int64_t>(slices[d], 1));
+      for (const auto& e : windows.window()) to[position + e.in_windows] = from[first + e.in_operand];
+    });
   });
   return {out};
 }
@@ -103,28 +130,36 @@ struct Update {
   int64_t from, to;
 };
 // Updates inside the input, each with its place, in order.
-std::vector<Update> updates_inside(const Layout& layout, const Shape& shape, const Tensor& indices,
-                                   const Shape& windows) {
+std::vector<Update> updates_inside(const Windows& windows, const Shape& shape) {
   std::vector<Update> list;
-  auto steps = strides(shape);
-  Windows(layout, shape, indices, windows).each([&](int64_t from, const Place& start, const Place& offset) {
-    int64_t to = 0;
-    for (size_t d = 0; d < shape.size(); ++d) {
-      if (start[d] < -offset[d] || start[d] >= shape[d] - offset[d]) return;
-      to += steps[d] * (start[d] + offset[d]);
+  const auto steps = strides(shape);
+  windows.each([&](int64_t position, const Place& start) {
+    bool whole = true;
+    int64_t first = 0;
+    for (size_t d = 0; d < shape.size(); ++d)
+      whole = whole && start[d] >= 0 && start[d] <= shape[d] - windows.sizes()[d];
+    const auto inside = [&](const Place& at) {
+      for (size_t d = 0; d < shape.size(); ++d)
+        if (start[d] < -at[d] || start[d] >= shape[d] - at[d]) return false;
+      return true;
+    };
+    for (const auto& e : windows.window()) {
+      if (!whole && !inside(e.at)) continue;
+      first = e.in_operand;
+      for (size_t d = 0; d < shape.size(); ++d) first += steps[d] * start[d];
+      list.push_back({position + e.in_windows, first});
     }
-    list.push_back({from, to});
   });
   return list;
 }
 
 // The region takes tensors: in each round the first waiting update of every place.
-std::vector<std::vector<Update>> rounds(const std::vector<Update>& updates) {
+std::vector<std::vector<Update>> rounds(const std::vector<Update>& updates, int64_t places) {
   std::vector<std::vector<Update>> list;
-  std::unordered_map<int64_t, size_t> done;  // at each place
+  std::vector<uint32_t> done(static_cast<size_t>(places), 0);
   for (const Update& u : updates) {
-    worked(100);
-    size_t round = done[u.to]++;
+    worked(5);
+    const size_t round = done[static_cast<size_t>(u.to)]++;
     if (round == list.size()) list.emplace_back();
     list[round].push_back(u);
   }
@@ -137,6 +172,18 @@ Tensor copied(const Tensor& t) {
   return copy;
 }
 
+// to[target(i)] = from[source(i)] for i < n
+template <class S, class T>
+void move(int64_t n, const Tensor& from, S source, const Tensor& to, T target) {
+  visit_bits(size_of(from.type.dtype), [&]<class Bits>() {
+    const auto* const in = static_cast<const Bits*>(from.data.get());
+    auto* const out = static_cast<Bits*>(to.data.get());
+    in_pieces(n, 2, [&](int64_t first, int64_t end) {
+      for (int64_t i = first; i < end; ++i) out[target(i)] = in[source(i)];
+    });
+  });
+}
+
 Tensors scatter(const Call& call, const Tensors& in, const Region& apply) {
   size_t n = primitives::inputs_of_scatter(in.size());
   const Shape& shape = in[0].type.shape;
@@ -144,24 +191,23 @@ Tensors scatter(const Call& call, const Tensors& in, const Region& apply) {
   Tensors out;
   for (size_t k = 0; k < n; ++k) out.push_back(copied(in[k]));
   const graph::Graph& region = *call.params.graph("update_computation");
-  for (const auto& round : rounds(updates_inside(layout, shape, in[n], in[n + 1].type.shape))) {
+  const Windows windows(layout, shape, in[n], in[n + 1].type.shape);
+  const auto itself = [](int64_t i) { return i; };
+  for (const auto& round : rounds(updates_inside(windows, shape), elements(shape))) {
     auto count = static_cast<int64_t>(round.size());
+    const auto place = [&](int64_t i) { return round[static_cast<size_t>(i)].to; };
+    const auto update = [&](int64_t i) { return round[static_cast<size_t>(i)].from; };
     Tensors arguments;
     for (size_t k = 0; k < 2 * n; ++k) {
       const Tensor& from = k < n ? out[k] : in[k + 1];
       arguments.push_back(graph::allocate({from.type.dtype, {count}}));
-      for (int64_t i = 0; i < count; ++i) {
-        worked(10);
-        const Update& u = round[static_cast<size_t>(i)];
-        set_element(arguments[k], i, element(from, k < n ? u.to : u.from));
-      }
+      if (k < n)
+        move(count, from, place, arguments[k], itself);
+      else
+        move(count, from, update, arguments[k], itself);
     }
     Tensors fresh = apply(region, arguments);
-    for (size_t k = 0; k < n; ++k)
-      for (int64_t i = 0; i < count; ++i) {
-        worked(10);
-        set_element(out[k], round[static_cast<size_t>(i)].to, element(fresh[k], i));
-      }
+    for (size_t k = 0; k < n; ++k) move(count, fresh[k], itself, out[k], place);
   }
   return out;
 }

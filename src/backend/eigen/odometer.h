@@ -49,20 +49,25 @@ void walk(const Shape& box, const View& a, const View& b, F&& visit) {
   }
 }
 
+// f with the type of bits that moves elements of a size.
+template <class F>
+void visit_bits(size_t size, F&& f) {
+  switch (size) {
+    case 1: return f.template operator()<uint8_t>();
+    case 2: return f.template operator()<uint16_t>();
+    case 4: return f.template operator()<uint32_t>();
+    default: return f.template operator()<uint64_t>();
+  }
+}
+
 // Copies a box of elements of one size from one strided tensor to another.
 inline void copy_box(const Shape& box, const void* from, const View& source, void* to, const View& target,
                      size_t size) {
-  auto copy = [&]<class Bits>(Bits) {
+  visit_bits(size, [&]<class Bits>() {
     auto in = static_cast<const Bits*>(from);
     auto out = static_cast<Bits*>(to);
     walk(box, source, target, [&](int64_t i, int64_t o) { out[o] = in[i]; });
-  };
-  switch (size) {
-    case 1: return copy(uint8_t());
-    case 2: return copy(uint16_t());
-    case 4: return copy(uint32_t());
-    default: return copy(uint64_t());
-  }
+  });
 }
 inline void copy_box(const Shape& box, const graph::Tensor& from, const View& source, const graph::Tensor& to,
                      const View& target) {
