@@ -206,7 +206,7 @@ start_of <- function(problem, programs, box) {
   wrong <- which(!is.finite(as.double(at$gradient)))
   if (!is.finite(value) || length(wrong)) {
     abort_anvil("argument", "`f` and its gradient must be finite at `start`.", c(
-      sprintf("x The value is %s.", format(value)),
+      sprintf("x The value is %s.", if (is.na(value)) "NaN" else format(value)),
       if (is.na(value) && length(problem$data$tensors)) "i Missing values among the data do this, too.",
       if (is.finite(value)) sprintf("x The derivative by `%s` is not finite.", names(par)[wrong[1L]])
     ))
