@@ -1,11 +1,10 @@
 // Contractions: sums of products of two arrays in any layout, C[batch, row, column] = sum of
-// A[batch, row, depth] * B[batch, depth, column], each also times a weight [batch, depth] as in X'WX. Blocks of A and B are packed so that an inner
-// kernel, which keeps a tile of C in registers, reads both in order (Goto and van de Geijn, Anatomy
-// of high-performance matrix multiplication, 2008); what lies as the kernel wants it is read where it
-// is, if few tiles would use the copy or the second cache holds all of it: columns of B that lie together or whose
-// depth does, rows of A that do. Threads
-// share the tiles of C; the order of each sum is fixed, so that the numbers are the same for any number of them.
-// Few lines with few others over a long depth that lies together are multiplied where they are (dots.h).
+// A[batch, row, depth] * B[batch, depth, column], each also times a weight [batch, depth] as in X'WX. Blocks of A and B
+// are packed so that an inner kernel, which keeps a tile of C in registers, reads both in order (Goto and van de Geijn,
+// Anatomy of high-performance matrix multiplication, 2008). What the kernel can read as well where it is stays there, if
+// copies would be used a few times only or caches hold it: rows of A that lie together, columns of B that do or whose
+// depth does. Threads share the tiles of C; the order of each sum is fixed, so that the numbers are the same for any
+// number of them. Few lines with few others over a long depth that lies together are multiplied where they are (dots.h).
 // Small floats become floats as they are packed; sums of theirs are complete before they are rounded. Weights come in
 // when an operand, whichever, is packed, or into a copy of a block of its lines.
 #pragma once
