@@ -8,7 +8,7 @@
 #'
 #' * nothing: the whole dimension;
 #' * a number: the dimension disappears, unless `drop = FALSE`;
-#' * a range written as `a:b` or `seq_len(n)`, or as [nv_seq()]; it may count down;
+#' * a range written as `a:b`, which may count down, as `seq_len(n)` or as [nv_seq()];
 #' * `c(1, 3)`, `array(i)` or `list(1, 3)`: these elements in this order, possibly repeated. A vector `i` that happens
 #'   to have one element is a number, as in R; `array(i)` always keeps the dimension;
 #' * a logical vector as long as the dimension: the elements where it is `TRUE`;

@@ -19,7 +19,8 @@
 #'   and types of `init`, and what is stacked, a tensor, a nested list of them, or `NULL`; `x` is `NULL` without
 #'   `xs`. For `nv_fori()` a function `(i, state)` that returns the next state; `i` is an `i32` scalar.
 #' @param steps How many steps there are, where `xs` does not say it.
-#' @param reverse Whether to go from the last element to the first. Results stay in the order of the elements.
+#' @param reverse Whether to go from the last element to the first: then `nv_associative_scan()` gives `f(x[n], x[n-1])` and
+#'   so on. Results stay in the order of the elements.
 #' @param checkpoint As for [nv_while()].
 #' @param from,to The first and the last whole number: numbers, or `i32` scalars. There is no step where `to` is less.
 #' @param f For `nv_map()` a function of an element of `xs` that returns tensors; for `nv_associative_scan()` a function
@@ -133,7 +134,7 @@ nv_associative_scan <- function(xs, f, dims = 1L, reverse = FALSE) {
     flatten(made)
   }
   turn <- function(leaves) if (reverse) lapply(leaves, nvl_reverse, dims = dim) else leaves
-  unflatten(xs$tree, turn(scan_pairs(turn(xs$leaves), if (reverse) function(a, b) joined(b, a) else joined, dim)))
+  unflatten(xs$tree, turn(scan_pairs(turn(xs$leaves), joined, dim)))
 }
 
 # --- nv_scan() ---------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "r_descriptor.h"
 #include "r_jit.h"
 
 namespace anvil::r {
@@ -171,6 +172,7 @@ std::string Arguments::path() const {
 }
 
 void Arguments::wrong(SEXP x) const {
+  if (class_of(x) == Class::graph_box) unboxed(x);  // an error, where its trace has ended
   std::vector<std::string> details = {"x Got " + describe(x) + "."};
   std::string argument = CHAR(path_[0].first);
   if (is_data(x) || Rf_inherits(x, "ts"))

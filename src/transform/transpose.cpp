@@ -81,7 +81,8 @@ void transpose_reverse(ForwardStep& step, const ValueList& residuals) {
   const size_t n = step.call.inputs.size();
   const ValueList& outputs = step.call.outputs;
   Rule rule{step.call, "There is no forward derivative of",
-            "x It follows from the backward rule only where that is linear in the gradients of the outputs."};
+            "x It follows from the backward rule only where that is linear in the gradients of the outputs, which no "
+            "test of a loop may read. `gradient()` of `gradient()` takes no forward derivative."};
   rule.symbols = symbols_for(outputs, [&](size_t k) { return is_float(outputs[k]->type.dtype); });
   ReverseStep back{rule.graph,   step.call,    rule.symbols,         {},
                    ValueList(n), ValueList(n), std::vector<bool>(n), residuals};

@@ -112,6 +112,16 @@ test_that("nv_associative_scan() combines the first 1, 2, ... elements", {
     expect_equal(c(both(recurrence, f64(a), f64(b))), y)
     expect_equal(c(both(function(x) nv_associative_scan(x, function(a, b) a + b, reverse = TRUE), f64(a))), rev(cumsum(rev(a))))
   }
+  # backwards, where the order matters
+  a <- f64(c(0.5, 2, 3))
+  b <- f64(c(1, 10, 100))
+  backwards <- nv_scan(nv_scalar(0, "f64"), list(a = a, b = b), function(y, x) {
+    y <- x$a * y + x$b
+    list(carry = y, out = y)
+  }, reverse = TRUE)$out
+  found <- both(function(a, b) nv_associative_scan(list(a = a, b = b), after, reverse = TRUE)$b, a, b)
+  expect_identical(c(found), c(106, 210, 100))
+  expect_identical(c(as_array(backwards)), c(found))
   # products of matrices, which lie along the last dimension
   m <- array(sin(1:12), c(2, 2, 3))
   products <- both(function(m) nv_associative_scan(m, function(a, b) a %*% b, dims = 3), f64(m))
