@@ -4,7 +4,8 @@
 #' that of what `f` is made of: since a formula is cheaper or more accurate, the solution of an equation has a derivative that
 #' does not go through the steps to it, or a gradient shall be clipped, reversed or passed straight through.
 #' `nv_custom_jvp(f, jvp)` does the same by a rule of forward mode. One rule is enough: each mode follows from the rule of the other, which
-#' has to be linear in what it is given. So [gradient()], [vjp()], [jvp()], [jacobian()] and [hessian()] all work.
+#' has to be linear in what it is given. So [gradient()], [vjp()], [jvp()], [jacobian()] and [hessian()] all work. A loop that goes on until
+#' what it was given no longer changes is not linear: it has the mode that it was written for, and [jacobian()] and [hessian()] take that.
 #'
 #' A rule is recorded like any other code, whenever a derivative is taken. So derivatives of derivatives are those of the
 #' rule, and it may use what it likes: loops, and other functions of this kind. In [vectorize()] `f` and its rule are batched as they are made.

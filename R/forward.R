@@ -12,7 +12,7 @@
 #' Forward mode takes the time of a few calls of `f` for one direction, whatever the number of results, and
 #' keeps nothing: memory does not grow with the steps of an [nv_while()]. Reverse mode takes the time of a few
 #' calls for one result, whatever the number of arguments. `jacobian()` takes the mode that needs fewer of
-#' them. All of them work through [nv_if()] and [nv_while()], outside and inside of [jit()], and compose with
+#' them, or the one that there is. All of them work through [nv_if()] and [nv_while()], outside and inside of [jit()], and compose with
 #' each other and with [gradient()] to any order. Both modes take the same derivative at kinks, see
 #' [gradient()].
 #'

@@ -5,10 +5,17 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "graph/graph.h"
 #include "primitives/vocabulary/primitive.h"
 
 namespace anvil::transform {
+
+// A primitive has a rule for one mode only, from which nothing follows for the other, as it is not linear in what it
+// moves along.
+struct NotLinear : Error {
+  using Error::Error;
+};
 
 // `wrt` marks the inputs to differentiate by, floats (Error("gradient") otherwise). The inputs of the new
 // graph are those of `graph`, then one tangent for each marked one, of its type. Its outputs are those of

@@ -136,13 +136,24 @@ void check_floats(const Graph& g) {
                   {"x Got dtype " + std::string(name(v->type.dtype)) + "."});
 }
 
+// In forward mode if `by_columns`, else in reverse mode; in the other one where a primitive has no derivative in that.
+GraphPtr in_a_mode(bool& by_columns, const Graph& graph, const std::vector<bool>& wrt) {
+  const auto derivative = [&] { return by_columns ? jvp(graph, wrt) : vjp(graph, wrt); };
+  try {
+    return derivative();
+  } catch (const NotLinear&) {
+    by_columns = !by_columns;
+  }
+  return derivative();
+}
+
 }  // namespace
 
 GraphPtr jacobian(const Graph& graph, const std::vector<bool>& wrt) {
   const ValueList inputs = marked_inputs(graph, wrt);
   check_floats(graph);
-  const bool by_columns = size_of_all(inputs) <= size_of_all(graph.outputs);
-  const GraphPtr g = by_columns ? jvp(graph, wrt) : vjp(graph, wrt);
+  bool by_columns = size_of_all(inputs) <= size_of_all(graph.outputs);
+  const GraphPtr g = in_a_mode(by_columns, graph, wrt);
   const ValueList directions = values_from(g->inputs, graph.inputs.size());
   const Linear linear = split(*g, directions, values_from(g->outputs, graph.outputs.size()));
   auto to = std::make_shared<Graph>(linear.before);

@@ -9,6 +9,7 @@
 // forward rule, which maps t to Jt, gives J'g likewise.
 #include <functional>
 
+#include "transform/forward.h"
 #include "transform/needed.h"
 #include "transform/pushforward.h"
 #include "transform/reverse.h"
@@ -47,7 +48,7 @@ void check_reads_no(const ValueList& symbols, const Graph& part, const Rule& rul
   collect_reads(part, read);
   for (const ValuePtr& v : symbols)
     if (v && read.count(v.get()) != 0)
-      throw Error("gradient", rule.missing + (" `" + rule.call.primitive->name) + "`.", {rule.why});
+      throw NotLinear("gradient", rule.missing + (" `" + rule.call.primitive->name) + "`.", {rule.why});
 }
 
 ValueList Rule::transposed(const ValueList& given, Graph& to) {
@@ -82,7 +83,7 @@ void transpose_reverse(ForwardStep& step, const ValueList& residuals) {
   const ValueList& outputs = step.call.outputs;
   Rule rule{step.call, "There is no forward derivative of",
             "x It follows from the backward rule only where that is linear in the gradients of the outputs, which no "
-            "test of a loop may read. `gradient()` of `gradient()` takes no forward derivative."};
+            "test of a loop may read."};
   rule.symbols = symbols_for(outputs, [&](size_t k) { return is_float(outputs[k]->type.dtype); });
   ReverseStep back{rule.graph,   step.call,    rule.symbols,         {},
                    ValueList(n), ValueList(n), std::vector<bool>(n), residuals};

@@ -268,3 +268,26 @@ test_that("rules of registered primitives follow the same mechanism", {
   }
   expect_error(jit(gradient(lost))(x3), "derivative would be lost", class = "anvil_error_gradient")
 })
+
+test_that("Jacobians take the mode that a rule has", {
+  # a fixed point, whose rule goes on until nothing changes: not linear in the gradients
+  g <- function(a, x) 0.5 * tanh(a * x) + a
+  fixed_point <- nv_custom_gradient(
+    function(a) nv_fori(1L, 60L, a, function(i, x) g(a, x)),
+    function(inputs, outputs, grads) {
+      back <- vjp(g)
+      u <- nv_while(list(u = grads, change = nv_scalar(1, "f64")), function(u, change) change > 1e-14, function(u, change) {
+        new <- grads + back(list(inputs$a, outputs), u)$cotangents$x
+        list(u = new, change = nv_reduce_max(abs(new - u)))
+      })$u
+      list(back(list(inputs$a, outputs), u)$cotangents$a)
+    }
+  )
+  f <- function(a) sum(fixed_point(a)^2)
+  plain <- function(a) sum(nv_fori(1L, 60L, a, function(i, x) g(a, x))^2)
+  a <- f64(c(0.3, 0.6))
+  expected <- as_array(hessian(plain)(a)$a$a)
+  expect_equal(as_array(hessian(f)(a)$a$a), expected, tolerance = 1e-10)
+  expect_equal(as_array(jit(hessian(f))(a)$a$a), expected, tolerance = 1e-10)
+  expect_error(hvp(f)(list(a), list(a)), "no forward derivative", class = "anvil_error_gradient")
+})
