@@ -21,6 +21,7 @@ constexpr double in_loops_of_vectors = 2.3;          // where the elements of a 
 constexpr double in_loops_of_batch = 4;              // where they are not
 constexpr double in_loops_of_windows = 1.3;          // where windows overlap, which blocks would copy, along memory
 constexpr double in_loops_of_deep_windows = 5;       // across it, or where a few lines of the depth fill the cache
+constexpr int64_t many_for_windows = 32;  // columns: for fewer, loops are as fast as blocks that read in place
 constexpr double pack_together = 8, pack_across = 12, pack_batch = 20, pack_alone = 40;  // one element
 constexpr double pack_widened = 16;                                                      // at least, of a small float
 constexpr double store_row = 16, store_alone = 20, store_batch = 28;                     // one sum
@@ -43,7 +44,9 @@ double cost_packed(const ProductShape& s, const Tile& tile) {
                              of_other * std::min(s.depth, product::depth_block) * s.element_bytes);
   };
   if (s.rows_of_a_together)
-    a = s.rows >= tile.rows && in_place(s.rows, s.columns, tile.columns) ? 0 : pack_together;
+    a = (one_step || s.columns >= many_for_windows) && s.rows >= tile.rows && in_place(s.rows, s.columns, tile.columns)
+            ? 0
+            : pack_together;
   else if (s.depth_of_a_together)
     a = pack_across;
   if (s.b_together) {
