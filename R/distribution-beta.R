@@ -148,7 +148,7 @@ nv_df <- function(x, df1, df2, log = FALSE) {
   ratio <- df1 / df2
   inner <- nv_ifelse(given$x == 0, 1, given$x)
   part <- odds_share(inner * ratio)
-  at_zero <- nv_ifelse(a < 1, Inf, nv_ifelse(a == 1, -(b + 1) * nv_log1p(ratio * given$x), -Inf))
+  at_zero <- power_at_zero(a, -(b + 1) * nv_log1p(ratio * given$x))
   inside <- largest_beta_weight(a, b) + beta_factor(a, a + b, part$x, nv_log(part$x)) - poisson_deviance(b, (a + b) * part$y)
   log_density <- nv_ifelse(given$x == 0, at_zero, inside + nv_log(part$y) + nv_log(ratio))
   density_of(log_density, given$x < 0 | given$x == Inf, a > 0 & b > 0, log)
@@ -198,7 +198,7 @@ log_beta_function <- function(a, b) -a * nv_log1p(b / a) - b * nv_log1p(a / b) -
 
 log_beta_density <- function(a, b, x) {
   y <- 1 - x
-  end <- function(a, b, x) nv_ifelse(a < 1, Inf, nv_ifelse(a == 1, nv_log(b) + (b - 1) * nv_log1p(-x), -Inf))
+  end <- function(a, b, x) power_at_zero(a, nv_log(b) + (b - 1) * nv_log1p(-x))
   inside <- largest_beta_weight(a, b) + beta_factor(a, a + b, x, nv_log(x)) + beta_factor(b, a + b, y, nv_log1p(-x))
   nv_ifelse(x == 0, end(a, b, x), nv_ifelse(y == 0, end(b, a, y), inside))
 }
@@ -279,5 +279,5 @@ beta_quantile <- function(tails, a, b, start = NaN) {
 most_log_odds <- function(a, b, log_probability) {
   t <- log(2) - log_probability
   least_of_b <- b - nv_sqrt(2 * b * t)
-  nv_ifelse(least_of_b > 0, nv_log(a + nv_sqrt(2 * a * t) + t) - nv_log(least_of_b), Inf)
+  nv_ifelse(least_of_b > 0, nv_log(most_of_gamma(a, t)) - nv_log(least_of_b), Inf)
 }

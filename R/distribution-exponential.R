@@ -50,7 +50,7 @@ nv_dweibull <- function(x, shape, scale = 1, log = FALSE) {
   given <- as_floats(x = x, shape = shape, scale = scale)
   shape <- given$shape
   z <- nv_ifelse(given$x < 0, 0, given$x) / given$scale
-  at_zero <- nv_ifelse(shape < 1, Inf, nv_ifelse(shape == 1, -z, -Inf))
+  at_zero <- power_at_zero(shape, -z)
   inner <- nv_ifelse(z == 0, 1, z)
   log_power <- nv_ifelse(z == 0, at_zero, (shape - 1) * nv_log(inner) - nv_pow(inner, shape))
   log_density <- nv_log(shape / given$scale) + log_power

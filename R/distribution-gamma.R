@@ -80,7 +80,7 @@ log_gamma_weight <- function(a, x) nv_log(a) + log_poisson(a, x)
 
 # For small a by the definition: what cancels in the weight would be most of a logarithm near 0.
 log_gamma_density <- function(a, x) {
-  at_zero <- nv_ifelse(a < 1, Inf, nv_ifelse(a == 1, -x, -Inf))
+  at_zero <- power_at_zero(a, -x)
   inner <- nv_ifelse(x == 0, 1, x)
   log_x <- nv_log(inner)
   small <- a > 0 & a < 2
@@ -103,11 +103,10 @@ gamma_probability <- function(a, x, lower.tail, log.p, valid, before, beyond) {
 
 # The logarithm of a gamma variable has a logarithmically concave density, and so have its tails: from one side, Newton's
 # steps for the logarithm of a tail over log(x) do not pass the root. They start from Wilson and Hilferty's
-# approximation, within bounds of the quantile: x^a / Gamma(a + 1) is above the lower tail; for the other bound see
-# Laurent and Massart (2000, lemma 1).
+# approximation, within bounds of the quantile: x^a / Gamma(a + 1) is above the lower tail.
 gamma_quantile <- function(tails, a) {
   tail <- smaller_tail(tails)
-  most <- nv_log(a + nv_sqrt(-2 * a * tails$log_upper) - tails$log_upper)
+  most <- nv_log(most_of_gamma(a, -tails$log_upper))
   least <- (tails$log_lower + nv_lgamma(a + 1)) / a
   variance <- 1 / (9 * a)
   root <- 1 - variance + nv_sqrt(variance) * standard_quantile(tails)

@@ -159,6 +159,12 @@ smallest <- function(dtype) 2^(2 - 2^(dtype_sizes[[as.character(dtype)]]$exponen
 # cancel to many digits. Written by these two parts, they do not (Loader 2000, Fast and accurate computation of
 # binomial probabilities): log(m^k e^-m / k!) = -poisson_deviance(k, m) - factorial_rest(k).
 
+# The logarithm of a density at 0, next to which it is a power x^(a - 1); if a is 1 it is `level` there, with its slope.
+power_at_zero <- function(a, level) nv_ifelse(a < 1, Inf, nv_ifelse(a == 1, level, -Inf))
+
+# A gamma variable of shape a is larger with probability at most e^-t (Laurent and Massart 2000, lemma 1).
+most_of_gamma <- function(a, t) a + nv_sqrt(2 * a * t) + t
+
 # k log(k / m) + m - k >= 0.
 poisson_deviance <- function(k, m) {
   away <- k - m

@@ -84,7 +84,7 @@ statistical_verbs <- function() {
   extreme_place <- function(place, extreme, least) {
     function(x) {
       x <- as_line(x)
-      if (is_float_code(type_tag(x)[1L])) nv_argmax(nv_convert(x == extreme(without_nan(x, least, TRUE)), "i32")) else place(x)
+      if (is_float_code(type_tag(x)[1L])) nv_argmax(x == extreme(without_nan(x, least, TRUE))) else place(x)
     }
   }
   list(

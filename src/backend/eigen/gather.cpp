@@ -136,19 +136,19 @@ std::vector<Update> updates_inside(const Windows& windows, const Shape& shape) {
   windows.each([&](int64_t position, const Place& start) {
     bool whole = true;
     int64_t first = 0;
-    for (size_t d = 0; d < shape.size(); ++d)
-      whole = whole && start[d] >= 0 && start[d] <= shape[d] - windows.sizes()[d];
+    for (size_t d = 0; d < shape.size(); ++d) {
+      const int64_t size = windows.sizes()[d];
+      if (start[d] <= -size || start[d] >= shape[d]) return;
+      whole = whole && start[d] >= 0 && start[d] <= shape[d] - size;
+      first += steps[d] * start[d];
+    }
     const auto inside = [&](const Place& at) {
       for (size_t d = 0; d < shape.size(); ++d)
         if (start[d] < -at[d] || start[d] >= shape[d] - at[d]) return false;
       return true;
     };
-    for (const auto& e : windows.window()) {
-      if (!whole && !inside(e.at)) continue;
-      first = e.in_operand;
-      for (size_t d = 0; d < shape.size(); ++d) first += steps[d] * start[d];
-      list.push_back({position + e.in_windows, first});
-    }
+    for (const auto& e : windows.window())
+      if (whole || inside(e.at)) list.push_back({position + e.in_windows, first + e.in_operand});
   });
   return list;
 }
@@ -196,15 +196,12 @@ Tensors scatter(const Call& call, const Tensors& in, const Region& apply) {
   for (const auto& round : rounds(updates_inside(windows, shape), elements(shape))) {
     auto count = static_cast<int64_t>(round.size());
     const auto place = [&](int64_t i) { return round[static_cast<size_t>(i)].to; };
-    const auto update = [&](int64_t i) { return round[static_cast<size_t>(i)].from; };
     Tensors arguments;
     for (size_t k = 0; k < 2 * n; ++k) {
       const Tensor& from = k < n ? out[k] : in[k + 1];
       arguments.push_back(graph::allocate({from.type.dtype, {count}}));
-      if (k < n)
-        move(count, from, place, arguments[k], itself);
-      else
-        move(count, from, update, arguments[k], itself);
+      const auto source = [&](int64_t i) { return k < n ? place(i) : round[static_cast<size_t>(i)].from; };
+      move(count, from, source, arguments[k], itself);
     }
     Tensors fresh = apply(region, arguments);
     for (size_t k = 0; k < n; ++k) move(count, fresh[k], itself, out[k], place);

@@ -4,6 +4,7 @@
 #pragma once
 #include <cstring>
 
+#include "base/bits.h"
 #include "base/interrupt.h"
 #include "graph/tensor.h"
 
@@ -46,17 +47,6 @@ void walk(const Shape& box, const View& a, const View& b, F&& visit) {
       index[d] = 0;
     }
     if (d == box.size()) return;
-  }
-}
-
-// f with the type of bits that moves elements of a size.
-template <class F>
-void visit_bits(size_t size, F&& f) {
-  switch (size) {
-    case 1: return f.template operator()<uint8_t>();
-    case 2: return f.template operator()<uint16_t>();
-    case 4: return f.template operator()<uint32_t>();
-    default: return f.template operator()<uint64_t>();
   }
 }
 

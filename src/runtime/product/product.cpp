@@ -49,10 +49,9 @@ class Blocks {
     }
     if (!rounds()) choose_places();
     if (weighted) a_in_place_ = false;
-    for (int64_t p = 0; p < std::min(a_depth_.count, depth_block); ++p) {
-      packed_steps_.push_back(p * kernel_.rows);
-      if (a_depth_.at == nullptr) even_steps_.push_back(p * a_depth_.step);
-    }
+    const int64_t depth = std::min(a_depth_.count, depth_block);
+    packed_steps_ = even_steps(depth, kernel_.rows);
+    if (a_in_place_ && a_depth_.at == nullptr) even_steps_ = even_steps(depth, a_depth_.step);
     for (int64_t i = 0; i < m_.count; i += kernel_.rows) {
       const Places lines = m_.from(i, kernel_.rows);
       const bool half = lines.count <= kernel_.rows / 2;
@@ -63,7 +62,7 @@ class Blocks {
     for (int64_t j = 0; j < n_.count; j += kernel_.columns) {
       const Places lines = n_.from(j, kernel_.columns);
       const int64_t widths = panels(lines.count, kernel_.narrow), taken = widths * kernel_.narrow;
-      const bool packed = streams_b_ ? lines.count < taken || !even(lines) : b_step_ < 0 || lines.run(0) < taken;
+      const bool packed = streams_b_ ? spacing(lines, taken) < 0 : b_step_ < 0 || lines.run(0) < taken;
       columns_.push_back(
           {lines.count, taken, size_t(widths - 1), packed, spacing(c_columns_.from(j, kernel_.columns), lines.count)});
     }
@@ -231,8 +230,6 @@ class Blocks {
       if (at[i] - at[i - 1] != at[1] - at[0]) return -1;
     return count > 1 ? at[1] - at[0] : 0;
   }
-
-  static bool even(const Places& lines) { return !lines.at || spacing(lines, lines.count) >= 0; }
 
   // kernel(to, leading dimension, into): to C where it has the places of the tile, as a matrix of whole ones has.
   template <class F>

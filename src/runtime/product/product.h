@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "base/dtype.h"
 #include "runtime/elementary/instruction_sets.h"
@@ -52,6 +53,13 @@ constexpr int64_t least_run = 32;
 inline bool lanes_along_others(int64_t lines, int64_t others, int64_t depth, bool others_together) {
   constexpr int64_t large = 1 << 21;
   return others_together && lines >= 2 && lines <= (others * depth > large ? 48 : 8) && others > 4 * lines;
+}
+
+// The offsets of lines at even distances, as the kernels take them.
+inline std::vector<int64_t> even_steps(int64_t count, int64_t step) {
+  std::vector<int64_t> list(static_cast<size_t>(count));
+  for (int64_t p = 0; p < count; ++p) list[static_cast<size_t>(p)] = p * step;
+  return list;
 }
 
 // A matrix in memory: element (i, j) at data[i * row + j * column].

@@ -96,8 +96,7 @@ bool factorise_dense(T* a, int64_t n, int64_t ld, const Kernel<T>& kernel) {
   const runtime::Block memory(size_t(columns * (n + columns)) * sizeof(T));
   T* const panel = reinterpret_cast<T*>(memory.data());
   alignas(64) T made[most_rows * most_columns];
-  std::vector<int64_t> steps(static_cast<size_t>(n));
-  for (int64_t p = 0; p < n; ++p) steps[size_t(p)] = p * ld;
+  const std::vector<int64_t> steps = even_steps(n, ld);
   for (int64_t j = 0; j < n; j += columns) {
     const int64_t w = std::min(columns, n - j);
     T* const square = a + j + ld * j;

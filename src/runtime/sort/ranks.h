@@ -4,20 +4,10 @@
 #include <limits>
 #include <type_traits>
 
+#include "base/bits.h"
 #include "base/dtype.h"
 
 namespace anvil::sorting {
-
-// f.operator()<U>(), where U is the unsigned integer of as many bytes.
-template <class F>
-void visit_bits(size_t bytes, F&& f) {
-  switch (bytes) {
-    case 1: return f.template operator()<uint8_t>();
-    case 2: return f.template operator()<uint16_t>();
-    case 4: return f.template operator()<uint32_t>();
-    default: return f.template operator()<uint64_t>();
-  }
-}
 
 template <class U>
 class Ranks {
