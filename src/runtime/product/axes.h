@@ -41,18 +41,20 @@ inline int64_t count(const Axes& axes) {
   return n;
 }
 
-// The axes by what they are, in the order of memory: of C, the depth of A. What continues another one in all
-// three is one with it.
+// The axes by what they are, in the order of memory: of C, the depth of the larger operand. What continues another one
+// in all three is one with it.
 struct Roles {
   Axes rows, columns, depth, batch;
   explicit Roles(std::span<const Axis> axes) {
     for (const Axis& x : axes) {
       if (x.extent == 1) continue;
-      Axes& list = x.c == 0 ? depth : (x.a == 0) == (x.b == 0) ? batch : x.b == 0 ? rows : columns;
-      const auto step = &list == &depth ? &Axis::a : &Axis::c;
-      list.insert(std::find_if(list.begin(), list.end(), [&](const Axis& y) { return x.*step < y.*step; }), x);
+      (x.c == 0 ? depth : (x.a == 0) == (x.b == 0) ? batch : x.b == 0 ? rows : columns).push_back(x);
     }
-    for (Axes* list : {&rows, &columns, &depth, &batch}) join(*list);
+    for (Axes* list : {&rows, &columns, &depth, &batch}) {
+      const auto step = list != &depth ? &Axis::c : count(rows) < count(columns) ? &Axis::b : &Axis::a;
+      std::stable_sort(list->begin(), list->end(), [&](const Axis& x, const Axis& y) { return x.*step < y.*step; });
+      join(*list);
+    }
   }
   // Whether the lanes of the kernel's tiles are along the columns of C.
   bool turned() const {

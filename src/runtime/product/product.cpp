@@ -51,7 +51,8 @@ class Blocks {
     if (weighted) a_in_place_ = false;
     const int64_t depth = std::min(a_depth_.count, depth_block);
     packed_steps_ = even_steps(depth, kernel_.rows);
-    if (a_in_place_ && a_depth_.at == nullptr) even_steps_ = even_steps(depth, a_depth_.step);
+    if (a_depth_.at == nullptr) a_steps_ = even_steps(depth, a_depth_.step);
+    if (b_depth_.at == nullptr) b_steps_ = even_steps(depth, b_depth_.step);
     for (int64_t i = 0; i < m_.count; i += kernel_.rows) {
       const Places lines = m_.from(i, kernel_.rows);
       const bool half = lines.count <= kernel_.rows / 2;
@@ -114,34 +115,33 @@ class Blocks {
 
   void add_up(const Sums& c, const void* a, const void* b, const T* weights, const Part& part, T* packed_a) const {
     T* const packed_b = packed_a + m_block_ * std::min(a_depth_.count, depth_block);
-    for (int64_t j0 = part.j0; j0 < part.j1; j0 += n_block_) {
-      const int64_t nj = std::min(n_block_, part.j1 - j0);
+    for (int64_t j0 = part.j0; j0 < part.j1; j0 += n_block_)
       for (int64_t p0 = 0; p0 < a_depth_.count; p0 += depth_block) {
-        const Places a_depth = a_depth_.from(p0, depth_block), b_depth = b_depth_.from(p0, depth_block);
-        each_packed(columns_, j0, nj, kernel_.columns, [&](int64_t j, int64_t n) {
-          storage_.pack(packed_b + (j - j0) * b_depth.count, b, n_.from(j, n), b_depth, kernel_.columns,
-                        kernel_.copy_columns);
-        });
+        const int64_t j1 = std::min(j0 + n_block_, part.j1);
+        Side rows{
+            a,           m_,   part.i1, a_depth_.from(p0, depth_block), steps_of(a_depth_, a_steps_, p0), kernel_.rows,
+            a_is_large_, rows_};
+        Side columns{
+            b,           n_,      j1, b_depth_.from(p0, depth_block), steps_of(b_depth_, b_steps_, p0), kernel_.columns,
+            b_is_large_, columns_};
         for (int64_t i0 = part.i0; i0 < part.i1; i0 += m_block_) {
-          const int64_t mi = std::min(m_block_, part.i1 - i0);
-          each_packed(rows_, i0, mi, kernel_.rows, [&](int64_t i, int64_t n) {
-            T* const panels = packed_a + (i - i0) * a_depth.count;
-            storage_.pack(panels, a, m_.from(i, n), a_depth, kernel_.rows, kernel_.copy_rows);
-            if (weights) weigh(panels, n, kernel_.rows, weights, weights_.from(p0, depth_block));
-          });
-          const Panel *const first_row = &rows_[size_t(i0 / kernel_.rows)],
-                             *column = &columns_[size_t(j0 / kernel_.columns)];
-          for (int64_t j = 0; j < nj; j += kernel_.columns, ++column) {
-            const Panel* row = first_row;
-            for (int64_t i = 0; i < mi; i += kernel_.rows, ++row)
-              if (wanted(i0 + i, j0 + j))
-                add_tile(c, *row, packed_a + i * a_depth.count, a, i0 + i, *column, packed_b + j * b_depth.count, b,
-                         j0 + j, p0, a_depth.count);
-          }
-          worked(mi * nj * a_depth.count / 8);
+          const int64_t i1 = std::min(i0 + m_block_, part.i1), depth = rows.depth.count;
+          for (int64_t j = j0; j < j1; j += kernel_.columns)
+            for (int64_t i = i0; i < i1; i += kernel_.rows) {
+              if (!wanted(i, j)) continue;
+              T *const of_rows = packed_a + (i - i0) * depth, *const of_columns = packed_b + (j - j0) * depth;
+              if (columns.needs(j))
+                storage_.pack(of_columns, b, columns.panel(j), columns.depth, kernel_.columns, kernel_.copy_columns);
+              if (rows.needs(i)) {
+                storage_.pack(of_rows, a, rows.panel(i), rows.depth, kernel_.rows, kernel_.copy_rows);
+                if (weights) weigh(of_rows, rows.panel(i).count, kernel_.rows, weights, weights_.from(p0, depth_block));
+              }
+              add_tile(c, rows.of(i), of_rows, a, i, columns.of(j), of_columns, b, j, p0, depth,
+                       next(rows, i, i1, columns, j));
+            }
+          worked((i1 - i0) * (j1 - j0) * depth / 8);
         }
       }
-    }
   }
 
   // Lines of a side of C that the kernel takes together; at an edge it takes more than there are.
@@ -151,15 +151,52 @@ class Blocks {
     bool packed;    // else they are read where they lie
     int64_t in_c;   // of rows, how many of them follow each other there; of columns, their spacing
   };
-  // Of lines from `first` on, those of panels that are packed, as many together as follow each other.
-  template <class F>
-  static void each_packed(const std::vector<Panel>& panels, int64_t first, int64_t count, int64_t height, F f) {
-    for (int64_t i = first, n = 0; i < first + count; i += n) {
-      n = height;
-      if (!panels[size_t(i / height)].packed) continue;
-      while (i + n < first + count && panels[size_t((i + n) / height)].packed) n += height;
-      f(i, n);
+  // Offsets of the steps of a block of the depth.
+  static const int64_t* steps_of(const Places& depth, const std::vector<int64_t>& even, int64_t first) {
+    return depth.at ? depth.at + first : even.data();
+  }
+  // An operand, of some steps of the depth. Panels that are packed are so when the first tile needs them.
+  struct Side {
+    const void* data;
+    Places lines;
+    int64_t end;
+    Places depth;
+    const int64_t* steps;
+    int64_t height;
+    bool large;
+    const std::vector<Panel>& panels;
+    int64_t ready = 0, fetched = 0;  // lines
+    int64_t offsets[depth_block];
+    const Panel& of(int64_t line) const { return panels[size_t(line / height)]; }
+    Places panel(int64_t line) const { return lines.from(line, height); }
+    bool needs(int64_t line) {
+      if (line < ready) return false;
+      ready = line + height;
+      return of(line).packed;
     }
+    // The panel from `line` on, `together` elements at each offset; nothing if it need not be fetched.
+    Fetch<T> fetch(int64_t line, int64_t together) {
+      if (line >= end || (of(line).packed ? line <= fetched : !large)) return {};
+      fetched = line;
+      const Places some = panel(line);
+      const T* const from = static_cast<const T*>(data) + some[0];
+      if (!of(line).packed || some.run(0) == some.count) return {from + depth[0] - steps[0], steps};
+      int64_t p = 0;
+      for (int64_t k = 0; k < some.count; ++k)
+        for (int64_t q = 0; q < depth.count && p < depth.count; q += together)
+          offsets[p++] = some[k] - some[0] + depth[q];
+      std::fill(offsets + p, offsets + depth.count, offsets[p - 1]);
+      return {from, offsets};
+    }
+  };
+  // What tiles after that of i and j will need, of those of a block that ends at i1.
+  Fetch<T> next(Side& rows, int64_t i, int64_t i1, Side& columns, int64_t j) const {
+    if (rounds()) return {};
+    const int64_t row = i + kernel_.rows, column = j + kernel_.columns;
+    if (row < i1) return rows.fetch(row, kernel_.rows);
+    const Fetch<T> found = columns.fetch(column, kernel_.rows);
+    if (found.from != nullptr || (rows.of(i).packed && column < columns.end)) return found;
+    return rows.fetch(row, kernel_.rows);
   }
   // Whether a tile holds any element that is.
   bool wanted(int64_t i, int64_t j) const {
@@ -167,21 +204,21 @@ class Blocks {
     return update_.of == Elements::all || j + kernel_.columns > i;
   }
   void add_tile(const Sums& c, const Panel& row, const T* packed_a, const void* a, int64_t i, const Panel& column,
-                const T* packed_b, const void* b, int64_t j, int64_t p0, int64_t depth) const {
+                const T* packed_b, const void* b, int64_t j, int64_t p0, int64_t depth, Fetch<T> later) const {
     const T *lines = packed_a, *const columns = static_cast<const T*>(b) + n_[j];
     const int64_t* steps = packed_steps_.data();
     if (!row.packed) {
       lines = static_cast<const T*>(a) + m_[i] + (a_depth_.at ? 0 : a_depth_[p0]);
-      steps = a_depth_.at ? a_depth_.at + p0 : even_steps_.data();
+      steps = steps_of(a_depth_, a_steps_, p0);
     }
-    const int64_t ahead = row.packed ? 0 : ahead_;
+    if (later.from == nullptr) later = {lines, steps};
     const Into into = update_.into == Into::set && p0 > 0 ? Into::add : update_.into;
     tile(c, i, row, j, column, into, [&](T* to, int64_t ld, Into in) {
       const auto together = kernel_.together[row.kernel][column.kernel];
       if (column.packed)
-        together(depth, lines, steps, ahead, packed_b, kernel_.columns, to, ld, in);
+        together(depth, lines, steps, packed_b, kernel_.columns, later, to, ld, in);
       else if (!streams_b_)
-        together(depth, lines, steps, ahead, columns + b_depth_[p0], b_step_, to, ld, in);
+        together(depth, lines, steps, columns + b_depth_[p0], b_step_, later, to, ld, in);
       else
         stream(kernel_.streamed[row.kernel][column.kernel], lines, steps, columns, n_[j + 1] - n_[j], p0, depth, to, ld,
                in);
@@ -199,10 +236,11 @@ class Blocks {
     };
     const int64_t rows = panels(m_.count, kernel_.rows), columns = panels(n_.count, kernel_.columns);
     a_in_place_ = in_place(columns, bytes(m_, a_depth_), of_copy(n_, b_depth_));
-    if (m_.count * a_depth_.count * int64_t(sizeof(T)) > in_caches) ahead_ = kernel_.rows;
     if (rows <= tiles_of_streams(n_)) streams_b_ = find_runs();
     if (!streams_b_ && in_place(rows, bytes(n_, b_depth_), of_copy(m_, a_depth_)))
       b_step_ = spacing(b_depth_, b_depth_.count);
+    a_is_large_ = m_.count * a_depth_.count * int64_t(sizeof(T)) > in_caches;
+    b_is_large_ = b_step_ >= 0 && n_.count * b_depth_.count * int64_t(sizeof(T)) > in_caches;
   }
   // For how many tiles at most columns of B are read along their depth.
   static int64_t tiles_of_streams(const Places& lines) {
@@ -263,9 +301,9 @@ class Blocks {
   Places m_, c_rows_, n_, c_columns_, a_depth_, b_depth_, weights_;
   int64_t n_block_, m_block_, n_sums_ = 0, m_sums_ = 0;
   bool a_in_place_ = false, streams_b_ = false;
-  int64_t b_step_ = -1;                             // of the depth, where that is read as it lies
-  int64_t ahead_ = 0;                               // from the rows of A to those that are fetched meanwhile
-  std::vector<int64_t> packed_steps_, even_steps_;  // of the depth of A
+  int64_t b_step_ = -1;                                    // of the depth, where that is read as it lies
+  bool a_is_large_ = false, b_is_large_ = false;           // where they lie, they are fetched again for each tile
+  std::vector<int64_t> packed_steps_, a_steps_, b_steps_;  // of the depth
   std::vector<Panel> rows_, columns_;
   std::vector<int64_t> runs_;  // how many steps of the depth, from each on, lie together in B
 };

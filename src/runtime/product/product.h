@@ -46,7 +46,7 @@ constexpr bool in_place(int64_t tiles, int64_t bytes, int64_t packed_of_other) {
          (tiles <= some_tiles && packed_of_other <= beside && bytes <= in_third_cache);
 }
 // Columns of B whose depth lies together, in runs of so many elements, are read along it if few tiles use them.
-constexpr int64_t least_run = 32;
+constexpr int64_t least_run = 64;
 
 // The lanes of a tile are along the side of C whose lines follow each other there, unless these are a few and the
 // others, in the operand that has them, lie together: then that is read along memory, the more so where it is large.
@@ -85,9 +85,16 @@ struct Update {
   Elements of = Elements::all;
 };
 
+// What is fetched into the second cache while a tile is computed: at each step of its depth as many elements as it has
+// rows, from an offset on.
+template <class T>
+struct Fetch {
+  const T* from;
+  const int64_t* steps;
+};
+
 // The inner kernels of one instruction set: c (rows x columns, leading dimension ldc) =, += or -= a b, where
-// a has k columns of `rows`, at the offsets `steps`, and what lies `ahead` of them is fetched into the second cache
-// meanwhile. Of b there are k rows of `columns`, ldb from each other, or
+// a has k columns of `rows`, at the offsets `steps`. Of b there are k rows of `columns`, ldb from each other, or
 // columns of k where they lie. At the edges of C tiles are half as high and as wide as multiples of `narrow`: [half or
 // whole][multiple].
 constexpr int most_widths = 3;
@@ -122,7 +129,7 @@ struct Dots {
 template <class T>
 struct Kernel {
   int64_t rows, columns, narrow;
-  using Together = void (*)(int64_t k, const T* a, const int64_t* steps, int64_t ahead, const T* b, int64_t ldb, T* c,
+  using Together = void (*)(int64_t k, const T* a, const int64_t* steps, const T* b, int64_t ldb, Fetch<T>, T* c,
                             int64_t ldc, Into);
   using Streamed = void (*)(int64_t k, const T* a, const int64_t* steps, const T* b, int64_t ldb, T* c, int64_t ldc,
                             Into);

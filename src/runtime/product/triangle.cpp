@@ -102,8 +102,9 @@ bool factorise_dense(T* a, int64_t n, int64_t ld, const Kernel<T>& kernel) {
     T* const square = a + j + ld * j;
     pack_lines_of(panel, View<T>{a, 1, ld}, n, j, columns, false);
     for (int64_t i = 0; i < w; i += rows) {
-      kernel.together[1][columns / kernel.narrow - 1](j, a + j + i, steps.data(), 0, panel, columns, made, rows,
-                                                      Into::set);
+      const T* const lines = a + j + i;
+      kernel.together[1][columns / kernel.narrow - 1](j, lines, steps.data(), panel, columns, {lines, steps.data()},
+                                                      made, rows, Into::set);
       for (int64_t c = 0; c < w; ++c)
         for (int64_t r = i; r < std::min(w, i + rows); ++r) square[r + ld * c] -= made[r - i + rows * c];
     }
