@@ -37,6 +37,26 @@ abort_anvil <- function(kind, message, details = character(), call = NULL) {
 # The call of the user's that led here, or NULL: from the innermost function of the package to its caller, as long as that is
 # the package's, too. The neighbour on the stack may be another function, an argument of which is being evaluated.
 user_call <- function() {
+  i <- outermost_own(sys.nframe() - 1L)
+  if (i < 1L) {
+    return(NULL)
+  }
+  call <- sys.call(i)
+  # so rbind() and cbind() call their methods
+  inside <- i > 1L && length(call) > 1L && identical(call[[2L]], quote(deparse.level))
+  if (inside) sys.call(i - 1L) else readable_call(call, sys.frame(i))
+}
+
+# Where the user's call stands.
+user_environment <- function() {
+  i <- outermost_own(sys.nframe() - 1L)
+  outer <- if (i > 0L) sys.parents()[i] else 0L
+  if (outer > 0L) sys.frame(outer) else globalenv()
+}
+
+# The number of the frame that the user has called: the outermost one of the innermost run of frames, up to `i`, that
+# belong to the package; 0 if there is none.
+outermost_own <- function(i) {
   own <- function(i) identical(topenv(environment(sys.function(i))), topenv())
   parents <- sys.parents()
   # what lapply() and the like call for the package is the package's; what the core calls, belongs to whoever called the core
@@ -45,17 +65,10 @@ user_call <- function() {
     while (outer > 0L && is_base_helper(sys.function(outer))) outer <- parents[outer]
     outer
   }
-  i <- sys.nframe() - 1L
   while (i > 0L && !own(i)) i <- i - 1L
   while (i > 0L && (outer <- caller(i)) > 0L && outer < i && own(outer)) i <- outer
-  if (i < 1L) {
-    return(NULL)
-  }
-  if (parents[i] > 0L && identical(environment(sys.function(parents[i])), mask_home)) i <- parents[i] # the user called the mask
-  call <- sys.call(i)
-  # so rbind() and cbind() call their methods
-  inside <- i > 1L && length(call) > 1L && identical(call[[2L]], quote(deparse.level))
-  if (inside) sys.call(i - 1L) else readable_call(call, sys.frame(i))
+  if (i > 0L && parents[i] > 0L && identical(environment(sys.function(parents[i])), mask_home)) i <- parents[i] # the user called the mask
+  i
 }
 
 is_base_helper <- function(f) identical(environment(f), .BaseNamespaceEnv) && !identical(f, base::eval)

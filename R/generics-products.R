@@ -13,6 +13,7 @@
 #'   export("%*%")
 #' }
 #' exportMethods(crossprod, tcrossprod)
+#' exportClasses(AnvilValue, AnvilTensor, DebugBox, GraphBox, AnvilSparse, JitFunction, AnvilImported, AnvilFunction)
 #' if (getRversion() >= "4.4.0") {
 #'   S3method(crossprod, AnvilValue, crossprod_tensor)
 #'   S3method(tcrossprod, AnvilValue, tcrossprod_tensor)
@@ -28,8 +29,10 @@ if (getRversion() < "4.3.0") {
   `%*%` <- function(x, y) if (is_value(x) || is_value(y) || is_sparse(x) || is_sparse(y)) matrix_ops_tensor(x, y) else base::`%*%`(x, y)
 }
 
+# For S4 methods, slots and class unions of other packages; S3 classes elsewhere.
 for (x in c("AnvilTensor", "DebugBox", "GraphBox")) setOldClass(c(x, "AnvilValue"))
 setOldClass("AnvilSparse")
+for (x in c("JitFunction", "AnvilImported", "AnvilFunction")) setOldClass(c(x, "function"))
 
 # A matrix of package Matrix decides by S4 methods, of which it has some for anything as the other operand. Its class need not be there.
 product_signatures <- function(others) {

@@ -13,6 +13,7 @@
 #'
 #' @param x An [AnvilGraph].
 #' @param ... Not used.
+#' @aliases AnvilFunction-class
 #' @return A function of class `AnvilFunction`. Its arguments are those that were tensors, or lists of them,
 #'   when the graph was traced; what was no tensor is not among them. It returns what the traced function returned.
 #' @seealso [jit()] runs a graph as it is; [walk_graph()] for other transformations.

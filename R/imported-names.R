@@ -24,7 +24,8 @@ result_tree <- function(results) {
     return(LeafNode(1L))
   }
   paths <- lapply(sub("^(?!result)", "result", results, perl = TRUE), label_path)
-  tree <- if (n > 0L && all(nzchar(results))) tree_of_paths(paths)
+  understood <- all(nzchar(results)) && all(vapply(paths, function(path) path[[1L]] == "result", NA))
+  tree <- if (n > 0L && understood) tree_of_paths(paths)
   if (is.null(tree)) ListNode(lapply(seq_len(n), LeafNode), NULL) else tree$nodes[[1L]]
 }
 

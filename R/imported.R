@@ -24,6 +24,7 @@
 #' @param convert Whether R vectors and arrays become tensors by themselves.
 #' @param x What `read_stablehlo()` or [nv_program()] returns, a graph, or a descriptor ([local_descriptor()]).
 #' @param outputs Of a descriptor: what the graph gives, a box or a nested list of them.
+#' @aliases AnvilImported-class
 #' @return `read_stablehlo()`: a function of class `AnvilImported`. `as_graph()`: the
 #'   [AnvilGraph] of the program, or of what a descriptor has recorded.
 #' @seealso [write_stablehlo()] for the other direction.

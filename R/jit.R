@@ -9,8 +9,8 @@
 #' names of the arguments, the dtype, shape and ambiguity of each tensor, and the
 #' values of static arguments, compared by [identical()], tensors among them by their types
 #' and data. Static environments, reference objects and external pointers are refused,
-#' because they can change while the program that was compiled for them stays; a function
-#' is known by its code and its environment. With other default dtypes ([default_dtypes()]), and with the options
+#' because they can change while the program that was compiled for them stays; a function or a formula
+#' is known by its code and its environment, not by what variables there hold. With other default dtypes ([default_dtypes()]), and with the options
 #' `anvil.check_nan` and `anvil.check_index` ([anvil-package]), other programs are compiled. The tenth combination of shapes is told once, by a message of class `anvil_message_shapes`. What `f` finds in its environment is captured
 #' when it is traced, and never looked up again. `options(anvil.check_captured = TRUE)` notes the variables that `f`
 #' and the functions that it calls read (packages' functions left out), by their names in the code, and
@@ -47,6 +47,7 @@
 #' @param args A list of tensors, types and other arguments, see [trace_fn()].
 #' @param convert Whether R vectors, arrays and time series become tensors by themselves. Doubles stay `f64`
 #'   unless a default was set, see [default_dtypes()].
+#' @aliases JitFunction-class
 #' @return A function of class `JitFunction`. `environment(<it>)$cache$size` is the number of compiled
 #'   programs. It prints what it was compiled for, how often that was called, and what it captured.
 #' @family compilation
@@ -130,7 +131,7 @@ check_names <- function(wanted, formals, argument) {
 }
 
 # Called by the core: inside of a trace the function is inlined.
-jit_inline <- function(spec, args) call_with(spec$f, args)
+jit_inline <- function(spec, args) call_with(spec$f, args, parent = user_environment())
 
 # Called by the core at a miss. `tensors` are the leaves of the arguments that are not
 # static, in order.
@@ -140,7 +141,7 @@ jit_trace <- function(spec, args, tensors) {
   tree <- build_tree(args[!is_static])
   traced <- function(dynamic) {
     args[!is_static] <- unflatten(tree, dynamic)
-    call_with(spec$f, args)
+    call_with(spec$f, args, parent = user_environment())
   }
   warn_frozen_random(trace_graph(traced, list(dynamic = tensors),
     as_input = rep(TRUE, length(tensors)), captured = noted_values(spec$f)

@@ -37,6 +37,7 @@
 #' @param na A number or flag for the missing values.
 #' @param nrow,ncol Numbers of rows and columns.
 #' @return An `AnvilTensor`.
+#' @aliases AnvilTensor-class AnvilValue-class DebugBox-class GraphBox-class AnvilSparse-class
 #' @family tensors
 #' @export
 #' @examples

@@ -133,15 +133,16 @@ with_formals <- function(formals, call, spec) {
   wrapper
 }
 
-# f(args), with short names in the place of the values, so that calls stay readable.
-call_with <- function(f, args, label = "f") {
+# f(args), with short names in the place of the values, so that calls stay readable. They are called from within
+# `parent`, so that generics find the methods that are seen there.
+call_with <- function(f, args, label = "f", parent = environment(f) %||% globalenv()) {
   args <- as.list(args)
   n <- length(args)
   labels <- names(args) %||% rep("", n)
   symbols <- ifelse(nzchar(labels), labels, paste0("arg", seq_len(n)))
   symbols <- make.unique(as.character(symbols))
   fname <- if (label %in% symbols) paste0(".", label) else label
-  frame <- list2env(stats::setNames(args, symbols), parent = emptyenv(), size = n + 1L)
+  frame <- list2env(stats::setNames(args, symbols), parent = parent, size = n + 1L)
   assign(fname, f, envir = frame)
   actual <- lapply(symbols, as.name)
   names(actual) <- if (any(nzchar(labels))) labels
@@ -149,7 +150,7 @@ call_with <- function(f, args, label = "f") {
 }
 
 trace_call <- function(f, args) {
-  withCallingHandlers(call_with(f, args), simpleError = function(e) {
+  withCallingHandlers(call_with(f, args, parent = user_environment()), simpleError = function(e) {
     explain_missing(e)
     explain_control_flow(e)
   })

@@ -47,6 +47,32 @@ SEXP guarded(FunctionRef<SEXP()> body) {
 }
 
 namespace {
+SEXP limit_error = nullptr;  // what R says of a limit (setTimeLimit()) that was reached
+
+void set_limit_error(SEXP condition) {
+  if (condition != nullptr) R_PreserveObject(condition);
+  if (limit_error != nullptr) R_ReleaseObject(limit_error);
+  limit_error = condition;
+}
+}  // namespace
+
+bool wants_to_stop() {
+  set_limit_error(nullptr);
+  const auto ask = [](void*) {
+    const auto check = [](void*) {
+      R_CheckUserInterrupt();
+      return R_NilValue;
+    };
+    const auto note = [](SEXP condition, void*) {
+      set_limit_error(condition);
+      return R_NilValue;
+    };
+    R_tryCatchError(check, nullptr, note, nullptr);
+  };
+  return R_ToplevelExec(ask, nullptr) == FALSE || limit_error != nullptr;
+}
+
+namespace {
 // What was thrown waits here while the C++ frames end; static, so that nothing is left on
 // the stack when R jumps.
 struct Pending {
@@ -83,6 +109,11 @@ void remember() noexcept {
 
 void raise() {
   if (pending.what == Pending::jump) R_ContinueUnwind(continuation());
+  if (limit_error != nullptr && pending.what == Pending::condition && pending.kind == "interrupt") {
+    SEXP call = PROTECT(Rf_lang2(Rf_install("stop"), limit_error));
+    set_limit_error(nullptr);
+    Rf_eval(call, R_BaseEnv);
+  }
   if (pending.what == Pending::no_memory) {
     pending.details.clear();
     pending.kind = "memory";  // short strings need no memory of their own

@@ -81,7 +81,7 @@ static void initialise() {
   names.sys_call = keep(Rf_lang1(Rf_install("sys.call")));
   continuation();
   set_printer(print_in_r);
-  set_interrupt_check([] { return R_ToplevelExec([](void*) { R_CheckUserInterrupt(); }, nullptr) == FALSE; });
+  set_interrupt_check(wants_to_stop);
 }
 
 }  // namespace anvil::r

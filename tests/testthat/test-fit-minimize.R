@@ -294,3 +294,23 @@ test_that("errors say what is wrong", {
     nv_minimize(as_objective(rosenbrock, c(1, 1)), x = 1)
   })
 })
+
+# More, Garbow and Hillstrom (1981), Testing unconstrained optimization software, ACM TOMS 7, problems 2 and 6: both lead to
+# Jacobians of less than full rank.
+test_that("Gauss-Newton steps end at a minimum also where the residuals' derivatives depend on each other", {
+  freudenstein <- function(p) {
+    nv_concatenate(-13 + p[1] + ((5 - p[2]) * p[2] - 2) * p[2], -29 + p[1] + ((p[2] + 1) * p[2] - 14) * p[2])
+  }
+  fit <- nv_minimize(freudenstein, c(0.5, -2), "gauss-newton")
+  expect_equal(fit$value, 48.98425, tolerance = 1e-6)
+  expect_equal(unname(fit$par), c(11.4128, -0.8968), tolerance = 1e-4)
+  k <- nv_tensor(as.numeric(1:10), "f64")
+  sampson <- function(p) 2 + 2 * k - (exp(k * p[1]) + exp(k * p[2]))
+  fit <- nv_minimize(sampson, c(0.3, 0.4), "gauss-newton")
+  expect_equal(fit$value, 124.3622, tolerance = 1e-5)
+  expect_identical(fit$convergence, 0L)
+  # the same column twice: of all minima one near the start
+  x <- nv_tensor(cbind(c(1, 2, 3), c(1, 2, 3)), "f64")
+  fit <- nv_minimize(function(b) nv_tensor(c(2, 4, 7), "f64") - nv_reshape(x %*% b, 3L), c(0, 0), "gauss-newton")
+  expect_equal(sum(fit$par), 31 / 14, tolerance = 1e-6)
+})

@@ -62,3 +62,21 @@ test_that("nor does lme4, which attaches Matrix, mind", {
   expect_identical(in_session(c("lme4", "anvil")), "all right")
   expect_identical(in_session(c("anvil", "lme4")), "all right")
 })
+
+test_that("the classes are there for S4", {
+  where <- new.env(parent = globalenv())
+  local(
+    {
+      methods::setClassUnion("NumberOrTensor", c("numeric", "AnvilTensor"), where = environment())
+      holder <- methods::setClass("Holder", representation(x = "NumberOrTensor", f = "function"), where = environment())
+      methods::setGeneric("twice", function(x) standardGeneric("twice"), where = environment())
+      methods::setMethod("twice", "AnvilValue", function(x) x * 2, where = environment())
+      methods::setMethod("twice", "function", function(x) "function", where = environment())
+    },
+    where
+  )
+  held <- expect_silent(where$holder(x = nv_tensor(c(1, 2)), f = jit(sin)))
+  expect_equal(value(where$twice(held@x)), array(c(2, 4)))
+  expect_equal(value(jit(function(x) where$twice(x))(held@x)), array(c(2, 4)))
+  expect_identical(where$twice(held@f), "function")
+})

@@ -158,3 +158,23 @@ test_that("several threads stop, in loops and in products", {
   expect_interrupted(prepare, "f(x)", then)
   expect_interrupted(prepare, "repeat g(m)", then)
 })
+
+test_that("a limit of R's that is reached in compiled code is R's own error", {
+  long <- jit(function(x) nv_while(list(s = x, i = 0L), function(s, i) i < 2000000000L, function(s, i) list(s = sin(s) + 1, i = i + 1L))$s)
+  seen <- character()
+  error <- tryCatch(
+    withCallingHandlers(
+      {
+        setTimeLimit(elapsed = 0.3)
+        long(nv_tensor(c(1, 2, 3)))
+      },
+      error = function(e) seen <<- c(seen, conditionMessage(e))
+    ),
+    error = identity,
+    finally = setTimeLimit()
+  )
+  expect_s3_class(error, "simpleError")
+  expect_identical(conditionMessage(error), gettext("reached elapsed time limit", domain = "R"))
+  expect_identical(seen, conditionMessage(error))
+  expect_equal(value(jit(function(x) x + 1)(nv_scalar(1))), 2)
+})

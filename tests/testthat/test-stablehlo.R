@@ -305,3 +305,19 @@ test_that("donated arguments say which result may have their memory", {
   static <- trace_fn(function(how, x) if (how == "a") x else -x, list(how = "a", x = nv_tensor(1)))
   expect_match(repr(stablehlo(static, donate = "x")[[1L]]), "aliasing_output = 0", fixed = TRUE)
 })
+
+test_that("notes on results that have no place in a list leave all of them", {
+  notes <- function(...) {
+    infos <- sprintf('tensor<f32> {jax.result_info = "%s"}', c(...))
+    f <- read_stablehlo(sprintf("func.func @main(%%x: tensor<f32>) -> (%s) {
+      %%0 = stablehlo.add %%x, %%x : tensor<f32>
+      return %%x, %%0 : tensor<f32>, tensor<f32>
+    }", paste(infos, collapse = ", ")))
+    expect_match(format(f)[3L], "list of 2")
+    lapply(f(nv_scalar(1, "f32")), value)
+  }
+  for (info in list(c("result[(0, 0)]", "result[(0, 1)]"), c("result[False]", "result[True]"), c("a", "b"), c("result[0]", "result{1}"), c("result", "out"))) {
+    expect_equal(notes(info), list(1, 2))
+  }
+  expect_equal(notes("['a']", "['b']"), list(a = 1, b = 2))
+})

@@ -112,3 +112,33 @@ test_that("an argument that an inner function reads first is computed there, and
   }
   expect_identical(as_array(jit(function(x) early(sqrt(x)))(nv_scalar(4))), as_array(nv_scalar(4)))
 })
+
+# Functions made by their text belong to the session, as those of a user: not to the tests, which see the package's inside.
+test_that("generics find the methods that the caller of a transformed function sees", {
+  session <- new.env(parent = globalenv())
+  local(
+    {
+      area <- function(x, ...) UseMethod("area")
+      area.default <- function(x, ...) sum(x^2)
+      median.AnvilValue <- function(x, na.rm = FALSE, ...) 100 * sum(x)
+      x <- anvil::nv_tensor(c(1, 2, 3), "f64")
+      found <- list(
+        jit = anvil::jit(area)(x), gradient = anvil::gradient(area)(x)$x, both = anvil::jit(anvil::gradient(area))(x)$x,
+        each = anvil::vectorize(area)(x), median = anvil::jit(median)(x), slope = anvil::gradient(median)(x)$x,
+        inner = (function() {
+          area.default <- function(x, ...) 7 * x
+          anvil::jit(area)(x)
+        })(),
+        frame = (function() {
+          z <- 5
+          anvil::jit(function(x) x * get("z", envir = parent.frame()))(x)
+        })()
+      )
+    },
+    session
+  )
+  expect_equal(lapply(session$found, as.numeric), list(
+    jit = 14, gradient = c(2, 4, 6), both = c(2, 4, 6), each = c(1, 4, 9), median = 600, slope = c(100, 100, 100),
+    inner = c(7, 14, 21), frame = c(5, 10, 15)
+  ))
+})

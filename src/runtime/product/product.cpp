@@ -14,7 +14,7 @@
 namespace anvil::product {
 namespace {
 
-constexpr int64_t block_bytes = 384 << 10;        // of a block of A, for the second cache
+constexpr int64_t block_bytes = 512 << 10;        // of a block of A, for the second cache
 constexpr int64_t wide = 3072;                    // columns of a block of B, for the third
 constexpr int64_t in_caches = 512 << 10;          // at most, of what need not be fetched early
 constexpr double nanoseconds_of_product = 0.004;  // by bytes of a number
@@ -41,7 +41,8 @@ class Blocks {
         weights_(at.weights),
         n_block_(std::min(panels(n_.count, kernel_.columns), wide / kernel_.columns) * kernel_.columns),
         m_block_(std::min(panels(m_.count, kernel_.rows),
-                          std::max<int64_t>(1, block_bytes / int64_t(sizeof(T)) / depth_block / kernel_.rows)) *
+                          std::max<int64_t>(1, block_bytes / int64_t(sizeof(T)) /
+                                                   std::min(depth_block, a_depth_.count) / kernel_.rows)) *
                  kernel_.rows) {
     if (rounds()) {
       n_sums_ = std::min(panels(n_.count, kernel_.columns), sum_columns / kernel_.columns) * kernel_.columns;
@@ -129,7 +130,10 @@ class Blocks {
           for (int64_t j = j0; j < j1; j += kernel_.columns)
             for (int64_t i = i0; i < i1; i += kernel_.rows) {
               if (!wanted(i, j)) continue;
-              T *const of_rows = packed_a + (i - i0) * depth, *const of_columns = packed_b + (j - j0) * depth;
+              T *const of_rows = packed_a + (i - i0) * depth, *const of_columns =
+                                                                  packed_b + (part.i1 - part.i0 <= m_block_
+                                                                                  ? 0
+                                                                                  : (j - j0) * depth);
               if (columns.needs(j))
                 storage_.pack(of_columns, b, columns.panel(j), columns.depth, kernel_.columns, kernel_.copy_columns);
               if (rows.needs(i)) {

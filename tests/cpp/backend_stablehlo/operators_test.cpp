@@ -166,6 +166,11 @@ TEST(Lapack, EigenvaluesAndSingularValues) {
   EXPECT_EQ(values(found[2]), (std::vector<double>{1, 0, 0, 1}));
   EXPECT_EQ(values(found[3]), (std::vector<double>{1, 0, 0, -1}));
   EXPECT_EQ(values(found[4]), std::vector<double>{0});
+  found = run(lapack("dgesdd", "mode = 78 : ui8", all), {d});  // values alone: the vectors are anything
+  EXPECT_EQ(values(found[1]), (std::vector<double>{3, 2}));
+  EXPECT_EQ(values(found[4]), std::vector<double>{0});
+  expect_refused(lapack("dgesdd", "mode = 79 : ui8", all),
+                 "`mode` of the call should be S, A or N (83, 65 or 78), not 79");
 }
 
 TEST(Lapack, TriangularSystems) {
@@ -234,11 +239,11 @@ TEST(Einsum, ProductsByLetters) {
 // ---- random numbers: what XLA draws -------------------------------------------------------------
 
 TEST(Philox, DrawsTheBitsOfXla) {
-  auto text = [](const char* state, const char* bits) {
+  auto text = [](const char* state, const char* bits, const char* algorithm = "PHILOX") {
     std::string s = std::string("tensor<") + state + "xui64>", b = std::string("tensor<") + bits + ">";
     return "func.func @main(%s: " + s + ") -> (" + s + ", " + b +
-           ") {\n%0, %1 = stablehlo.rng_bit_generator %s, algorithm = PHILOX : (" + s + ") -> (" + s + ", " + b +
-           ")\nreturn %0, %1 : " + s + ", " + b + "\n}\n";
+           ") {\n%0, %1 = stablehlo.rng_bit_generator %s, algorithm = " + algorithm + " : (" + s + ") -> (" + s + ", " +
+           b + ")\nreturn %0, %1 : " + s + ", " + b + "\n}\n";
   };
   Tensor longer = ints(DType::ui64, {3}, {9223372036854788153u, 18446744073709551614u, 77}),
          shorter = ints(DType::ui64, {2}, {9223372036854788153u, 18446744073709551614u});
@@ -253,6 +258,7 @@ TEST(Philox, DrawsTheBitsOfXla) {
   EXPECT_EQ(element(drawn[1], 0).as<uint64_t>(), 2913938777595397577u);
   EXPECT_EQ(element(drawn[1], 4).as<uint64_t>(), 16752448546507145264u);
   EXPECT_EQ(values(run(text("2", "4xui8"), {shorter})[1]), (std::vector<double>{201, 225, 95, 57}));
+  EXPECT_EQ(values(run(text("2", "4xui8", "DEFAULT"), {shorter})[1]), (std::vector<double>{201, 225, 95, 57}));
 }
 
 TEST(Rng, NumbersOfADistribution) {

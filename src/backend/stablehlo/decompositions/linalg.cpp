@@ -35,16 +35,21 @@ Values triangular_solve(Importer&, const Operation& op, const Vars& x) {
 
 // ---- LAPACK -----------------------------------------------------------------------------------
 
-// One of LAPACK's letters, such as uplo: whether it is the first of `two`, or the second.
-bool is_first(const Operation& op, const char* letter, const char* two) {
+// One of LAPACK's letters, such as uplo: which one of `known` it is.
+char letter(const Operation& op, const char* name, std::string_view known) {
   const Attribute* config = find(op, "mhlo.backend_config");
   if (!config || !std::holds_alternative<std::shared_ptr<Dictionary>>(config->value))
     config = &need(op, "backend_config");
-  int64_t code = integer_field(op, fields(op, *config), letter);
-  if (code != two[0] && code != two[1])
-    refuse(op.at, std::string("`") + letter + "` of the call should be " + two[0] + " or " + two[1] + " (" +
-                      std::to_string(two[0]) + " or " + std::to_string(two[1]) + "), not " + std::to_string(code));
-  return code == two[0];
+  const int64_t code = integer_field(op, fields(op, *config), name);
+  std::string letters, codes;
+  for (size_t k = 0; k < known.size(); ++k) {
+    if (code == known[k]) return known[k];
+    const char* between = k == 0 ? "" : k + 1 < known.size() ? ", " : " or ";
+    letters += between + std::string(1, known[k]);
+    codes += between + std::to_string(known[k]);
+  }
+  refuse(op.at, std::string("`") + name + "` of the call should be " + letters + " (" + codes + "), not " +
+                    std::to_string(code));
 }
 
 // The other triangle stays as it was. `info` is 0 where there is a factor and 1 where there is
@@ -52,7 +57,7 @@ bool is_first(const Operation& op, const char* letter, const char* two) {
 Values potrf(Importer& in, const Operation& op, const Vars& x) {
   need_operands(op, 1);
   check_lapack_layouts(op, x);
-  bool lower = is_first(op, "uplo", "LU");
+  bool lower = letter(op, "uplo", "LU") == 'L';
   Var a = x[0], factor = primitives::record("cholesky", {a}, {{"lower", lower}});
   auto rank = static_cast<int64_t>(a.shape().size());
   Var row = primitives::iota(in.graph(), rank - 2, DType::i32, a.shape()),
@@ -72,8 +77,8 @@ Values trsm(Importer&, const Operation& op, const Vars& x) {
   // the conjugate transpose of real matrices is the transpose
   bool conjugate = config && std::holds_alternative<std::shared_ptr<Dictionary>>(config->value) &&
                    integer_field(op, fields(op, *config), "trans_x") == 'C';
-  return {primitives::triangular_solve(x[0], x[1], is_first(op, "side", "LR"), is_first(op, "uplo", "LU"),
-                                       is_first(op, "diag", "UN"), conjugate || is_first(op, "trans_x", "TN"))
+  return {primitives::triangular_solve(x[0], x[1], letter(op, "side", "LR") == 'L', letter(op, "uplo", "LU") == 'L',
+                                       letter(op, "diag", "UN") == 'U', conjugate || letter(op, "trans_x", "TN") == 'T')
               .value};
 }
 
@@ -115,8 +120,8 @@ Values getrf(Importer& in, const Operation& op, const Vars& x) {
 Values syevd(Importer& in, const Operation& op, const Vars& x) {
   need_operands(op, 1);
   check_lapack_layouts(op, x);
-  if (!is_first(op, "mode", "VN")) refuse(op.at, "eigenvalues without vectors are not supported");
-  const Values eigh = in.record("eigh", {is_first(op, "uplo", "LU") ? x[0] : transposed(x[0])});
+  letter(op, "mode", "VN");  // vectors that nobody asks for are no harm
+  const Values eigh = in.record("eigh", {letter(op, "uplo", "LU") == 'L' ? x[0] : transposed(x[0])});
   return {eigh[1], eigh[0], failed(in, in.var(eigh[0]))};
 }
 
@@ -125,9 +130,15 @@ Values gesdd(Importer& in, const Operation& op, const Vars& x) {
   need_operands(op, 1);
   check_lapack_layouts(op, x);
   const Shape& shape = x[0].shape();
-  if (!is_first(op, "mode", "SA") && shape[shape.size() - 2] != shape.back())
+  const char mode = letter(op, "mode", "SAN");
+  if (mode == 'A' && shape[shape.size() - 2] != shape.back())
     refuse(op.at, "singular vectors beyond those of the thin decomposition are not supported");
-  const Values svd = in.record("svd", {x[0]});
+  Values svd = in.record("svd", {x[0]});
+  if (mode == 'N') {  // there are results for the vectors, of any size
+    if (op.result_types.size() != 5) refuse(op.at, "`" + word(op, "call_target_name") + "` has five results");
+    for (const int k : {0, 2})
+      svd[static_cast<size_t>(k)] = primitives::literal(in.graph(), Scalar(0), op.result_types[k == 0 ? 2 : 3]).value;
+  }
   return {x[0].value, svd[1], svd[0], svd[2], failed(in, in.var(svd[1]))};
 }
 

@@ -87,8 +87,9 @@ Values rng_bit_generator(Importer& in, const Operation& op, const Vars& x) {
   if (op.result_types.size() != 2) refuse(op.at, "`stablehlo.rng_bit_generator` has two results");
   std::string algorithm = word(op, "rng_algorithm");
   const TensorType& drawn = op.result_types[1];
+  const bool good = x[0].dtype() == DType::ui64 && (x[0].shape() == Shape{2} || x[0].shape() == Shape{3});
+  if (algorithm == "DEFAULT") algorithm = good ? "PHILOX" : "THREE_FRY";  // what XLA takes on a CPU
   if (algorithm == "PHILOX") {
-    bool good = x[0].dtype() == DType::ui64 && (x[0].shape() == Shape{2} || x[0].shape() == Shape{3});
     if (!good || is_bool(drawn.dtype)) refuse(op.at, "a state of PHILOX is 2 or 3 numbers of type ui64");
     return Philox(x[0], drawn.shape, drawn.dtype).results();
   }
