@@ -91,7 +91,8 @@ take_part <- function(x, s, drop = FALSE) {
   for (d in which(s$picked)) {
     x <- take_picked(x, d, s$pick[[d]])
   }
-  for (d in which(s$gathered)) {
+  few_first <- function(d) d[order(vapply(d, function(k) prod(sizes_of(s$index[[k]])) / sizes_of(x)[k], 0))]
+  for (d in few_first(which(s$gathered))) {
     x <- take_gathered(x, d, s$index[[d]])
   }
   if (!drop || all(s$keep)) x else record("reshape", list(x), list(shape = result_sizes(s)[s$keep]))

@@ -25,8 +25,8 @@
 #' @param slope,alpha Numbers.
 #' @param approximate Whether to take `nv_logistic(sqrt(8 / pi) * (x + 0.044715 * x^3))` for \eqn{\Phi(x)}{P(x)} (Hendrycks and Gimpel 2016,
 #'   arXiv 1606.08415), as some models do.
-#' @param dims The dimension along which lines lie, by default the last one.
-#' @param dims Dimensions to reduce; by default all.
+#' @param dims The dimension along which lines lie, by default the last one; for `nv_logsumexp()` the dimensions to
+#'   reduce, by default all.
 #' @param drop Whether reduced dimensions disappear or stay with size 1.
 #' @return A tensor of floats of the shape of `operand`; `nv_logsumexp()`: without the dimensions `dims`.
 #' @section Errors:

@@ -1,6 +1,6 @@
 #' Threads
 #'
-#' Compiled programs share large work among threads: products, factorisations of batches, sorting, and
+#' Compiled programs share large work among threads: products, factorisations of batches, sorting of several lines, and
 #' loops over many elements. Small work is done by one. Results have the same bits for any number of
 #' threads. In debug mode, outside of [jit()], one thread works.
 #'

@@ -34,8 +34,10 @@ namespace {
 
 using loops::For;
 
+// Or as many as keep each short, since only between tasks it is asked whether the user wants to stop.
 constexpr int64_t most_tasks = 64;
-constexpr int64_t few_steps = 8;  // of a loop: another one is cut where it has more
+constexpr double short_task = 10;  // of what is worth to be one
+constexpr int64_t few_steps = 8;   // of a loop: another one is cut where it has more
 constexpr double most_of_a_step = 0.75;
 
 class Cutter {
@@ -101,8 +103,11 @@ class Cutter {
   // many, those leave least that are as large as they can be.
   int64_t steps_of_task(const For& f, double cost) const {
     const int64_t n = steps(f);
-    const auto tasks = std::clamp<int64_t>(static_cast<int64_t>(cost / target_.task), 2, std::min(most_tasks, n));
-    const int64_t least_size = std::max<int64_t>(1, n / tasks), most_size = std::min(n / 2, 8 * least_size);
+    const auto short_ones = static_cast<int64_t>(cost / (short_task * target_.task));
+    const auto tasks = std::clamp<int64_t>(static_cast<int64_t>(cost / target_.task), 2,
+                                           std::min(std::max(most_tasks, short_ones), n));
+    const int64_t least_size = std::max<int64_t>(1, n / tasks),
+                  most_size = std::min(n / 2, (short_ones < most_tasks ? 8 : 2) * least_size);
     int64_t best = 1;
     double least = INFINITY;
     for (int64_t count = n / least_size; count >= 1 && n / count <= most_size; --count) {

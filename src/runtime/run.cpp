@@ -38,7 +38,7 @@ int32_t parallel(Run* run, Task task, void* const* context, int64_t tasks, int64
     share(tasks, static_cast<double>(nanoseconds), [&](Tasks& all, int part) {
       Run state;
       Workspace own(own_bytes);
-      for (int64_t k; (k = all.take(part)) >= 0; worked(nanoseconds / tasks))
+      for (int64_t k; (k = all.take(part)) >= 0; anvil::poll())
         expect_done(task(context, &state, k, own.data()), state);
     });
   });

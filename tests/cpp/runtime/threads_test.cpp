@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "base/interrupt.h"
+#include "runtime/run.h"
+#include "support/interrupt_at.h"
 
 namespace anvil::runtime {
 namespace {
@@ -142,6 +144,22 @@ TEST_F(Threads, AWaitingCallerIsAsked) {
   EXPECT_THROW(work(), Interrupted);
   EXPECT_TRUE(before(end));
   set_interrupt_check(nullptr);
+}
+
+// However little time a task is said to take: functions of some elements take long.
+TEST_F(Threads, TheCallerIsAskedAfterEachTaskOfALoop) {
+  set_threads(1);
+  test::InterruptAt user(3);
+  int there = 0;
+  void* context[] = {&there};
+  const Task task = [](void* const* c, Run*, int64_t, char*) -> int32_t {
+    ++*static_cast<int*>(c[0]);
+    return done;
+  };
+  Run run;
+  EXPECT_EQ(parallel(&run, task, context, 100, 0, 100), failed);
+  EXPECT_THROW(std::rethrow_exception(run.failure), Interrupted);
+  EXPECT_LE(there, 3);
 }
 
 TEST_F(Threads, AForkedProcessWorksAloneUntilItIsToldOtherwise) {
