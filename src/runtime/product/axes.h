@@ -52,7 +52,9 @@ struct Roles {
     }
     for (Axes* list : {&rows, &columns, &depth, &batch}) {
       const auto step = list != &depth ? &Axis::c : count(rows) < count(columns) ? &Axis::b : &Axis::a;
-      std::stable_sort(list->begin(), list->end(), [&](const Axis& x, const Axis& y) { return x.*step < y.*step; });
+      const auto before = [&](const Axis& x, const Axis& y) { return x.*step < y.*step; };
+      for (auto x = list->begin(); x != list->end(); ++x)
+        std::rotate(std::upper_bound(list->begin(), x, *x, before), x, x + 1);
       join(*list);
     }
   }

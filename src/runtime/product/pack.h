@@ -171,35 +171,26 @@ void pack_panel(T* to, int64_t height, const S* from, const Places& lines, const
   }
 }
 
-// Panels of lines that lie together, `panel` elements from each other: a step of all of these is one run of memory.
-//   to[i + height * p + panel * k] = from[i + height * k + depth[p]]
+// A panel of lines that lie together: to[i + height * p] = from[i + depth[p]] for i < height.
 template <class T>
-using CopyPanels = void (*)(T* to, int64_t panel, int64_t count, const T* from, const Places& depth);
+using CopyPanel = void (*)(T* to, const T* from, const Places& depth);
 
-// Panels of lines of an array of S; the last one is filled up with zeros. `copy` is for panels of this height.
+// A panel of at most `height` lines of an array of S, filled up with zeros. `copy` is for panels of this height.
 template <class T, class S>
 __attribute__((noinline)) void pack(T* to, const void* from, const Places& lines, const Places& depth, int64_t height,
-                                    CopyPanels<T> copy) {
-  constexpr int64_t together = 8;
+                                    CopyPanel<T> copy) {
   const S* const elements = static_cast<const S*>(from);
-  for (int64_t i = 0, n = 0; i < lines.count; i += n * height, to += n * height * depth.count) {
-    if constexpr (std::is_same_v<S, T>)
-      if (n = lines.from(i, together * height).run(0) / height; n > 0) {
-        copy(to, height * depth.count, n, elements + lines[i], depth);
-        continue;
-      }
-    n = 1;
-    if (i + height > lines.count) std::fill(to, to + height * depth.count, T(0));
-    pack_panel(to, height, elements, lines.from(i, height), depth);
-  }
+  if constexpr (std::is_same_v<S, T>)
+    if (lines.run(0) >= height) return copy(to, elements + lines[0], depth);
+  if (lines.count < height) std::fill(to, to + height * depth.count, T(0));
+  pack_panel(to, height, elements, lines, depth);
 }
 
-// The steps of panels of some lines times their weights.
+// The steps of a panel times their weights.
 template <class T>
-void weigh(T* panels, int64_t lines, int64_t height, const T* weights, const Places& depth) {
-  for (int64_t i = 0; i < lines; i += height)
-    for (int64_t p = 0; p < depth.count; ++p, panels += height)
-      for (int64_t r = 0; r < height; ++r) panels[r] *= weights[depth[p]];
+void weigh(T* panel, int64_t height, const T* weights, const Places& depth) {
+  for (int64_t p = 0; p < depth.count; ++p, panel += height)
+    for (int64_t r = 0; r < height; ++r) panel[r] *= weights[depth[p]];
 }
 
 // to[rows[i] + columns[j]] = from[i + ld * j]
@@ -213,7 +204,7 @@ void put(void* to, const Places& rows, const Places& columns, const T* from, int
 // is null.
 template <class T>
 struct Storage {
-  void (*pack)(T* to, const void* from, const Places& lines, const Places& depth, int64_t height, CopyPanels<T> copy);
+  void (*pack)(T* to, const void* from, const Places& lines, const Places& depth, int64_t height, CopyPanel<T> copy);
   void (*put)(void* to, const Places& rows, const Places& columns, const T* from, int64_t ld);
 };
 template <class S, class T = Compute<S>>

@@ -116,33 +116,31 @@ class Blocks {
 
   void add_up(const Sums& c, const void* a, const void* b, const T* weights, const Part& part, T* packed_a) const {
     T* const packed_b = packed_a + m_block_ * std::min(a_depth_.count, depth_block);
+    const bool once = part.i1 - part.i0 <= m_block_;  // is each panel of B used
     for (int64_t j0 = part.j0; j0 < part.j1; j0 += n_block_)
       for (int64_t p0 = 0; p0 < a_depth_.count; p0 += depth_block) {
-        const int64_t j1 = std::min(j0 + n_block_, part.j1);
-        Side rows{
-            a,           m_,   part.i1, a_depth_.from(p0, depth_block), steps_of(a_depth_, a_steps_, p0), kernel_.rows,
-            a_is_large_, rows_};
-        Side columns{
-            b,           n_,      j1, b_depth_.from(p0, depth_block), steps_of(b_depth_, b_steps_, p0), kernel_.columns,
-            b_is_large_, columns_};
+        const int64_t j1 = std::min(j0 + n_block_, part.j1), depth = std::min(depth_block, a_depth_.count - p0);
+        Side rows(a, m_, part.i1, a_depth_.from(p0, depth), steps_of(a_depth_, a_steps_, p0), rows_, kernel_.rows,
+                  a_is_large_);
+        Side columns(b, n_, j1, b_depth_.from(p0, depth), steps_of(b_depth_, b_steps_, p0), columns_, kernel_.columns,
+                     b_is_large_);
         for (int64_t i0 = part.i0; i0 < part.i1; i0 += m_block_) {
-          const int64_t i1 = std::min(i0 + m_block_, part.i1), depth = rows.depth.count;
-          for (int64_t j = j0; j < j1; j += kernel_.columns)
+          const int64_t i1 = std::min(i0 + m_block_, part.i1);
+          for (int64_t j = j0; j < j1; j += kernel_.columns) {
+            T* const of_columns = packed_b + (once ? 0 : j - j0) * depth;
             for (int64_t i = i0; i < i1; i += kernel_.rows) {
               if (!wanted(i, j)) continue;
-              T *const of_rows = packed_a + (i - i0) * depth, *const of_columns =
-                                                                  packed_b + (part.i1 - part.i0 <= m_block_
-                                                                                  ? 0
-                                                                                  : (j - j0) * depth);
+              T* const of_rows = packed_a + (i - i0) * depth;
               if (columns.needs(j))
-                storage_.pack(of_columns, b, columns.panel(j), columns.depth, kernel_.columns, kernel_.copy_columns);
+                storage_.pack(of_columns, b, columns.panel(j), columns.depth(), kernel_.columns, kernel_.copy_columns);
               if (rows.needs(i)) {
-                storage_.pack(of_rows, a, rows.panel(i), rows.depth, kernel_.rows, kernel_.copy_rows);
-                if (weights) weigh(of_rows, rows.panel(i).count, kernel_.rows, weights, weights_.from(p0, depth_block));
+                storage_.pack(of_rows, a, rows.panel(i), rows.depth(), kernel_.rows, kernel_.copy_rows);
+                if (weights) weigh(of_rows, kernel_.rows, weights, weights_.from(p0, depth));
               }
               add_tile(c, rows.of(i), of_rows, a, i, columns.of(j), of_columns, b, j, p0, depth,
                        next(rows, i, i1, columns, j));
             }
+          }
           worked((i1 - i0) * (j1 - j0) * depth / 8);
         }
       }
@@ -159,39 +157,56 @@ class Blocks {
   static const int64_t* steps_of(const Places& depth, const std::vector<int64_t>& even, int64_t first) {
     return depth.at ? depth.at + first : even.data();
   }
-  // An operand, of some steps of the depth. Panels that are packed are so when the first tile needs them.
-  struct Side {
-    const void* data;
-    Places lines;
-    int64_t end;
-    Places depth;
-    const int64_t* steps;
-    int64_t height;
-    bool large;
-    const std::vector<Panel>& panels;
-    int64_t ready = 0, fetched = 0;  // lines
-    int64_t offsets[depth_block];
-    const Panel& of(int64_t line) const { return panels[size_t(line / height)]; }
-    Places panel(int64_t line) const { return lines.from(line, height); }
+  // The lines of an operand up to `end`, for some steps of the depth. Those of a panel are packed when the first tile
+  // needs them; before, while other tiles are made, they are fetched. What is read where it lies is so again and again
+  // if it is `large`.
+  class Side {
+   public:
+    Side(const void* data, const Places& lines, int64_t end, const Places& depth, const int64_t* steps,
+         const std::vector<Panel>& panels, int64_t height, bool large)
+        : data_(static_cast<const T*>(data)),
+          lines_(lines),
+          end_(end),
+          depth_(depth),
+          steps_(steps),
+          panels_(panels),
+          height_(height),
+          large_(large) {}
+    const Places& depth() const { return depth_; }
+    const Panel& of(int64_t line) const { return panels_[size_t(line / height_)]; }
+    Places panel(int64_t line) const { return lines_.from(line, height_); }
     bool needs(int64_t line) {
-      if (line < ready) return false;
-      ready = line + height;
+      if (line < ready_) return false;
+      ready_ = line + height_;
       return of(line).packed;
     }
+    bool goes_on(int64_t line) const { return line < end_; }
     // The panel from `line` on, `together` elements at each offset; nothing if it need not be fetched.
     Fetch<T> fetch(int64_t line, int64_t together) {
-      if (line >= end || (of(line).packed ? line <= fetched : !large)) return {};
-      fetched = line;
+      if (!goes_on(line) || (of(line).packed ? line <= fetched_ : !large_)) return {};
+      fetched_ = line;
       const Places some = panel(line);
-      const T* const from = static_cast<const T*>(data) + some[0];
-      if (!of(line).packed || some.run(0) == some.count) return {from + depth[0] - steps[0], steps};
+      const T* const from = data_ + some[0];
+      if (!of(line).packed || some.run(0) == some.count) return {from + depth_[0] - steps_[0], steps_};
       int64_t p = 0;
       for (int64_t k = 0; k < some.count; ++k)
-        for (int64_t q = 0; q < depth.count && p < depth.count; q += together)
-          offsets[p++] = some[k] - some[0] + depth[q];
-      std::fill(offsets + p, offsets + depth.count, offsets[p - 1]);
-      return {from, offsets};
+        for (int64_t q = 0; q < depth_.count && p < depth_.count; q += together)
+          offsets_[p++] = some[k] - some[0] + depth_[q];
+      std::fill(offsets_ + p, offsets_ + depth_.count, offsets_[p - 1]);
+      return {from, offsets_};
     }
+
+   private:
+    const T* data_;
+    const Places& lines_;
+    int64_t end_;
+    Places depth_;
+    const int64_t* steps_;
+    const std::vector<Panel>& panels_;
+    int64_t height_;
+    bool large_;
+    int64_t ready_ = 0, fetched_ = 0;  // lines
+    int64_t offsets_[depth_block];
   };
   // What tiles after that of i and j will need, of those of a block that ends at i1.
   Fetch<T> next(Side& rows, int64_t i, int64_t i1, Side& columns, int64_t j) const {
@@ -199,7 +214,7 @@ class Blocks {
     const int64_t row = i + kernel_.rows, column = j + kernel_.columns;
     if (row < i1) return rows.fetch(row, kernel_.rows);
     const Fetch<T> found = columns.fetch(column, kernel_.rows);
-    if (found.from != nullptr || (rows.of(i).packed && column < columns.end)) return found;
+    if (found.from != nullptr || (rows.of(i).packed && columns.goes_on(column))) return found;
     return rows.fetch(row, kernel_.rows);
   }
   // Whether a tile holds any element that is.

@@ -138,7 +138,7 @@ struct Kernel {
   // X B = C in place of `columns` columns of C, those of x from k on, of which there are `rows` rows: of the upper
   // triangle B k + columns rows are packed, and the columns of X before are known.
   void (*solve)(int64_t k, T* x, int64_t ldx, const T* b);
-  CopyPanels<T> copy_rows, copy_columns;  // for panels of as many lines as a tile has
+  CopyPanel<T> copy_rows, copy_columns;  // for panels of as many lines as a tile has
   Dots<T> dots;
 };
 struct Kernels {

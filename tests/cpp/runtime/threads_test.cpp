@@ -115,7 +115,7 @@ TEST_F(Threads, AnInterruptReachesHelpers) {
       while (there < 2 && before(end)) std::this_thread::yield();
       if (std::this_thread::get_id() == caller) throw Interrupted();
       try {
-        while (before(end)) poll();
+        while (before(end)) anvil::poll();
       } catch (const Interrupted&) {
         helper_stopped = true;
         throw;
@@ -138,7 +138,7 @@ TEST_F(Threads, AWaitingCallerIsAsked) {
       ++there;
       while (there < 2 && before(end)) std::this_thread::yield();
       if (std::this_thread::get_id() == caller) return;
-      while (before(end)) poll();
+      while (before(end)) anvil::poll();
     });
   };
   EXPECT_THROW(work(), Interrupted);
@@ -152,11 +152,11 @@ TEST_F(Threads, TheCallerIsAskedAfterEachTaskOfALoop) {
   test::InterruptAt user(3);
   int there = 0;
   void* context[] = {&there};
-  const Task task = [](void* const* c, Run*, int64_t, char*) -> int32_t {
+  const Task task = [](void* const* c, runtime::Run*, int64_t, char*) -> int32_t {
     ++*static_cast<int*>(c[0]);
     return done;
   };
-  Run run;
+  runtime::Run run;
   EXPECT_EQ(parallel(&run, task, context, 100, 0, 100), failed);
   EXPECT_THROW(std::rethrow_exception(run.failure), Interrupted);
   EXPECT_LE(there, 3);
