@@ -47,29 +47,34 @@ SEXP guarded(FunctionRef<SEXP()> body) {
 }
 
 namespace {
-SEXP limit_error = nullptr;  // what R says of a limit (setTimeLimit()) that was reached
+// R's own jump, of a user who wants to stop or a limit that is reached, waits until the C++ frames have ended.
+bool stopping = false;
 
-void set_limit_error(SEXP condition) {
-  if (condition != nullptr) R_PreserveObject(condition);
-  if (limit_error != nullptr) R_ReleaseObject(limit_error);
-  limit_error = condition;
+SEXP stop() {
+  static SEXP token = [] {
+    SEXP t = R_MakeUnwindCont();
+    R_PreserveObject(t);
+    return t;
+  }();
+  return token;
 }
 }  // namespace
 
 bool wants_to_stop() {
-  set_limit_error(nullptr);
-  const auto ask = [](void*) {
-    const auto check = [](void*) {
-      R_CheckUserInterrupt();
-      return R_NilValue;
-    };
-    const auto note = [](SEXP condition, void*) {
-      set_limit_error(condition);
-      return R_NilValue;
-    };
-    R_tryCatchError(check, nullptr, note, nullptr);
-  };
-  return R_ToplevelExec(ask, nullptr) == FALSE || limit_error != nullptr;
+  std::jmp_buf jump;
+  stopping = false;
+  if (setjmp(jump)) return stopping = true;
+  R_UnwindProtect(
+      [](void*) -> SEXP {
+        R_CheckUserInterrupt();
+        return R_NilValue;
+      },
+      nullptr,
+      [](void* to, Rboolean jumping) {
+        if (jumping) std::longjmp(*static_cast<std::jmp_buf*>(to), 1);
+      },
+      &jump, stop());
+  return false;
 }
 
 namespace {
@@ -109,10 +114,9 @@ void remember() noexcept {
 
 void raise() {
   if (pending.what == Pending::jump) R_ContinueUnwind(continuation());
-  if (limit_error != nullptr && pending.what == Pending::condition && pending.kind == "interrupt") {
-    SEXP call = PROTECT(Rf_lang2(Rf_install("stop"), limit_error));
-    set_limit_error(nullptr);
-    Rf_eval(call, R_BaseEnv);
+  if (stopping && pending.what == Pending::condition && pending.kind == "interrupt") {
+    stopping = false;
+    R_ContinueUnwind(stop());
   }
   if (pending.what == Pending::no_memory) {
     pending.details.clear();

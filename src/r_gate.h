@@ -22,7 +22,7 @@ SEXP continuation();
 void remember() noexcept;   // the exception that is being handled
 [[noreturn]] void raise();  // what was remembered, as an R condition or as R's own jump
 SEXP guarded(FunctionRef<SEXP()> body);
-bool wants_to_stop();  // the user, or R because a limit is reached: raised as Interrupted, it is R's own error
+bool wants_to_stop();  // the user, or R because a limit is reached: Interrupted is raised as R's own jump
 
 template <class F>
 SEXP entry(F&& body) {
