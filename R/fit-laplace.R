@@ -112,6 +112,7 @@ newton_steps <- 100L
 # without it ends the search. NaN where the steps do not become small.
 newton_mode <- function(u, evaluate, step) {
   small <- sqrt(machine_precision(u))
+  noise <- machine_precision(u)^(2 / 3) # of a sum of many terms
   zero <- nv_scalar_like(u, 0)
   found <- nv_while(
     list(u = u, value = evaluate(u), ridge = zero, steps = 0L, done = FALSE), function(u, value, ridge, steps, done) !done & steps < newton_steps,
@@ -119,7 +120,7 @@ newton_mode <- function(u, evaluate, step) {
       by <- step(u, ridge)
       new <- u - by
       new_value <- evaluate(new)
-      down <- new_value <= value + 1e-10 * (1 + abs(value))
+      down <- new_value <= value + noise * (1 + abs(value))
       near <- ridge <= 0 & nv_reduce_max(abs(by)) <= small * (1 + nv_reduce_max(abs(u)))
       list(
         u = nv_ifelse(down, new, u), value = nv_ifelse(down, new_value, value),

@@ -6,7 +6,8 @@
 #' where it is a log-likelihood that was maximised (`fnscale`), with \eqn{-H}. For
 #' least squares it is \eqn{s^2 (J'J)^{-1}}{s^2 (J'J)^-1} with the derivatives \eqn{J} of the residuals and their variance
 #' \eqn{s^2}, as [nls()] has it. `type = "sandwich"` is \eqn{H^{-1} G'G H^{-1}}{H^-1 G'G H^-1} with the gradients \eqn{G} of
-#' each observation, which is consistent where the model's variance is wrong; for that `f` must return a value for each observation. For
+#' each observation, which is consistent where the model's variance is wrong (for least squares \eqn{H = 2 J'J}); for that `f` must
+#' return a value for each observation. For
 #' a parameter at a bound variances are `NA`, and the others are those with it fixed. Where the matrix is not positive definite, as at a
 #' saddle, or where it is singular, all are `NA`, with a warning of class `anvil_warning_singular`. Intervals of [confint()] are
 #' the normal ones.
@@ -125,7 +126,13 @@ is_indefinite <- function(h) {
   min(values) < -sqrt(.Machine$double.eps) * max(abs(values))
 }
 
-residual_df <- function(fit) fit$nobs - sum(fit$free)
+residual_df <- function(fit) residual_count(fit) - sum(fit$free)
+residual_count <- function(fit) {
+  if (is.null(fit$nobs)) {
+    abort_anvil("argument", "Residuals have no variance where `f` returned one number.", "i For least squares it returns the residuals, one for each observation, not their squares or the sum of these.")
+  }
+  fit$nobs
+}
 
 fit_curvature <- function(fit) {
   squares <- is_least_squares(fit)
@@ -169,7 +176,7 @@ print.summary.anvil_fit <- function(x, digits = max(3L, getOption("digits") - 3L
 #' @rdname anvil_fit
 #' @export
 logLik.anvil_fit <- function(object, ...) {
-  n <- object$nobs
+  n <- if (is_least_squares(object)) residual_count(object) else object$nobs
   value <- if (is_least_squares(object)) -n / 2 * (log(2 * pi * object$value / n) + 1) else if (object$maximum) object$value else -object$value
   structure(value, df = sum(object$free) + is_least_squares(object), nobs = n, class = "logLik")
 }

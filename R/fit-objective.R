@@ -44,7 +44,7 @@ objective_of <- function(problem) {
   second <- compiled(problem, function(f, par) hessian(f)(par)[[1L]][[1L]])
   last <- list()
   at <- function(par) {
-    par <- as.double(if (is.list(par)) check_par(par, problem, "par") else par)
+    par <- as.double(check_par(par, problem, "par"))
     if (!identical(par, last$par)) {
       found <- both(par)
       last <<- list(par = par, value = as.double(found$value), gradient = named_par(problem, found$grad[[1L]]))
@@ -155,7 +155,8 @@ check_par <- function(par, problem, name) {
   if (is.object(par) || !is.numeric(par) || length(par) != length(problem$par)) {
     wrong_argument(name, cli::pluralize("a numeric vector with {length(problem$par)} element{?s}"), par)
   }
-  par
+  by_name <- match(names(problem$par), names(par))
+  if (anyNA(by_name)) par else par[by_name]
 }
 
 named_par <- function(problem, x) stats::setNames(as.double(x), names(problem$par))

@@ -43,7 +43,7 @@ data_leaves <- function(x, name, dtype) {
   leaves <- tryCatch(lapply(flatten(x), data_leaf, dtype), anvil_error_argument = identity)
   if (inherits(leaves, "condition")) {
     what <- if (nzchar(name)) sprintf("`%s`", name) else "What has no name"
-    abort_anvil("argument", paste(what, "is handed on to the function, and neither data nor a number."), got_value(x))
+    abort_anvil("argument", paste(what, "is handed on to the function, and neither data nor a number."), c(got_value(x), paste("i", conditionMessage(leaves))))
   }
   leaves
 }

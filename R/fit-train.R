@@ -31,7 +31,7 @@
 #' @param dtype The dtype of R's doubles among data and parameters, and of what the loss makes itself; by default
 #'   the default float.
 #' @return A list of class `anvil_trained`: `params`, tensors; `history`, a data frame of class `anvil_history` with the
-#'   columns `epoch`, `loss` (the mean over the steps of the epoch), `validation` and `rate`, which `plot()` draws; and `best`,
+#'   columns `epoch`, `loss` (the mean over the examples of the epoch), `validation` and `rate`, which `plot()` draws; and `best`,
 #'   the epoch of `params`.
 #'
 #'   Errors: of class `anvil_error_argument` where elements of `data` have different numbers of examples, an argument is none of the

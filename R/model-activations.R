@@ -98,7 +98,8 @@ gated <- function(x, gate) {
   finite <- nv_is_finite(x)
   inside <- nv_ifelse(finite, x, 0)
   share <- gate(inside)
-  nv_ifelse(finite, nv_ifelse(nv_eq(share, 0), 0, nv_mul(inside, share)), nv_relu(x))
+  beyond <- nv_ifelse(nv_ne(x, x), nv_mul(x, x), nv_relu(x)) # of NaN the derivative is NaN
+  nv_ifelse(finite, nv_ifelse(nv_eq(share, 0), 0, nv_mul(inside, share)), beyond)
 }
 
 # --- lines of numbers ----------------------------------------------------------------------------

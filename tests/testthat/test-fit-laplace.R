@@ -111,3 +111,10 @@ test_that("mistakes are explained", {
     nv_laplace(f, list(a = 1, u = 2), "u", q = 1)
   })
 })
+
+test_that("in f32 the mode is found wherever it is looked for", {
+  f <- function(par, y) sum((y - par$u)^2) / 2 + sum((par$u - par$m)^2) / 2
+  at <- function(dtype) nv_laplace(f, list(m = 0, u = c(0, 0)), "u", y = c(1.1, 2.3), dtype = dtype)$fn
+  means <- seq(-3, 3, 0.1)
+  expect_equal(vapply(means, at("f32"), 0), vapply(means, at("f64"), 0), tolerance = 1e-5)
+})

@@ -94,3 +94,11 @@ test_that("errors and warnings say what is wrong", {
   })
   expect_snapshot(vcov(nv_minimize(function(p) (p[1] + p[2])^2, c(1, 1))))
 })
+
+test_that("least squares of one number have no variance", {
+  fit <- nv_minimize(function(p) p - 2, 0, "gauss-newton")
+  for (method in list(vcov, logLik, function(fit) summary(fit))) {
+    expect_error(method(fit), "one number")
+  }
+  expect_error(logLik(fit), class = "anvil_error_argument")
+})

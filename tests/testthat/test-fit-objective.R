@@ -114,3 +114,12 @@ test_that("errors say what is wrong", {
     utils::relist(1, as_objective(rosenbrock, start))
   })
 })
+
+test_that("a vector with the names of the parameters goes by these", {
+  o <- as_objective(function(p) sum((p$a - 1)^2) + (p$b - 3)^2, list(a = c(0, 0), b = 0))
+  expect_equal(o$fn(c(b = 0, a1 = 1, a2 = 1)), 9)
+  expect_equal(o$gr(c(b = 0, a1 = 1, a2 = 1)), c(a1 = 0, a2 = 0, b = -6))
+  expect_equal(o$fn(c(1, 1, 0)), 9)
+  expect_equal(o$fn(c(x = 1, y = 1, z = 0)), 9)
+  expect_identical(utils::relist(c(b = 0, a1 = 1, a2 = 1), o), list(a = c(1, 1), b = 0))
+})

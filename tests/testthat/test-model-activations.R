@@ -85,3 +85,13 @@ test_that("errors name what is wrong", {
     nv_relu("a")
   })
 })
+
+test_that("a NaN shows in the derivatives of smooth functions", {
+  for (f in list(nv_silu, nv_gelu, function(x) nv_gelu(x, approximate = TRUE), nv_elu, nv_softplus)) {
+    slope <- gradient(function(x) sum(f(x)))
+    for (by in list(slope, jit(slope))) {
+      found <- value(by(nv_tensor(c(NaN, 1), "f64"))[[1L]])
+      expect_identical(is.nan(as.vector(found)), c(TRUE, FALSE))
+    }
+  }
+})
