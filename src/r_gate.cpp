@@ -47,7 +47,8 @@ SEXP guarded(FunctionRef<SEXP()> body) {
 }
 
 namespace {
-// R's own jump, of a user who wants to stop or a limit that is reached, waits until the C++ frames have ended.
+// R's own jump, of a user who wants to stop or a limit that is reached, waits until the C++ frames have ended; R is asked
+// nothing meanwhile.
 bool stopping = false;
 
 SEXP stop() {
@@ -60,9 +61,15 @@ SEXP stop() {
 }
 }  // namespace
 
-bool wants_to_stop() {
-  std::jmp_buf jump;
+bool jump_waits() { return stopping; }
+void jump() {
   stopping = false;
+  R_ContinueUnwind(stop());
+}
+
+bool wants_to_stop() {
+  if (stopping) return false;
+  std::jmp_buf jump;
   if (setjmp(jump)) return stopping = true;
   R_UnwindProtect(
       [](void*) -> SEXP {
@@ -113,11 +120,8 @@ void remember() noexcept {
 }
 
 void raise() {
+  if (jump_waits()) jump();
   if (pending.what == Pending::jump) R_ContinueUnwind(continuation());
-  if (stopping && pending.what == Pending::condition && pending.kind == "interrupt") {
-    stopping = false;
-    R_ContinueUnwind(stop());
-  }
   if (pending.what == Pending::no_memory) {
     pending.details.clear();
     pending.kind = "memory";  // short strings need no memory of their own

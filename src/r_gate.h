@@ -22,18 +22,22 @@ SEXP continuation();
 void remember() noexcept;   // the exception that is being handled
 [[noreturn]] void raise();  // what was remembered, as an R condition or as R's own jump
 SEXP guarded(FunctionRef<SEXP()> body);
-bool wants_to_stop();  // the user, or R because a limit is reached: Interrupted is raised as R's own jump
+bool wants_to_stop();  // the user, or R because a limit is reached: an InterruptCheck
+bool jump_waits();     // R's own, since wants_to_stop() said so
+[[noreturn]] void jump();
 
 template <class F>
 SEXP entry(F&& body) {
+  SEXP result = nullptr;
   try {
-    SEXP result = body();
+    result = body();
     SETCAR(continuation(), R_NilValue);  // where R keeps what was made last
-    return result;
   } catch (...) {
     remember();
   }
-  raise();
+  if (result == nullptr) raise();
+  if (jump_waits()) jump();
+  return result;
 }
 
 // Evaluates an R call; an R error passes through the C++ frames as Unwind.
