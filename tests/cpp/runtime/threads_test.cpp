@@ -12,8 +12,6 @@
 #include <vector>
 
 #include "base/interrupt.h"
-#include "runtime/run.h"
-#include "support/interrupt_at.h"
 
 namespace anvil::runtime {
 namespace {
@@ -115,7 +113,7 @@ TEST_F(Threads, AnInterruptReachesHelpers) {
       while (there < 2 && before(end)) std::this_thread::yield();
       if (std::this_thread::get_id() == caller) throw Interrupted();
       try {
-        while (before(end)) anvil::poll();
+        while (before(end)) poll();
       } catch (const Interrupted&) {
         helper_stopped = true;
         throw;
@@ -138,28 +136,12 @@ TEST_F(Threads, AWaitingCallerIsAsked) {
       ++there;
       while (there < 2 && before(end)) std::this_thread::yield();
       if (std::this_thread::get_id() == caller) return;
-      while (before(end)) anvil::poll();
+      while (before(end)) poll();
     });
   };
   EXPECT_THROW(work(), Interrupted);
   EXPECT_TRUE(before(end));
   set_interrupt_check(nullptr);
-}
-
-// However little time a task is said to take: functions of some elements take long.
-TEST_F(Threads, TheCallerIsAskedAfterEachTaskOfALoop) {
-  set_threads(1);
-  test::InterruptAt user(3);
-  int there = 0;
-  void* context[] = {&there};
-  const Task task = [](void* const* c, runtime::Run*, int64_t, char*) -> int32_t {
-    ++*static_cast<int*>(c[0]);
-    return done;
-  };
-  runtime::Run run;
-  EXPECT_EQ(parallel(&run, task, context, 100, 0, 100), failed);
-  EXPECT_THROW(std::rethrow_exception(run.failure), Interrupted);
-  EXPECT_LE(there, 3);
 }
 
 TEST_F(Threads, AForkedProcessWorksAloneUntilItIsToldOtherwise) {
