@@ -20,7 +20,7 @@ TEST(ParallelLoops, AskTheCallerAfterEachTask) {
     return done;
   };
   runtime::Run run;
-  EXPECT_EQ(parallel(&run, task, context, 100, 0, 100), failed);
+  ASSERT_EQ(parallel(&run, task, context, 100, 0, 100), failed);
   EXPECT_THROW(std::rethrow_exception(run.failure), Interrupted);
   EXPECT_LE(there, 3);
   set_threads(0);
