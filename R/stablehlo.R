@@ -14,6 +14,9 @@
 #' writes its records into a tensor; another one is run again for each record, which takes
 #' time quadratic in the number of its iterations.
 #'
+#' StableHLO has no operation for LU, QR, eigenvalue and singular value decompositions, and so none for [solve()] and [det()]:
+#' they are calls of `anvil.lu` and the like, which [read_stablehlo()] knows and other tools do not.
+#'
 #' The text says what a function computes, and nothing of its derivatives: when it is
 #' read again, they are those of its operators, and [nv_stop_gradient()] and derivative
 #' rules of one's own are lost. Differentiate first, then write.
