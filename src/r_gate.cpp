@@ -10,56 +10,61 @@
 
 namespace anvil::r {
 
+namespace {
+SEXP new_token() {
+  SEXP token = R_MakeUnwindCont();
+  R_PreserveObject(token);
+  return token;
+}
+
+// Whether R jumped out of body(data): the jump then waits in the token.
+bool jumped(SEXP (*body)(void*), void* data, SEXP token) {
+  std::jmp_buf here;
+  if (setjmp(here)) return true;
+  R_UnwindProtect(
+      body, data,
+      [](void* to, Rboolean jumping) {
+        if (jumping) std::longjmp(*static_cast<std::jmp_buf*>(to), 1);
+      },
+      &here, token);
+  return false;
+}
+
+// R's own jump, of a user who wants to stop or a limit that is reached, waits until the C++ frames have ended; R is asked
+// nothing meanwhile.
+bool stopping = false;
+
+SEXP stop() {
+  static SEXP token = new_token();
+  return token;
+}
+}  // namespace
+
 SEXP continuation() {
-  static SEXP token = [] {
-    SEXP t = R_MakeUnwindCont();
-    R_PreserveObject(t);
-    return t;
-  }();
+  static SEXP token = new_token();
   return token;
 }
 
 SEXP guarded(FunctionRef<SEXP()> body) {
   struct State {
     FunctionRef<SEXP()> body;
+    SEXP result;
     std::exception_ptr thrown;
-    std::jmp_buf jump;
-  } state{body, nullptr, {}};
-  if (setjmp(state.jump)) throw Unwind{};
-  SEXP result = R_UnwindProtect(
-      [](void* s) -> SEXP {
-        if (allocation_fails()) Rf_error("cannot allocate memory (made to fail by a test)");
-        State& inner = *static_cast<State*>(s);
-        try {
-          return inner.body();
-        } catch (...) {
-          inner.thrown = std::current_exception();
-          return R_NilValue;
-        }
-      },
-      &state,
-      [](void* jump, Rboolean jumping) {
-        if (jumping) std::longjmp(*static_cast<std::jmp_buf*>(jump), 1);
-      },
-      &state.jump, continuation());
+  } state{body, R_NilValue, nullptr};
+  const auto run = [](void* s) -> SEXP {
+    if (allocation_fails()) Rf_error("cannot allocate memory (made to fail by a test)");
+    State& inner = *static_cast<State*>(s);
+    try {
+      inner.result = inner.body();
+    } catch (...) {
+      inner.thrown = std::current_exception();
+    }
+    return inner.result;
+  };
+  if (jumped(run, &state, continuation())) throw Unwind{};
   if (state.thrown) std::rethrow_exception(state.thrown);
-  return result;
+  return state.result;
 }
-
-namespace {
-// R's own jump, of a user who wants to stop or a limit that is reached, waits until the C++ frames have ended; R is asked
-// nothing meanwhile.
-bool stopping = false;
-
-SEXP stop() {
-  static SEXP token = [] {
-    SEXP t = R_MakeUnwindCont();
-    R_PreserveObject(t);
-    return t;
-  }();
-  return token;
-}
-}  // namespace
 
 bool jump_waits() { return stopping; }
 void jump() {
@@ -69,19 +74,11 @@ void jump() {
 
 bool wants_to_stop() {
   if (stopping) return false;
-  std::jmp_buf jump;
-  if (setjmp(jump)) return stopping = true;
-  R_UnwindProtect(
-      [](void*) -> SEXP {
-        R_CheckUserInterrupt();
-        return R_NilValue;
-      },
-      nullptr,
-      [](void* to, Rboolean jumping) {
-        if (jumping) std::longjmp(*static_cast<std::jmp_buf*>(to), 1);
-      },
-      &jump, stop());
-  return false;
+  const auto check = [](void*) -> SEXP {
+    R_CheckUserInterrupt();
+    return R_NilValue;
+  };
+  return stopping = jumped(check, nullptr, stop());
 }
 
 namespace {

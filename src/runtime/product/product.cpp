@@ -9,6 +9,7 @@
 #include "runtime/product/axes.h"
 #include "runtime/product/dots.h"
 #include "runtime/product/pack.h"
+#include "runtime/product/side.h"
 #include "runtime/threads.h"
 
 namespace anvil::product {
@@ -120,10 +121,10 @@ class Blocks {
     for (int64_t j0 = part.j0; j0 < part.j1; j0 += n_block_)
       for (int64_t p0 = 0; p0 < a_depth_.count; p0 += depth_block) {
         const int64_t j1 = std::min(j0 + n_block_, part.j1), depth = std::min(depth_block, a_depth_.count - p0);
-        Side rows(a, m_, part.i1, a_depth_.from(p0, depth), steps_of(a_depth_, a_steps_, p0), rows_, kernel_.rows,
-                  a_is_large_);
-        Side columns(b, n_, j1, b_depth_.from(p0, depth), steps_of(b_depth_, b_steps_, p0), columns_, kernel_.columns,
-                     b_is_large_);
+        Side<T> rows(a, m_, part.i1, a_depth_.from(p0, depth), steps_of(a_depth_, a_steps_, p0), rows_, kernel_.rows,
+                     a_is_large_);
+        Side<T> columns(b, n_, j1, b_depth_.from(p0, depth), steps_of(b_depth_, b_steps_, p0), columns_,
+                        kernel_.columns, b_is_large_);
         for (int64_t i0 = part.i0; i0 < part.i1; i0 += m_block_) {
           const int64_t i1 = std::min(i0 + m_block_, part.i1);
           for (int64_t j = j0; j < j1; j += kernel_.columns) {
@@ -146,70 +147,12 @@ class Blocks {
       }
   }
 
-  // Lines of a side of C that the kernel takes together; at an edge it takes more than there are.
-  struct Panel {
-    int64_t count, taken;
-    size_t kernel;  // which one takes so many
-    bool packed;    // else they are read where they lie
-    int64_t in_c;   // of rows, how many of them follow each other there; of columns, their spacing
-  };
   // Offsets of the steps of a block of the depth.
   static const int64_t* steps_of(const Places& depth, const std::vector<int64_t>& even, int64_t first) {
     return depth.at ? depth.at + first : even.data();
   }
-  // The lines of an operand up to `end`, for some steps of the depth. Those of a panel are packed when the first tile
-  // needs them; before, while other tiles are made, they are fetched. What is read where it lies is so again and again
-  // if it is `large`.
-  class Side {
-   public:
-    Side(const void* data, const Places& lines, int64_t end, const Places& depth, const int64_t* steps,
-         const std::vector<Panel>& panels, int64_t height, bool large)
-        : data_(static_cast<const T*>(data)),
-          lines_(lines),
-          end_(end),
-          depth_(depth),
-          steps_(steps),
-          panels_(panels),
-          height_(height),
-          large_(large) {}
-    const Places& depth() const { return depth_; }
-    const Panel& of(int64_t line) const { return panels_[size_t(line / height_)]; }
-    Places panel(int64_t line) const { return lines_.from(line, height_); }
-    bool needs(int64_t line) {
-      if (line < ready_) return false;
-      ready_ = line + height_;
-      return of(line).packed;
-    }
-    bool goes_on(int64_t line) const { return line < end_; }
-    // The panel from `line` on, `together` elements at each offset; nothing if it need not be fetched.
-    Fetch<T> fetch(int64_t line, int64_t together) {
-      if (!goes_on(line) || (of(line).packed ? line <= fetched_ : !large_)) return {};
-      fetched_ = line;
-      const Places some = panel(line);
-      const T* const from = data_ + some[0];
-      if (!of(line).packed || some.run(0) == some.count) return {from + depth_[0] - steps_[0], steps_};
-      int64_t p = 0;
-      for (int64_t k = 0; k < some.count; ++k)
-        for (int64_t q = 0; q < depth_.count && p < depth_.count; q += together)
-          offsets_[p++] = some[k] - some[0] + depth_[q];
-      std::fill(offsets_ + p, offsets_ + depth_.count, offsets_[p - 1]);
-      return {from, offsets_};
-    }
-
-   private:
-    const T* data_;
-    const Places& lines_;
-    int64_t end_;
-    Places depth_;
-    const int64_t* steps_;
-    const std::vector<Panel>& panels_;
-    int64_t height_;
-    bool large_;
-    int64_t ready_ = 0, fetched_ = 0;  // lines
-    int64_t offsets_[depth_block];
-  };
   // What tiles after that of i and j will need, of those of a block that ends at i1.
-  Fetch<T> next(Side& rows, int64_t i, int64_t i1, Side& columns, int64_t j) const {
+  Fetch<T> next(Side<T>& rows, int64_t i, int64_t i1, Side<T>& columns, int64_t j) const {
     if (rounds()) return {};
     const int64_t row = i + kernel_.rows, column = j + kernel_.columns;
     if (row < i1) return rows.fetch(row, kernel_.rows);
