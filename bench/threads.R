@@ -28,6 +28,7 @@ work <- list(
   `product of 1000 x 1000` = list(function(m) m %*% m, square),
   `64 products of 128 x 128` = list(function(b) nv_matmul(b, b), batch),
   `Cholesky of 1000 x 1000` = list(function(m) nv_chol(m %*% t(m) + 100 * nv_eye(1000L)), square),
+  `solving by LU of 1000 x 1000` = list(function(m) nv_solve(m, m), square),
   `1000 sorts of 1000` = list(function(m) nv_sort(m, 1L), square),
   `1e6 normal numbers` = list(function(s) nv_rnorm(1000000L, s)[[2L]], nv_rng_state(1L))
 )

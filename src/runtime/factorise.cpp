@@ -1,4 +1,4 @@
-// LU of one dense matrix, blocked over our own products.
+// LU of one dense matrix, halved down to a few columns, with our own products between.
 #include "runtime/factorise.h"
 
 #include <cmath>
@@ -7,60 +7,73 @@
 
 #include "base/interrupt.h"
 #include "runtime/finite.h"
+#include "runtime/interleaved/interleaved.h"
 #include "runtime/matrix.h"
-#include "runtime/pool.h"
 #include "runtime/product/product.h"
 #include "runtime/threads.h"
+#include "runtime/triangular.h"
 
 namespace anvil::runtime {
 namespace {
 
+constexpr int64_t by_column = 8;  // columns that are factorised one after the other
+
+// Rows i and pivots[i] of the columns [first, end) change places, for i from `row` to `last`.
 template <class T>
-using StridedMap = Eigen::Map<Matrix<T>, 0, Eigen::OuterStride<>>;
-
-// ---- LU ---------------------------------------------------------------------------------
-
-constexpr int64_t panel = 32;   // columns that are factorised before the rest follows
-constexpr int64_t strip = 256;  // columns of the rest that follow at once
-
-template <class T>
-void exchange_rows(T* a, int64_t m, int64_t i, int64_t k, int64_t first, int64_t end) {
-  if (i == k) return;
-  for (int64_t j = first; j < end; ++j) std::swap(a[i + m * j], a[k + m * j]);
+void exchange_rows(T* a, const int32_t* pivots, int64_t m, int64_t row, int64_t last, int64_t first, int64_t end) {
+  constexpr int64_t at_once = 4;
+  constexpr double nanoseconds_of_exchange = 1;
+  const auto exchange = [=](int64_t j, int64_t columns) {
+    for (int64_t i = row; i < last; ++i)
+      for (int64_t c = j; c < j + columns; ++c) std::swap(a[i + m * c], a[pivots[i] + m * c]);
+  };
+  share_ranges(end - first, nanoseconds_of_exchange * double(last - row), [&](int64_t j, int64_t stop) {
+    for (j += first, stop += first; stop - j >= at_once; j += at_once) exchange(j, at_once);
+    exchange(j, stop - j);
+    worked((last - row) * (stop - j));
+  });
 }
 
-// Columns [first, end) of a, from row `first` on, column by column.
+// Columns [first, end) of a, from row `first` on, one after the other, as far as there are rows.
 template <class T>
-void lu_panel(T* a, int32_t* pivots, int64_t m, int64_t first, int64_t end) {
+void factorise_by_column(T* a, int32_t* pivots, int64_t m, int64_t first, int64_t end) {
   for (int64_t k = first; k < std::min(end, m); ++k) {
+    T* const column = a + m * k;
     int64_t best = k;
     for (int64_t i = k + 1; i < m; ++i)
-      if (std::fabs(a[i + m * k]) > std::fabs(a[best + m * k])) best = i;
+      if (std::fabs(column[i]) > std::fabs(column[best])) best = i;
     pivots[k] = static_cast<int32_t>(best);
-    exchange_rows(a, m, k, best, first, end);
-    const T pivot = a[k + m * k];
-    if (pivot != T(0))
-      for (int64_t i = k + 1; i < m; ++i) a[i + m * k] /= pivot;
-    for (int64_t j = k + 1; j < end; ++j) {
-      const T x = a[k + m * j];
-      for (int64_t i = k + 1; i < m; ++i) a[i + m * j] -= a[i + m * k] * x;
-    }
+    if (best != k)
+      for (int64_t j = first; j < end; ++j) std::swap(a[k + m * j], a[best + m * j]);
+    const T pivot = column[k];
+    const auto below = [&](int64_t j) { return MatrixMap<T>(a + k + 1 + m * j, m - k - 1, 1).array(); };
+    if (pivot != T(0)) below(k) /= pivot;
+    for (int64_t j = k + 1; j < end; ++j) below(j) -= below(k) * a[k + m * j];
     worked((m - k) * (end - k));
   }
 }
 
-// What a panel makes of columns [first, end): U's rows, and what is left below.
+// What the factors of columns [k, first) make of the columns [first, end), from row k on: U's rows, and what is left
+// below.
 template <class T>
-void lu_follow(T* a, int64_t m, int64_t k, int64_t w, int64_t first, int64_t end, T* product) {
-  const Eigen::OuterStride<> stride(m);
-  const StridedMap<T> l(a + k + m * k, w, w, stride);
-  StridedMap<T> u(a + k + m * first, w, end - first, stride);
-  l.template triangularView<Eigen::UnitLower>().solveInPlace(u);
-  const int64_t below = m - k - w, count = end - first;
-  if (below == 0) return;
-  product::multiply<T>(product, {a + k + w + m * k, 1, m}, {a + k + m * first, 1, m}, below, count, w);
-  StridedMap<T>(a + k + w + m * first, below, count, stride) -= MatrixMap<T>(product, below, count);
-  worked(below * count);
+void follow(T* a, const int32_t* pivots, int64_t m, int64_t k, int64_t first, int64_t end) {
+  const int64_t w = first - k, count = end - first;
+  exchange_rows(a, pivots, m, k, first, first, end);
+  const Place<T> l{a + k + m * k, 1, m}, u{a + k + m * first, 1, m};
+  solve_rows<T>({l.data, 1, m}, w, true, true, u.transposed(), count);
+  product::subtract<T>(&u.at(w, 0), 1, m, l.from(w, 0).view(), u.view(), m - first, count, w);
+}
+
+// Columns [first, end) of a, from row `first` on: half of them, what those make of the others, and these (Toledo,
+// Locality of reference in LU decomposition with partial pivoting, 1997).
+template <class T>
+void factorise_columns(T* a, int32_t* pivots, int64_t m, int64_t first, int64_t end) {
+  if (end - first <= by_column) return factorise_by_column(a, pivots, m, first, end);
+  const int64_t split = first + ((end - first) / 2 + by_column - 1) / by_column * by_column;
+  factorise_columns(a, pivots, m, first, split);
+  follow(a, pivots, m, first, split, end);
+  factorise_columns(a, pivots, m, split, end);
+  exchange_rows(a, pivots, m, split, end, first, split);
 }
 
 }  // namespace
@@ -72,20 +85,15 @@ void lu(T* packed, int32_t* pivots, int32_t* permutation, const T* a, int64_t m,
   std::iota(permutation, permutation + m, 0);
   if (k == 0) return;
   if (!all_finite(a, m * n)) return fill_nan(packed, m * n);
-  in_pieces(m * n, 1, [&](int64_t first, int64_t end) { std::copy(a + first, a + end, packed + first); });
-  // up to one panel, the columns to its right are done with it
-  for (int64_t j = 0; j < k; j += panel) {
-    const int64_t w = std::min(panel, k - j), end = k <= panel ? n : j + w;
-    lu_panel(packed, pivots, m, j, end);
-    for (int64_t i = j; i < j + w; ++i) {
-      exchange_rows(packed, m, i, pivots[i], 0, j);
-      exchange_rows(packed, m, i, pivots[i], end, n);
-    }
-    share_each((n - end + strip - 1) / strip, 0.05 * double(m - j) * double(w) * double(n - end), [&](int64_t part) {
-      const int64_t c = end + part * strip;
-      const Block memory(size_t((m - j) * strip) * sizeof(T));
-      lu_follow(packed, m, j, w, c, std::min(n, c + strip), reinterpret_cast<T*>(memory.data()));
-    });
+  share_ranges(m * n, 0.3, [&](int64_t first, int64_t end) {
+    std::copy(a + first, a + end, packed + first);
+    worked(end - first);
+  });
+  if (std::max(m, n) <= interleaved::largest) {  // the same numbers as in a batch
+    factorise_by_column(packed, pivots, m, 0, n);
+  } else {
+    factorise_columns(packed, pivots, m, 0, k);
+    if (n > k) follow(packed, pivots, m, 0, k, n);
   }
   for (int64_t i = 0; i < k; ++i) std::swap(permutation[i], permutation[pivots[i]]);
 }

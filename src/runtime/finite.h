@@ -1,20 +1,28 @@
 // Whether a matrix is all finite, which factorisations ask first, and what their results are where it is not.
 #pragma once
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <limits>
 
 #include "base/interrupt.h"
+#include "runtime/threads.h"
 
 namespace anvil::runtime {
 
 template <class T>
 bool all_finite(const T* x, int64_t count) {
-  T sum = 0;  // NaN as soon as one is infinite or NaN
-  in_pieces(count, 1, [&](int64_t first, int64_t end) {
-    for (int64_t i = first; i < end; ++i) sum += x[i] * T(0);
+  constexpr int64_t at_once = 16;
+  std::atomic<bool> finite{true};
+  share_ranges(count, 0.3, [&](int64_t first, int64_t end) {
+    T sums[at_once] = {};  // NaN as soon as one is infinite or NaN
+    worked(end - first);
+    for (; end - first >= at_once; first += at_once)
+      for (int64_t i = 0; i < at_once; ++i) sums[i] += x[first + i] * T(0);
+    for (; first < end; ++first) sums[0] += x[first] * T(0);
+    if (!std::all_of(sums, sums + at_once, [](T sum) { return sum == T(0); })) finite = false;
   });
-  return sum == T(0);
+  return finite;
 }
 
 template <class T>

@@ -19,6 +19,8 @@ namespace {
 using interleaved::System;
 using product::Place;
 
+constexpr double nanoseconds_of_copy = 0.3;  // of a number
+
 // ---- one matrix at a time --------------------------------------------------------------
 
 // Copies matrix b of a batch to dense memory, and back.
@@ -60,15 +62,29 @@ template <class T>
 Place<T> triangle(T* data, int64_t n, bool lower) {
   return lower ? Place<T>{data, 1, n} : Place<T>{data, n, 1};
 }
+// f(a column's number, its first element in the triangle, the one after its last), by several threads.
+template <class F>
+void each_column(int64_t n, bool lower, const F& f) {
+  share_ranges(n, nanoseconds_of_copy * double(n), [&](int64_t j, int64_t end) {
+    worked((end - j) * n);
+    for (; j < end; ++j) lower ? f(j, n * j + j, n * j + n) : f(j, n * j, n * j + j + 1);
+  });
+}
+template <class T>
+void copy_triangle(T* to, const T* from, int64_t n, bool lower) {
+  each_column(n, lower, [=](int64_t, int64_t first, int64_t end) { std::copy(from + first, from + end, to + first); });
+}
 template <class T>
 void clear_other_triangle(T* data, int64_t n, bool lower) {
-  for (int64_t j = 0; j < n; ++j, data += n)
-    lower ? std::fill(data, data + j, T(0)) : std::fill(data + j + 1, data + n, T(0));
+  each_column(n, lower, [=](int64_t j, int64_t first, int64_t end) {
+    std::fill(data + n * j, data + first, T(0));
+    std::fill(data + end, data + n * j + n, T(0));
+  });
 }
 
 template <class T>
 void cholesky_dense(T* l, const T* a, int64_t n, bool lower) {
-  in_pieces(n * n, 1, [&](int64_t first, int64_t end) { std::copy(a + first, a + end, l + first); });
+  copy_triangle(l, a, n, lower);
   if (!factorise<T>(triangle(l, n, lower), n, n)) std::fill(l, l + n * n, std::numeric_limits<T>::quiet_NaN());
   clear_other_triangle(l, n, lower);
 }
@@ -99,7 +115,7 @@ int32_t call_cholesky_reverse(Run* run, void* const* p, const int64_t* d) {
     if (n <= interleaved::largest && batch >= interleaved::several)
       return interleaved::cholesky_reverse(out, l, g, n, lower, batch);
     one_by_one<T>(batch, n, out, n * n, l, n * n, g, n * n, [&](T* to, const T* factor, const T* from) {
-      in_pieces(n * n, 1, [&](int64_t first, int64_t end) { std::copy(from + first, from + end, to + first); });
+      copy_triangle(to, from, n, lower);
       reverse_factor<T>(triangle(factor, n, lower), triangle(to, n, lower), n);
       clear_other_triangle(to, n, lower);
     });
@@ -108,7 +124,10 @@ int32_t call_cholesky_reverse(Run* run, void* const* p, const int64_t* d) {
 
 template <class T>
 void solve_dense(const System& s, T* x, const T* a, const T* b) {
-  in_pieces(s.n * s.m, 1, [&](int64_t first, int64_t end) { std::copy(b + first, b + end, x + first); });
+  share_ranges(s.n * s.m, nanoseconds_of_copy, [&](int64_t first, int64_t end) {
+    std::copy(b + first, b + end, x + first);
+    worked(end - first);
+  });
   solve_rows<T>(s.flipped() ? Place<const T>{a, s.n, 1} : Place<const T>{a, 1, s.n}, s.n, s.forward(), s.unit,
                 s.left ? Place<T>{x, s.n, 1} : Place<T>{x, 1, s.m}, s.m);
 }

@@ -61,6 +61,7 @@ void share_ranges(int64_t n, double nanoseconds, const F& f) {
   constexpr double of_range = 20e3;
   const auto wish = static_cast<int64_t>(std::min(64.0, static_cast<double>(n) * nanoseconds / of_range));
   const int64_t count = std::clamp<int64_t>(wish, 1, std::max<int64_t>(1, n));
+  if (count == 1) return f(int64_t{0}, n);
   share_each(count, static_cast<double>(n) * nanoseconds, [&](int64_t k) { f(n * k / count, n * (k + 1) / count); });
 }
 

@@ -12,8 +12,8 @@
 namespace anvil::runtime {
 namespace {
 
-constexpr int64_t vectors_at_once = 256;  // right-hand sides of a system
-constexpr int64_t by_columns = 24;        // columns of a factor that is differentiated without products
+constexpr int64_t least_at_once = 32, most_at_once = 256;  // right-hand sides of a system
+constexpr int64_t by_columns = 24;  // columns of a factor that is differentiated without products
 
 // About half of n > by_columns, in whole panels.
 int64_t half(int64_t n) { return (n / 2 + by_columns - 1) / by_columns * by_columns; }
@@ -47,9 +47,13 @@ void add_transposed(T* m, const Place<T>& g, int64_t n) {
 
 template <class T>
 void solve_rows(Place<const T> a, int64_t n, bool forward, bool unit, Place<T> x, int64_t m) {
-  share_each((m + vectors_at_once - 1) / vectors_at_once, 0.03 * double(n) * double(n) * double(m), [&](int64_t k) {
-    const int64_t first = k * vectors_at_once;
-    solve_in_place<T>(a, n, forward, unit, x.from(first, 0), std::min(vectors_at_once, m - first));
+  if (n <= product::largest_triangle) return solve_in_place<T>(a, n, forward, unit, x, m);
+  const auto up = [](int64_t count, int64_t size) { return (count + size - 1) / size; };
+  const int64_t wish = threads() > 1 ? std::min<int64_t>(2 * threads(), up(m, least_at_once)) : 1;
+  const int64_t at_once = up(m, std::max(wish, up(m, most_at_once)) * least_at_once) * least_at_once;
+  share_each(up(m, at_once), 0.03 * double(n) * double(n) * double(m), [&](int64_t k) {
+    const int64_t first = k * at_once;
+    solve_in_place<T>(a, n, forward, unit, x.from(first, 0), std::min(at_once, m - first));
   });
 }
 

@@ -77,18 +77,29 @@ class Blocks {
     return runtime::Block(size_t(packed + m_sums_ * n_sums_) * sizeof(T) + 64);
   }
 
-  // Parts of C that are made by themselves: as many as asked for, or fewer, whole tiles each, along that side of
-  // C where less is packed again for each part.
+  // Parts of C that are made by themselves: as many as asked for, or fewer, whole tiles with about the same number of
+  // elements each, along that side of C where less is packed again for each part.
   struct Part {
     int64_t i0, i1, j0, j1;
   };
   std::vector<Part> parts(int64_t wish) const {
     const bool by_rows = m_.count > n_.count;
-    const int64_t n = by_rows ? m_.count : n_.count, tile = by_rows ? kernel_.rows : kernel_.columns;
-    const int64_t tiles = panels(n, tile), count = std::clamp<int64_t>(wish, 1, tiles);
+    const int64_t n = by_rows ? m_.count : n_.count, others = by_rows ? n_.count : m_.count;
+    const int64_t tile = by_rows ? kernel_.rows : kernel_.columns,
+                  count = std::clamp<int64_t>(wish, 1, panels(n, tile));
+    const bool grow = (update_.of == Elements::lower) == by_rows;
+    const auto elements = [&](int64_t first) {
+      if (update_.of == Elements::all) return others;
+      return grow ? std::min(others, first + tile) : std::max<int64_t>(0, others - first);
+    };
+    int64_t all = 0;
+    for (int64_t first = 0; first < n; first += tile) all += elements(first);
     std::vector<Part> list;
-    for (int64_t k = 0; k < count; ++k) {
-      const int64_t first = tiles * k / count * tile, end = std::min(n, tiles * (k + 1) / count * tile);
+    for (int64_t first = 0, end = 0, made = 0; first < n; first = end) {
+      for (const int64_t goal = all * (int64_t(list.size()) + 1) / count; end < n && (end == first || made < goal);
+           end += tile)
+        made += elements(end);
+      end = std::min(end, n);
       list.push_back(by_rows ? Part{first, end, 0, n_.count} : Part{0, m_.count, first, end});
     }
     return list;

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 #include <thread>
 #include <vector>
 
@@ -240,6 +241,34 @@ TYPED_TEST(Linalg, LuFactorsOfABatchAreThoseOfEachMatrix) {
       for (int i = 0; i < m; ++i) ASSERT_EQ(o[size_t(i)], order[size_t(b + batch * i)]);
     }
   }
+}
+
+// The definition of partial pivoting, column by column, in the order of the rows that was chosen.
+TYPED_TEST(Linalg, LuFactorsOfAnyShape) {
+  for (const auto& [m, n] :
+       {std::pair{9, 9}, {33, 33}, {40, 33}, {100, 37}, {37, 100}, {8, 200}, {129, 300}, {300, 129}})
+    for (const bool singular : {false, true}) {
+      std::vector<TypeParam> a = this->draw(m * n), packed(a.size());
+      if (singular)
+        for (int i = 0; i < m; ++i) a[size_t(i + m * 5)] = a[size_t(i + m * 2)];
+      const int k = std::min(m, n);
+      std::vector<int32_t> pivots(size_t(k), -1), order(size_t(m), -1);
+      ASSERT_EQ(this->call("lu", {packed.data(), pivots.data(), order.data(), a.data()}, {m, n, 1}), 0);
+      std::vector<int32_t> rows(static_cast<size_t>(m));
+      std::iota(rows.begin(), rows.end(), 0);
+      for (int j = 0; j < k; ++j) std::swap(rows[size_t(j)], rows[size_t(pivots[size_t(j)])]);
+      EXPECT_EQ(rows, order) << m << " " << n;
+      for (int j = 0; j < n; ++j)
+        for (int i = 0; i < m; ++i) {
+          double sum = i <= j ? double(packed[size_t(i + m * j)]) : 0;
+          for (int p = 0; p <= std::min(i - 1, j) && p < k; ++p)
+            sum += double(packed[size_t(i + m * p)]) * double(packed[size_t(p + m * j)]);
+          ASSERT_NEAR(sum, double(a[size_t(rows[size_t(i)] + m * j)]), this->tolerance) << m << " " << n << singular;
+          if (i > j) {
+            ASSERT_LE(std::fabs(packed[size_t(i + m * j)]), TypeParam(1)) << m << " " << n << singular;
+          }
+        }
+    }
 }
 
 TYPED_TEST(Linalg, FactorisationsCanBeInterrupted) {
