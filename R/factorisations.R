@@ -47,8 +47,10 @@
 #' Walter, S. F., Lehmann, L. (2018). Algorithmic differentiation of linear algebra functions.
 #'
 #' @param operand A float tensor of matrices; square for `nv_eigh()`.
-#' @return A list of tensors: `L`, `U`, `pivots` and `permutation`; `Q` and `R`; `values` and `vectors`; `d`, `u` and
-#'   `vt`.
+#' @param vectors Whether vectors are wanted. Values alone take a third of the time, and may differ from those with
+#'   vectors by rounding; their derivatives find the vectors.
+#' @return A list of tensors: `L`, `U`, `pivots` and `permutation`; `Q` and `R`; `values` and, if wanted, `vectors`; `d` and, if
+#'   wanted, `u` and `vt`.
 #' @family linear algebra
 #' @export
 #' @examples
@@ -94,11 +96,23 @@ nv_qr <- function(operand) stats::setNames(record("qr", list(operand), list()), 
 
 #' @rdname nv_lu
 #' @export
-nv_eigh <- function(operand) stats::setNames(record("eigh", list(operand), list()), c("values", "vectors"))
+nv_eigh <- function(operand, vectors = TRUE) {
+  check_flag(vectors)
+  if (!vectors) {
+    return(list(values = record("eigh_values", list(operand), list())))
+  }
+  stats::setNames(record("eigh", list(operand), list()), c("values", "vectors"))
+}
 
 #' @rdname nv_lu
 #' @export
-nv_svd <- function(operand) stats::setNames(record("svd", list(operand), list())[c(2L, 1L, 3L)], c("d", "u", "vt"))
+nv_svd <- function(operand, vectors = TRUE) {
+  check_flag(vectors)
+  if (!vectors) {
+    return(list(d = record("svd_values", list(operand), list())))
+  }
+  stats::setNames(record("svd", list(operand), list())[c(2L, 1L, 3L)], c("d", "u", "vt"))
+}
 
 #' Systems of equations, inverses and determinants
 #'
@@ -236,8 +250,8 @@ determinant.AnvilValue <- function(x, logarithm = TRUE, ...) {
 #' Primitives that factorise matrices
 #'
 #' `nvl_lu()` gives `L` and `U` packed in one matrix, `pivots` and `permutation`; `nvl_qr()` `Q` and `R`; `nvl_eigh()`
-#' values and vectors; `nvl_svd()` `u`, the singular values and `vt`; `nvl_solve()` the solution of a system. See
-#' [nv_lu()] and [nv_solve()].
+#' values and vectors; `nvl_svd()` `u`, the singular values and `vt`; `nvl_eigh_values()` and `nvl_svd_values()` the values
+#' alone; `nvl_solve()` the solution of a system. See [nv_lu()] and [nv_solve()].
 #'
 #' `nvl_geqrf()` gives the reflections that `Q` is the product of, as LAPACK's `geqrf` packs them: `R` on and above the
 #' diagonal, and below it, column by column, vectors `v` without their first element, which is 1; and the numbers `tau`
@@ -278,6 +292,14 @@ nvl_eigh <- function(operand) record("eigh", list(operand), list())
 #' @rdname nvl_lu
 #' @export
 nvl_svd <- function(operand) record("svd", list(operand), list())
+
+#' @rdname nvl_lu
+#' @export
+nvl_eigh_values <- function(operand) record("eigh_values", list(operand), list())
+
+#' @rdname nvl_lu
+#' @export
+nvl_svd_values <- function(operand) record("svd_values", list(operand), list())
 
 #' @rdname nvl_lu
 #' @export

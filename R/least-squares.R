@@ -9,7 +9,9 @@
 #' to the smallest, and `vectors`. Such a list of `qr()` is what [qr.Q()], [qr.R()], [qr.X()], [qr.coef()], [qr.fitted()],
 #' [qr.resid()], [qr.qy()], [qr.qty()] and [qr.solve()] take. Columns may have other signs than R's, and there are no pivots and no rank: of a matrix
 #' whose columns depend on each other the coefficients are infinite, NaN or, as rounding mostly has it, huge numbers
-#' without a meaning.
+#' without a meaning, and [qr.fitted()] and [qr.resid()] go by columns of `Q` that are rounding, too. [qr.qy()] and [qr.qty()] make all
+#' columns of `Q`, as many as there are rows. [svd()], [eigen()], [chol2inv()], [backsolve()] and [forwardsolve()] take stacks of
+#' matrices, as `nv_*` functions do.
 #'
 #' @param a,b A matrix; a vector or matrix with the same number of rows.
 #' @param x An upper triangular matrix; for `nv_convolve()` a vector.
@@ -95,16 +97,21 @@ qr.AnvilValue <- function(x, ...) {
 
 svd_tensor <- function(x, nu = NULL, nv = NULL) {
   if (rank_of(x) == 1L) x <- nv_unsqueeze(x, 2L) # as R's does
+  if (identical(as.double(nu), 0) && identical(as.double(nv), 0)) {
+    return(nv_svd(as_float(x), vectors = FALSE))
+  }
   found <- nv_svd(as_float(x))
   sizes <- sizes_of(x)
   columns <- function(m, n, name) {
     if (is.null(n)) {
       return(m)
     }
-    n <- check_whole_number(n, name, 0L, min(sizes))
-    nv_static_slice(m, c(1L, 1L), c(sizes_of(m)[1L], n))
+    n <- check_whole_number(n, name, 0L, min(utils::tail(sizes, 2L)))
+    nv_static_slice(m, rep(1L, rank_of(m)), c(utils::head(sizes_of(m), -1L), n))
   }
-  parts <- list(d = found$d, u = columns(found$u, nu, "nu"), v = columns(nv_transpose(found$vt), nv, "nv"))
+  rank <- rank_of(x)
+  v <- nv_transpose(found$vt, replace(seq_len(rank), rank - 1:0, rank - 0:1))
+  parts <- list(d = found$d, u = columns(found$u, nu, "nu"), v = columns(v, nv, "nv"))
   parts[c(TRUE, !identical(as.double(nu), 0), !identical(as.double(nv), 0))]
 }
 
@@ -112,6 +119,7 @@ eigen_tensor <- function(x, symmetric, only.values = FALSE) {
   if (!isTRUE(symmetric)) {
     abort_anvil("argument", "`eigen()` of a tensor is that of a symmetric matrix.", "i Say `symmetric = TRUE`; one triangle is read.")
   }
-  found <- nv_eigh(as_float(x))
-  list(values = nv_reverse(found$values, 1L), vectors = if (!only.values) nv_reverse(found$vectors, 2L))
+  found <- nv_eigh(as_float(x), vectors = !only.values)
+  rank <- rank_of(x)
+  list(values = nv_reverse(found$values, rank - 1L), vectors = if (!only.values) nv_reverse(found$vectors, rank))
 }

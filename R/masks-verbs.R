@@ -149,8 +149,9 @@ matrix_verbs <- function() {
   triangular <- function(a, x, k, lower, transpose) {
     x <- at_least_vector(x)
     a <- at_least_vector(a)
-    n <- k %||% sizes_of(a)[2L]
-    nv_triangular_solve(first_rows(a, n, 1:2), first_rows(x, n, 1L), lower = lower, transpose_a = transpose)
+    a <- first_square(a, k, "k")
+    if (rank_of(a) > 1L) x <- first_rows(x, utils::tail(sizes_of(a), 1L), max(1L, rank_of(x) - 1L))
+    nv_triangular_solve(a, x, lower = lower, transpose_a = transpose)
   }
   list(
     outer = masked(function(X, Y, FUN = "*", ...) nv_outer(X, Y, FUN, ...), at = c("X", "Y")),
@@ -166,7 +167,7 @@ matrix_verbs <- function() {
     svd = masked(svd_tensor),
     norm = masked(nv_norm),
     eigen = masked(function(x, symmetric, only.values = FALSE) eigen_tensor(x, !missing(symmetric) && symmetric, only.values)),
-    chol2inv = masked(function(x, size = NULL) nv_chol2inv(first_rows(x, size %||% sizes_of(x)[2L], 1:2))),
+    chol2inv = masked(function(x, size = NULL) nv_chol2inv(first_square(x, size, "size"))),
     backsolve = masked(function(r, x, k = NULL, upper.tri = TRUE, transpose = FALSE) triangular(r, x, k, !upper.tri, transpose), at = c("r", "x")),
     forwardsolve = masked(function(l, x, k = NULL, upper.tri = FALSE, transpose = FALSE) triangular(l, x, k, !upper.tri, transpose), at = c("l", "x")),
     convolve = masked(function(x, y, conj = TRUE, type = "circular") {
@@ -181,6 +182,16 @@ first_rows <- function(x, n, dims) {
   s <- index_specs(sizes_of(x), list(), NULL, NULL)
   for (d in dims) s <- set_spec(s, d, index_by_range(seq_len(n), sizes_of(x)[d]))
   take_part(x, s)
+}
+
+# The first n rows and columns of matrices, by default as many as there are columns.
+first_square <- function(x, n, name) {
+  rank <- rank_of(x)
+  if (rank < 2L) {
+    return(x)
+  }
+  sizes <- sizes_of(x)[rank - 1:0]
+  first_rows(x, check_whole_number(n %||% sizes[2L], name, 0L, min(sizes)), rank - 1:0)
 }
 
 diagonal_of <- function(x, nrow, ncol) {

@@ -74,7 +74,7 @@ normed_dims <- function(dims, sizes) {
 }
 
 largest_singular <- function(x, dims) {
-  d <- nv_svd(nv_transpose(x, c(setdiff(seq_len(rank_of(x)), dims), dims)))$d
+  d <- nv_svd(nv_transpose(x, c(setdiff(seq_len(rank_of(x)), dims), dims)), vectors = FALSE)$d
   nv_reshape(largest_of(d, rank_of(d)), replace(sizes_of(x), dims, 1L))
 }
 

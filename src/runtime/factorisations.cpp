@@ -114,6 +114,19 @@ int32_t call_eigh(Run* run, void* const* p, const int64_t* d) {
 }
 
 template <class T>
+int32_t call_eigh_values(Run* run, void* const* p, const int64_t* d) {
+  const int64_t n = d[0];
+  return each_matrix<T>(run, p, d[2], n, {n}, {n * n}, [&](auto& x) { eigh<T>(x[0].data(), nullptr, x[1].data(), n); });
+}
+
+template <class T>
+int32_t call_svd_values(Run* run, void* const* p, const int64_t* d) {
+  const int64_t m = d[0], n = d[1];
+  return each_matrix<T>(run, p, d[2], std::max(m, n), {std::min(m, n)}, {m * n},
+                        [&](auto& x) { svd<T>(nullptr, x[0].data(), nullptr, x[1].data(), m, n); });
+}
+
+template <class T>
 int32_t call_svd(Run* run, void* const* p, const int64_t* d) {
   const int64_t m = d[0], n = d[1], k = std::min(m, n);
   return each_matrix<T>(run, p, d[2], std::max(m, n), {m * k, k, k * n}, {m * n},
@@ -138,5 +151,9 @@ int32_t eigh_f32(Run* run, void* const* p, const int64_t* d) { return call_eigh<
 int32_t eigh_f64(Run* run, void* const* p, const int64_t* d) { return call_eigh<double>(run, p, d); }
 int32_t svd_f32(Run* run, void* const* p, const int64_t* d) { return call_svd<float>(run, p, d); }
 int32_t svd_f64(Run* run, void* const* p, const int64_t* d) { return call_svd<double>(run, p, d); }
+int32_t eigh_values_f32(Run* run, void* const* p, const int64_t* d) { return call_eigh_values<float>(run, p, d); }
+int32_t eigh_values_f64(Run* run, void* const* p, const int64_t* d) { return call_eigh_values<double>(run, p, d); }
+int32_t svd_values_f32(Run* run, void* const* p, const int64_t* d) { return call_svd_values<float>(run, p, d); }
+int32_t svd_values_f64(Run* run, void* const* p, const int64_t* d) { return call_svd_values<double>(run, p, d); }
 
 }  // namespace anvil::runtime

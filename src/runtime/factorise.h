@@ -25,11 +25,11 @@ template <class T>
 void qr(T* q, T* r, const T* a, int64_t m, int64_t n);
 
 // V diag(w) V' = A of which the lower triangle is read, w ascending. The element of largest
-// magnitude, the first of several, of each column of V is positive.
+// magnitude, the first of several, of each column of V is positive. V may be null: w alone takes less.
 template <class T>
 void eigh(T* values, T* vectors, const T* a, int64_t n);
 
-// U diag(s) V' = A, s descending. The sign of U's columns is that of eigh's vectors.
+// U diag(s) V' = A, s descending. The sign of U's columns is that of eigh's vectors. U and V' may both be null.
 template <class T>
 void svd(T* u, T* s, T* vt, const T* a, int64_t m, int64_t n);
 

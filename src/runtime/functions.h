@@ -30,6 +30,8 @@ std::span<const NamedFunction> functions();
 //   householder_product_f32, _f64   Q, packed, taus   m n taus batch
 //   eigh_f32, eigh_f64              values, vectors, A  n n batch
 //   svd_f32, svd_f64                U, s, V', A       m n batch
+//   eigh_values_f32, eigh_values_f64  values, A       n n batch
+//   svd_values_f32, svd_values_f64  s, A              m n batch
 //     of m x n matrices, as factorise.h says
 //   Element (i, j) of matrix b of a batch with r rows stands at b + batch * (i + r * j).
 //   sort                            results, operands how many, keys, descending, n, inner, outer, dtype of each

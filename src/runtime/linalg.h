@@ -26,6 +26,10 @@ int32_t eigh_f32(Run*, void* const* buffers, const int64_t* numbers);
 int32_t eigh_f64(Run*, void* const* buffers, const int64_t* numbers);
 int32_t svd_f32(Run*, void* const* buffers, const int64_t* numbers);
 int32_t svd_f64(Run*, void* const* buffers, const int64_t* numbers);
+int32_t eigh_values_f32(Run*, void* const* buffers, const int64_t* numbers);
+int32_t eigh_values_f64(Run*, void* const* buffers, const int64_t* numbers);
+int32_t svd_values_f32(Run*, void* const* buffers, const int64_t* numbers);
+int32_t svd_values_f64(Run*, void* const* buffers, const int64_t* numbers);
 
 // Of a matrix of n columns and m >= n rows, stored by columns `apart` from each other, the upper square becomes its Cholesky
 // factor L, by its lower triangle, and what is below it is multiplied by L'^-1; false where the square is not positive definite.

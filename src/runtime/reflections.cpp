@@ -28,11 +28,19 @@ using VectorMap = Eigen::Map<Eigen::Matrix<T, Eigen::Dynamic, 1>>;
 // which is 1. Gives tau.
 template <class T>
 T reflect_vector(T* x, int64_t size) {
+  using Limits = std::numeric_limits<T>;
+  constexpr T small = Limits::min() / Limits::epsilon();
   VectorMap<T> below(x + 1, size - 1);
   T norm = std::sqrt(below.squaredNorm());
-  if (!(norm > std::sqrt(std::numeric_limits<T>::min()) / std::numeric_limits<T>::epsilon())) norm = below.stableNorm();
+  if (!(norm > std::sqrt(Limits::min()) / Limits::epsilon())) norm = below.stableNorm();
   if (norm == T(0)) return T(0);
   const T alpha = x[0], root = std::hypot(alpha, norm), beta = alpha < T(0) ? root : -root;
+  if (root < small) {  // as LAPACK's larfg does: of subnormal numbers v would have a few bits
+    VectorMap<T>(x, size) /= small;
+    const T tau = reflect_vector(x, size);
+    x[0] *= small;
+    return tau;
+  }
   below /= alpha - beta;
   x[0] = beta;
   return (beta - alpha) / beta;

@@ -12,7 +12,7 @@
 namespace anvil::runtime {
 namespace {
 
-constexpr int64_t least_at_once = 32, most_at_once = 256;  // right-hand sides of a system
+constexpr int64_t at_once = 128;    // right-hand sides of a system, for any number of threads: sums follow from it
 constexpr int64_t by_columns = 24;  // columns of a factor that is differentiated without products
 
 // About half of n > by_columns, in whole panels.
@@ -48,10 +48,7 @@ void add_transposed(T* m, const Place<T>& g, int64_t n) {
 template <class T>
 void solve_rows(Place<const T> a, int64_t n, bool forward, bool unit, Place<T> x, int64_t m) {
   if (n <= product::largest_triangle) return solve_in_place<T>(a, n, forward, unit, x, m);
-  const auto up = [](int64_t count, int64_t size) { return (count + size - 1) / size; };
-  const int64_t wish = threads() > 1 ? std::min<int64_t>(2 * threads(), up(m, least_at_once)) : 1;
-  const int64_t at_once = up(m, std::max(wish, up(m, most_at_once)) * least_at_once) * least_at_once;
-  share_each(up(m, at_once), 0.03 * double(n) * double(n) * double(m), [&](int64_t k) {
+  share_each((m + at_once - 1) / at_once, 0.03 * double(n) * double(n) * double(m), [&](int64_t k) {
     const int64_t first = k * at_once;
     solve_in_place<T>(a, n, forward, unit, x.from(first, 0), std::min(at_once, m - first));
   });
@@ -60,8 +57,8 @@ void solve_rows(Place<const T> a, int64_t n, bool forward, bool unit, Place<T> x
 // From what is to the right of some columns what those make of it is taken.
 template <class T>
 bool factorise(Place<T> x, int64_t n, int64_t m) {
-  constexpr int64_t at_once = 128;
-  if (n <= at_once) {
+  constexpr int64_t largest_square = 128;
+  if (n <= largest_square) {
     if (!product::factorise_square<T>(x, n)) return false;
     solve_rows<T>({x.data, x.row, x.column}, n, true, false, x.from(n, 0), m - n);
     return true;

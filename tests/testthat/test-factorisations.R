@@ -40,6 +40,21 @@ test_that("QR factors, eigenvalues and singular values agree with R up to signs"
   expect_equal(value(nv_eigh(f64(upper_is_not_read))$values), value(nv_eigh(f64(s))$values))
 })
 
+test_that("values without vectors are those with them, and so are their derivatives", {
+  for (x in list(a, tall, t(tall), matrix(2))) {
+    expect_equal(as.vector(both(function(x) nv_svd(x, vectors = FALSE)$d, f64(x))), svd(x)$d)
+    slope <- function(vectors) gradient(function(x) sum(nv_svd(x, vectors = vectors)$d^2 * 1:2)[1])(f64(x))[[1L]]
+    if (min(dim(x)) == 2L) expect_equal(value(slope(FALSE)), value(slope(TRUE)))
+  }
+  expect_named(nv_svd(f64(a), vectors = FALSE), "d")
+  expect_named(nv_eigh(f64(s), vectors = FALSE), "values")
+  expect_equal(rev(as.vector(both(function(x) nv_eigh(x, vectors = FALSE)$values, f64(s)))), eigen(s)$values)
+  slope <- function(vectors) jit(gradient(function(x) sum(nv_eigh(x, vectors = vectors)$values^3)))(f64(s))[[1L]]
+  expect_equal(value(slope(FALSE)), value(slope(TRUE)))
+  text <- write_stablehlo(trace_fn(function(x) nv_svd(x, vectors = FALSE)$d, list(x = f64(tall))))
+  expect_match(paste(text, collapse = "\n"), "anvil.svd_values", fixed = TRUE)
+})
+
 test_that("systems, inverses and determinants agree with R", {
   b <- matrix(rnorm(8), 4)
   expect_equal(both(nv_solve, f64(a), f64(b), absolute = 1e-12), solve(a, b))

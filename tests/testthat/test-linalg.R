@@ -84,6 +84,8 @@ test_that("triangular systems agree with R in every orientation", {
   expect_equal(both(solve_with(unit_diagonal = TRUE), f64(l), f64(y)), forwardsolve(l - diag(diag(l)) + diag(4), y))
   expect_equal(as.vector(both(solve_with(), f64(l), f64(y[, 1]))), forwardsolve(l, y[, 1]))
   expect_equal(as.vector(both(solve_with(left_side = FALSE), f64(l), f64(y[, 1]))), backsolve(t(l), y[, 1]))
+  tiny <- 1e-310 * l # of which the reciprocals overflow
+  expect_equal(both(solve_with(), f64(tiny), f64(1e-310 * l %*% y), absolute = 1e-10), y)
   golden <- nv_triangular_solve(nv_tensor(matrix(c(2, 1, 0, 3), 2)), nv_tensor(c(4, 3)))
   expect_equal(flat(golden), c(2, 1 / 3), tolerance = 1e-6)
 })

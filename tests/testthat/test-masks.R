@@ -76,6 +76,32 @@ test_that("an R profile, which runs before R attaches stats, may attach anvil", 
   expect_identical(utils::tail(said, 1L), "AnvilValue AnvilValue")
 })
 
+test_that("R's verbs take stacks of matrices", {
+  x <- array(sin((1:45)^2), c(5, 3, 3))
+  f64 <- function(x) nv_tensor(x, "f64")
+  upper <- nv_chol(nv_crossprod(f64(x)), lower = FALSE)
+  verbs <- masks()
+  found <- lapply(verbs$eigen(nv_crossprod(f64(x)), symmetric = TRUE), as_array)
+  parts <- lapply(verbs$svd(f64(x), nv = 2), as_array)
+  inverse <- as_array(verbs$chol2inv(upper))
+  solved <- as_array(verbs$backsolve(upper, f64(x), transpose = TRUE))
+  first <- as_array(verbs$backsolve(upper, f64(x), k = 2))
+  for (k in 1:5) {
+    square <- crossprod(x[k, , ])
+    expect_equal(found$values[k, ], eigen(square)$values)
+    expect_equal(found$vectors[k, , ] %*% (found$values[k, ] * t(found$vectors[k, , ])), square)
+    expect_equal(abs(parts$v[k, , ]), abs(svd(x[k, , ])$v[, 1:2]))
+    expect_equal(inverse[k, , ], chol2inv(chol(square)))
+    expect_equal(solved[k, , ], backsolve(chol(square), x[k, , ], transpose = TRUE))
+    expect_equal(first[k, , ], backsolve(chol(square), x[k, , ], k = 2))
+  }
+  expect_snapshot(error = TRUE, {
+    in_session(quote(chol2inv(x)), list(x = f64(1:2)))
+    in_session(quote(chol2inv(x, size = 5)), list(x = f64(diag(2))))
+    in_session(quote(backsolve(x, 1:2, k = 9)), list(x = f64(diag(2))))
+  })
+})
+
 test_that("what only Matrix makes generic functions of knows tensors, whichever was loaded first", {
   skip_if_not_installed("Matrix")
   code <- c(

@@ -83,12 +83,26 @@ Tensors svd(const Call& call, const Tensors& in) {
     runtime::svd(y[0].data(), y[1].data(), y[2].data(), x[0].data(), s.m, s.n);
   });
 }
+Tensors eigh_values(const Call& call, const Tensors& in) {
+  return each_matrix(call, in,
+                     [](const Stack& s, auto& x, auto& y) { runtime::eigh(y[0].data(), {}, x[0].data(), s.n); });
+}
+Tensors svd_values(const Call& call, const Tensors& in) {
+  return each_matrix(
+      call, in, [](const Stack& s, auto& x, auto& y) { runtime::svd({}, y[0].data(), {}, x[0].data(), s.m, s.n); });
+}
 
 }  // namespace
 
 std::vector<NamedKernel> factorisation_kernels() {
-  return {{"lu", lu},     {"qr", qr},  {"geqrf", geqrf}, {"householder_product", householder_product},
-          {"eigh", eigh}, {"svd", svd}};
+  return {{"lu", lu},
+          {"qr", qr},
+          {"geqrf", geqrf},
+          {"householder_product", householder_product},
+          {"eigh", eigh},
+          {"svd", svd},
+          {"eigh_values", eigh_values},
+          {"svd_values", svd_values}};
 }
 
 }  // namespace anvil::eigen

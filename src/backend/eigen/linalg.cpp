@@ -191,13 +191,22 @@ Tensors cholesky(const Call& call, const Tensors& in) {
 template <class T>
 void solve_lower(const Matrix<T>& m, Eigen::Ref<Matrix<T>> b) {
   const int64_t n = m.rows();
+  // Eigen multiplies by the reciprocals of the diagonal
+  const bool inverse_exists = (m.diagonal().cwiseAbs().array() >= T(1) / std::numeric_limits<T>::max()).all();
   for (int64_t done = 0; done < n; done += most_columns) {
     const int64_t w = std::min(most_columns, n - done);
     for (int64_t j = 0; j < b.cols(); j += most_columns) {
       auto columns = b.middleCols(j, std::min(most_columns, b.cols() - j));
       auto rows = columns.middleRows(done, w);
       rows.noalias() -= m.block(done, 0, w, done) * columns.topRows(done);
-      m.block(done, done, w, w).template triangularView<Eigen::Lower>().solveInPlace(rows);
+      const auto square = m.block(done, done, w, w);
+      if (inverse_exists)
+        square.template triangularView<Eigen::Lower>().solveInPlace(rows);
+      else
+        for (int64_t i = 0; i < w; ++i) {
+          rows.row(i) /= square(i, i);
+          rows.bottomRows(w - 1 - i).noalias() -= square.col(i).tail(w - 1 - i) * rows.row(i);
+        }
       worked(w * (done + w) * columns.cols() / 4);
     }
   }

@@ -95,6 +95,23 @@ Primitive make_svd() {
   return p;
 }
 
+// The values alone, with what the vectors are had from where somebody differentiates.
+Primitive values_of(const char* whole, const char* name) {
+  Primitive p = factorisation(name);
+  const bool symmetric = std::string(whole) == "eigh";
+  p.infer = [whole](const Types& t, const Params& params) {
+    const Types all = registry().at(whole).infer(t, params);
+    return Types{all[all.size() == 2 ? 0 : 1]};
+  };
+  p.augment = [whole](graph::Graph& g, const graph::Call& c) {
+    std::vector<ValuePtr> all = record(g, registry().at(whole), {c.inputs[0]});
+    if (all.size() == 3) std::swap(all[0], all[1]);
+    return all;
+  };
+  p.reverse = symmetric ? reverse_eigh_values : reverse_svd_values;
+  return p;
+}
+
 // ---- systems of equations ---------------------------------------------------------------
 
 // x with the factors that it was found by, which the way back solves with once more.
@@ -163,6 +180,8 @@ void register_factorisations(Registry& r) {
   r.add(make_qr());
   r.add(make_eigh());
   r.add(make_svd());
+  r.add(values_of("eigh", "eigh_values"));
+  r.add(values_of("svd", "svd_values"));
   r.add(make_solve());
 }
 

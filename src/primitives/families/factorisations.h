@@ -8,6 +8,8 @@ void reverse_lu(ReverseStep&);
 void reverse_qr(ReverseStep&);
 void reverse_eigh(ReverseStep&);
 void reverse_svd(ReverseStep&);
+void reverse_eigh_values(ReverseStep&);
+void reverse_svd_values(ReverseStep&);
 bool forward_eigh(ForwardStep&);
 bool forward_svd(ForwardStep&);
 

@@ -44,6 +44,11 @@ Var diagonal(const Var& v) {
   return only_where(on_diagonal(columns), columns);
 }
 Var skew(const Var& x) { return x - transposed(x); }
+// What a symmetric cotangent is of the elements of one triangle, each of which stands for two.
+Var of_lower(const Var& both) {
+  const Var row = row_numbers(both), column = column_numbers(both);
+  return select(row == column, both, only_where(row > column, both * 2.0));
+}
 
 // What values are like 0 beside: differences of equal ones but for rounding.
 Var rounding_of(const Var& v, const Shape& shape) {
@@ -126,9 +131,14 @@ void reverse_eigh(ReverseStep& step) {
   if (elements(v.shape()) == 0) return;
   Var inner = diagonal(cotangent(step, 0));
   if (flows(step, 1)) inner = inner + one_over_pairs(w, true, used_columns(gv)) * skew(transposed_times(v, gv)) * 0.5;
-  const Var both = times_transposed(times(v, inner), v);
-  const Var row = row_numbers(both), column = column_numbers(both);
-  set(step, 0, select(row == column, both, only_where(row > column, both * 2.0)));
+  set(step, 0, of_lower(times_transposed(times(v, inner), v)));
+}
+
+// The same for w alone, where V was kept.
+void reverse_eigh_values(ReverseStep& step) {
+  const Var v = residual(step, 0);
+  if (elements(v.shape()) == 0) return;
+  set(step, 0, of_lower(times_transposed(times(v, diagonal(cotangent(step))), v)));
 }
 
 // With P = V' dA V: dw = diag(P), dV = V (F o P).
@@ -139,6 +149,12 @@ bool forward_eigh(ForwardStep& step) {
   const Var p = transposed_times(v, times(da, v));
   step.results = {diagonal_of(p).value, times(v, one_over_pairs(w, true, {}) * p).value};
   return true;
+}
+
+// U and V' were kept.
+void reverse_svd_values(ReverseStep& step) {
+  if (elements(operand(step, 0).shape()) == 0) return;
+  set(step, 0, times(times(residual(step, 0), diagonal(cotangent(step))), residual(step, 1)));
 }
 
 // With X = skew(U' gU), Y = skew(V' gV) and all sums and differences of singular values, dA is

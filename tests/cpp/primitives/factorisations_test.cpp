@@ -153,6 +153,20 @@ TEST(Qr, OfManyColumns) {
     }
 }
 
+// What is left of a column that depends on others is rounding, of rounding, and so on to the smallest numbers.
+TEST(Qr, OfColumnsThatAreSubnormal) {
+  const auto check = [](const Tensor& a, double tolerance) {
+    const auto out = eigen::evaluate(build(factor("qr"), {a}), {a});
+    const Rows q = matrix(out[0], 0, 1), r = matrix(out[1], 0, 1);
+    EXPECT_LT(distance(q, r, matrix(a, 0, 1)), tolerance) << in_parentheses(a.type.shape);
+    EXPECT_LT(distance(transposed_rows(q), q, identity(r.size())), tolerance) << in_parentheses(a.type.shape);
+  };
+  for (const int64_t n : {30, 120, 300})
+    check(tensor(DType::f32, {n, n}, std::vector<double>(size_t(n * n), 1)), 1e-6 * double(n));
+  for (const double d : {5e-324, 1e-320, 1e-315})
+    check(tensor(DType::f64, {4, 3}, {1, 0, 0, 0, 0, d, d, d, 0, d, 2 * d, 4 * d}), 1e-14);
+}
+
 Program packed_product(int64_t taus) {
   return [taus](graph::Graph&, const Vars& x) {
     const Vars packed = factors("geqrf", x[0]);
@@ -225,6 +239,21 @@ TEST(Eigh, ReadsTheLowerTriangle) {
   }
 }
 
+TEST(Factorisations, ValuesAloneAreThoseWithVectors) {
+  for (const auto& [whole, alone] : {std::pair{"svd", "svd_values"}, {"eigh", "eigh_values"}})
+    for (const Shape& shape : shapes) {
+      if (std::string(whole) == "eigh" && shape[shape.size() - 2] != shape.back()) continue;
+      const Tensor a = separated(shape);
+      const graph::Graph g = build(factor(alone), {a});
+      expect_loop_rules_agree(g, {a});
+      const auto found = values(eigen::evaluate(g, {a}).at(0)),
+                 expected = values(eigen::evaluate(build(factor(whole), {a}), {a}).at(whole[0] == 's' ? 1 : 0));
+      ASSERT_EQ(found.size(), expected.size());
+      for (size_t k = 0; k < found.size(); ++k)
+        EXPECT_NEAR(found[k], expected[k], 1e-12 * (1 + std::fabs(expected[k])));
+    }
+}
+
 TEST(Solve, AgreesWithTheProduct) {
   for (const auto& [a_shape, b_shape] : std::vector<std::pair<Shape, Shape>>{
            {{1, 1}, {1, 3}}, {{4, 4}, {4, 2}}, {{70, 70}, {70, 5}}, {{9, 3, 3}, {9, 3, 2}}}) {
@@ -238,14 +267,14 @@ TEST(Solve, AgreesWithTheProduct) {
 
 TEST(Factorisations, Gradients) {
   for (const Shape& shape : {Shape{1, 1}, Shape{3, 3}, Shape{4, 2}, Shape{2, 4}, Shape{2, 3, 3}, Shape{2, 3, 2}})
-    for (const char* name : {"lu", "qr", "geqrf", "svd"}) {
+    for (const char* name : {"lu", "qr", "geqrf", "svd", "svd_values"}) {
       SCOPED_TRACE(std::string(name) + in_parentheses(shape));
       expect_gradients(factor(name), {separated(shape)}, 2, 1e-5);
     }
   for (const Shape& shape : {Shape{3, 3}, Shape{4, 2}, Shape{2, 3, 2}})
     expect_gradients(packed_product(shape.back()), {separated(shape)}, 1, 1e-5);
   for (const Shape& shape : {Shape{1, 1}, Shape{3, 3}, Shape{2, 3, 3}})
-    expect_gradients(factor("eigh"), {separated(shape)}, 2, 1e-5);
+    for (const char* name : {"eigh", "eigh_values"}) expect_gradients(factor(name), {separated(shape)}, 2, 1e-5);
   expect_gradients(solve_system(), {separated({3, 3}), spread_values(DType::f64, {3, 2})}, 2, 1e-5);
   expect_gradients(solve_system(), {separated({2, 3, 3}), spread_values(DType::f64, {2, 3, 1})}, 1, 1e-5);
 }
@@ -270,6 +299,8 @@ TEST(Factorisations, GradientsWithEqualValues) {
   expect_gradients(first("eigh", 1), {last_equal}, 1);
   expect_gradients(sum("eigh", 0), {last_equal}, 1);
   expect_gradients(sum("svd", 1), {identity}, 1);
+  expect_gradients(sum("eigh_values", 0), {last_equal}, 1);
+  expect_gradients(sum("svd_values", 0), {identity}, 1);
   for (const char* name : {"eigh", "svd"}) {
     const Tensor g = eigen::evaluate(*gradient_of(first(name, name[0] == 'e'), identity), {identity}).at(0);
     EXPECT_TRUE(std::isnan(element(g, 1).as<double>())) << name;
@@ -277,9 +308,9 @@ TEST(Factorisations, GradientsWithEqualValues) {
 }
 
 TEST(Factorisations, EmptyMatricesAndThoseThatAreNoNumbers) {
-  for (const char* name : {"lu", "qr", "geqrf", "svd", "eigh"}) {
+  for (const char* name : {"lu", "qr", "geqrf", "svd", "eigh", "svd_values", "eigh_values"}) {
     for (const Shape& shape : {Shape{0, 0}, Shape{0, 3, 3}, Shape{3, 0, 0}, Shape{0, 2}, Shape{2, 0}, Shape{2, 0, 3}}) {
-      if (std::string(name) == "eigh" && shape[shape.size() - 2] != shape.back()) continue;
+      if (std::string(name).starts_with("eigh") && shape[shape.size() - 2] != shape.back()) continue;
       const Tensor a = counting(shape);
       graph::Graph g = build(factor(name), {a});
       expect_loop_rules_agree(g, {a});
@@ -311,7 +342,7 @@ TEST(Factorisations, EmptyMatricesAndThoseThatAreNoNumbers) {
 }
 
 TEST(Factorisations, Errors) {
-  for (const char* name : {"lu", "qr", "geqrf", "svd", "eigh"}) {
+  for (const char* name : {"lu", "qr", "geqrf", "svd", "eigh", "svd_values", "eigh_values"}) {
     expect_error(name, {f64({2})}, {}, "shape", "`operand` must have at least 2 dimensions.", "x Got shape (2).");
     expect_error(name, {i32({2, 2})}, {}, "dtype",
                  "`operand` must have dtype " + primitives::name(Group::floating) + ".", "x Got <i32>.");
@@ -321,7 +352,8 @@ TEST(Factorisations, Errors) {
                  "`taus` must have one element for each of the first columns of `packed`.");
   expect_error("householder_product", {f64({2, 4}), f64({2})}, {}, "shape",
                "`packed` must not have more columns than rows.");
-  expect_error("eigh", {f64({2, 3})}, {}, "shape", "`operand` must be a square matrix.", "x Got shape (2,3).");
+  for (const char* name : {"eigh", "eigh_values"})
+    expect_error(name, {f64({2, 3})}, {}, "shape", "`operand` must be a square matrix.", "x Got shape (2,3).");
   expect_error("solve", {f64({2, 2}), f64({3, 1})}, {}, "shape", "`b` must have as many rows as `a`.",
                "x Got shapes (2,2) and (3,1).");
 }

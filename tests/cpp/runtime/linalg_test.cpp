@@ -119,7 +119,8 @@ TYPED_TEST(Linalg, Triangles) {
 TYPED_TEST(Linalg, TheSameBitsForAnyNumberOfThreads) {
   using List = std::vector<TypeParam>;
   const int64_t n = 300, batch = 50, small = 6;
-  const List a = this->definite(n, 1), b = this->draw(n * n), many = this->definite(small, batch);
+  const List a = this->definite(n, 1), b = this->draw(n * n), many = this->definite(small, batch),
+             larger = this->definite(193, 1), largest = this->definite(257, 1);
   const auto results = [&](int threads) {
     set_threads(threads);
     share_everything(true);
@@ -133,6 +134,18 @@ TYPED_TEST(Linalg, TheSameBitsForAnyNumberOfThreads) {
     std::vector<int32_t> pivots(size_t(n), 0), rows(size_t(n), 0);
     EXPECT_EQ(this->call("lu", {list[3].data(), pivots.data(), rows.data(), in}, {n, n, 1}), 0);
     list[4].resize(many.size());
+    for (const int64_t order : {193, 257}) {  // where threads cut right-hand sides, few may be left
+      const List& dense = order == 193 ? larger : largest;
+      List factor(dense.size());
+      EXPECT_EQ(this->call("cholesky", {factor.data(), const_cast<TypeParam*>(dense.data())}, {order, 1, 1}), 0);
+      for (const int64_t sides : {65, 129, 193})
+        for (const int64_t transposed : {0, 1}) {
+          List& x = list.emplace_back(size_t(order * sides));
+          EXPECT_EQ(this->call("triangular_solve", {x.data(), factor.data(), const_cast<TypeParam*>(b.data())},
+                               {order, sides, 1, 1, 1, 0, transposed}),
+                    0);
+        }
+    }
     EXPECT_EQ(this->call("cholesky", {list[4].data(), const_cast<TypeParam*>(many.data())}, {small, 1, batch}), 0);
     share_everything(false);
     set_threads(0);

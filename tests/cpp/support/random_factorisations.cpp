@@ -75,6 +75,13 @@ void RandomProgram::add_factorisations(Rules& t) {
     p.keep(p.chance(50) ? svd[0] * svd[0] : svd[2] * svd[2]);
     return true;
   };
+  for (const auto& [name, symmetric] : {std::pair{"eigh_values", true}, {"svd_values", false}})
+    t[name] = [name = name, symmetric = symmetric](P& p) {
+      const auto a = p.separated(symmetric);
+      if (!a) return false;
+      p.keep(primitives::record(name, {*a}));
+      return true;
+    };
   t["solve"] = [](P& p) {
     const auto a = p.separated(true);
     if (!a) return false;

@@ -120,8 +120,12 @@ Values getrf(Importer& in, const Operation& op, const Vars& x) {
 Values syevd(Importer& in, const Operation& op, const Vars& x) {
   need_operands(op, 1);
   check_lapack_layouts(op, x);
-  letter(op, "mode", "VN");  // vectors that nobody asks for are no harm
-  const Values eigh = in.record("eigh", {letter(op, "uplo", "LU") == 'L' ? x[0] : transposed(x[0])});
+  const Var a = letter(op, "uplo", "LU") == 'L' ? x[0] : transposed(x[0]);
+  if (letter(op, "mode", "VN") == 'N') {  // what is in the place of the vectors is of no use to anybody
+    const Var values = primitives::record("eigh_values", {a});
+    return {x[0].value, values.value, failed(in, values)};
+  }
+  const Values eigh = in.record("eigh", {a});
   return {eigh[1], eigh[0], failed(in, in.var(eigh[0]))};
 }
 
@@ -133,12 +137,13 @@ Values gesdd(Importer& in, const Operation& op, const Vars& x) {
   const char mode = letter(op, "mode", "SAN");
   if (mode == 'A' && shape[shape.size() - 2] != shape.back())
     refuse(op.at, "singular vectors beyond those of the thin decomposition are not supported");
-  Values svd = in.record("svd", {x[0]});
   if (mode == 'N') {  // there are results for the vectors, of any size
     if (op.result_types.size() != 5) refuse(op.at, "`" + word(op, "call_target_name") + "` has five results");
-    for (const int k : {0, 2})
-      svd[static_cast<size_t>(k)] = primitives::literal(in.graph(), Scalar(0), op.result_types[k == 0 ? 2 : 3]).value;
+    const Var values = primitives::record("svd_values", {x[0]});
+    const auto none = [&](size_t k) { return primitives::literal(in.graph(), Scalar(0), op.result_types[k]).value; };
+    return {x[0].value, values.value, none(2), none(3), failed(in, values)};
   }
+  const Values svd = in.record("svd", {x[0]});
   return {x[0].value, svd[1], svd[0], svd[2], failed(in, in.var(svd[1]))};
 }
 
