@@ -30,7 +30,7 @@ using Tensors = std::vector<Tensor>;
 // The calls of random programs that `wanted` chooses, inner graphs left out.
 template <class Wanted, class F>
 void each_call(Wanted wanted, F&& f) {
-  for (uint64_t seed = 1; seed <= 400; ++seed) {
+  for (uint64_t seed = 1; seed <= 800; ++seed) {
     const RandomProgram p(seed, {.float_only = seed % 2 == 0});
     for (const Call& c : p.graph.calls)
       if (wanted(primitive_of(c))) {
@@ -137,7 +137,17 @@ TEST(Properties, MovedElementsComeFromOperands) {
             });
 }
 
-// An augmented call gives the results of the call, then others, where the rule of this call reads any.
+void expect_nearly(const Tensor& got, const Tensor& expected, int64_t i) {
+  const double x = element(got, i).as<double>(), y = element(expected, i).as<double>();
+  double largest = 0;
+  for (int64_t k = 0; k < elements(expected.type.shape); ++k)
+    largest = std::max(largest, std::fabs(element(expected, k).as<double>()));
+  const double rounding = got.type.dtype == DType::f64 ? 1e-14 : 1e-6;
+  EXPECT_TRUE((std::isnan(x) && std::isnan(y)) || std::fabs(x - y) <= rounding * largest) << x << " " << y;
+}
+
+// An augmented call gives the results of the call, then others, where the rule of this call reads any. LAPACK finds values
+// without vectors by another method, which rounds differently.
 void expect_same_augmented(const Call& c, std::mt19937_64& random, std::set<std::string>& seen) {
   const Tensors x = drawn_operands(c, random), expected = results(c, x);
   Call again = c;
@@ -149,7 +159,10 @@ void expect_same_augmented(const Call& c, std::mt19937_64& random, std::set<std:
   const Tensors got = eigen::evaluate(g, x);
   for (size_t k = 0; k < expected.size(); ++k)
     for (int64_t i = 0; i < elements(expected[k].type.shape); ++i)
-      ASSERT_EQ(element(got[k], i), element(expected[k], i));
+      if (c.primitive->name == "eigh_values" || c.primitive->name == "svd_values")
+        expect_nearly(got[k], expected[k], i);
+      else
+        ASSERT_EQ(element(got[k], i), element(expected[k], i));
   if (g.outputs.size() > c.outputs.size()) seen.insert(c.primitive->name);
 }
 TEST(Properties, AugmentedCallsGiveTheSameResults) {
