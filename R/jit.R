@@ -46,7 +46,8 @@
 #' @param device The device, `"cpu"`.
 #' @param args A list of tensors, types and other arguments, see [trace_fn()].
 #' @param convert Whether R vectors, arrays and time series become tensors by themselves. Doubles stay `f64`
-#'   unless a default was set, see [default_dtypes()].
+#'   unless a default was set, see [default_dtypes()]. A vector of length one is a scalar: `array(x)` where it shall have a
+#'   dimension. A data frame is the list of its columns, without rows: `nrow()` of it is `NULL`, and `head(d, 2)` its first two columns.
 #' @aliases JitFunction-class
 #' @return A function of class `JitFunction`. `environment(<it>)$cache$size` is the number of compiled
 #'   programs. It prints what it was compiled for, how often that was called, and what it captured.
