@@ -97,7 +97,8 @@ qr.AnvilValue <- function(x, ...) {
 
 svd_tensor <- function(x, nu = NULL, nv = NULL) {
   if (rank_of(x) == 1L) x <- nv_unsqueeze(x, 2L) # as R's does
-  if (identical(as.double(nu), 0) && identical(as.double(nv), 0)) {
+  wanted <- !c(identical(as.double(nu), 0), identical(as.double(nv), 0))
+  if (!any(wanted)) {
     return(nv_svd(as_float(x), vectors = FALSE))
   }
   found <- nv_svd(as_float(x))
@@ -112,7 +113,7 @@ svd_tensor <- function(x, nu = NULL, nv = NULL) {
   rank <- rank_of(x)
   v <- nv_transpose(found$vt, replace(seq_len(rank), rank - 1:0, rank - 0:1))
   parts <- list(d = found$d, u = columns(found$u, nu, "nu"), v = columns(v, nv, "nv"))
-  parts[c(TRUE, !identical(as.double(nu), 0), !identical(as.double(nv), 0))]
+  parts[c(TRUE, wanted)]
 }
 
 eigen_tensor <- function(x, symmetric, only.values = FALSE) {

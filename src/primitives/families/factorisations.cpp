@@ -95,20 +95,16 @@ Primitive make_svd() {
   return p;
 }
 
-// The values alone, with what the vectors are had from where somebody differentiates.
-Primitive values_of(const char* whole, const char* name) {
+// The values alone, which are result `at` of the whole; where somebody differentiates, the vectors are kept, in order.
+Primitive values_of(const char* whole, const char* name, size_t at, void (*reverse)(ReverseStep&)) {
   Primitive p = factorisation(name);
-  const bool symmetric = std::string(whole) == "eigh";
-  p.infer = [whole](const Types& t, const Params& params) {
-    const Types all = registry().at(whole).infer(t, params);
-    return Types{all[all.size() == 2 ? 0 : 1]};
-  };
-  p.augment = [whole](graph::Graph& g, const graph::Call& c) {
+  p.infer = [=](const Types& t, const Params& params) { return Types{registry().at(whole).infer(t, params)[at]}; };
+  p.augment = [=](graph::Graph& g, const graph::Call& c) {
     std::vector<ValuePtr> all = record(g, registry().at(whole), {c.inputs[0]});
-    if (all.size() == 3) std::swap(all[0], all[1]);
+    std::swap(all[0], all[at]);
     return all;
   };
-  p.reverse = symmetric ? reverse_eigh_values : reverse_svd_values;
+  p.reverse = reverse;
   return p;
 }
 
@@ -180,8 +176,8 @@ void register_factorisations(Registry& r) {
   r.add(make_qr());
   r.add(make_eigh());
   r.add(make_svd());
-  r.add(values_of("eigh", "eigh_values"));
-  r.add(values_of("svd", "svd_values"));
+  r.add(values_of("eigh", "eigh_values", 0, reverse_eigh_values));
+  r.add(values_of("svd", "svd_values", 1, reverse_svd_values));
   r.add(make_solve());
 }
 
