@@ -122,7 +122,8 @@ nv_svd <- function(operand, vectors = TRUE) {
 #'
 #' The last two dimensions are the matrices; the ones before count matrices that are treated side by side. With
 #' one dimension less than `a`, `b` is a vector for each of them. `a` and `b` are promoted to a common dtype.
-#' R's `solve()`, `det()` and `determinant()` work on tensors.
+#' R's `solve()`, `det()` and `determinant()` work on tensors. Package Matrix has a `det()` of its own, which stands first
+#' where it was attached later, and gives a tensor of shape `(1)`, of which there is no gradient: use `nv_det()` there.
 #'
 #' # Special matrices
 #'
@@ -149,7 +150,7 @@ nv_solve <- function(a, b = NULL) {
   if (is.null(b)) {
     return(inverse(a, "a"))
   }
-  operands <- .Call(C_anvil_promote, list(a = as_float(a), b = as_float(as_vector(b), "b")), FALSE)
+  operands <- .Call(C_anvil_promote, list(a = as_float(dense_matrix(a), "a"), b = as_float(as_vector(b), "b")), FALSE)
   check_square_matrices(operands[[1L]], "a")
   sizes <- sizes_of(operands[[2L]])
   is_vector <- length(sizes) > 0L && length(sizes) == rank_of(operands[[1L]]) - 1L
@@ -234,9 +235,6 @@ solve_by <- function(a, b, ...) {
   no_others("solve", "b", ...)
   if (is_qr(a) || inherits(a, "qr")) {
     return(nv_qr_solve(tensor_qr(a), b))
-  }
-  if (isS4(a)) {
-    abort_anvil("argument", "`a` is a matrix of another package, with which `solve()` of a tensor cannot work.", c(got_value(a), "i Use `solve(as.matrix(a), b)`."))
   }
   nv_solve(a, b)
 }

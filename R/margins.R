@@ -77,8 +77,8 @@ nv_sweep <- function(x, margin, stats, f = "-", ...) {
   as_function(f)(x, stats, ...)
 }
 
-# A vector of R as an array, anything else as it is.
-vector_as_array <- function(x) if (is_r_data(x) && length(x) != 1L && is.null(dim(x))) array(x) else x
+# A vector of R as an array, a matrix of package Matrix as R's; anything else as it is.
+vector_as_array <- function(x) if (is_r_data(x) && length(x) != 1L && is.null(dim(x))) array(x) else dense_matrix(x)
 as_vector <- function(x, name = rlang::caller_arg(x)) as_operand(vector_as_array(x), name)
 
 # A number counts as a vector.

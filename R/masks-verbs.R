@@ -43,7 +43,7 @@ tensor_verbs <- function() {
 # Which would fail without a word of what to do.
 refused_verbs <- function() {
   any_of <- c("which", "fft", "beta", "lbeta", "choose", "lchoose", "match", refused_distributions())
-  first_of <- c("rle", "cut", "nchar", "factor", "tapply", "factorial", "toeplitz")
+  first_of <- c("rle", "cut", "nchar", "factor", "tapply", "factorial")
   sapply(c(any_of, first_of), function(name) {
     verb <- eval(bquote(function() unsupported(.(name), verb_hint(.(name)))))
     formals(verb) <- formals(args(function_of_r(name)))
@@ -156,6 +156,7 @@ matrix_verbs <- function() {
   list(
     outer = masked(function(X, Y, FUN = "*", ...) nv_outer(X, Y, FUN, ...), at = c("X", "Y")),
     `%o%` = masked(function(X, Y) nv_outer(X, Y), at = c("X", "Y")),
+    toeplitz = masked(function(x) toeplitz_of(x)),
     kronecker = masked(function(X, Y, FUN = "*", ...) nv_kronecker(X, Y, FUN, ...), at = c("X", "Y")),
     `%x%` = masked(function(X, Y) nv_kronecker(X, Y), at = c("X", "Y")),
     diag = masked(diagonal_of, is = c("AnvilValue", "AnvilSparse")),
@@ -208,6 +209,13 @@ diagonal_of <- function(x, nrow, ncol) {
   m <- check_whole_number(if (missing(ncol)) n else ncol, "ncol", 0L)
   zeros <- nv_fill(0L, c(n, m), dtype(x))
   nv_set_diag(if (type_tag(x)[1L] == 0L) nv_ne(zeros, zeros) else zeros, x)
+}
+
+# Each element stands where the distance from the diagonal is its place.
+toeplitz_of <- function(x) {
+  n <- sizes_of(x <- at_least_vector(x))
+  if (length(n) != 1L) abort_anvil("shape", "`x` must be a vector, the first column of the matrix.", sprintf("x Got shape %s.", shape2string(n)))
+  nv_reshape(x[array(c(stats::toeplitz(seq_len(n))))], c(n, n))
 }
 
 fitted_by <- function(qr, y) times_vector(nv_matmul, qr$Q, nv_crossprod_columns(qr$Q, as_vector(y)))

@@ -6,10 +6,9 @@ NULL
 
 # The verb with the formals of the generic function.
 shared_method <- function(generic, verb) {
-  formals <- formals(generic)
   method <- function() NULL
-  formals(method) <- formals
-  body(method) <- mask_calls(quote(.verb), intersect(names(formals), names(formals(verb))), asked = character())
+  formals(method) <- formals(generic)
+  body(method) <- mask_calls(quote(.verb), intersect(names(formals(generic)), names(formals(verb))), asked = character())
   environment(method) <- list2env(list(.verb = verb), parent = topenv())
   method
 }
@@ -26,7 +25,10 @@ local({
 
 # Of others only Matrix and posterior make generic functions, which have methods as soon as these packages are loaded: here R's own are
 # called, which are faster and whose errors are R's. Those of the methods package, and those of S3:
-late_generics <- list(Matrix = c("chol2inv", "drop", "norm", "which"), posterior = "drop")
+late_generics <- list(
+  Matrix = c("chol2inv", "drop", "norm", "which", "toeplitz", "solve", "qr.Q", "qr.R", "qr.X", "qr.coef", "qr.fitted", "qr.resid", "qr.qy", "qr.qty"),
+  posterior = "drop"
+)
 late_s3_generics <- list(posterior = c("sd", "var"))
 late_home <- new.env()
 
@@ -36,14 +38,27 @@ set_late_methods <- function(package) {
   for (name in late_generics[[package]]) {
     generic <- methods::getGeneric(name, where = home)
     if (is.null(generic)) next
-    method <- shared_method(generic, verbs[[name]]$verb)
-    setMethod(generic, "AnvilValue", method, where = late_home)
+    spec <- verbs[[name]]
+    set <- function(operands, method) setMethod(generic, operands, method, where = late_home)
+    if (identical(spec$is, "qr")) {
+      decomposed <- decomposed_method(generic, spec$verb)
+      set("list", decomposed)
+      if ("y" %in% generic@signature) for (first in c("ANY", "list")) set(c(first, "AnvilValue"), decomposed)
+    } else {
+      method <- shared_method(generic, spec$verb)
+      # Matrix has methods for a first matrix of its own and anything
+      if (identical(spec$at, "b")) for (first in c("ANY", "Matrix")) set(c(first, "AnvilValue"), method) else set("AnvilValue", method)
+    }
   }
   for (name in late_s3_generics[[package]]) registerS3method(name, "AnvilValue", verbs[[name]]$verb, envir = home)
-  if (package == "Matrix") {
-    # which asks the right-hand side as well, and would convert it for ever
-    setMethod(methods::getGeneric("solve", where = asNamespace("Matrix")), c("Matrix", "AnvilValue"), function(a, b, ...) solve_by(a, b, ...), where = late_home)
-  }
+}
+
+# What qr() makes of a tensor is a list, as functions that are traced return it.
+decomposed_method <- function(generic, verb) {
+  method <- shared_method(generic, verb)
+  meant <- if ("y" %in% generic@signature) quote(is_qr(qr) || is_value(y)) else quote(is_qr(qr))
+  body(method) <- bquote(if (.(meant)) .(body(method)) else methods::callNextMethod())
+  method
 }
 
 await_generics <- function() {

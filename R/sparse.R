@@ -159,16 +159,11 @@ as_sparse <- function(x, name) {
 
 # An operand of a product: a matrix of package Matrix as what it is here.
 matrix_operand <- function(x) {
-  if (!isS4(x)) {
-    x
-  } else if (is_sparse_matrix(x)) {
-    as_sparse(x, "x")
-  } else if (inherits(x, "Matrix")) {
-    as_tensor_data(x)
-  } else {
-    x
-  }
+  if (is_sparse_matrix(x)) as_sparse(x, "x") else dense_matrix(x)
 }
+
+# A matrix of package Matrix where a dense one is wanted; of a sparse one, an error that says what to do.
+dense_matrix <- function(x) if (isS4(x) && inherits(x, "Matrix")) as_tensor_data(x) else x
 
 # --- methods --------------------------------------------------------------------------------------------
 

@@ -27,7 +27,7 @@ static const std::string& label_of(const std::vector<std::string>& labels, size_
     details.push_back("i Vectors do not become tensors by themselves: use `array(x)` or `nv_tensor(x)`.");
   else if (class_of(x) == Class::buffer)
     details.push_back("i Use `nv_tensor()` to make a tensor of the buffer.");
-  throw Error("argument", argument + " must be a tensor or a single number.", details);
+  throw Error("argument", argument + " must be a tensor, an R array or a number.", details);
 }
 
 bool is_literal(SEXP x) { return is_data(x) && XLENGTH(x) == 1 && Rf_getAttrib(x, R_DimSymbol) == R_NilValue; }

@@ -115,6 +115,24 @@ test_that("what only Matrix makes generic functions of knows tensors, whichever 
   expect_equal(in_child(c("detach('package:anvil'); unloadNamespace('anvil'); suppressMessages(library(Matrix)); suppressMessages(library(anvil))", code)), expected)
 })
 
+test_that("factors of tensors are known by Matrix's generic functions, R's and Matrix's own stay theirs", {
+  skip_if_not_installed("Matrix")
+  code <- c(
+    "X <- matrix(c(2, 1, 0, 1, 3, 1), 3); y <- c(1, 2, 4); A <- crossprod(X)",
+    "x <- nv_tensor(X, 'f64'); v <- nv_tensor(y, 'f64'); a <- nv_tensor(A, 'f64'); M <- Matrix::Matrix(A)",
+    "q <- qr(x); r <- qr(X); s <- qr(Matrix::Matrix(X, sparse = TRUE))",
+    "near <- function(found, wanted) inherits(found, 'AnvilValue') && isTRUE(all.equal(c(as_array(found)), c(wanted)))",
+    "c(near(qr.coef(q, v), qr.coef(r, y)), near(qr.coef(r, v), qr.coef(r, y)), near(qr.coef(q, y), qr.coef(r, y)), near(qr.fitted(q, v), qr.fitted(r, y)),",
+    "  near(qr.resid(q, v), qr.resid(r, y)), near(qr.Q(q) %*% qr.R(q), X), near(qr.X(q), X), near(qr.qy(q, qr.qty(q, v)), y),",
+    "  near(solve(A, v[1:2]), solve(A, y[1:2])), near(solve(M, v[1:2]), solve(A, y[1:2])), near(solve(a, M), diag(2)), near(toeplitz(v), toeplitz(y)),",
+    "  near(kronecker(M, a), kronecker(A, A)), isTRUE(all.equal(as.vector(qr.coef(s, y)), qr.coef(r, y))), isTRUE(all.equal(qr.resid(r, y), base::qr.resid(r, y))),",
+    "  identical(tryCatch(qr.Q(list(1)), error = conditionMessage), 'argument is not a QR decomposition'))"
+  )
+  expected <- rep(TRUE, 16)
+  expect_identical(in_child(c("suppressMessages(library(Matrix))", code)), expected)
+  expect_identical(in_child(c("detach('package:anvil'); unloadNamespace('anvil'); suppressMessages(library(Matrix)); suppressMessages(library(anvil))", code)), expected)
+})
+
 test_that("densities and kin take tensors in any of their places", {
   x <- c(0.2, 0.5, 0.7)
   as_in_r <- function(code) expect_identical(differences_from_r(code, list(x = x)), character())

@@ -40,14 +40,13 @@ class Blocks {
         a_depth_(at.row_depth),
         b_depth_(at.column_depth),
         weights_(at.weights),
-        n_block_(std::min(panels(n_.count, kernel_.columns), wide / kernel_.columns) * kernel_.columns),
+        n_block_(std::min(panels(n_.count, kernel_.columns), wide / kernel_.columns)),
         m_block_(std::min(panels(m_.count, kernel_.rows),
                           std::max<int64_t>(1, block_bytes / int64_t(sizeof(T)) /
-                                                   std::min(depth_block, a_depth_.count) / kernel_.rows)) *
-                 kernel_.rows) {
+                                                   std::min(depth_block, a_depth_.count) / kernel_.rows))) {
     if (rounds()) {
-      n_sums_ = std::min(panels(n_.count, kernel_.columns), sum_columns / kernel_.columns) * kernel_.columns;
-      m_sums_ = std::min(panels(m_.count, kernel_.rows), sum_rows / kernel_.rows) * kernel_.rows;
+      n_sums_ = std::min(panels(n_.count, kernel_.columns), sum_columns / kernel_.columns);
+      m_sums_ = std::min(panels(m_.count, kernel_.rows), sum_rows / kernel_.rows);
     }
     if (!rounds()) choose_places();
     if (weighted) a_in_place_ = false;
@@ -59,48 +58,53 @@ class Blocks {
       const Places lines = m_.from(i, kernel_.rows);
       const bool half = lines.count <= kernel_.rows / 2;
       const int64_t taken = half ? kernel_.rows / 2 : kernel_.rows;
-      rows_.push_back({lines.count, taken, half ? 0u : 1u, !a_in_place_ || lines.run(0) < taken,
+      rows_.push_back({i, lines.count, taken, half ? 0u : 1u, !a_in_place_ || lines.run(0) < taken,
                        c_rows_.from(i, kernel_.rows).run(0)});
     }
-    for (int64_t j = 0; j < n_.count; j += kernel_.columns) {
-      const Places lines = n_.from(j, kernel_.columns);
+    for (int64_t j = 0; j < n_.count; j += columns_.back().count) {
+      const Places lines = n_.from(j, columns_of_panel(n_.count - j));
       const int64_t widths = panels(lines.count, kernel_.narrow), taken = widths * kernel_.narrow;
-      const bool packed = streams_b_ ? spacing(lines, taken) < 0 : b_step_ < 0 || lines.run(0) < taken;
+      const bool packed =
+          streams_b_ ? !even_in_groups(lines, taken, kernel_.narrow) : b_step_ < 0 || lines.run(0) < taken;
       columns_.push_back(
-          {lines.count, taken, size_t(widths - 1), packed, spacing(c_columns_.from(j, kernel_.columns), lines.count)});
+          {j, lines.count, taken, size_t(widths - 1), packed, spacing(c_columns_.from(j, lines.count), lines.count)});
     }
   }
 
   // For packed blocks, which all of a batch can use.
   runtime::Block memory() const {
-    const int64_t packed = (m_block_ + n_block_) * std::min(a_depth_.count, depth_block);
-    return runtime::Block(size_t(packed + m_sums_ * n_sums_) * sizeof(T) + 64);
+    const int64_t packed =
+        (m_block_ * kernel_.rows + n_block_ * kernel_.columns) * std::min(a_depth_.count, depth_block);
+    return runtime::Block(size_t(packed + sums_rows() * n_sums_ * kernel_.columns) * sizeof(T) + 64);
   }
 
   // Parts of C that are made by themselves: as many as asked for, or fewer, whole tiles with about the same number of
-  // elements each, along that side of C where less is packed again for each part.
+  // elements each, along that side of C where less is packed again for each part. From panels of rows and columns to
+  // others.
   struct Part {
     int64_t i0, i1, j0, j1;
   };
   std::vector<Part> parts(int64_t wish) const {
     const bool by_rows = m_.count > n_.count;
-    const int64_t n = by_rows ? m_.count : n_.count, others = by_rows ? n_.count : m_.count;
-    const int64_t tile = by_rows ? kernel_.rows : kernel_.columns,
-                  count = std::clamp<int64_t>(wish, 1, panels(n, tile));
+    const std::vector<Panel>& cut = by_rows ? rows_ : columns_;
+    const int64_t others = by_rows ? n_.count : m_.count, tiles = int64_t(cut.size()),
+                  count = std::clamp<int64_t>(wish, 1, tiles);
     const bool grow = (update_.of == Elements::lower) == by_rows;
-    const auto elements = [&](int64_t first) {
-      if (update_.of == Elements::all) return others;
-      return grow ? std::min(others, first + tile) : std::max<int64_t>(0, others - first);
+    const auto elements = [&](int64_t tile) {
+      const Panel& lines = cut[size_t(tile)];
+      if (update_.of == Elements::all) return others * lines.count;
+      return (grow ? std::min(others, lines.first + lines.count) : std::max<int64_t>(0, others - lines.first)) *
+             lines.count;
     };
     int64_t all = 0;
-    for (int64_t first = 0; first < n; first += tile) all += elements(first);
+    for (int64_t tile = 0; tile < tiles; ++tile) all += elements(tile);
     std::vector<Part> list;
-    for (int64_t first = 0, end = 0, made = 0; first < n; first = end) {
-      for (const int64_t goal = all * (int64_t(list.size()) + 1) / count; end < n && (end == first || made < goal);
-           end += tile)
+    for (int64_t first = 0, end = 0, made = 0; first < tiles; first = end) {
+      for (const int64_t goal = all * (int64_t(list.size()) + 1) / count; end < tiles && (end == first || made < goal);
+           ++end)
         made += elements(end);
-      end = std::min(end, n);
-      list.push_back(by_rows ? Part{first, end, 0, n_.count} : Part{0, m_.count, first, end});
+      list.push_back(by_rows ? Part{first, end, 0, int64_t(columns_.size())}
+                             : Part{0, int64_t(rows_.size()), first, end});
     }
     return list;
   }
@@ -109,12 +113,13 @@ class Blocks {
            const runtime::Block& memory) const {
     T* const own = reinterpret_cast<T*>(memory.data());
     if (!rounds()) return add_up({static_cast<T*>(c)}, a, b, weights, part, own);
-    T *const sums = own, *const packed = sums + m_sums_ * n_sums_;
+    T *const sums = own, *const packed = sums + sums_rows() * n_sums_ * kernel_.columns;
     for (int64_t j = part.j0; j < part.j1; j += n_sums_)
       for (int64_t i = part.i0; i < part.i1; i += m_sums_) {
         const Part some = {i, std::min(i + m_sums_, part.i1), j, std::min(j + n_sums_, part.j1)};
-        add_up({sums, i, j, m_sums_}, a, b, weights, some, packed);
-        storage_.put(c, c_rows_.from(i, some.i1 - i), c_columns_.from(j, some.j1 - j), sums, m_sums_);
+        add_up({sums, first_of(rows_, i), first_of(columns_, j), sums_rows()}, a, b, weights, some, packed);
+        storage_.put(c, lines_of(c_rows_, rows_, some.i0, some.i1), lines_of(c_columns_, columns_, some.j0, some.j1),
+                     sums, sums_rows());
       }
   }
 
@@ -125,35 +130,47 @@ class Blocks {
     int64_t i = 0, j = 0, ld = 0;
   };
   bool rounds() const { return storage_.put != nullptr; }
+  int64_t sums_rows() const { return m_sums_ * kernel_.rows; }
+
+  // Of so many columns that are left: the last two panels share what is more than one, since narrow tiles are slow.
+  int64_t columns_of_panel(int64_t left) const {
+    const int64_t whole = kernel_.columns, more = left - whole;
+    if (more <= 0 || more > kernel_.narrow || whole <= 2 * kernel_.narrow) return whole;
+    return whole - kernel_.narrow;
+  }
+  static int64_t first_of(const std::vector<Panel>& panels, int64_t k) { return panels[size_t(k)].first; }
+  static Places lines_of(const Places& all, const std::vector<Panel>& panels, int64_t from, int64_t end) {
+    const Panel& last = panels[size_t(end - 1)];
+    const int64_t first = first_of(panels, from);
+    return all.from(first, last.first + last.count - first);
+  }
 
   void add_up(const Sums& c, const void* a, const void* b, const T* weights, const Part& part, T* packed_a) const {
-    T* const packed_b = packed_a + m_block_ * std::min(a_depth_.count, depth_block);
+    T* const packed_b = packed_a + m_block_ * kernel_.rows * std::min(a_depth_.count, depth_block);
     const bool once = part.i1 - part.i0 <= m_block_;  // is each panel of B used
     for (int64_t j0 = part.j0; j0 < part.j1; j0 += n_block_)
       for (int64_t p0 = 0; p0 < a_depth_.count; p0 += depth_block) {
         const int64_t j1 = std::min(j0 + n_block_, part.j1), depth = std::min(depth_block, a_depth_.count - p0);
-        Side<T> rows(a, m_, part.i1, a_depth_.from(p0, depth), steps_of(a_depth_, a_steps_, p0), rows_, kernel_.rows,
-                     a_is_large_);
-        Side<T> columns(b, n_, j1, b_depth_.from(p0, depth), steps_of(b_depth_, b_steps_, p0), columns_,
-                        kernel_.columns, b_is_large_);
+        Side<T> rows(a, m_, part.i1, a_depth_.from(p0, depth), steps_of(a_depth_, a_steps_, p0), rows_, a_is_large_);
+        Side<T> columns(b, n_, j1, b_depth_.from(p0, depth), steps_of(b_depth_, b_steps_, p0), columns_, b_is_large_);
         for (int64_t i0 = part.i0; i0 < part.i1; i0 += m_block_) {
           const int64_t i1 = std::min(i0 + m_block_, part.i1);
-          for (int64_t j = j0; j < j1; j += kernel_.columns) {
-            T* const of_columns = packed_b + (once ? 0 : j - j0) * depth;
-            for (int64_t i = i0; i < i1; i += kernel_.rows) {
-              if (!wanted(i, j)) continue;
-              T* const of_rows = packed_a + (i - i0) * depth;
+          for (int64_t j = j0; j < j1; ++j) {
+            T* const of_columns = packed_b + (once ? 0 : j - j0) * kernel_.columns * depth;
+            for (int64_t i = i0; i < i1; ++i) {
+              if (!wanted(rows.of(i), columns.of(j))) continue;
+              T* const of_rows = packed_a + (i - i0) * kernel_.rows * depth;
               if (columns.needs(j))
-                storage_.pack(of_columns, b, columns.panel(j), columns.depth(), kernel_.columns, kernel_.copy_columns);
+                storage_.pack(of_columns, b, columns.lines(j), columns.depth(), kernel_.columns, kernel_.copy_columns);
               if (rows.needs(i)) {
-                storage_.pack(of_rows, a, rows.panel(i), rows.depth(), kernel_.rows, kernel_.copy_rows);
+                storage_.pack(of_rows, a, rows.lines(i), rows.depth(), kernel_.rows, kernel_.copy_rows);
                 if (weights) weigh(of_rows, kernel_.rows, weights, weights_.from(p0, depth));
               }
-              add_tile(c, rows.of(i), of_rows, a, i, columns.of(j), of_columns, b, j, p0, depth,
+              add_tile(c, rows.of(i), of_rows, a, columns.of(j), of_columns, b, p0, depth,
                        next(rows, i, i1, columns, j));
             }
           }
-          worked((i1 - i0) * (j1 - j0) * depth / 8);
+          worked((i1 - i0) * kernel_.rows * (j1 - j0) * kernel_.columns * depth / 8);
         }
       }
   }
@@ -165,36 +182,35 @@ class Blocks {
   // What tiles after that of i and j will need, of those of a block that ends at i1.
   Fetch<T> next(Side<T>& rows, int64_t i, int64_t i1, Side<T>& columns, int64_t j) const {
     if (rounds()) return {};
-    const int64_t row = i + kernel_.rows, column = j + kernel_.columns;
-    if (row < i1) return rows.fetch(row, kernel_.rows);
-    const Fetch<T> found = columns.fetch(column, kernel_.rows);
-    if (found.from != nullptr || (rows.of(i).packed && columns.goes_on(column))) return found;
-    return rows.fetch(row, kernel_.rows);
+    if (i + 1 < i1) return rows.fetch(i + 1, kernel_.rows);
+    const Fetch<T> found = columns.fetch(j + 1, kernel_.rows);
+    if (found.from != nullptr || (rows.of(i).packed && columns.goes_on(j + 1))) return found;
+    return rows.fetch(i + 1, kernel_.rows);
   }
   // Whether a tile holds any element that is.
-  bool wanted(int64_t i, int64_t j) const {
-    if (update_.of == Elements::lower) return i + kernel_.rows > j;
-    return update_.of == Elements::all || j + kernel_.columns > i;
+  bool wanted(const Panel& row, const Panel& column) const {
+    if (update_.of == Elements::lower) return row.first + row.count > column.first;
+    return update_.of == Elements::all || column.first + column.count > row.first;
   }
-  void add_tile(const Sums& c, const Panel& row, const T* packed_a, const void* a, int64_t i, const Panel& column,
-                const T* packed_b, const void* b, int64_t j, int64_t p0, int64_t depth, Fetch<T> later) const {
-    const T *lines = packed_a, *const columns = static_cast<const T*>(b) + n_[j];
+  void add_tile(const Sums& c, const Panel& row, const T* packed_a, const void* a, const Panel& column,
+                const T* packed_b, const void* b, int64_t p0, int64_t depth, Fetch<T> later) const {
+    const T* lines = packed_a;
     const int64_t* steps = packed_steps_.data();
     if (!row.packed) {
-      lines = static_cast<const T*>(a) + m_[i] + (a_depth_.at ? 0 : a_depth_[p0]);
+      lines = static_cast<const T*>(a) + m_[row.first] + (a_depth_.at ? 0 : a_depth_[p0]);
       steps = steps_of(a_depth_, a_steps_, p0);
     }
     if (later.from == nullptr) later = {lines, steps};
     const Into into = update_.into == Into::set && p0 > 0 ? Into::add : update_.into;
-    tile(c, i, row, j, column, into, [&](T* to, int64_t ld, Into in) {
+    tile(c, row, column, into, [&](T* to, int64_t ld, Into in) {
       const auto together = kernel_.together[row.kernel][column.kernel];
       if (column.packed)
         together(depth, lines, steps, packed_b, kernel_.columns, later, to, ld, in);
       else if (!streams_b_)
-        together(depth, lines, steps, columns + b_depth_[p0], b_step_, later, to, ld, in);
+        together(depth, lines, steps, static_cast<const T*>(b) + n_[column.first] + b_depth_[p0], b_step_, later, to,
+                 ld, in);
       else
-        stream(kernel_.streamed[row.kernel][column.kernel], lines, steps, columns, n_[j + 1] - n_[j], p0, depth, to, ld,
-               in);
+        stream(row, column, lines, steps, static_cast<const T*>(b), p0, depth, to, ld, in);
     });
   }
 
@@ -242,11 +258,18 @@ class Blocks {
     return count > 1 ? at[1] - at[0] : 0;
   }
 
+  static bool even_in_groups(const Places& at, int64_t count, int64_t group) {
+    if (at.count < count) return false;
+    for (int64_t i = 1; i < count; ++i)
+      if (i % group != 0 && at[i] - at[i - 1] != at[1] - at[0]) return false;
+    return true;
+  }
+
   // kernel(to, leading dimension, into): to C where it has the places of the tile, as a matrix of whole ones has.
   template <class F>
-  void tile(const Sums& sums, int64_t i, const Panel& row, int64_t j, const Panel& column, Into into,
-            F&& kernel) const {
+  void tile(const Sums& sums, const Panel& row, const Panel& column, Into into, F&& kernel) const {
     T* const c = sums.data;
+    const int64_t i = row.first, j = column.first;
     if (sums.ld > 0) return kernel(c + i - sums.i + sums.ld * (j - sums.j), sums.ld, into);
     if (row.in_c >= row.taken && column.count == column.taken && column.in_c >= 0)
       return kernel(c + c_rows_[i] + c_columns_[j], column.in_c, into);
@@ -260,11 +283,16 @@ class Blocks {
   }
 
   // Columns of B where they lie, as far as their depth lies together.
-  void stream(typename Kernel<T>::Streamed kernel, const T* a, const int64_t* steps, const T* b, int64_t ldb,
-              int64_t first, int64_t depth, T* c, int64_t ld, Into into) const {
+  void stream(const Panel& row, const Panel& column, const T* a, const int64_t* steps, const T* b, int64_t first,
+              int64_t depth, T* c, int64_t ld, Into into) const {
+    const int64_t j = column.first, spacing = n_[j + 1] - n_[j];
     for (int64_t p = 0, run = 0; p < depth; p += run) {
       run = std::min(runs_[size_t(first + p)], depth - p);
-      kernel(run, a, steps + p, b + b_depth_[first + p], ldb, c, ld, into == Into::set && p > 0 ? Into::add : into);
+      const T* groups[most_widths];
+      for (size_t g = 0; g <= column.kernel; ++g)
+        groups[g] = b + n_[j + int64_t(g) * kernel_.narrow] + b_depth_[first + p];
+      kernel_.streamed[row.kernel][column.kernel](run, a, steps + p, groups, spacing, c, ld,
+                                                  into == Into::set && p > 0 ? Into::add : into);
     }
   }
 
@@ -272,7 +300,7 @@ class Blocks {
   Storage<T> storage_;
   Update update_;
   Places m_, c_rows_, n_, c_columns_, a_depth_, b_depth_, weights_;
-  int64_t n_block_, m_block_, n_sums_ = 0, m_sums_ = 0;
+  int64_t n_block_, m_block_, n_sums_ = 0, m_sums_ = 0;  // panels
   bool a_in_place_ = false, streams_b_ = false;
   int64_t b_step_ = -1;                                    // of the depth, where that is read as it lies
   bool a_is_large_ = false, b_is_large_ = false;           // where they lie, they are fetched again for each tile

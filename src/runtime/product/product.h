@@ -95,7 +95,8 @@ struct Fetch {
 
 // The inner kernels of one instruction set: c (rows x columns, leading dimension ldc) =, += or -= a b, where
 // a has k columns of `rows`, at the offsets `steps`. Of b there are k rows of `columns`, ldb from each other, or
-// columns of k where they lie. At the edges of C tiles are half as high and as wide as multiples of `narrow`: [half or
+// columns of k where they lie: groups of `narrow`, which begin anywhere (a pointer for each column is more than there
+// are registers). At the edges of C tiles are half as high and as wide as multiples of `narrow`: [half or
 // whole][multiple].
 constexpr int most_widths = 3;
 constexpr int64_t most_rows = 32, most_columns = 12;
@@ -131,8 +132,8 @@ struct Kernel {
   int64_t rows, columns, narrow;
   using Together = void (*)(int64_t k, const T* a, const int64_t* steps, const T* b, int64_t ldb, Fetch<T>, T* c,
                             int64_t ldc, Into);
-  using Streamed = void (*)(int64_t k, const T* a, const int64_t* steps, const T* b, int64_t ldb, T* c, int64_t ldc,
-                            Into);
+  using Streamed = void (*)(int64_t k, const T* a, const int64_t* steps, const T* const* b, int64_t ldb, T* c,
+                            int64_t ldc, Into);
   Together together[2][most_widths];
   Streamed streamed[2][most_widths];
   // X B = C in place of `columns` columns of C, those of x from k on, of which there are `rows` rows: of the upper

@@ -27,7 +27,8 @@ TYPED_TEST_SUITE(LinalgProducts, Floats);
 // operands whose lines lie together, all or some, a long way from one step of the depth to the next, results whose rows
 // do not lie together or do in runs of any length, an axis that is in no operand, a few lines that lie together in the
 // result with many that do in their operand, a depth of windows that is several blocks, columns along their depth at
-// even and uneven distances, and at such that share places in a cache.
+// even and uneven distances, at such that are uneven between groups of them only, and at such that share places in a
+// cache.
 TYPED_TEST(LinalgProducts, Contractions) {
   using product::Axis;
   std::vector<std::vector<Axis>> all = {
@@ -53,6 +54,9 @@ TYPED_TEST(LinalgProducts, Contractions) {
       {{30, 1, 1, 0}, {5, 30, 0, 64}, {4, 150, 0, 1000}, {50, 0, 30, 1}},
       {{30, 1, 1, 0}, {24, 30, 0, 64}, {50, 0, 30, 1}, {9, 0, 1500, 1600}},
       {{100, 1, 1, 0}, {24, 100, 0, 1024}, {1024, 0, 100, 1}},
+      {{40, 1, 1, 0}, {28, 40, 0, 70}, {3, 40 * 28, 0, 70 * 31}, {70, 0, 40, 1}},
+      {{20, 1, 1, 0}, {26, 20, 0, 70}, {3, 20 * 26, 0, 70 * 27 + 3}, {70, 0, 20, 1}},
+      {{20, 1, 1, 0}, {4, 20, 0, 70}, {9, 80, 0, 1000}, {70, 0, 20, 1}, {2, 0, 1400, 500}},
       {{7, 1, 0, 1}, {11, 7, 3, 0}, {3, 77, 1, 0}, {4, 231, 33 * 90, 7 * 90}, {90, 0, 33, 7}}};
   for (const int64_t length : {2, 5, 8, 12, 23})
     all.push_back({{length, 1, 1, 0},
@@ -89,7 +93,7 @@ TYPED_TEST(LinalgProducts, Contractions) {
 TYPED_TEST(LinalgProducts, EdgesOfEverySize) {
   for (const auto isa : test::instruction_sets())
     for (const int64_t m : {1, 7, 8, 9, 16, 17, 31, 40, 150})
-      for (int64_t n = 1; n <= 14; ++n)
+      for (const int64_t n : {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 26, 28, 29, 40})
         for (int flags = 0; flags < 4; ++flags) {
           const int64_t k = 37;
           const bool ta = flags & 1, tb = flags & 2;
