@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/interrupt.h"
-#include "runtime/finite.h"
+#include "runtime/elements.h"
 #include "runtime/interleaved/interleaved.h"
 #include "runtime/matrix.h"
 #include "runtime/product/product.h"
@@ -85,10 +85,7 @@ void lu(T* packed, int32_t* pivots, int32_t* permutation, const T* a, int64_t m,
   std::iota(permutation, permutation + m, 0);
   if (k == 0) return;
   if (!all_finite(a, m * n)) return fill_nan(packed, m * n);
-  share_ranges(m * n, 0.3, [&](int64_t first, int64_t end) {
-    std::copy(a + first, a + end, packed + first);
-    worked(end - first);
-  });
+  copy_elements(packed, a, m * n);
   if (std::max(m, n) <= interleaved::largest) {  // the same numbers as in a batch
     factorise_by_column(packed, pivots, m, 0, n);
   } else {

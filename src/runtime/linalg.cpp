@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/interrupt.h"
+#include "runtime/elements.h"
 #include "runtime/interleaved/interleaved.h"
 #include "runtime/pool.h"
 #include "runtime/product/product.h"
@@ -18,8 +19,6 @@ namespace {
 
 using interleaved::System;
 using product::Place;
-
-constexpr double nanoseconds_of_copy = 0.3;  // of a number
 
 // ---- one matrix at a time --------------------------------------------------------------
 
@@ -65,7 +64,7 @@ Place<T> triangle(T* data, int64_t n, bool lower) {
 // f(a column's number, its first element in the triangle, the one after its last), by several threads.
 template <class F>
 void each_column(int64_t n, bool lower, const F& f) {
-  share_ranges(n, nanoseconds_of_copy * double(n), [&](int64_t j, int64_t end) {
+  share_ranges(n, nanoseconds_of_element * double(n), [&](int64_t j, int64_t end) {
     worked((end - j) * n);
     for (; j < end; ++j) lower ? f(j, n * j + j, n * j + n) : f(j, n * j, n * j + j + 1);
   });
@@ -124,10 +123,7 @@ int32_t call_cholesky_reverse(Run* run, void* const* p, const int64_t* d) {
 
 template <class T>
 void solve_dense(const System& s, T* x, const T* a, const T* b) {
-  share_ranges(s.n * s.m, nanoseconds_of_copy, [&](int64_t first, int64_t end) {
-    std::copy(b + first, b + end, x + first);
-    worked(end - first);
-  });
+  copy_elements(x, b, s.n * s.m);
   solve_rows<T>(s.flipped() ? Place<const T>{a, s.n, 1} : Place<const T>{a, 1, s.n}, s.n, s.forward(), s.unit,
                 s.left ? Place<T>{x, s.n, 1} : Place<T>{x, 1, s.m}, s.m);
 }

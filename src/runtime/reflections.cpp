@@ -9,7 +9,7 @@
 
 #include "base/interrupt.h"
 #include "runtime/factorise.h"
-#include "runtime/finite.h"
+#include "runtime/elements.h"
 #include "runtime/matrix.h"
 #include "runtime/pool.h"
 #include "runtime/product/product.h"

@@ -1,4 +1,5 @@
-// Whether a matrix is all finite, which factorisations ask first, and what their results are where it is not.
+// What factorisations do with all elements of a matrix, shared by threads: copies, and whether they are finite, which is
+// asked first; what the results are where they are not.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -10,11 +11,21 @@
 
 namespace anvil::runtime {
 
+constexpr double nanoseconds_of_element = 0.3;
+
+template <class T>
+void copy_elements(T* to, const T* from, int64_t count) {
+  share_ranges(count, nanoseconds_of_element, [&](int64_t first, int64_t end) {
+    std::copy(from + first, from + end, to + first);
+    worked(end - first);
+  });
+}
+
 template <class T>
 bool all_finite(const T* x, int64_t count) {
   constexpr int64_t at_once = 16;
   std::atomic<bool> finite{true};
-  share_ranges(count, 0.3, [&](int64_t first, int64_t end) {
+  share_ranges(count, nanoseconds_of_element, [&](int64_t first, int64_t end) {
     T sums[at_once] = {};  // NaN as soon as one is infinite or NaN
     worked(end - first);
     for (; end - first >= at_once; first += at_once)
