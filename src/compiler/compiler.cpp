@@ -24,6 +24,7 @@ const std::vector<Pass>& passes() {
       {"streams", [](loops::Program& p, const Target& target) { stream_sums(p, target); }},
       {"parallel", [](loops::Program& p, const Target& target) { cut_into_tasks(p, target); }},
       {"prefetch", [](loops::Program& p, const Target& target) { prefetch_rows(p, target); }},
+      {"around", [](loops::Program& p, const Target& target) { store_around_caches(p, target); }},
       {"buffers", [](loops::Program& p, const Target&) { plan_buffers(p); }},
   };
   return list;

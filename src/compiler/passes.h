@@ -26,11 +26,12 @@ void place_results(loops::Program&);                  // temporaries lie where a
 void update_by_rows(loops::Program&);                 // rows of tables are changed several columns at once
 void collapse_loops(loops::Program&, const Target&);  // adjacent loops over contiguous memory become one
 void schedule(loops::Program&, const Target&);        // which loop is a vector, how many steps are in flight
-void block_for_caches(loops::Program&, const Target&);  // what is read again stays in a cache
-void stream_sums(loops::Program&, const Target&);       // sums across memory go along it
-void cut_into_tasks(loops::Program&, const Target&);    // large nests become tasks that threads share
-void prefetch_rows(loops::Program&, const Target&);     // rows of large tables are asked for some steps ahead
-void plan_buffers(loops::Program&);                     // places of the temporaries in the arena
+void block_for_caches(loops::Program&, const Target&);     // what is read again stays in a cache
+void stream_sums(loops::Program&, const Target&);          // sums across memory go along it
+void cut_into_tasks(loops::Program&, const Target&);       // large nests become tasks that threads share
+void prefetch_rows(loops::Program&, const Target&);        // rows of large tables are asked for some steps ahead
+void store_around_caches(loops::Program&, const Target&);  // large results go to memory at once
+void plan_buffers(loops::Program&);                        // places of the temporaries in the arena
 
 // All that follow lower(), in order.
 struct Pass {

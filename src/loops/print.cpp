@@ -246,7 +246,7 @@ class Printer {
   }
   void statement(const Store& s) {
     std::string value = prepared(s.value);
-    line(place(s.buffer, s.place) + " = " + value);
+    line(place(s.buffer, s.place) + " = " + value + (s.around_caches ? " around caches" : ""));
   }
   void statement(const Let& s) {
     std::string value = prepared(s.value);

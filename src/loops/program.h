@@ -53,6 +53,7 @@ struct Store {
   BufferId buffer;
   Index place;
   Expr value;
+  bool around_caches = false;  // nobody reads it soon; vectors of whole cache lines, aligned as the buffer is
 };
 struct Let {
   LocalId local;

@@ -18,6 +18,12 @@ using Entry = int32_t (*)(void* const* buffers, char* arena, Run* run);
 struct Executable {
   Entry entry = nullptr;
   int64_t arena_bytes = 0, code_bytes = 0;
+  // Buffers that must lie on cache lines, and their bytes: run() has others written elsewhere first.
+  struct Aligned {
+    size_t buffer, bytes;
+  };
+  std::vector<Aligned> aligned = {};
+  size_t buffers = 0;          // how many there are
   std::shared_ptr<void> code;  // keeps the machine code alive
 };
 

@@ -1,6 +1,10 @@
 // Runs executables, and the tasks of their parallel loops.
 #include "runtime/run.h"
 
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
 #include "base/error.h"
 #include "base/interrupt.h"
 #include "runtime/executable.h"
@@ -48,7 +52,18 @@ void run(const Executable& executable, void* const* buffers, Profile* profile) {
   Workspace arena(executable.arena_bytes);
   Run state;
   state.profile = profile;
-  expect_done(executable.entry(buffers, arena.data(), &state), state);
+  const auto lies_well = [&](const Executable::Aligned& x) {
+    return reinterpret_cast<uintptr_t>(buffers[x.buffer]) % 64 == 0;
+  };
+  if (std::all_of(executable.aligned.begin(), executable.aligned.end(), lies_well))
+    return expect_done(executable.entry(buffers, arena.data(), &state), state);
+  std::vector<void*> places(buffers, buffers + executable.buffers);
+  std::vector<Block> elsewhere;
+  for (const Executable::Aligned& x : executable.aligned)
+    if (!lies_well(x)) places[x.buffer] = elsewhere.emplace_back(x.bytes).data();
+  expect_done(executable.entry(places.data(), arena.data(), &state), state);
+  for (const Executable::Aligned& x : executable.aligned)
+    if (!lies_well(x)) std::memcpy(buffers[x.buffer], places[x.buffer], x.bytes);
 }
 
 }  // namespace anvil::runtime

@@ -211,7 +211,8 @@ class Emitter {
   Value lane_pointer(BufferId, const Affine&, const Coordinate&, int lane);
   std::optional<int64_t> lane_stride(const Affine&);  // nothing: parameters differ by lane
   Value load(BufferId, DType, const loops::Index&, const Coordinate&, const Info&);
-  void store(BufferId, DType, const loops::Index&, const Coordinate&, Value, int done);
+  void store(BufferId, DType, const loops::Index&, const Coordinate&, Value, int done, bool around_caches);
+  void go_around_caches(llvm::StoreInst&, int64_t bytes);
 
   // strided.cpp
   Value load_near(BufferId, DType, const Affine& offset, const Coordinate&, int64_t stride);
@@ -278,8 +279,9 @@ class Emitter {
   int vector_axis_ = -1;
   int barrier_ = 0;  // the innermost scope that may not run: nothing is moved out of it
   uint64_t time_ = 1;
-  int expanded_ = 0;  // instructions of elementary functions
-  double runs_ = 1;   // of what is being written
+  int expanded_ = 0;          // instructions of elementary functions
+  double runs_ = 1;           // of what is being written
+  bool goes_around_ = false;  // something that this function stores goes around the caches
   bool long_block_ = false;
   int consumer_ = -1;  // the scope that what is asked for shall be placed in, -1: the innermost
   uint64_t made_ = 0;  // loads of long blocks asked for

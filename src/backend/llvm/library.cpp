@@ -9,6 +9,7 @@
 #include "backend/llvm/compile.h"
 #include "backend/llvm/entry.h"
 #include "base/error.h"
+#include "loops/walk.h"
 #include "runtime/elementary/table.h"
 #include "runtime/functions.h"
 #include "runtime/run.h"
@@ -124,6 +125,18 @@ class Library {
   throw InternalError("code generation: " + what);
 }
 
+// What code stores around caches, by whole lines.
+void find_aligned(const loops::Program& p, const loops::Block& block,
+                  std::vector<runtime::Executable::Aligned>& found) {
+  for (const loops::Stmt& s : block) {
+    loops::each_block(s, [&](const loops::Block& inner) { find_aligned(p, inner, found); });
+    const auto store = std::get_if<loops::Store>(&s.is);
+    if (!store || !store->around_caches) continue;
+    const loops::Buffer& to = p.buffers[size_t(loops::root(p, store->buffer))];
+    found.push_back({size_t(p.inputs + p.constants + to.position), size_t(elements(to.shape)) * size_of(to.dtype)});
+  }
+}
+
 }  // namespace
 
 void set_library(const std::string& path) { Library::instance().set_path(path); }
@@ -163,6 +176,8 @@ runtime::Executable compile(const loops::Program& program, Timings* timings, Obj
   if (cache) cache->problem = problem;
   executable.code_bytes = facts.bytes;
   executable.arena_bytes = program.arena_bytes;
+  executable.buffers = static_cast<size_t>(program.inputs + program.constants + program.outputs);
+  find_aligned(program, program.body, executable.aligned);
   executable.code = std::shared_ptr<void>(code, table.release);
   return executable;
 }

@@ -151,7 +151,8 @@ Emitter::Value Emitter::load(BufferId b, DType t, const loops::Index& place, con
 }
 
 // The first `done` lanes of memory stay as they are.
-void Emitter::store(BufferId b, DType t, const loops::Index& place, const Coordinate& c, Value x, int done) {
+void Emitter::store(BufferId b, DType t, const loops::Index& place, const Coordinate& c, Value x, int done,
+                    bool around_caches) {
   const Affine offset = loops::linear(program_, b, place);
   const llvm::Align align(size_of(t));
   const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(x->getType());
@@ -164,7 +165,8 @@ void Emitter::store(BufferId b, DType t, const loops::Index& place, const Coordi
   if (stride == 1) {
     Value p = pointer(b, offset, c, 0);
     if (done > 0) x = b_.CreateSelect(not_done(done), x, b_.CreateAlignedLoad(x->getType(), p, align));
-    b_.CreateAlignedStore(x, p, align);
+    llvm::StoreInst* store = b_.CreateAlignedStore(x, p, align);
+    if (around_caches && done == 0) go_around_caches(*store, lanes() * int64_t(size_of(t)));
     return;
   }
   if (stores_near(stride, t)) {
@@ -174,6 +176,14 @@ void Emitter::store(BufferId b, DType t, const loops::Index& place, const Coordi
   for (int l = done; l < lanes(); ++l)
     b_.CreateAlignedStore(b_.CreateExtractElement(x, uint64_t(l)),
                           stride ? pointer(b, offset, c, *stride * l) : lane_pointer(b, offset, c, l), align);
+}
+
+// The processor may write what goes around its caches after what follows: end_function() waits for it.
+void Emitter::go_around_caches(llvm::StoreInst& store, int64_t bytes) {
+  store.setAlignment(llvm::Align(uint64_t(std::min(bytes, loops::cache_line))));
+  store.setMetadata(llvm::LLVMContext::MD_nontemporal,
+                    llvm::MDNode::get(context_, llvm::ConstantAsMetadata::get(b_.getInt32(1))));
+  goes_around_ = true;
 }
 
 }  // namespace anvil::llvm_backend

@@ -90,7 +90,7 @@ class Description {
     put({plan.width, plan.copies, plan.blocked, plan.in_place});
     write(f.body);
   }
-  void write(const loops::Store& s) { write(s.value), write(s.buffer, s.place); }
+  void write(const loops::Store& s) { put({s.around_caches}), write(s.value), write(s.buffer, s.place); }
   void write(const loops::Let& s) { write(s.value), put({made(locals_, s.local)}); }
   void write(const loops::Declare& s) { write(s.value), put({made(locals_, s.local)}); }
   void write(const loops::Update& s) { write(s.value), write_used(s.local), put({int64_t(s.op)}); }

@@ -168,6 +168,7 @@ void Emitter::begin_function(const std::string& name, const std::vector<std::str
   bases_.clear(), variables_.clear(), locals_.clear(), buffer_changed_.clear(), infos_.clear();
   scopes_.clear(), axes_.clear(), flushes_.clear();
   vector_axis_ = -1, barrier_ = 0, time_ = 1;
+  goes_around_ = false;
   long_block_ = false, consumer_ = -1, expanded_ = 0, runs_ = 1;
   recent_.clear();
   budget_ = call_buffers_ = call_numbers_ = nest_locals_ = nullptr;
@@ -183,8 +184,15 @@ void Emitter::begin_function(const std::string& name, const std::vector<std::str
 }
 
 void Emitter::end_function() {
+  const auto wait = [&] {
+#if defined(__x86_64__) || defined(__i386__)
+    if (goes_around_) b_.CreateIntrinsic(llvm::Intrinsic::x86_sse_sfence, {}, {});
+#endif
+  };
+  wait();
   b_.CreateRet(b_.getInt32(0));
   b_.SetInsertPoint(stop_);
+  wait();
   b_.CreateRet(b_.CreateLoad(b_.getInt32Ty(), status_));
   pop_scope();
 }

@@ -103,7 +103,8 @@ void Emitter::emit(const loops::Store& s) {
   for (const Affine& a : s.place) depends(in, a);
   each_coordinate(in.axes, [&](const Coordinate& c) {
     const bool keep = in.lanes && axes_[size_t(vector_axis_)].keep;
-    store(s.buffer, s.value->dtype, s.place, c, spread(s.value, c, lanes(in)), keep ? done_lanes(c) : 0);
+    store(s.buffer, s.value->dtype, s.place, c, spread(s.value, c, lanes(in)), keep ? done_lanes(c) : 0,
+          s.around_caches);
   });
   touch(s.buffer);
 }

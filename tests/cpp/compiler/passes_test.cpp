@@ -19,7 +19,7 @@ TEST(Stages, NameEveryPass) {
   for (const compiler::Stage& s : compiler::stages(*b.g, {64, 32})) names.push_back(s.name);
   EXPECT_EQ(names, (std::vector<std::string>{"lower", "unroll", "inline", "contraction", "pieces", "layout", "merge",
                                              "steps", "shrink", "results", "rows", "collapse", "schedule", "blocks",
-                                             "streams", "parallel", "prefetch", "buffers"}));
+                                             "streams", "parallel", "prefetch", "around", "buffers"}));
 }
 
 TEST(Lower, OneNestForEachValue) {

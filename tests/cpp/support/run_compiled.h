@@ -30,6 +30,7 @@ inline compiler::Target target_for(const graph::Graph& g) {
   target.contract_all = g.calls.size() % 2 == 1;
   if (g.calls.size() % 4 < 2) target.task = 2;
   if (g.calls.size() % 3 == 0) target.cache = 512;
+  if (g.calls.size() % 7 == 0) target.cache = 16;
   return target;
 }
 
