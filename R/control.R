@@ -2,7 +2,9 @@
 #'
 #' `nv_if()` computes one of two branches, `nv_case()` the branch of a number, as R's `switch()`, and
 #' `nv_while()` repeats a body as long as a condition holds. In a trace they become part of the program; what the
-#' branches read from their environment is captured. Outside of a trace, on concrete values,
+#' branches read from their environment is captured. All branches are traced, whatever the condition is: `return()`, `break`
+#' and `next` in one are an error, and what one assigns is for itself; let it give the value. Bodies of loops
+#' are traced once, with what R code in them does besides: `n <<- n + 1` adds 1, however many steps there are. Outside of a trace, on concrete values,
 #' they are R's own `if`, `switch` and `while`, so that a debugger can step through them.
 #'
 #' @param pred A `bool` scalar.
@@ -72,8 +74,11 @@ nv_if <- function(pred, true, false) {
   }
   # Arguments of the branches are made in the graph around them.
   force(pred)
-  true_graph <- trace_graph(function() branch_value(true), list(), mode = "state", what = "`true`")
-  false_graph <- trace_graph(function() branch_value(false), list(), mode = "state", what = "`false`")
+  graphs <- trace_branches(
+    function(k) branch_value(if (k == 1L) true else false), list(substitute(true), substitute(false)), c("`true`", "`false`"), parent.frame(), sys.call()
+  )
+  true_graph <- graphs[[1L]]
+  false_graph <- graphs[[2L]]
   check_same_tree(true_graph$out_tree, false_graph$out_tree, "true and false branches must have the same output structure.", c("`true`", "`false`"))
   out <- record("if", list(pred), list(true_graph = true_graph, false_graph = false_graph))
   unflatten(true_graph$out_tree, as_leaves(out))
@@ -85,12 +90,13 @@ nv_case <- function(index, ...) {
   if (...length() == 0L) {
     abort_anvil("argument", "`nv_case()` needs at least one branch.")
   }
-  branch <- function(k) branch_value(...elt(k))
   if (is_literal(index) || (!is_tracing() && is_tensor(index))) {
-    return(branch(branch_number(index, ...length())))
+    return(branch_value(...elt(branch_number(index, ...length()))))
   }
   from_zero <- nv_sub(as_operand(index, "index"), 1L)
-  graphs <- lapply(seq_len(...length()), function(k) trace_graph(function() branch(k), list(), mode = "state", what = paste("branch", k)))
+  graphs <- trace_branches(
+    function(k) branch_value(...elt(k)), as.list(substitute(list(...)))[-1L], paste("branch", seq_len(...length())), parent.frame(), sys.call()
+  )
   for (k in seq_along(graphs)[-1L]) {
     check_same_tree(graphs[[1L]]$out_tree, graphs[[k]]$out_tree, "all branches must have the same output structure.", paste("branch", c(1L, k)))
   }

@@ -48,7 +48,13 @@ c.AnvilValue <- function(...) {
     return(do.call(c, Map(as_elements, unname(parts), names(parts) %||% rep("", length(parts)))))
   }
   parts <- Filter(Negate(is.null), unname(parts))
-  do.call(nv_concatenate, lapply(parts, function(x) if (length(dim(x <- as_vector(x, "..."))) > 1L) nv_flatten(x) else x))
+  do.call(nv_concatenate, lapply(parts, function(x) {
+    if (is_literal(x)) {
+      return(x)
+    }
+    x <- as_vector(x, "...")
+    if (length(dim(x)) > 1L) nv_flatten(x) else x
+  }))
 }
 
 #' @importFrom utils head

@@ -188,9 +188,11 @@ reduce_generic <- function(generic, operands, na.rm = FALSE) {
     return(nv_concatenate(reduce_generic("min", operands, na.rm), reduce_generic("max", operands, na.rm)))
   }
   verb <- reduction_verb(generic)
-  operands <- lapply(operands, function(x) without_nan(as_vector(x, "..."), verb[[3L]], na.rm))
+  # a number takes the dtype of what it meets
+  numbers <- vapply(operands, function(x) is.null(dims) && is.double(x) && is_literal(x) && !is.nan(x), NA)
+  operands[!numbers] <- lapply(operands[!numbers], function(x) without_nan(as_vector(x, "..."), verb[[3L]], na.rm))
   sizes_of_any(operands)
-  Reduce(verb[[2L]], lapply(operands, verb[[1L]], dims, drop))
+  Reduce(verb[[2L]], c(lapply(operands[!numbers], verb[[1L]], dims, drop), operands[numbers]))
 }
 
 # How it reduces one operand, joins what two of them give, and from what it starts.

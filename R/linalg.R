@@ -190,7 +190,7 @@ nv_diag <- function(operand) {
 nv_set_diag <- function(operand, value) {
   operand <- as_operand(operand, "operand")
   sizes <- matrix_sizes(operand)
-  value <- value_as(as_vector(value), type_tag(operand))
+  value <- value_as(if (is_literal(value)) value else as_vector(value), type_tag(operand))
   if (rank_of(value) > 0L) {
     n <- vector_size(value, "value")
     if (n != min(sizes)) {

@@ -139,8 +139,11 @@ nv_tabulate <- function(bin, nbins = NULL) {
 #' @rdname nv_order
 #' @export
 nv_in <- function(x, table) {
-  x <- as_vector(x)
-  table <- as_line(as_vector(table))
+  like <- function(x, other, name) { # a number takes the dtype of what it meets
+    if (is_literal(x) && is.double(x) && is_float_code(type_tag(other)[1L])) nv_fill(x, integer(), dtype(as_operand(other, name))) else as_vector(x, name)
+  }
+  table <- as_line(like(table, x, "table"))
+  x <- like(x, table, "x")
   dtypes <- c(type_tag(x)[1L], type_tag(table)[1L])
   few <- sizes_of(table) <= 256L || any(vapply(dtypes, function(code) dtype_from_code(code) == "bool", NA))
   found <- if (few) equals_any(x, table) else equals_neighbour(x, table)

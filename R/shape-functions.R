@@ -183,6 +183,7 @@ nv_concatenate <- function(..., dimension = NULL) {
     dimension <- 1L
   }
   if (any(ranks == 0L)) {
+    operands <- .Call(C_anvil_promote, operands, FALSE) # before numbers become tensors
     dimension <- check_whole_number(dimension, "dimension", 1L, max(1L, ranks))
     like <- if (any(ranks > 0L)) shapes[[which(ranks > 0L)[1L]]] else 1L
     like[dimension] <- 1L
@@ -216,6 +217,7 @@ stack_along <- function(along, operands) {
   }
   single <- if (length(full) > 0L) full[[1L]] else c(1L, 1L)
   single[along] <- 1L
+  if (any(ranks == 0L)) operands <- .Call(C_anvil_promote, operands, FALSE)
   operands <- Map(function(x, rank, size) {
     switch(min(rank, 2L) + 1L, nv_broadcast_to(x, single), record("reshape", list(x), list(shape = size)), x)
   }, operands, ranks, sizes)

@@ -37,7 +37,7 @@ class AroundCaches {
   static constexpr double caches = 12;        // of a core: several megabytes
   static constexpr double least_part = 0.25;  // of a cache: what a result must take
   static constexpr int64_t least_run = 256;  // bytes that follow each other
-  static constexpr int64_t least_vector = 32;
+  static constexpr int64_t least_vector = 16;
 
   const Buffer& buffer(BufferId b) const { return program_.buffers[static_cast<size_t>(b)]; }
   int64_t size_of_element(BufferId b) const { return static_cast<int64_t>(size_of(buffer(b).dtype)); }

@@ -253,3 +253,15 @@ test_that("nothing is convolved to nothing in a circle, and else refused by name
   expect_error(nv_convolve(none, f64(c(1, 2)), type = "open"), "`x` must not be empty", class = "anvil_error_shape")
   expect_error(nv_convolve(f64(c(1, 2)), none, type = "filter"), "`y` must not be empty", class = "anvil_error_shape")
 })
+
+test_that("numbers take the dtype of what they meet, also where they are joined, compared or put on a diagonal", {
+  data <- list(x = c(1 / 3, 2 / 3, 5), e = diag(2))
+  code <- expression(
+    c(x, 0.1), c(0.1, x), rbind(x, 0.1), cbind(0.1, x), max(x, 5.1), min(0.1, x), sum(0.1, x, 0.2), prod(x, 0.3), range(x, 0.1, 5.1), x %in% (1 / 3),
+    0.1 %in% c(x, 0.1), `diag<-`(e, 0.1), append(x, 0.1), do.call(c, list(0.1, x)), max(x, NaN, na.rm = TRUE), sum(x, NaN, na.rm = TRUE)
+  )
+  for (one in as.list(code)) expect_identical(differences_from_r(one, data, 1e-15), character())
+  x <- f64(data$x)
+  for (joined in list(nv_concatenate(x, 0.1), jit(function(x) nv_concatenate(x, 0.1))(x))) expect_identical(c(as_array(joined))[4L], 0.1)
+  expect_identical(as.character(dtype(in_session(quote(sum(k, 2L)), list(k = nv_tensor(1:3))))), "i32")
+})
