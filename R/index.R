@@ -225,6 +225,9 @@ prepare_update <- function(value, tag, s) {
   if (length(given) == 0L) {
     return(nv_broadcast_to(value, size))
   }
+  if (prod(given) == 1 && prod(size) == 1) {
+    return(nv_reshape(value, size))
+  }
   if (!identical(given, size[s$keep])) {
     abort_anvil("shape", "Update shape does not match subset shape.", c(
       sprintf("x Got %s and %s.", shape2string(given), shape2string(size[s$keep])),

@@ -343,3 +343,17 @@ test_that("positions count from 1 in every dtype, jitted or not", {
   expect_identical(as_array(jit(added)(x, missing)), array(c(10, 20, 30, 40)))
   expect_identical(as_array(jit(function(x) nv_top_k(x, 2L))(x)$indices), array(c(4L, 3L)))
 })
+
+test_that("a value of one element, whatever its shape, goes where one element is", {
+  for (value in list(f64(0.5), nv_tensor(matrix(0.5), "f64"), nv_scalar(0.5, "f64"))) {
+    set <- function(o, m, p) {
+      o[2] <- p
+      m[1, 2] <- p
+      list(o, m)
+    }
+    for (found in list(set(f64(1:3), f64(diag(2)), value), jit(set)(f64(1:3), f64(diag(2)), value))) {
+      expect_identical(c(as_array(found[[1L]])), c(1, 0.5, 3))
+      expect_identical(as_array(found[[2L]]), matrix(c(1, 0, 0.5, 1), 2))
+    }
+  }
+})
