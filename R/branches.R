@@ -50,14 +50,14 @@ assigned_names <- function(code) {
   unique(c(if (is.name(to) || is.character(to)) as.character(to), inside))
 }
 
-# In a list; NULL where a variable has none, or one that nobody may read.
+# In a list; NULL where a variable has none, as an argument that was not given, or one that nobody may read.
 known_value <- function(name, frame) {
   if (!exists(name, frame, inherits = FALSE)) {
     return(NULL)
   }
-  promise <- eval(call("substitute", as.name(name), frame))
-  withheld <- is.call(promise) && identical(promise[[1L]], quote(assigned_in_branch))
-  if (!withheld) list(get(name, frame, inherits = FALSE))
+  code <- list(eval(call("substitute", as.name(name), frame)))
+  withheld <- is.call(code[[1L]]) && identical(code[[1L]][[1L]], quote(assigned_in_branch))
+  if (!withheld) tryCatch(list(get(name, frame, inherits = FALSE)), error = function(e) NULL)
 }
 
 withhold <- function(name, branch, frame) {

@@ -47,6 +47,8 @@ test_that("what a branch assigns is its own, and nobody reads it by mistake", {
     z + n
   }
   for (k in c(3, -3)) expect_identical(as_array(jit(again)(scalar(k))), as_array(again(scalar(k))))
+  optional <- function(x, n) nv_if(x > 0, { n <- 5; x + n }, x)
+  for (r in both(optional, scalar(3))) expect_identical(as_array(r), 8)
   kept <- function(x) {
     n <- 1
     y <- nv_if(x > 0, { n <- 1; x }, x)
