@@ -60,7 +60,8 @@ nv_ddirichlet <- function(x, alpha, log = FALSE) {
   a <- along_rows(given$alpha, shape(rows)[2L], shape(rows))
   inside <- nv_reduce_sum(log_gamma_density(a, sum * rows), dims = 2L) + shape(rows)[2L] * nv_log(sum) - log_gamma_weight(sum, sum)
   total <- nv_reduce_sum(rows, dims = 2L)
-  outside <- nv_reduce_any(rows < 0, dims = 2L) | nv_abs(total - 1) > 8 * shape(rows)[2L] * epsilon(dtype(rows))
+  tolerance <- max(1e-8, 8 * shape(rows)[2L] * epsilon(dtype(as_floats(x = x)$x)))
+  outside <- nv_reduce_any(rows < 0, dims = 2L) | nv_abs(total - 1) > tolerance
   log_density <- nv_ifelse(nv_reduce_all(given$alpha > 0), nv_ifelse(outside, -Inf, inside), NaN)
   as_density(log_density, given$x, log)
 }

@@ -9,13 +9,14 @@
 #'
 #' Operands are promoted to a common dtype. A vector, of R as well, is a row or a column, whichever fits, as in R: left of a
 #' matrix a row, right of it a column, a product of two vectors of one length is their inner product. Of the functions with a
-#' transpose, only that with a vector on the right differs: `crossprod(x, v)` is `t(x) %*% v`.
+#' transpose, only that with a vector on the right differs: `crossprod(x, v)` is `t(x) %*% v`. R's `toeplitz(v)` is the symmetric matrix with
+#' the first column `v`.
 #'
 #' @param lhs,rhs Tensors or R matrices and vectors; also sparse tensors, and sparse matrices of package Matrix ([nv_sparse()]).
 #' @param f A function of two tensors of one shape, or its name.
 #' @param ... Further arguments of `f`.
 #' @return A tensor.
-#' @aliases %*% crossprod tcrossprod outer %o% kronecker %x%
+#' @aliases %*% crossprod tcrossprod outer %o% toeplitz kronecker %x%
 #' @aliases kronecker,AnvilValue,AnvilValue-method kronecker,AnvilValue,ANY-method kronecker,ANY,AnvilValue-method
 #' @eval paste("@aliases", paste(product_method_aliases(), collapse = " "))
 #' @family linear algebra

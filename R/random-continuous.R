@@ -138,7 +138,9 @@ nv_rtruncnorm <- function(shape, initial_state = NULL, dtype = NULL, mean = 0, s
   bounds <- list(as_f64(min, shape), as_f64(max, shape))
   with_state(initial_state, function(state) {
     drawn <- open_uniform(shape, state, "f64")
-    z <- truncated_quantile(drawn[[2L]], (bounds[[1L]] - mean) / sd, (bounds[[2L]] - mean) / sd)
+    # the last operand keeps NaN of the parameters
+    standard <- lapply(bounds, function(bound) at_finite(bound, function(b) (b - mean) / sd, bound + 0 * nv_stop_gradient(mean + sd)))
+    z <- truncated_quantile(drawn[[2L]], standard[[1L]], standard[[2L]])
     values <- nv_clamp(bounds[[1L]], mean + sd * z, bounds[[2L]])
     list(drawn[[1L]], nv_convert(values, dtype))
   })
@@ -170,14 +172,20 @@ by_inversion <- function(shape, initial_state, dtype, parameters, quantile) {
   })
 }
 
+# f(x), and `otherwise` where x is infinite, where derivatives of f would be NaN.
+at_finite <- function(x, f, otherwise) {
+  finite <- nv_is_finite(x)
+  nv_ifelse(finite, f(nv_ifelse(finite, x, 0)), otherwise)
+}
+
 # The quantile of u of the standard normal distribution between two bounds, by logarithms in the lower tail: where most of the
 # interval lies above 0 it is turned around, since there probabilities are 1 less something small.
 truncated_quantile <- function(u, low, high) {
   sign <- nv_ifelse(low + high > 0, -1, 1)
   from <- nv_ifelse(sign < 0, -high, low)
   to <- nv_ifelse(sign < 0, -low, high)
-  log_to <- nv_pnorm(to, log.p = TRUE)
-  share <- nv_exp(nv_pnorm(from, log.p = TRUE) - log_to)
+  log_to <- at_finite(to, function(x) nv_pnorm(x, log.p = TRUE), 0)
+  share <- at_finite(from, function(x) nv_exp(nv_pnorm(x, log.p = TRUE) - log_to), 0)
   z <- sign * nv_qnorm(log_to + nv_log(u + (1 - u) * share), log.p = TRUE)
   nv_ifelse(low < high, z, NaN)
 }

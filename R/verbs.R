@@ -50,7 +50,7 @@ verb_rows <- function() {
       "%in%", "nv_in", "",
       "var sd cov cor", "nv_cov", "Of Pearson; without observations that have NaN by `na.rm` or `use = \"complete.obs\"`.",
       "outer %o%", "nv_outer", "",
-      "toeplitz", "nv_reshape", "",
+      "toeplitz", "nv_outer", "",
       "kronecker %x%", "nv_kronecker", "",
       "diag diag<-", "nv_diag", "",
       "drop", "nv_squeeze", "",

@@ -219,3 +219,28 @@ test_that("samples have the derivatives of quantiles at a fixed probability", {
   pathwise <- slope(function(df) nv_rchisq(n, state, "f64", df), 3) / n
   expect_equal(pathwise, 1, tolerance = 0.03)
 })
+
+test_that("truncated normal variables have derivatives where bounds are infinite", {
+  state <- nv_rng_state(5L)
+  draw <- function(mean, sd, min, max) sum(nv_rtruncnorm(3L, state, dtype = "f64", mean = mean, sd = sd, min = min, max = max)[[2L]])
+  at <- function(mean, sd, min, max) as_array(draw(f64_scalar(mean), f64_scalar(sd), min, max))
+  f64_scalar <- function(x) nv_scalar(x, "f64")
+  h <- 1e-5
+  for (bounds in list(c(0, Inf), c(-Inf, 1), c(-Inf, Inf), c(-1, 2))) {
+    of <- function(mean, sd) draw(mean, sd, bounds[1L], bounds[2L])
+    found <- gradient(of)(f64_scalar(1), f64_scalar(1.3))
+    expect_equal(as_array(found$mean), (at(1 + h, 1.3, bounds[1L], bounds[2L]) - at(1 - h, 1.3, bounds[1L], bounds[2L])) / (2 * h), tolerance = 1e-6)
+    expect_equal(as_array(found$sd), (at(1, 1.3 + h, bounds[1L], bounds[2L]) - at(1, 1.3 - h, bounds[1L], bounds[2L])) / (2 * h), tolerance = 1e-6)
+    along <- jvp(of)(list(mean = f64_scalar(1), sd = f64_scalar(1.3)), list(mean = f64_scalar(1), sd = f64_scalar(0)))
+    expect_equal(as_array(along[[2L]]), as_array(found$mean), tolerance = 1e-12)
+  }
+  expect_true(all(is.nan(as_array(nv_rtruncnorm(3L, state, mean = NaN, min = 0, max = Inf)[[2L]]))))
+})
+
+test_that("shares that add up to 1 but for the rounding of their own dtype have a density", {
+  alpha <- nv_tensor(c(1, 2, 3), "f64")
+  density <- function(x) as_array(nv_ddirichlet(x, alpha, log = TRUE))
+  expect_equal(density(nv_tensor(c(0.1, 0.2, 0.7), "f32")), density(nv_tensor(c(0.1, 0.2, 0.7), "f64")), tolerance = 1e-6)
+  expect_equal(density(nv_tensor(c(0.1, 0.2, 0.7 + 1e-12), "f64")), density(nv_tensor(c(0.1, 0.2, 0.7), "f64")), tolerance = 1e-9)
+  expect_identical(density(nv_tensor(c(0.1, 0.2, 0.71), "f64")), -Inf)
+})

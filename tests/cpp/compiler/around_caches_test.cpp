@@ -85,7 +85,8 @@ TEST(AroundCaches, ResultsThatDoNotLieOnLines) {
   constexpr size_t n = 512;
   Builder b;
   b.output(b.input(DType::f64, {n}) * 2.0);
-  const compiler::Target target = small_tasks(64);
+  compiler::Target target = llvm_backend::target();
+  target.cache = 64;
   const loops::Program p = compiler::compile(*optimized(*b.g), target);
   const runtime::Executable code = llvm_backend::compile(p);
   ASSERT_EQ(code.aligned.size(), 1u) << print(p);
@@ -107,7 +108,8 @@ TEST(AroundCaches, Instructions) {
   Builder b;
   b.output(b.input(DType::f64, {512}) * 2.0);
   const auto text_of = [&](double cache) {
-    const compiler::Target target = small_tasks(cache);
+    compiler::Target target = llvm_backend::target();
+    target.cache = cache;
     return llvm_backend::text(compiler::compile(*optimized(*b.g), target), llvm_backend::Text::assembly);
   };
   const std::string around = text_of(64), usual = text_of(1 << 19);
