@@ -84,21 +84,21 @@ TEST(AroundCaches, ResultsThatDoNotLieOnLines) {
   load_llvm();
   constexpr size_t n = 512;
   Builder b;
-  b.output(b.input(DType::f64, {n}) * 2.0);
+  b.output(b.input(DType::f32, {n}) * 2.0);
   compiler::Target target = llvm_backend::target();
   target.cache = 64;
   const loops::Program p = compiler::compile(*optimized(*b.g), target);
   const runtime::Executable code = llvm_backend::compile(p);
   ASSERT_EQ(code.aligned.size(), 1u) << print(p);
   EXPECT_EQ(code.aligned[0].buffer, 1u);
-  EXPECT_EQ(code.aligned[0].bytes, n * sizeof(double));
-  alignas(64) double x[n], y[n + 16];
-  for (size_t i = 0; i < n; ++i) x[i] = double(i);
+  EXPECT_EQ(code.aligned[0].bytes, n * sizeof(float));
+  alignas(64) float x[n], y[n + 16];
+  for (size_t i = 0; i < n; ++i) x[i] = float(i);
   for (size_t shift = 0; shift <= 8; ++shift) {
-    std::fill(y, y + n + 16, -1.0);
+    std::fill(y, y + n + 16, -1.0f);
     void* buffers[] = {x, y + shift};
     runtime::run(code, buffers);
-    for (size_t i = 0; i < n + 16; ++i) ASSERT_EQ(y[i], i < shift || i >= n + shift ? -1.0 : 2.0 * double(i - shift));
+    for (size_t i = 0; i < n + 16; ++i) ASSERT_EQ(y[i], i < shift || i >= n + shift ? -1.0f : 2.0f * float(i - shift));
   }
 }
 #if defined(__x86_64__)
