@@ -1,7 +1,7 @@
 // Places of the temporaries in the arena: two temporaries may share memory when no moment
 // needs both. A temporary lives from its first access to its last, in the innermost loop
 // that contains all of them; where an access sits in a deeper loop, that loop counts as a
-// whole. What each task of a parallel loop has for itself lies in the task's own memory.
+// whole, and a loop whose steps are tasks, which run at once. What each task of a parallel loop has for itself lies in the task's own memory.
 //
 //   t1[i] = ...        t1 at 0
 //   t2[i] = t1[i]      t2 at 4096
@@ -41,6 +41,8 @@ class Planner {
       int& home = home_[static_cast<size_t>(find(static_cast<int>(b)))];
       home = home < 0 ? home_[b] : common(home, home_[b]);
     }
+    for (int& home : home_)
+      if (home >= 0) home = outside_tasks(home);
     for (const auto& [b, stmt] : accesses_) {
       int group = find(b), home = home_[static_cast<size_t>(group)], n = stmt;
       while (nodes_[static_cast<size_t>(n)].parent != home) n = nodes_[static_cast<size_t>(n)].parent;
@@ -54,6 +56,7 @@ class Planner {
  private:
   struct Node {
     int parent, depth, enter, leave;
+    bool parallel = false;
   };
   struct Interval {
     int begin = INT32_MAX, end = -1;
@@ -71,6 +74,13 @@ class Planner {
     return a;
   }
 
+  // Tasks run at once, so that what one has left another may still need.
+  int outside_tasks(int home) const {
+    for (int n = home; n >= 0; n = nodes_[static_cast<size_t>(n)].parent)
+      if (nodes_[static_cast<size_t>(n)].parallel) home = nodes_[static_cast<size_t>(n)].parent;
+    return home;
+  }
+
   template <class F>
   void walk(const Block& block, int parent, F&& f) {
     for (const Stmt& s : block) {
@@ -83,7 +93,10 @@ class Planner {
         accesses_.push_back({b, id});
         f(b, id);
       });
-      if (auto loop = std::get_if<loops::For>(&s.is)) place_own(loop->own);
+      if (auto loop = std::get_if<loops::For>(&s.is)) {
+        place_own(loop->own);
+        nodes_[static_cast<size_t>(id)].parallel = loop->kind == loops::For::Kind::parallel;
+      }
       if (auto swap = std::get_if<loops::Swap>(&s.is)) swapped_.push_back({swap->first, swap->second});
       each_block(s, [&](const Block& inner) { walk(inner, id, f); });
       nodes_[static_cast<size_t>(id)].leave = clock_++;
