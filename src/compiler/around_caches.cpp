@@ -36,7 +36,7 @@ class AroundCaches {
  private:
   static constexpr double caches = 12;        // of a core: several megabytes
   static constexpr double least_part = 0.25;  // of a cache: what a result must take
-  static constexpr int64_t least_run = 256;  // bytes that follow each other
+  static constexpr int64_t least_run = 256;   // bytes that follow each other
   static constexpr int64_t least_vector = 16;
 
   const Buffer& buffer(BufferId b) const { return program_.buffers[static_cast<size_t>(b)]; }
