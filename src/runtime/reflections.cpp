@@ -8,8 +8,8 @@
 #include <limits>
 
 #include "base/interrupt.h"
-#include "runtime/factorise.h"
 #include "runtime/elements.h"
+#include "runtime/factorise.h"
 #include "runtime/matrix.h"
 #include "runtime/pool.h"
 #include "runtime/product/product.h"

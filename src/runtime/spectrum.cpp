@@ -7,8 +7,8 @@
 
 #include "base/error.h"
 #include "base/interrupt.h"
-#include "runtime/factorise.h"
 #include "runtime/elements.h"
+#include "runtime/factorise.h"
 #include "runtime/own_thread.h"
 
 // Fortran's functions get the lengths of strings behind the other arguments.
