@@ -1,7 +1,8 @@
 // Places of the temporaries in the arena: two temporaries may share memory when no moment
 // needs both. A temporary lives from its first access to its last, in the innermost loop
 // that contains all of them; where an access sits in a deeper loop, that loop counts as a
-// whole, and a loop whose steps are tasks, which run at once. What each task of a parallel loop has for itself lies in the task's own memory.
+// whole, as does a loop whose steps are tasks, which run at once. What each task of a
+// parallel loop has for itself lies in the task's own memory.
 //
 //   t1[i] = ...        t1 at 0
 //   t2[i] = t1[i]      t2 at 4096

@@ -142,7 +142,7 @@ std::string print(const Program&, const Comment& comment);
 std::string schedule_text(const For&);  // "vector 16 x 4", "unroll 6", "" for a serial loop
 std::string print(const Program&, Expr);
 // Throws InternalError: unknown buffers and locals, a variable used outside its loop, an
-// access that can leave its buffer, a dtype that does not fit.
+// access that can leave its buffer, a dtype that does not fit, temporaries that tasks use in the same memory.
 void verify(const Program&);
 
 }  // namespace anvil::loops

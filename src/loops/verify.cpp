@@ -1,7 +1,8 @@
 // Checks what every pass must keep: definitions before uses, indices inside their loops,
-// accesses inside their buffers, dtypes that fit.
+// accesses inside their buffers, dtypes that fit, memory that no two tasks share by accident.
 #include <algorithm>
-#include <unordered_map>
+#include <set>
+#include <tuple>
 #include <unordered_set>
 
 #include "base/error.h"
@@ -207,6 +208,35 @@ class Verifier {
       }
     };
     walk(walk, f.body);
+    memory_of_tasks(f);
+  }
+  // Tasks run at once, so that a place in memory belongs to one temporary for all of them.
+  void memory_of_tasks(const For& f) const {
+    std::set<BufferId> used;
+    for (const Stmt& s : f.body)
+      each_access_inside(s, [&](BufferId b, const Index*, AccessKind) {
+        known(b);
+        used.insert(root(program_, b));
+      });
+    struct Place {
+      bool own;
+      int64_t offset, end;
+      BufferId buffer;
+    };
+    std::vector<Place> places;
+    for (BufferId id : used) {
+      const Buffer& b = known(id);
+      if (b.kind != Buffer::Kind::temporary || b.offset < 0) continue;
+      const int64_t bytes = elements(b.shape) * static_cast<int64_t>(size_of(b.dtype));
+      places.push_back({b.own, b.offset, b.offset + bytes, id});
+    }
+    std::sort(places.begin(), places.end(),
+              [](const Place& a, const Place& b) { return std::tie(a.own, a.offset) < std::tie(b.own, b.offset); });
+    for (size_t i = 1; i < places.size(); ++i) {
+      const Place &before = places[i - 1], &after = places[i];
+      require(before.own != after.own || before.end <= after.offset,
+              "tasks share the memory of " + known(before.buffer).name + " and " + known(after.buffer).name);
+    }
   }
   void statement(const Store& s) {
     expression(s.value);

@@ -123,5 +123,31 @@ TEST(Verify, FindsBrokenPromises) {
   broken([](Program& p) { p.body.push_back({Prefetch{0, {{}, {}}, 0}}); });
 }
 
+// parallel i: t1[i] = x1[i], t2[i] = t1[i]
+TEST(Verify, FindsMemoryThatTasksShare) {
+  const auto tasks = [](int64_t first, int64_t second, bool own) {
+    Program p;
+    p.inputs = 1;
+    p.buffers = {{Buffer::Kind::input, DType::f32, {32}, 0, -1, -1, "x1"},
+                 {Buffer::Kind::temporary, DType::f32, {32}, -1, -1, first, "t1"},
+                 {Buffer::Kind::temporary, DType::f32, {32}, -1, -1, second, "t2", own}};
+    p.variables = {{"i", false, 0, 0}};
+    const Index at = {variable(0)};
+    For loop;
+    loop.variable = 0, loop.end = 32, loop.kind = For::Kind::parallel;
+    if (own) loop.own = {2};
+    loop.body.push_back({Store{1, at, p.exprs.load(0, DType::f32, at)}});
+    loop.body.push_back({Store{2, at, p.exprs.load(1, DType::f32, at)}});
+    p.body.push_back({loop});
+    return p;
+  };
+  EXPECT_NO_THROW(verify(tasks(-1, -1, false)));  // not placed yet
+  EXPECT_NO_THROW(verify(tasks(0, 128, false)));
+  EXPECT_NO_THROW(verify(tasks(0, 0, true)));  // in the task's own memory
+  EXPECT_THROW(verify(tasks(0, 64, false)), InternalError);
+  EXPECT_THROW(verify(tasks(64, 0, false)), InternalError);
+  EXPECT_THROW(verify(tasks(0, 0, false)), InternalError);
+}
+
 }  // namespace
 }  // namespace anvil::loops
