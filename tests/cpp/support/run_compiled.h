@@ -34,22 +34,20 @@ inline compiler::Target target_for(const graph::Graph& g) {
   return target;
 }
 
-// By each number of threads in turn, from the first on; the results must have the same bits.
-inline std::vector<graph::Tensor> run_compiled(const graph::Graph& g, const std::vector<graph::Tensor>& inputs,
-                                               const std::vector<int>& threads = {2},
-                                               const compiler::Target* target = nullptr) {
-  load_llvm();
-  graph::GraphPtr copy = optimized(g);
-  loops::Program program = compiler::compile(*copy, target ? *target : target_for(*copy));
+// A program of loops made of a graph, by each number of threads in turn, from the first on; the results must have
+// the same bits, and none of what stood in their memory before.
+inline std::vector<graph::Tensor> run_loops(const loops::Program& program, const graph::Graph& g,
+                                            const std::vector<graph::Tensor>& inputs,
+                                            const std::vector<int>& threads = {2}) {
   loops::verify(program);
   runtime::Executable executable = llvm_backend::compile(program);
   const auto run = [&] {
     std::vector<void*> buffers;
     for (const auto& t : inputs) buffers.push_back(t.data.get());
-    for (const auto& v : copy->constants) buffers.push_back(v->constant.data.get());
+    for (const auto& v : g.constants) buffers.push_back(v->constant.data.get());
     std::vector<graph::Tensor> outputs;
-    for (const auto& v : copy->outputs) {
-      outputs.push_back(graph::allocate(v->type));
+    for (const auto& v : g.outputs) {
+      outputs.push_back(graph::full(v->type, Scalar(-12345)));
       buffers.push_back(outputs.back().data.get());
     }
     runtime::run(executable, buffers.data());
@@ -69,6 +67,14 @@ inline std::vector<graph::Tensor> run_compiled(const graph::Graph& g, const std:
   runtime::set_threads(0);
   runtime::share_everything(false);
   return first;
+}
+
+inline std::vector<graph::Tensor> run_compiled(const graph::Graph& g, const std::vector<graph::Tensor>& inputs,
+                                               const std::vector<int>& threads = {2},
+                                               const compiler::Target* target = nullptr) {
+  load_llvm();
+  graph::GraphPtr copy = optimized(g);
+  return run_loops(compiler::compile(*copy, target ? *target : target_for(*copy)), *copy, inputs, threads);
 }
 
 }  // namespace anvil::test
