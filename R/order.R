@@ -139,16 +139,12 @@ nv_tabulate <- function(bin, nbins = NULL) {
 #' @rdname nv_order
 #' @export
 nv_in <- function(x, table) {
-  like <- function(x, other, name) { # a number takes the dtype of what it meets
-    if (is_literal(x) && is.double(x) && is_float_code(type_tag(other)[1L])) nv_fill(x, integer(), dtype(as_operand(other, name))) else as_vector(x, name)
-  }
-  table <- as_line(like(table, x, "table"))
-  x <- like(x, table, "x")
-  dtypes <- c(type_tag(x)[1L], type_tag(table)[1L])
-  few <- sizes_of(table) <= 256L || any(vapply(dtypes, function(code) dtype_from_code(code) == "bool", NA))
-  found <- if (few) equals_any(x, table) else equals_neighbour(x, table)
-  floats <- all(vapply(dtypes, is_float_code, NA))
-  if (floats) nv_or(found, nv_and(nv_is_nan(x), nv_reduce_any(nv_is_nan(table)))) else found
+  operands <- .Call(C_anvil_promote, list(x = vector_as_array(x), table = vector_as_array(table)), FALSE)
+  x <- operands[[1L]]
+  table <- as_line(operands[[2L]])
+  is_bool <- dtype_from_code(type_tag(x)[1L]) == "bool"
+  found <- if (is_bool || sizes_of(table) <= 256L) equals_any(x, table) else equals_neighbour(x, table)
+  if (is_float_code(type_tag(x)[1L])) nv_or(found, nv_and(nv_is_nan(x), nv_reduce_any(nv_is_nan(table)))) else found
 }
 
 equals_any <- function(x, table) {
@@ -158,8 +154,7 @@ equals_any <- function(x, table) {
 
 # The same by bisection of the sorted table.
 equals_neighbour <- function(x, table) {
-  operands <- .Call(C_anvil_promote, list(x = x, table = table), FALSE)
-  sorted <- nv_sort(operands[[2L]], 1L)
-  place <- how_many_below(operands[[1L]], sorted, sizes_of(table), nv_ge)
-  nv_eq(operands[[1L]], slices_at(sorted, nv_max(place, 1L)))
+  sorted <- nv_sort(table, 1L)
+  place <- how_many_below(x, sorted, sizes_of(table), nv_ge)
+  nv_eq(x, slices_at(sorted, nv_max(place, 1L)))
 }
