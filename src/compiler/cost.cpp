@@ -33,7 +33,7 @@ double weight(Expr e) {
 void collect(const Block& block, LoopFacts& f, std::unordered_set<LocalId>& made,
              std::unordered_set<LocalId>& updated) {
   for (const Stmt& s : block) {
-    std::unordered_set<Expr> seen;
+    loops::ExprSet seen;
     each_expression(s, [&](Expr e) {
       each_node(e, seen, [&](Expr x) {
         if (x->op == Op::function || x->op == Op::power) f.function = true;
@@ -113,23 +113,21 @@ class Chains {
   }
   double chain(Expr e) {
     if (e->op == Op::local) return locals_[e->local].chain;
-    auto [it, fresh] = chains_.try_emplace(e, 0);
-    if (!fresh) return it->second;
+    if (const double* known = chains_.find(e)) return *known;
     double longest = 0;
     for (int i = 0; i < e->argument_count(); ++i) longest = std::max(longest, chain(e->args[static_cast<size_t>(i)]));
     facts_.weight += weight(e);
     if (is_integer(e->dtype) && computes(e)) facts_.of_integers += weight(e);
     if (of_lane(e) == OfLane::pairs) facts_.of_pairs += weight(e);
     if (e->op != Op::constant && computes(e)) by_size_[static_cast<int>(size_of(e->dtype))] += weight(e);
-    return chains_[e] = longest + weight(e);
+    return *chains_.insert(e).first = longest + weight(e);
   }
 
   // What of the loop's steps a value depends on.
   enum class OfLane { none, pairs, each };
   OfLane of_lane(Expr e) {
     if (e->op == Op::local) return locals_[e->local].of_lane;
-    auto [it, fresh] = of_lanes_.try_emplace(e, OfLane::none);
-    if (!fresh) return it->second;
+    if (const OfLane* known = of_lanes_.find(e)) return *known;
     OfLane most = OfLane::none;
     for (const Affine& a : e->place)
       if (loops::factor(a, lane_) != 0) most = OfLane::each;
@@ -138,7 +136,7 @@ class Chains {
     if (const Affine* a = loops::halved_index(e);
         a && std::all_of(a->terms.begin(), a->terms.end(), even) && most == OfLane::each)
       most = OfLane::pairs;
-    return of_lanes_[e] = most;
+    return *of_lanes_.insert(e).first = most;
   }
 
   struct Local {
@@ -147,8 +145,8 @@ class Chains {
   };
   LoopFacts& facts_;
   const Variable lane_;
-  std::unordered_map<Expr, double> chains_;
-  std::unordered_map<Expr, OfLane> of_lanes_;
+  loops::ExprMap<double> chains_;
+  loops::ExprMap<OfLane> of_lanes_;
   std::unordered_map<LocalId, Local> locals_;
   std::map<int, double> by_size_;  // weight of operations, by the bytes of their results
 };
@@ -188,12 +186,11 @@ class Cost {
                        [this](const loops::Term& t) { return parameters_.count(t.variable) > 0; });
   }
   bool varies(Expr e) {
-    auto [it, fresh] = varies_.try_emplace(e, false);
-    if (!fresh) return it->second;
+    if (const bool* known = varies_.find(e)) return *known;
     bool v = e->op == Op::local ? lanes_.count(e->local) > 0 : false;
     for (const Affine& a : e->place) v = v || loops::factor(a, lane_) != 0 || by_lane(a);
     for (int i = 0; i < e->argument_count(); ++i) v = varies(e->args[static_cast<size_t>(i)]) || v;
-    return varies_[e] = v;
+    return *varies_.insert(e).first = v;
   }
   double statement(const Stmt& s) {
     double sum = 0;
@@ -202,7 +199,7 @@ class Cost {
     if (auto c = std::get_if<loops::Contraction>(&s.is))
       return operations_of_call + multiplications(*c) / multiplications_at_once;
     varies_.clear();
-    std::unordered_set<Expr> seen;
+    loops::ExprSet seen;
     each_expression(s, [&](Expr e) {
       each_node(e, seen, [&](Expr x) {
         if (x->op == Op::load)
@@ -225,7 +222,7 @@ class Cost {
   int width_;
   std::unordered_set<LocalId> lanes_;
   std::unordered_set<Variable> parameters_;
-  std::unordered_map<Expr, bool> varies_;
+  loops::ExprMap<bool> varies_;
   double apart_ = 0;
 };
 

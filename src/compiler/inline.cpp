@@ -91,7 +91,7 @@ class Inliner {
     });
   }
   void collect_own(const Stmt& s, int id, double visits, Variable innermost) {
-    std::unordered_set<Expr> seen;
+    loops::ExprSet seen;
     each_expression(s, [&](Expr e) {
       each_node(e, seen, [&](Expr x) {
         if (x->op == Op::load) facts(x->buffer).uses.push_back({id, x, visits, innermost});
@@ -141,11 +141,13 @@ class Inliner {
   struct Cost {
     int ops = 0, loads = 0, nodes = 0;
     bool heavy = false;
+    std::vector<Expr> reads;  // loads and locals
   };
   static Cost cost(Expr value) {
     Cost c;
     each_node(value, [&](Expr e) {
       ++c.nodes;
+      if (e->op == Op::load || e->op == Op::local) c.reads.push_back(e);
       if (e->op == Op::load)
         ++c.loads;
       else if (e->op == Op::function || e->op == Op::divide || e->op == Op::remainder || e->op == Op::power ||
@@ -166,8 +168,8 @@ class Inliner {
            facts(wide->buffer).uses.size() == 1;
   }
 
-  // Nothing that the expression reads changes between the producer and a use.
-  bool unchanged(Expr value, int producer, const Use& use) {
+  // Nothing that an expression reads changes between the producer and a use.
+  bool unchanged(const std::vector<Expr>& reads, int producer, const Use& use) {
     int last = use.statement;  // the statement around the use that stands beside the producer
     int parent = statements_[static_cast<size_t>(producer)].parent;
     bool inner = statements_[static_cast<size_t>(last)].parent != parent;
@@ -177,15 +179,12 @@ class Inliner {
     }
     int end = inner ? statements_[static_cast<size_t>(last)].end
                     : last;  // exclusive; the user's own stores are looked at below
-    bool ok = true;
-    each_node(value, [&](Expr e) {
-      if ((e->op != Op::load && e->op != Op::local) || !ok) return;
+    return std::all_of(reads.begin(), reads.end(), [&](Expr e) {
       const auto& writes = e->op == Op::load ? facts(e->buffer).writes : updates_[e->local];
-      auto next = std::upper_bound(writes.begin(), writes.end(), producer);
-      if (next != writes.end() && *next < end) ok = false;
-      if (!inner && std::binary_search(writes.begin(), writes.end(), use.statement)) ok = false;
+      const auto next = std::upper_bound(writes.begin(), writes.end(), producer);
+      return (next == writes.end() || *next >= end) &&
+             (inner || !std::binary_search(writes.begin(), writes.end(), use.statement));
     });
-    return ok;
   }
 
   // Whether a use of moved data reads a slice at each step, whose elements are next to each other in the temporary and
@@ -215,7 +214,7 @@ class Inliner {
     const Facts& f = facts(store.buffer);
     if (f.uses.empty()) return false;
     if (f.viewed) return lies_closer_before(store, id);
-    Cost c = cost(store.value);
+    const Cost c = cost(store.value);
     bool moves_data = !c.heavy && c.ops == 0 && c.loads <= 1;
     bool light = !c.heavy && c.ops <= light_ops && c.loads <= light_loads;
     if (c.nodes > most_moved_nodes) return false;
@@ -232,7 +231,7 @@ class Inliner {
       if (!moves_data && (!beside || u.visits > size || !(one || light))) return false;
       if (!light && !moves_data && (!one || statements_[static_cast<size_t>(u.statement)].branches)) return false;
       if (!beside && keeps_slice_together(store.value, f, shape, u)) return false;
-      if (!unchanged(store.value, id, u)) return false;
+      if (!unchanged(c.reads, id, u)) return false;
     }
     return true;
   }
@@ -243,7 +242,7 @@ class Inliner {
     bool closer = false;
     for (const Use& u : f.uses) {
       if (u.load->buffer != store.buffer) continue;
-      if (u.innermost < 0 || !unchanged(store.value, id, u)) return false;
+      if (u.innermost < 0 || !unchanged({store.value}, id, u)) return false;
       const auto step = [&](Expr load) { return std::abs(loops::step(program_, load, u.innermost)); };
       const int64_t here = step(u.load), before = step(element_of(store.value, f, u.load));
       if (before > here) return false;

@@ -146,9 +146,9 @@ class Merger {
     return found;
   }
   static int nodes(const Stmt& s) {
-    std::unordered_set<Expr> seen;
-    each_expression(s, [&](Expr e) { each_node(e, seen, [](Expr) {}); });
-    int sum = static_cast<int>(seen.size());
+    loops::ExprSet seen;
+    int sum = 0;
+    each_expression(s, [&](Expr e) { each_node(e, seen, [&](Expr) { ++sum; }); });
     each_block(s, [&](const Block& b) {
       for (const Stmt& inner : b) sum += nodes(inner);
     });

@@ -220,14 +220,14 @@ class Forwarder {
   void run() {
     // only buffers that are both stored and loaded can gain
     std::vector<bool> loaded(program_.buffers.size());
-    std::unordered_set<Expr> seen;
+    loops::ExprSet seen;
     find_loads(program_.body, loaded, seen);
     loaded_ = std::move(loaded);
     block(program_.body);
   }
 
  private:
-  void find_loads(const Block& b, std::vector<bool>& loaded, std::unordered_set<Expr>& seen) {
+  void find_loads(const Block& b, std::vector<bool>& loaded, loops::ExprSet& seen) {
     for (const Stmt& s : b) {
       if (std::holds_alternative<loops::Contraction>(s.is)) continue;  // loads from memory
       each_expression(s, [&](Expr e) {

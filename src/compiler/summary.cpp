@@ -162,7 +162,7 @@ class Summary {
 
   const Program& program_;
   std::vector<Range> open_;  // the loops around
-  std::unordered_set<Expr> seen_;
+  loops::ExprSet seen_;
   std::map<std::pair<BufferId, int>, std::map<Moves, double>> touched_;  // by memory, read or written
 };
 

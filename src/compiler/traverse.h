@@ -90,8 +90,7 @@ class Rewriter {
  public:
   Rewriter(loops::ExprPool& pool, Leaf leaf) : pool_(pool), leaf_(std::move(leaf)) {}
   Expr operator()(Expr e) {
-    auto known = done_.find(e);
-    if (known != done_.end()) return known->second;
+    if (const Expr* known = done_.find(e)) return *known;
     Expr result = e;
     if (e->argument_count() == 0) {
       if (e->op != Op::constant)
@@ -102,7 +101,7 @@ class Rewriter {
         copy.args[static_cast<size_t>(i)] = (*this)(e->args[static_cast<size_t>(i)]);
       if (copy.args != e->args) result = pool_.node(std::move(copy));
     }
-    done_.emplace(e, result);
+    *done_.insert(e).first = result;
     return result;
   }
   void forget() { done_.clear(); }
@@ -110,7 +109,7 @@ class Rewriter {
  private:
   loops::ExprPool& pool_;
   Leaf leaf_;
-  std::unordered_map<Expr, Expr> done_;
+  loops::ExprMap<Expr> done_;
 };
 // The rewriter that replaces variables.
 inline auto variable_rewriter(loops::ExprPool& pool, const VariableMap& map) {

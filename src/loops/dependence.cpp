@@ -76,7 +76,7 @@ void Footprint::read_parameters(const Program& p, const Affine& a) {
 }
 
 void Footprint::add_own(const Program& p, const Stmt& s) {
-  std::unordered_set<Expr> seen;
+  ExprSet seen;
   each_expression(s, [&](Expr e) {
     each_node(e, seen, [&](Expr x) {
       if (x->op == Op::local) locals_[x->local].read = true;

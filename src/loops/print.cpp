@@ -55,7 +55,7 @@ class Printer {
   bool used(BufferId id) {
     if (used_.empty()) {
       used_.resize(program_.buffers.size() + 1);
-      std::unordered_set<Expr> seen;
+      ExprSet seen;
       mark(program_.body, seen);
     }
     return used_[static_cast<size_t>(id)];
@@ -63,12 +63,12 @@ class Printer {
   void mark(BufferId id) {
     for (; id >= 0; id = program_.buffers[static_cast<size_t>(id)].alias) used_[static_cast<size_t>(id)] = true;
   }
-  void mark(Expr e, std::unordered_set<Expr>& seen) {
-    if (e == nullptr || !seen.insert(e).second) return;
+  void mark(Expr e, ExprSet& seen) {
+    if (e == nullptr || !seen.insert(e)) return;
     if (e->op == Op::load) mark(e->buffer);
     for (Expr a : e->args) mark(a, seen);
   }
-  void mark(const Block& b, std::unordered_set<Expr>& seen) {
+  void mark(const Block& b, ExprSet& seen) {
     for (const Stmt& s : b) {
       if (auto f = std::get_if<For>(&s.is))
         mark(f->body, seen);

@@ -102,12 +102,12 @@ class Verifier {
   }
 
   void expression(Expr e) {
-    std::unordered_set<Expr> seen;
+    ExprSet seen;
     expression(e, seen);
   }
-  void expression(Expr e, std::unordered_set<Expr>& seen) {
+  void expression(Expr e, ExprSet& seen) {
     require(e != nullptr, "an expression is missing");
-    if (!seen.insert(e).second) return;
+    if (!seen.insert(e)) return;
     int n = e->argument_count();
     for (int i = 0; i < n; ++i) expression(e->args[static_cast<size_t>(i)], seen);
     auto type = [&](int i) { return e->args[static_cast<size_t>(i)]->dtype; };

@@ -35,19 +35,19 @@ void each_expression(const Stmt& stmt, FunctionRef<void(Expr)> f) { visit_expres
 void each_block(Stmt& stmt, FunctionRef<void(Block&)> f) { visit_blocks(stmt, f); }
 void each_block(const Stmt& stmt, FunctionRef<void(const Block&)> f) { visit_blocks(stmt, f); }
 
-void each_node(Expr e, std::unordered_set<Expr>& seen, FunctionRef<void(Expr)> f) {
-  if (!seen.insert(e).second) return;
+void each_node(Expr e, ExprSet& seen, FunctionRef<void(Expr)> f) {
+  if (!seen.insert(e)) return;
   for (int i = 0, n = e->argument_count(); i < n; ++i) each_node(e->args[static_cast<size_t>(i)], seen, f);
   f(e);
 }
 void each_node(Expr e, FunctionRef<void(Expr)> f) {
-  std::unordered_set<Expr> seen;
+  ExprSet seen;
   each_node(e, seen, f);
 }
 
 void each_access(const Stmt& stmt, AccessFunction f) {
   const auto whole = [&](BufferId b) { f(b, nullptr, AccessKind::whole); };
-  std::unordered_set<Expr> seen;
+  ExprSet seen;
   each_expression(stmt, [&](Expr e) {
     each_node(e, seen, [&](Expr x) {
       if (x->op == Op::load) f(x->buffer, &x->place, AccessKind::read);

@@ -2,9 +2,9 @@
 // visit in the order in which the program runs.
 #pragma once
 #include <algorithm>
-#include <unordered_set>
 
 #include "base/function_ref.h"
+#include "loops/expression_map.h"
 #include "loops/program.h"
 
 namespace anvil::loops {
@@ -17,7 +17,7 @@ void each_block(Stmt&, FunctionRef<void(Block&)> f);
 void each_block(const Stmt&, FunctionRef<void(const Block&)> f);
 
 // f(node) for each node of an expression once, operands first.
-void each_node(Expr, std::unordered_set<Expr>& seen, FunctionRef<void(Expr)> f);
+void each_node(Expr, ExprSet& seen, FunctionRef<void(Expr)> f);
 void each_node(Expr, FunctionRef<void(Expr)> f);
 
 enum class AccessKind : uint8_t { read, write, whole };  // whole: by a runtime function or a swap
