@@ -98,6 +98,15 @@ check_function <- function(f, name = rlang::caller_arg(f)) {
   f
 }
 
+# One whose arguments are known, which those of R's language (`[`, `if`) do not show.
+check_wrapped_function <- function(f, name = rlang::caller_arg(f)) {
+  check_function(f, name)
+  if (is.null(args(f))) {
+    abort_anvil("argument", sprintf("`%s` is a part of R's language, whose arguments have no names.", name), "i Write a function that uses it: `function(x, i) x[i]`.")
+  }
+  f
+}
+
 # That f can be called with n arguments.
 check_arity <- function(f, n, name) {
   own <- names(formals(args(f)))

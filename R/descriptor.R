@@ -49,6 +49,7 @@ check_running_frame <- function(envir, why, what = "local_rule", kind = "argumen
 }
 
 is_tracing <- function() !is.null(.Call(C_anvil_current))
+keeps_record <- function() identical(.Call(C_anvil_purpose), "record")
 
 #' @export
 format.GraphDescriptor <- function(x, nested = FALSE, ...) .Call(C_anvil_graph_text, x, "GraphDescriptor", nested)

@@ -79,6 +79,7 @@ gradient_with_aux <- function(spec, args) {
 # A function and the names of the arguments to differentiate by, or NULL for all.
 derivative_spec <- function(f, wrt) {
   if (!is.function(f)) wrong_argument("f", "a function", f, if (is_value(f)) "i What this makes of a function is called with the tensors: `gradient(f)(x)`.")
+  check_wrapped_function(f)
   list(f = f, wrt = if (!is.null(wrt)) check_names(wrt, formals(args(f)), "wrt"))
 }
 # The arguments' tree and leaves: which of them are inputs, which to differentiate by, and their tree.
@@ -94,8 +95,8 @@ differentiated_arguments <- function(spec, args) {
 }
 
 trace_differentiated <- function(spec, given) {
-  graph <- trace_graph(spec$f, given$args, as_input = given$as_input)
-  if (.Call(C_anvil_keeps_record)) graph else .Call(C_anvil_simplify, graph, "simplify")
+  graph <- trace_graph(spec$f, given$args, mode = "debug", as_input = given$as_input)
+  if (keeps_record()) graph else .Call(C_anvil_simplify, graph, "simplify")
 }
 
 # The tree of list(value = , grad = ) from the trees of both.

@@ -1,5 +1,5 @@
-# Whether indices point to places that there are: at once where they are known, and else, if the option asks for it,
-# when the program runs.
+# Whether indices point to places that there are: at once where they are known, and else when the program runs, which
+# in debug mode is at once, and what is compiled does if the option asks for it.
 
 out_of_bounds <- function(what, size, hint = character(), call = NULL) {
   abort_anvil("index", sprintf("%s is out of bounds for dimension of size %d.", what, size), hint, call = call)
@@ -13,7 +13,7 @@ check_places <- function(index, sizes) {
   if (is_tensor(index)) {
     data <- matrix(as.double(as_array(index)), ncol = length(sizes))
     check_ends(apply(data, 2L, min), apply(data, 2L, max), sizes)
-  } else if (is_tracing() && option_is_on("anvil.check_index")) {
+  } else if (is_tracing() && (identical(.Call(C_anvil_purpose), "debug") || option_is_on("anvil.check_index"))) {
     check_when_running(index, sizes)
   }
 }
@@ -30,7 +30,7 @@ check_when_running <- function(index, sizes) {
   nvl_check(largest <= size, largest, size, error = "index", message = message)
 }
 
-no_negative <- "i A negative number in a tensor leaves nothing out: use `array(-i)` with R numbers, or a mask."
+no_negative <- "i A negative number in a tensor leaves nothing out: use `x[-i]` with a scalar tensor, `array(-i)` with R numbers, or a mask."
 
 check_ends <- function(least, largest, sizes) {
   for (d in which(least < 1 | largest > sizes)) {

@@ -71,7 +71,7 @@ index_spec <- function(expr, value, size, env) {
   }
   index <- value()
   if (is_value(index)) {
-    index_by_tensor(index, size)
+    index_by_tensor(index, size, is_minus = head == "-" && length(expr) == 2L)
   } else if (head %in% c(":", "seq_len", "seq_along") && is.numeric(index)) {
     index_by_range(index, size)
   } else {
@@ -166,7 +166,7 @@ index_by_places <- function(index) {
   list(start = min(index), size = length(index), stride = abs(step), flip = step < 0L)
 }
 
-index_by_tensor <- function(index, size) {
+index_by_tensor <- function(index, size, is_minus) {
   tag <- type_tag(index)
   rank <- length(tag) - 2L
   if (tag[1L] == 0L && rank == 1L && tag[3L] == size) {
@@ -175,6 +175,7 @@ index_by_tensor <- function(index, size) {
   if (!is_integer_code(tag[1L])) {
     abort_anvil("index", "Dynamic indices must be integers.", c(
       sprintf("x Got %s.", type_text(index)),
+      if (is_float_code(tag[1L]) && tag[2L] != 0L) "i Numbers beside an integer need an `L`, as `i + 1L`: `1` makes it a float.",
       if (is_float_code(tag[1L])) "i `nv_convert(i, \"i32\")` makes integers of it.",
       if (tag[1L] == 0L) sprintf("i A mask has the length %d of the dimension, or the shape of the tensor.", size)
     ))
@@ -188,8 +189,35 @@ index_by_tensor <- function(index, size) {
   if (size == 0L && (rank == 0L || tag[3L] > 0L)) {
     out_of_bounds("A dynamic index", size)
   }
+  if (!is.null(out <- left_out(index, is_minus))) {
+    return(list(index = all_others(out, size), kind = "gathered"))
+  }
   check_places(index, size)
   list(index = index, kind = if (rank == 0L) "dynamic" else "gathered")
+}
+
+# The place that `-i` leaves out, NULL for another index. Values are not asked: programs that are compiled do not know
+# them. How many places several leave out depends on data.
+left_out <- function(index, is_minus) {
+  out <- if (!is_tensor(index)) .Call(C_anvil_negated, index)
+  if (is.null(out) && is_minus) out <- nv_negate(index)
+  if (is.null(out)) {
+    return(NULL)
+  }
+  if (prod(sizes_of(out)) == 1) {
+    return(nv_reshape(out, integer()))
+  }
+  abort_anvil("index", "How many places a vector of negative numbers leaves out depends on data.", c(
+    sprintf("x Got %s.", type_text(index)),
+    "i Leave out one, `x[-i]` of a scalar `i`, use `array(-i)` with R numbers, or a mask."
+  ))
+}
+
+all_others <- function(out, size) {
+  check_places(out, size)
+  if (integer_bits(as.character(dtype(out))) < 32L) out <- nv_convert(out, "i32")
+  places <- nv_tensor(seq_len(size - 1L), dtype = dtype(out))
+  nv_add(places, nv_convert(nv_ge(places, out), dtype(out)))
 }
 
 unknown_size <- function(mask) {

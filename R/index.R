@@ -14,7 +14,7 @@
 #' * a logical vector as long as the dimension: the elements where it is `TRUE`;
 #' * negative numbers (`-1`, `-3:-1`): all others;
 #' * a scalar integer tensor, whose value may be known only when the program runs: the
-#'   dimension disappears;
+#'   dimension disappears. `-i` of one leaves its place out, as in `x[-i]`;
 #' * an integer tensor with one dimension: these elements, possibly repeated;
 #' * in assignments, a `bool` tensor as long as the dimension, a mask: the elements where it is `TRUE`.
 #'
@@ -25,7 +25,7 @@
 #' `bool` tensor of that shape: `x[x < 0] <- 0`.
 #'
 #' Indices are checked where their values are known, in debug mode always; negative numbers in a tensor
-#' leave nothing out, but are errors. In compiled code an index that points outside of the dimension counts as
+#' leave nothing out, but for `x[-i]`, which is known by how it is written, and are errors. In compiled code an index that points outside of the dimension counts as
 #' the nearest end, and what is assigned there by a vector of indices is dropped; what is traced under
 #' `options(anvil.check_index = TRUE)` checks its indices when it runs.
 #'

@@ -46,7 +46,8 @@
 #' @param device The device, `"cpu"`.
 #' @param args A list of tensors, types and other arguments, see [trace_fn()].
 #' @param convert Whether R vectors, arrays and time series become tensors by themselves. Doubles stay `f64`
-#'   unless a default was set, see [default_dtypes()]. A vector of length one is a scalar: `array(x)` where it shall have a
+#'   unless a default was set, see [default_dtypes()]; numbers in the code that meet no tensor, and floats that are made of integers, are
+#'   `f32` until they do, as everywhere: `options(anvil.default_dtypes = "f64")` where they need R's digits. A vector of length one is a scalar: `array(x)` where it shall have a
 #'   dimension. A data frame is the list of its columns, without rows: `nrow()` of it is `NULL`, and `head(d, 2)` its first two columns.
 #' @aliases JitFunction-class
 #' @return A function of class `JitFunction`. `environment(<it>)$cache$size` is the number of compiled
@@ -65,7 +66,7 @@ jit <- function(f, static = character(), cache_size = 100L, donate = character()
     names <- input_tree(f)$names
     f <- with_formals(stats::setNames(rep(list(quote(expr = )), length(names)), names), "graph_call", f)
   }
-  check_function(f)
+  check_wrapped_function(f)
   check_device(device)
   formals <- formals(args(f))
   static <- check_names(static, formals, "static")

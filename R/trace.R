@@ -49,8 +49,8 @@ warn_frozen_random <- function(graph) {
   graph
 }
 
-# mode "program": tensors become inputs, everything else is passed on; "record": likewise, and what
-# `f` records stays as it was made.
+# mode "program": tensors become inputs, everything else is passed on; "debug": likewise, and an outermost trace is
+# evaluated at once; "record": likewise, and what `f` records stays as it was made.
 # mode "state": every leaf becomes an input (loops and branches).
 # as_input: which leaves become inputs, where the caller knows.
 # what: how an error calls the function.

@@ -76,7 +76,7 @@
 #' }
 #' vectorize(weighted)(nv_tensor(1:4))
 vectorize <- function(f, args = NULL, axis = 1L, out_axis = axis) {
-  check_function(f)
+  check_wrapped_function(f)
   formals <- formals(base::args(f))
   check_axis(axis, "axis")
   if (missing(out_axis) && !is.null(names(axis))) out_axis <- 1L
@@ -186,8 +186,8 @@ batched_call <- function(f, in_tree, leaves, mapped) {
   size <- rev(shape(leaves[[which(mapped)[1L]]]))[1L]
   examples <- leaves
   examples[mapped] <- lapply(leaves[mapped], function(x) nv_aten(dtype(x), shape(x)[-rank_of(x)], ambiguous(x)))
-  graph <- trace_graph(f, unflatten(in_tree, examples), as_input = as_input)
-  if (!.Call(C_anvil_keeps_record)) graph <- .Call(C_anvil_simplify, graph, "simplify")
+  graph <- trace_graph(f, unflatten(in_tree, examples), mode = "debug", as_input = as_input)
+  if (!keeps_record()) graph <- .Call(C_anvil_simplify, graph, "simplify")
   tree <- graph$out_tree
   graph <- .Call(C_anvil_batch, graph, mapped[as_input], size, list(in_tree = in_tree, out_tree = tree, is_static = !as_input))
   list(tree = tree, leaves = .Call(C_anvil_inline, graph, leaves[as_input]))

@@ -13,9 +13,9 @@
 
 namespace anvil::r {
 
-// What an outermost trace is for: to be compiled or evaluated; to be looked at as it was made; or only
-// for the types of its results.
-enum class Purpose : uint8_t { program, record, types };
+// What an outermost trace is for: to be compiled or kept; to be evaluated at once, on data that are there; to be looked
+// at as it was made; or only for the types of its results.
+enum class Purpose : uint8_t { program, debug, record, types };
 
 struct Descriptor {
   GraphPtr graph = std::make_shared<Graph>();

@@ -12,7 +12,7 @@
   X(anvil_dtype_code, 1)      \
   X(anvil_dtypes, 0)                                                                       \
   /* trace */                                                                                 \
-  X(anvil_push, 1) X(anvil_pop, 1) X(anvil_current, 0) X(anvil_keeps_record, 0) X(anvil_input, 1) X(anvil_finish, 3)   \
+  X(anvil_push, 1) X(anvil_pop, 1) X(anvil_current, 0) X(anvil_purpose, 0) X(anvil_negated, 1) X(anvil_input, 1) X(anvil_finish, 3)   \
   X(anvil_box_value, 1) X(anvil_debug_box, 1) X(anvil_in_debug, 1) X(anvil_promote, 2)        \
   X(anvil_broadcast, 2) X(anvil_common_dtype, 4) X(anvil_default_dtypes, 0)                   \
   X(anvil_inline, 2) X(anvil_literal, 1)                                                      \

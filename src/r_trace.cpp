@@ -76,10 +76,11 @@ ValuePtr unboxed(SEXP box) {
   Descriptor& d = descriptor_of(box);
   const ValuePtr& v = value_of(box);
   if (!d.live || stack.empty())
-    throw Error("trace", "A value of a trace was used after the trace had ended.",
-                {"x Its type is " + graph::text(v->type) + ".",
-                 "i Return it from the traced function instead of assigning it elsewhere.",
-                 "i R computes an argument `y` where it is first read: if that is in an inner function, `force(y)` before."});
+    throw Error(
+        "trace", "A value of a trace was used after the trace had ended.",
+        {"x Its type is " + graph::text(v->type) + ".",
+         "i Return it from the traced function instead of assigning it elsewhere.",
+         "i R computes an argument `y` where it is first read: if that is in an inner function, `force(y)` before."});
   if (&d != stack.back() && v->kind != Value::Kind::literal) {
     const Descriptor* around = stack.back()->parent;
     while (around != nullptr && around != &d) around = around->parent;
@@ -153,18 +154,37 @@ void pop(Descriptor* d) {
 Scope::Scope(Purpose purpose) : descriptor_(push(purpose)), handle_(descriptor_->own_handle) {}
 Scope::~Scope() { pop(descriptor_); }
 
+static constexpr std::array<const char*, 4> purposes = {"program", "debug", "record", "types"};
+
 SEXP anvil_push(SEXP purpose) {
   return entry([&] {
-    const std::string text = text_of(purpose, "purpose");
-    return push(text == "types" ? Purpose::types : text == "record" ? Purpose::record : Purpose::program)->handle;
+    const auto found = std::find(purposes.begin(), purposes.end(), text_of(purpose, "purpose"));
+    if (found == purposes.end()) throw Error("argument", "A trace is for nothing that is known.");
+    return push(static_cast<Purpose>(found - purposes.begin()))->handle;
   });
 }
 
-// Whether the outermost trace shall show what was recorded as it was made.
-SEXP anvil_keeps_record() {
+// What the outermost trace is for; NULL outside of a trace.
+SEXP anvil_purpose() {
   return entry([&] {
-    const bool keeps = tracing() && stack.front()->purpose == Purpose::record;
-    return guarded([&] { return Rf_ScalarLogical(keeps); });
+    if (!tracing()) return R_NilValue;
+    return guarded([&] { return Rf_mkString(purposes[static_cast<size_t>(stack.front()->purpose)]); });
+  });
+}
+
+// What a box is the negative of, as a box; NULL where it was not made so.
+SEXP anvil_negated(SEXP box) {
+  return entry([&]() -> SEXP {
+    const ValuePtr& value = value_of(box);
+    for (auto d = stack.rbegin(); d != stack.rend(); ++d) {
+      const std::vector<graph::Call>& calls = (*d)->graph->calls;
+      const auto made =
+          std::find_if(calls.rbegin(), calls.rend(), [&](const graph::Call& c) { return c.outputs[0] == value; });
+      if (made == calls.rend()) continue;
+      if (made->primitive->name != "negate") return R_NilValue;
+      return guarded([&] { return new_box(**d, made->inputs[0]); });
+    }
+    return R_NilValue;
   });
 }
 

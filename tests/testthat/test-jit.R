@@ -352,3 +352,12 @@ test_that("the tenth combination of shapes is told once, with the argument that 
   expect_snapshot(call(10))
   expect_message(for (n in 11:13) call(n), NA)
 })
+
+test_that("parts of R's language are no functions to wrap", {
+  for (wrap in list(jit, gradient, vectorize)) {
+    expect_error(wrap(`[`), "is a part of R's language", class = "anvil_error_argument")
+    expect_error(wrap(`if`), "is a part of R's language", class = "anvil_error_argument")
+  }
+  expect_equal(as.numeric(jit(sum)(nv_tensor(1:3))), 6)
+  expect_equal(as.numeric(gradient(exp)(nv_scalar(0))[[1]]), 1)
+})
