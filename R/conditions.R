@@ -59,9 +59,9 @@ user_environment <- function() {
 outermost_own <- function(i) {
   own <- function(i) identical(topenv(environment(sys.function(i))), topenv())
   parents <- sys.parents()
-  # what lapply() and the like call for the package is the package's; what the core calls, belongs to whoever called the core
+  # what lapply() and the like call for the package is the package's
   caller <- function(i) {
-    outer <- if (identical(do.call(parent.frame, list(), envir = sys.frame(i)), topenv())) i - 1L else parents[i]
+    outer <- calling_frame(i)
     while (outer > 0L && is_base_helper(sys.function(outer))) outer <- parents[outer]
     outer
   }
@@ -69,6 +69,13 @@ outermost_own <- function(i) {
   while (i > 0L && (outer <- caller(i)) > 0L && outer < i && own(outer)) i <- outer
   if (i > 0L && parents[i] > 0L && identical(environment(sys.function(parents[i])), mask_home)) i <- parents[i] # the user called the mask
   i
+}
+
+# The number of the frame that called frame i. What the core calls, belongs to whoever called the core, and what handles
+# an error of R's to whoever made it.
+calling_frame <- function(i) {
+  by_core <- identical(do.call(parent.frame, list(), envir = sys.frame(i)), topenv())
+  if (by_core || identical(sys.function(i), base::.handleSimpleError)) i - 1L else sys.parents()[i]
 }
 
 is_base_helper <- function(f) identical(environment(f), .BaseNamespaceEnv) && !identical(f, base::eval)

@@ -136,15 +136,17 @@ hint_of_calls <- function() {
   }
 }
 
-# The outermost function of R that the user called and that the table knows, or NULL.
+# The outermost function of R that the user called and that the table knows, or NULL. One that only waits for the value
+# of its argument has not asked for data: what counts is who called, not who stands below on the stack.
 outer_verb <- function() {
   home <- function(i) environmentName(topenv(environment(sys.function(i))))
   verb <- NULL
   i <- sys.nframe() - 1L
   while (i > 0L && home(i) %in% c("anvil", "base", "stats", "utils")) {
-    head <- sys.call(i)[[1L]]
-    if (is.name(head) && home(i) != "anvil" && length(verb_hint(as.character(head)))) verb <- as.character(head)
-    i <- i - 1L
+    called <- get0(".Generic", sys.frame(i), inherits = FALSE) %||% sys.call(i)[[1L]] # of a method: what found it
+    if (is.name(called)) called <- as.character(called)
+    if (is.character(called) && home(i) != "anvil" && length(verb_hint(called))) verb <- called
+    i <- calling_frame(i)
   }
   verb
 }

@@ -164,3 +164,15 @@ test_that("sparse tensors", {
     determinant(a)
   })
 })
+
+test_that("a function that only waits for its argument is not blamed for it", {
+  x <- nv_tensor(c(1, 2, 3))
+  message_of <- function(expr) conditionMessage(tryCatch(expr, error = identity))
+  at_work <- function(f) message_of(jit(f)(x))
+  sum_of <- in_session(quote(function(x) sum(as.numeric(x))), list())
+  expect_match(at_work(sum_of), "there is `nv_convert\\(\\)`")
+  expect_no_match(at_work(sum_of), "sum")
+  expect_match(at_work(in_session(quote(function(x) sum(x[seq(1, x[1])])), list())), "nv_seq")
+  expect_no_match(message_of(cat(as_array(unique(x)))), "cat")
+  expect_match(at_work(function(x) array(x, c(3, 1))), "`array\\(\\)` of R wants them") # which asks for them itself
+})
