@@ -176,6 +176,7 @@ SEXP anvil_purpose() {
 SEXP anvil_negated(SEXP box) {
   return entry([&]() -> SEXP {
     const ValuePtr& value = value_of(box);
+    if (value->kind != Value::Kind::result) return R_NilValue;
     for (auto d = stack.rbegin(); d != stack.rend(); ++d) {
       const std::vector<graph::Call>& calls = (*d)->graph->calls;
       const auto made =
