@@ -153,7 +153,7 @@ trace_call <- function(f, args) {
   withCallingHandlers(call_with(f, args, parent = user_environment()), simpleError = function(e) {
     explain_missing(e)
     explain_control_flow(e)
-  })
+  }, simpleWarning = refuse_mean_of_list)
 }
 
 explain_missing <- function(e) {
@@ -204,10 +204,32 @@ explain_control_flow <- function(e) {
   if (head %in% c("<-", "=", "[<-") && in_r("replacement has length zero", "number of items to replace is not a multiple of replacement length")) {
     abort_anvil("trace", paste0(conditionMessage(e), "."), c("i A part of an R array cannot become a traced tensor.", begin_with_tensor), call = conditionCall(e))
   }
+  of_lists <- c(
+    sprintf(gettext("invalid '%s' (%s) of argument", domain = "R"), "type", "list"), gettext("'x' must be atomic", domain = "R-base"),
+    sprintf(gettext("'%s' object cannot be coerced to type '%s'", domain = "R"), "list", "double")
+  )
+  if (conditionMessage(e) %in% of_lists) {
+    what <- if (is_name_of_r(head)) sprintf("R's `%s`", head) else "A function of R"
+    abort_anvil("trace", paste(what, "does not take a list."), join_first, call = conditionCall(e))
+  }
   if (in_r("non-numeric argument to mathematical function", "Non-numeric argument to mathematical function")) {
     abort_anvil("trace", sprintf("R's `%s` does not know traced tensors.", head), trace_hint(head), call = conditionCall(e))
   }
 }
+
+# R's mean of a list of tensors is NA, which a program would keep as a constant.
+refuse_mean_of_list <- function(w) {
+  if (!identical(conditionMessage(w), gettext("argument is not numeric or logical: returning NA", domain = "R-base"))) {
+    return(invisible())
+  }
+  of_mean <- Filter(function(i) identical(sys.function(i), base::mean.default), rev(seq_len(sys.nframe())))
+  x <- if (length(of_mean)) get("x", sys.frame(of_mean[1L]))
+  if (is.list(x) && any(vapply(x, is_value, NA))) {
+    abort_anvil("trace", "R's `mean` does not take a list of tensors.", join_first, call = conditionCall(w))
+  }
+}
+
+join_first <- "i `do.call(c, x)` puts scalars together, `do.call(rbind, x)` rows; `vectorize()` and `nv_map()` give tensors at once."
 
 begin_with_tensor <- "i Begin with a tensor, as `nv_fill(0, 3)` is, or put the parts together with `c()`."
 

@@ -176,3 +176,16 @@ test_that("a function that only waits for its argument is not blamed for it", {
   expect_no_match(message_of(cat(as_array(unique(x)))), "cat")
   expect_match(at_work(function(x) array(x, c(3, 1))), "`array\\(\\)` of R wants them") # which asks for them itself
 })
+
+test_that("a list of tensors is no vector, which functions of R say in a trace", {
+  x <- nv_tensor(c(1, 2, 3))
+  squares <- function(x) sapply(1:3, function(i) x[i]^2)
+  refused <- function(f) expect_error(jit(function(x) f(squares(x)))(x), "does not take a list", class = "anvil_error_trace")
+  for (f in list(base::mean, base::sum, base::max, base::sort, base::cumsum, stats::median, base::which.max)) refused(f)
+  expect_equal(as.numeric(jit(function(x) mean(do.call(c, squares(x))))(x)), 14 / 3, tolerance = 1e-6)
+  # R's own lists are R's business
+  expect_warning(jit(function(x) {
+    mean(list(1, 2))
+    x
+  })(x), "returning NA")
+})
