@@ -93,14 +93,14 @@ sizes_of_any <- function(operands) {
   lapply(operands, sizes_of, name = "...")
 }
 
-check_function <- function(f, name = rlang::caller_arg(f)) {
-  if (!is.function(f)) wrong_argument(name, "a function", f)
+check_function <- function(f, name = rlang::caller_arg(f), hint = character()) {
+  if (!is.function(f)) wrong_argument(name, "a function", f, hint)
   f
 }
 
 # One whose arguments are known, which those of R's language (`[`, `if`) do not show.
-check_wrapped_function <- function(f, name = rlang::caller_arg(f)) {
-  check_function(f, name)
+check_wrapped_function <- function(f, name = rlang::caller_arg(f), hint = character()) {
+  check_function(f, name, hint)
   if (is.null(args(f))) {
     abort_anvil("argument", sprintf("`%s` is a part of R's language, whose arguments have no names.", name), "i Write a function that uses it: `function(x, i) x[i]`.")
   }

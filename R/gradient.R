@@ -78,8 +78,7 @@ gradient_with_aux <- function(spec, args) {
 
 # A function and the names of the arguments to differentiate by, or NULL for all.
 derivative_spec <- function(f, wrt) {
-  if (!is.function(f)) wrong_argument("f", "a function", f, if (is_value(f)) "i What this makes of a function is called with the tensors: `gradient(f)(x)`.")
-  check_wrapped_function(f)
+  check_wrapped_function(f, hint = if (is_value(f)) "i What this makes of a function is called with the tensors: `gradient(f)(x)`.")
   list(f = f, wrt = if (!is.null(wrt)) check_names(wrt, formals(args(f)), "wrt"))
 }
 # The arguments' tree and leaves: which of them are inputs, which to differentiate by, and their tree.

@@ -216,7 +216,7 @@ left_out <- function(index, is_minus) {
 all_others <- function(out, size) {
   check_places(out, size)
   if (integer_bits(as.character(dtype(out))) < 32L) out <- nv_convert(out, "i32")
-  places <- nv_tensor(seq_len(size - 1L), dtype = dtype(out))
+  places <- nv_iota(1L, dtype(out), size - 1L, start = 1L)
   nv_add(places, nv_convert(nv_ge(places, out), dtype(out)))
 }
 
