@@ -59,6 +59,7 @@ class Inliner {
     collect(program_.body, -1);
     next_ = 0;
     rewrite_block(program_.body);
+    remove_moved(program_.body);
     remove_dead_stores(program_);
   }
 
@@ -304,6 +305,17 @@ class Inliner {
       const Stmt* only = nullptr;
       if (producer(s, id, only) && goes_to_readers(std::get<loops::Store>(only->is), id)) move(*only);
     }
+  }
+  // What nobody reads any more, before all that is left is walked: a value of many producers stands in each of them.
+  void remove_moved(Block& block) {
+    std::erase_if(block, [this](const Stmt& nest) {
+      const Stmt* s = &nest;
+      for (const loops::For* f; (f = std::get_if<loops::For>(&s->is)) && f->body.size() == 1;) s = &f->body[0];
+      auto store = std::get_if<loops::Store>(&s->is);
+      return store != nullptr && facts(store->buffer).moved && !facts(store->buffer).viewed;
+    });
+    for (Stmt& s : block)
+      if (!std::holds_alternative<loops::For>(s.is)) each_block(s, [this](Block& b) { remove_moved(b); });
   }
 
   Program& program_;

@@ -4,7 +4,9 @@
 //     out1[i] = exp(x1[i])                      for i in 0..20000 vector 8 x 4 {
 //   }                                             out1[20000*k + i] = exp(x1[20000*k + i])
 //
-// Steps that make no whole task follow as a loop of their own. Of a sum each task makes a part:
+// Steps that make no whole task follow as a loop of their own, unless that would write a long body once more and tasks
+// of another size leave none: where the steps of such a task end before it does, the last one repeats elements of the
+// one before. Of a sum each task makes a part:
 //
 //   a1 = 0                                    for k in 0..50 parallel {
 //   for i in 0..1000000 vector 8 x 4 {          b1 = 0
@@ -39,6 +41,8 @@ constexpr int64_t most_tasks = 64;
 constexpr double short_task = 10;  // of what is worth to be one
 constexpr int64_t few_steps = 8;   // of a loop: another one is cut where it has more
 constexpr double most_of_a_step = 0.75;
+constexpr double long_body = 64;       // operations
+constexpr double most_longer = 1.125;  // is what tasks that leave nothing may take
 
 class Cutter {
  public:
@@ -108,16 +112,20 @@ class Cutter {
                                            std::min(std::max(most_tasks, short_ones), n));
     const int64_t least_size = std::max<int64_t>(1, n / tasks),
                   most_size = std::min(n / 2, (short_ones < most_tasks ? 8 : 2) * least_size);
-    int64_t best = 1;
-    double least = INFINITY;
+    const int64_t at_once = steps_at_once(f);
+    const bool leave_none = loop_facts(f).ops >= long_body;
+    int64_t best = 1, best_of_all = 0;
+    double least = INFINITY, least_of_all = INFINITY;
     for (int64_t count = n / least_size; count >= 1 && n / count <= most_size; --count) {
-      const int64_t size = n / count;
-      const double rest =
-          static_cast<double>(extent(f)) / static_cast<double>(steps_at_once(f)) - static_cast<double>(count * size);
-      const double time = static_cast<double>((count + 3) / 4 * size) + rest;
-      if (time < least) least = time, best = size;
+      const int64_t size = n / count, of_four = (count + 3) / 4;
+      const double rest = static_cast<double>(extent(f) - count * size * at_once) / static_cast<double>(at_once),
+                   time = static_cast<double>(of_four * size) + rest,
+                   time_of_all = static_cast<double>(of_four) * ceil_div(extent(f), count * at_once);
+      if (time < least) least = time, best = size * at_once;
+      if (leave_none && extent(f) % count == 0 && time_of_all < least_of_all)
+        least_of_all = time_of_all, best_of_all = extent(f) / count;
     }
-    return best * steps_at_once(f);
+    return least_of_all <= most_longer * least ? best_of_all : best;
   }
 
   void cut(For f, double cost, const loops::Origins& from, Block& result) {

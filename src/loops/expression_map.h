@@ -18,7 +18,7 @@ class ExprMap {
   };
   // The place of what is kept of an expression, and whether it is new there. Holds until the next call.
   std::pair<T*, bool> insert(Expr e) {
-    if (2 * count_ >= capacity_) grow();
+    if (4 * count_ >= 3 * capacity_) grow();
     Slot& s = slot(e);
     if (s.key == e) return {&s.value, false};
     s.key = e;

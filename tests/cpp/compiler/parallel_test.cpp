@@ -43,6 +43,23 @@ TEST(Tasks, LargeOnesAreCutWithLittleLeftOver) {
   }
 }
 
+// Tasks of 500 elements, whose last steps repeat some, leave nothing over.
+TEST(Tasks, LongBodiesAreWrittenOnce) {
+  for (const auto& [n, loops] : {std::pair<int64_t, size_t>{1000, 1}, {1013, 2}}) {  // the second number is a prime
+    Builder b;
+    Var x = b.input(DType::f64, {n});
+    for (int k = 0; k < 40; ++k) x = x * 1.01 + 0.5;
+    b.output(x);
+    constexpr compiler::Target target = {32, 16, false, 5000};
+    const loops::Program p = expect_passes_agree(*b.g, numbers_for(*b.g), 1e-12, target);
+    const auto tasks = tasks_of(p.body);
+    ASSERT_EQ(tasks.size(), 1u) << print(p);
+    EXPECT_EQ(p.body.size(), loops) << print(p);
+    const For& steps = std::get<For>(tasks[0]->body.at(0).is);
+    EXPECT_EQ(tasks[0]->end * (steps.end - steps.begin) == n, loops == 1) << print(p);
+  }
+}
+
 TEST(Tasks, SumsHaveAPartForEachTask) {
   for (const auto& [dtype, tolerance] : {std::pair{DType::f64, 1e-12}, {DType::i32, 0.0}}) {
     Builder b;
