@@ -54,6 +54,7 @@ inline int64_t size_in_bytes(const ValuePtr& v) {
   return elements(v->type.shape) * static_cast<int64_t>(size_of(v->type.dtype));
 }
 
+inline bool has_axes(const Call& c, primitives::Axes axes) { return primitives::primitive_of(c).axes == axes; }
 // A slice whose starts, one a dimension, are known at run time.
 inline bool is_dynamic_slice(const Call& c) {
   const primitives::Primitive& p = primitives::primitive_of(c);

@@ -19,18 +19,16 @@ namespace {
 using primitives::Axes;
 using Ints = std::vector<int64_t>;
 
-bool is(const Call& c, Axes axes) { return primitives::primitive_of(c).axes == axes; }
-
 class Turns {
  public:
   explicit Turns(const Graph& g) {
     each_call(g, [this](const Call& c) {
-      if (!is(c, Axes::regrouped) || keeps_row_major(c.inputs[0]->type.shape, c.outputs[0]->type.shape)) return;
+      if (!has_axes(c, Axes::regrouped) || keeps_row_major(c.inputs[0]->type.shape, c.outputs[0]->type.shape)) return;
       reshaped_.insert(c.inputs[0].get());
       reshaped_.insert(c.outputs[0].get());
     });
     each_call(g, [this](const Call& c) {
-      if (is(c, Axes::permuted) && at_reshape(c)) turns_.insert(c.outputs[0].get());
+      if (has_axes(c, Axes::permuted) && at_reshape(c)) turns_.insert(c.outputs[0].get());
     });
   }
 
@@ -39,7 +37,7 @@ class Turns {
       poll();
       substitute_all(map_, call.inputs);
       rewrite_subgraphs(call, [this](Graph& inner) { visit(inner); });
-      if (is(call, Axes::permuted)) join(call);
+      if (has_axes(call, Axes::permuted)) join(call);
     }
     substitute_all(map_, g.outputs);
     substitute_all(map_, g.constants);
