@@ -1,6 +1,7 @@
 // How results of contractions lie in memory: a batch comes last, so that each product lies together, and the
 // other dimensions as what they are read together with. Where no batch comes first, dimensions of one operand
-// change places with each other only, and not for sums that can run side by side.
+// change places with each other only, and not for sums that can run side by side. Those of windows stay as they are:
+// to copy windows in another order takes as long as many products with them.
 //
 //   contract b, j, i, p: t1[b, i, j] = sum of ...     contract b, j, i, p: t1[i, j, b] = sum of ...
 //   for b, for j, for i: ... t1[b, i, j]              for b, for j, for i: ... t1[i, j, b]
@@ -106,6 +107,18 @@ class ResultLayouts {
     return -1;
   }
 
+  // Whether an index of an operand moves with a dimension of the result and with one that is summed over.
+  static bool slides(const Contraction& c, Expr operand) {
+    const auto of_result = [&](const loops::Term& t) {
+      return std::any_of(c.place.begin(), c.place.end(),
+                         [&](const Affine& a) { return loops::factor(a, t.variable) != 0; });
+    };
+    return std::any_of(operand->place.begin(), operand->place.end(), [&](const Affine& a) {
+      return std::any_of(a.terms.begin(), a.terms.end(), of_result) &&
+             !std::all_of(a.terms.begin(), a.terms.end(), of_result);
+    });
+  }
+
   // Empty where it stays.
   Order order(BufferId b) {
     const Result& r = result(b);
@@ -131,6 +144,7 @@ class ResultLayouts {
     } else if (!r.summed || shape[first] < enough_lanes) {
       Order left = r.read;
       for (size_t& d : order) {
+        if (slides(c, moves(c.left(), d) ? c.left() : c.right())) continue;
         const auto next = std::find_if(left.begin(), left.end(), [&](size_t x) { return same_side(d, x); });
         if (next != left.end()) d = *next, left.erase(next);
       }

@@ -84,10 +84,17 @@ class Repeats {
       shape.push_back(wide[static_cast<size_t>((*order)[k])]);
       places[static_cast<size_t>((*order)[k])] = static_cast<int64_t>(k);
     }
-    for (const int64_t d : spread->params.ints("broadcast_dimensions")) dims.push_back(places[static_cast<size_t>(d)]);
+    const std::vector<int64_t>& spread_to = spread->params.ints("broadcast_dimensions");
+    Shape narrow;
+    for (size_t d = 0; d < spread_to.size(); ++d)
+      if (const int64_t size = spread->inputs[0]->type.shape[d]; size != 1) {
+        narrow.push_back(size);
+        dims.push_back(places[static_cast<size_t>(spread_to[d])]);
+      }
     if (!std::is_sorted(dims.begin(), dims.end())) return false;
     const size_t before = g.calls.size();
-    const Var repeated = primitives::broadcast_in_dim({&g, spread->inputs[0]}, shape, dims);
+    const Var x = primitives::reshape({&g, spread->inputs[0]}, narrow);
+    const Var repeated = primitives::broadcast_in_dim(x, shape, dims);
     map_[result.get()] = primitives::reshape(repeated, result->type.shape).value;
     graph::locate(g.calls, before, last.location, last.derivative);
     return true;

@@ -40,6 +40,20 @@ TEST(ProductWorkloads, OperandsOfOuterProductsAreReadAlongMemory) {
   EXPECT_EQ(largest_temporary(p), 24 * 40);
 }
 
+// Windows are not copied in the order of who reads their products.
+TEST(ProductWorkloads, ResultsOfWindowsLieInTheirOrder) {
+  Builder b;
+  const Layer l = {16, 8, 12, 8, 3};
+  Var x = b.input(DType::f32, l.input()), w = b.input(DType::f32, l.kernel());
+  b.output(exp(transpose(convolved(l, x, w), {2, 1, 0, 3})));
+  const graph::GraphPtr g = expand(*b.g, Reader::backend);
+  const loops::Program p = expect_passes_agree(*g, numbers_for(*g), 1e-5, {64, 32, true});
+  for (const loops::Stmt& s : p.body)
+    if (auto c = std::get_if<loops::Contraction>(&s.is))
+      EXPECT_EQ(p.buffers[static_cast<size_t>(c->buffer)].shape, (Shape{16, 10, 10, 8})) << print(p);
+  EXPECT_EQ(count<loops::Contraction>(p.body), 1) << print(p);
+}
+
 struct Dot {
   Shape x, y;
   std::vector<int64_t> contracted_x, contracted_y, batch_x, batch_y;

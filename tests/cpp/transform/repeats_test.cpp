@@ -44,6 +44,7 @@ TEST(Repeats, NeedNoTransposes) {
   EXPECT_EQ(transposes_of({2, 3, 4}, {2, 3, 2, 4}, {0, 1, 3}, {2, 6, 4}), 0) << "a dimension";
   EXPECT_EQ(transposes_of({2, 3, 4}, {2, 2, 3, 4, 3}, {1, 2, 3}, {4, 3, 12}), 0) << "two dimensions";
   EXPECT_EQ(transposes_of({2, 1, 3}, {2, 2, 1, 3, 1}, {0, 2, 3}, {4, 3, 1}), 0) << "of size 1";
+  EXPECT_EQ(transposes_of({1, 3, 1, 2}, {2, 3, 2, 2}, {0, 1, 2, 3}, {6, 4}), 0) << "of size 1, spread";
   EXPECT_EQ(transposes_of({}, {2, 3}, {}, {6}), 0) << "a number";
 }
 
