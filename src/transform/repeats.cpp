@@ -69,6 +69,7 @@ class Repeats {
     return found != makers_.end() && has_axes(found->second, axes) ? &found->second : nullptr;
   }
   bool merge(const Call& last, Graph& g) {
+    if (last.outputs.size() != 1) return false;
     const ValuePtr& result = last.outputs[0];
     const Call* reshape = reverses(last) ? maker(last, Axes::regrouped) : nullptr;
     if (has_axes(last, Axes::regrouped) && result->type.shape.size() == 1) reshape = &last;  // nothing to reverse
