@@ -177,7 +177,7 @@ class CentredSums {
     const Side s{{c->inputs[0], dims}, c->inputs[1]};
     const auto sum = sums_.find(s.terms);
     const Call* spread = maker(s.spread_mean);
-    if (sum == sums_.end() || !spread || primitives::primitive_of(*spread).axes != Axes::spread) return std::nullopt;
+    if (sum == sums_.end() || !spread || !has_axes(*spread, Axes::spread)) return std::nullopt;
     const Ints places = spread->params.ints("broadcast_dimensions");
     for (size_t d = 0; d < places.size(); ++d)
       if (places[d] < static_cast<int64_t>(dims) && spread->inputs[0]->type.shape[d] != 1) return std::nullopt;

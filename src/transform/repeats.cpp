@@ -8,9 +8,9 @@
 //
 // To spread with the dimensions in R's order costs nothing, where those of %x stay in theirs.
 #include <algorithm>
-#include <optional>
 
 #include "base/interrupt.h"
+#include "primitives/vocabulary/infer.h"
 #include "primitives/vocabulary/var.h"
 #include "transform/rewrite.h"
 #include "transform/simplify.h"
@@ -21,28 +21,6 @@ namespace {
 using primitives::Axes;
 using primitives::Var;
 using Ints = std::vector<int64_t>;
-
-bool reverses(const Call& c) {
-  return has_axes(c, Axes::permuted) && c.params.ints("permutation") == reversal(c.inputs[0]->type.shape.size());
-}
-
-// The dimensions of `from`, those in reverse that become one of `to` in row-major order; nothing where one becomes
-// several.
-std::optional<Ints> merging_order(const Shape& from, const Shape& to) {
-  Ints order;
-  for (const int64_t size : to) {
-    size_t first = order.size();
-    for (int64_t covered = 1; covered != size;) {
-      if (order.size() == from.size() || covered > size) return std::nullopt;
-      covered *= from[order.size()];
-      order.push_back(static_cast<int64_t>(order.size()));
-      if (covered == 1) first = order.size();
-    }
-    std::reverse(order.begin() + static_cast<std::ptrdiff_t>(first), order.end());
-  }
-  for (; order.size() < from.size() && from[order.size()] == 1;) order.push_back(static_cast<int64_t>(order.size()));
-  return order.size() == from.size() ? std::optional(order) : std::nullopt;
-}
 
 class Repeats {
  public:
@@ -71,31 +49,28 @@ class Repeats {
   bool merge(const Call& last, Graph& g) {
     if (last.outputs.size() != 1) return false;
     const ValuePtr& result = last.outputs[0];
-    const Call* reshape = reverses(last) ? maker(last, Axes::regrouped) : nullptr;
+    const Call* reshape = reverses_all(last) ? maker(last, Axes::regrouped) : nullptr;
     if (has_axes(last, Axes::regrouped) && result->type.shape.size() == 1) reshape = &last;  // nothing to reverse
     const Call* turn = reshape ? maker(*reshape, Axes::permuted) : nullptr;
-    const Call* spread = turn && reverses(*turn) ? maker(*turn, Axes::spread) : nullptr;
+    const Call* spread = turn && reverses_all(*turn) ? maker(*turn, Axes::spread) : nullptr;
     if (spread == nullptr) return false;
     const Shape& wide = spread->outputs[0]->type.shape;
-    const std::optional<Ints> order = merging_order(wide, result->type.shape);
-    if (!order) return false;
-    Shape shape;
-    Ints places(wide.size()), dims;
-    for (size_t k = 0; k < wide.size(); ++k) {
-      shape.push_back(wide[static_cast<size_t>((*order)[k])]);
-      places[static_cast<size_t>((*order)[k])] = static_cast<int64_t>(k);
-    }
-    const std::vector<int64_t>& spread_to = spread->params.ints("broadcast_dimensions");
+    if (elements(wide) == 0) return false;
+    const auto parts = primitives::splits(result->type.shape, wide);
+    if (!parts) return false;
+    Ints order, dims;  // of those that are not 1
+    for (const Ints& part : *parts) order.insert(order.end(), part.rbegin(), part.rend());
+    const Ints& spread_to = spread->params.ints("broadcast_dimensions");
     Shape narrow;
     for (size_t d = 0; d < spread_to.size(); ++d)
       if (const int64_t size = spread->inputs[0]->type.shape[d]; size != 1) {
         narrow.push_back(size);
-        dims.push_back(places[static_cast<size_t>(spread_to[d])]);
+        dims.push_back(std::find(order.begin(), order.end(), spread_to[d]) - order.begin());
       }
     if (!std::is_sorted(dims.begin(), dims.end())) return false;
     const size_t before = g.calls.size();
     const Var x = primitives::reshape({&g, spread->inputs[0]}, narrow);
-    const Var repeated = primitives::broadcast_in_dim(x, shape, dims);
+    const Var repeated = primitives::broadcast_in_dim(x, primitives::take(wide, order), dims);
     map_[result.get()] = primitives::reshape(repeated, result->type.shape).value;
     graph::locate(g.calls, before, last.location, last.derivative);
     return true;
@@ -108,6 +83,8 @@ class Repeats {
 }  // namespace
 
 bool merge_repeats(Graph& g) {
+  if (std::none_of(g.calls.begin(), g.calls.end(), [](const Call& c) { return anywhere(c, reverses_all); }))
+    return false;
   Repeats repeats;
   repeats.visit(g);
   return repeats.any();

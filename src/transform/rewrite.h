@@ -55,6 +55,12 @@ inline int64_t size_in_bytes(const ValuePtr& v) {
 }
 
 inline bool has_axes(const Call& c, primitives::Axes axes) { return primitives::primitive_of(c).axes == axes; }
+// A transpose to the order of the dimensions that other tools mean.
+inline bool reverses_all(const Call& c) {
+  return has_axes(c, primitives::Axes::permuted) &&
+         c.params.ints("permutation") == reversal(c.inputs[0]->type.shape.size());
+}
+
 // A slice whose starts, one a dimension, are known at run time.
 inline bool is_dynamic_slice(const Call& c) {
   const primitives::Primitive& p = primitives::primitive_of(c);

@@ -157,7 +157,7 @@ class LoopOfProducts {
   }
   std::optional<StepRead> read_of_step(const ValuePtr& v) const {
     const Call* c = maker_of(v);
-    if (!c || primitives::primitive_of(*c).axes != Axes::regrouped) return std::nullopt;
+    if (!c || !has_axes(*c, Axes::regrouped)) return std::nullopt;
     c = maker_of(c->inputs[0]);
     if (!c || !is_dynamic_slice(*c)) return std::nullopt;
     const Shape &from = c->inputs[0]->type.shape, &part = c->outputs[0]->type.shape;
@@ -217,7 +217,7 @@ class LoopOfProducts {
     if (dtype != DType::f32 && dtype != DType::f64) return;  // what is rounded at each step is
     Sum s{i, nullptr, {}, nullptr, {}, {}};
     const Call* term = maker_of(add->inputs[add->inputs[0] == sum ? 1 : 0]);
-    while (term && primitives::primitive_of(*term).axes == Axes::permuted && reads_[term->outputs[0].get()] == 1) {
+    while (term && has_axes(*term, Axes::permuted) && reads_[term->outputs[0].get()] == 1) {
       s.turns.push_back(term);
       term = maker_of(term->inputs[0]);
     }

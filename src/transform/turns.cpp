@@ -28,7 +28,7 @@ class Turns {
       reshaped_.insert(c.outputs[0].get());
     });
     each_call(g, [this](const Call& c) {
-      if (has_axes(c, Axes::permuted) && at_reshape(c)) turns_.insert(c.outputs[0].get());
+      if (reverses_all(c) && at_reshape(c)) turns_.insert(c.outputs[0].get());
     });
   }
 
@@ -58,8 +58,7 @@ class Turns {
     }
   }
   bool at_reshape(const Call& c) const {
-    return c.params.ints("permutation") == reversal(c.inputs[0]->type.shape.size()) &&
-           (reshaped_.count(c.inputs[0].get()) != 0 || reshaped_.count(c.outputs[0].get()) != 0);
+    return reshaped_.count(c.inputs[0].get()) != 0 || reshaped_.count(c.outputs[0].get()) != 0;
   }
   void join(Call& c) {
     const ValuePtr& result = c.outputs[0];

@@ -166,20 +166,6 @@ Primitive make_broadcast() {
   return p;
 }
 
-// When each dimension of `from` is one dimension of `to`, or several with the first of them
-// fastest: those dimensions, for each of `from`. Extents of 1 may come and go.
-std::optional<std::vector<Ints>> splits(const Shape& from, const Shape& to) {
-  std::vector<Ints> parts(from.size());
-  size_t t = 0;
-  for (size_t d = 0; d < from.size(); ++d)
-    for (int64_t covered = 1; covered != from[d]; ++t) {
-      if (t == to.size() || covered > from[d]) return std::nullopt;
-      covered *= to[t];
-      if (to[t] != 1) parts[d].push_back(static_cast<int64_t>(t));
-    }
-  return parts;
-}
-
 void lower_reshape(Lowering& l, const graph::Call& c) {
   ValuePtr x = c.inputs[0];
   const Shape& to = c.outputs[0]->type.shape;

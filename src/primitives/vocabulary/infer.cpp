@@ -108,4 +108,16 @@ Ints inverse(const Ints& permutation) {
   return result;
 }
 
+std::optional<std::vector<Ints>> splits(const Shape& from, const Shape& to) {
+  std::vector<Ints> parts(from.size());
+  size_t t = 0;
+  for (size_t d = 0; d < from.size(); ++d)
+    for (int64_t covered = 1; covered != from[d]; ++t) {
+      if (t == to.size() || covered > from[d]) return std::nullopt;
+      covered *= to[t];
+      if (to[t] != 1) parts[d].push_back(static_cast<int64_t>(t));
+    }
+  return parts;
+}
+
 }  // namespace anvil::primitives

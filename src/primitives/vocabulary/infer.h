@@ -1,6 +1,7 @@
 // Checks that type inference shares: axes, permutations, dtypes and shapes of operands.
 // Each throws Error with the argument's name, what it got and 1-based numbers.
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,5 +36,9 @@ std::vector<T> take(const std::vector<T>& from, const Ints& positions) {
   for (int64_t p : positions) taken.push_back(from[static_cast<size_t>(p)]);
   return taken;
 }
+
+// When each dimension of `from` is one dimension of `to`, or several with the first of them
+// fastest: those dimensions, for each of `from`. Extents of 1 may come and go.
+std::optional<std::vector<Ints>> splits(const Shape& from, const Shape& to);
 
 }  // namespace anvil::primitives

@@ -7,15 +7,9 @@
 namespace anvil::testing {
 namespace {
 
-std::vector<int64_t> reversed_dims(size_t rank) {
-  std::vector<int64_t> p(rank);
-  for (size_t k = 0; k < rank; ++k) p[k] = static_cast<int64_t>(rank - 1 - k);
-  return p;
-}
 Var in_row_major(const Var& x, const Shape& shape) {
-  const Shape turned(shape.rbegin(), shape.rend());
-  const Var merged = primitives::reshape(primitives::transpose(x, reversed_dims(x.shape().size())), turned);
-  return shape.size() < 2 ? merged : primitives::transpose(merged, reversed_dims(shape.size()));
+  const Var merged = primitives::reshape(primitives::transpose(x, reversal(x.shape().size())), reversed(shape));
+  return shape.size() < 2 ? merged : primitives::transpose(merged, reversal(shape.size()));
 }
 
 // How many transposes are left of a row-major reshape of a broadcast; the values are the same.
