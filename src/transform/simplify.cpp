@@ -93,8 +93,8 @@ void simplify(Graph& g) {
 void optimize(Graph& g) {
   inline_scalar_constants(g);
   simplify_algebra(g);
-  if (merge_repeats(g)) remove_dead_calls(g);
   mirror_values(g);
+  if (merge_late(g)) remove_dead_calls(g);
   merge_equal_calls(g);
   join_step_products(g);
   turn_sliced_inputs(g);

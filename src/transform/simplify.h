@@ -40,8 +40,8 @@ void turn_sliced_inputs(graph::Graph&);
 // Sums of squares around a mean go block by block where what is added up for a result takes so many bytes (more than
 // a second cache holds), so that it is read once. Whether there are any.
 bool block_centred_sums(graph::Graph&, int64_t least_bytes = int64_t(2) << 20);
-// Repeats that row-major reshapes make of broadcasts need no transposes. Whether there are any.
-bool merge_repeats(graph::Graph&);
+// Calls happen before reshapes that merge dimensions, where they can. Whether any do.
+bool merge_late(graph::Graph&);
 // Transposes that row-major reshapes of a text need, and those beside them, become none or one.
 void join_turns(graph::Graph&);
 bool keeps_row_major(Shape from, Shape to);  // a reshape in R's order: only sizes of 1 come or go
