@@ -188,7 +188,10 @@ class Mirror {
   }
   void together(Call c) {
     const bool is_mirrored = kept_mirrored(mirroring(c) == Axes::reduced ? c.inputs[0] : c.outputs[0]);
-    if (is_mirrored) {
+    const auto& mirror = primitives::primitive_of(c).mirror;
+    if (is_mirrored && mirror) {
+      mirror(c);
+    } else if (is_mirrored) {
       mirror_parameters(c, c.inputs[0]->type.shape.size());
       const primitives::Operands& positions = primitives::primitive_of(c).indices;  // one a dimension, at the end
       const auto is_position = [&, k = size_t(0)](const ValuePtr&) mutable {

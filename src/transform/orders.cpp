@@ -20,6 +20,9 @@ constexpr double loop_visits = 8;  // assumed of a body
 // input or result is part of the nest that reads or makes it, a product only runs slower. A constant is copied once, and
 // yet stays as it is, as an argument would, rather than make a product faster.
 constexpr double at_reshape = 1.2, at_result = 0.9, at_input = 0.8, at_product = 0.25, at_constant = 0.3;
+// Rows that lie together are moved faster, but are stored before what is done with them; whole columns are looked up where they
+// are used, which takes less once a cache does not hold the rows.
+constexpr double at_lookup = 0.6, most_bytes_of_rows = 4 << 20;
 
 Shape without_ones(Shape s) {
   std::erase(s, 1);
@@ -70,7 +73,12 @@ bool reverses(const Ints& permutation) {
 }
 
 Axes mirroring(const Call& c) {
-  const Axes axes = primitives::primitive_of(c).axes;
+  const primitives::Primitive& p = primitives::primitive_of(c);
+  if (p.mirror) {  // what does not come from a call lies as it does
+    Call copy = c;
+    return c.inputs[0]->kind == Value::Kind::result && p.mirror(copy) ? Axes::kept : Axes::other;
+  }
+  const Axes axes = p.axes;
   const auto shape = [](const ValuePtr& v) { return without_ones(v->type.shape); };
   if (axes == Axes::regrouped) return shape(c.inputs[0]) == shape(c.outputs[0]) ? Axes::kept : Axes::other;
   return axes == Axes::kept && !of_one_rank(c) ? Axes::other : axes;
@@ -143,6 +151,21 @@ void Orders::visit(const Graph& g, double visits) {
   for (const ValuePtr& v : g.outputs) plain(v, at_result * visits * bytes(v));
 }
 
+// What lies at a place that is looked up is moved together, and had better lie together.
+void Orders::lookup(const Call& c, double visits) {
+  const primitives::Primitive& p = primitives::primitive_of(c);
+  if (!p.window) return;
+  const Shape window = p.window(c);
+  if (window.size() < 2 || std::max(window.front(), window.back()) < 4 * std::min(window.front(), window.back()))
+    return;
+  const ValuePtr& moved = p.acts == primitives::Acts::moves ? c.outputs[0] : c.inputs.back();
+  const double size = visits * bytes(moved);
+  if (window.front() > window.back() || bytes(moved) > most_bytes_of_rows)
+    plain(c.outputs[0], size);
+  else
+    turned(c.outputs[0], at_lookup * size);
+}
+
 void Orders::visit(const Call& c, double visits) {
   auto price = [&](const ValuePtr& v, double factor = 1) { return factor * visits * bytes(v); };
   auto each_operand = [&](double factor) {
@@ -154,7 +177,7 @@ void Orders::visit(const Call& c, double visits) {
       turning_seen_ = true;
       return wish(c.inputs[0], c.outputs[0], true, price(c.inputs[0]));
     }
-    case Axes::kept:
+    case Axes::kept: lookup(c, visits); return each_operand(1);
     case Axes::spread: return each_operand(1);
     case Axes::reduced: return wish(c.inputs[0], c.outputs[0], false, price(c.outputs[0]));
     case Axes::paired:

@@ -45,6 +45,7 @@ class Orders {
 
   void visit(const graph::Graph&, double visits);
   void visit(const graph::Call&, double visits);
+  void lookup(const graph::Call&, double visits);
   std::optional<size_t> id(const graph::ValuePtr&);
   void wish(const graph::ValuePtr& a, const graph::ValuePtr& b, bool opposite, double price);
   void plain(const graph::ValuePtr&, double price);

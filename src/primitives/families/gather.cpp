@@ -219,6 +219,45 @@ void lower_scatter(Lowering& l, const Call& c) {
   l.update(c.outputs, {c.inputs.begin(), c.inputs.begin() + static_cast<std::ptrdiff_t>(n)}, updates);
 }
 
+// ---- dimensions in reverse order -----------------------------------------------------------
+
+Ints mirrored_dims(Ints dims, size_t rank) {
+  for (int64_t& d : dims) d = static_cast<int64_t>(rank) - 1 - d;
+  return dims;
+}
+// The components of an index stay in their order, and so do the dimensions that they are for.
+void mirror_dims(Call& c, const Names& n, size_t operand, size_t indices, size_t windows) {
+  const auto set = [&](const char* name, size_t rank) {
+    c.params.set(name, reversed(mirrored_dims(c.params.ints(name), rank)));
+  };
+  set(n.window, windows);
+  set(n.collapsed, operand);
+  set(n.batch, operand);
+  set(n.indices_batch, indices);
+  c.params.set(n.map, mirrored_dims(c.params.ints(n.map), operand));
+  if (const auto vector = static_cast<size_t>(c.params.integer("index_vector_dim")); vector < indices)
+    c.params.set("index_vector_dim", static_cast<int64_t>(indices - 1 - vector));
+}
+size_t rank_of(const ValuePtr& v) { return v->type.shape.size(); }
+bool mirror_gather(Call& c) {
+  mirror_dims(c, of_gather, rank_of(c.inputs[0]), rank_of(c.inputs[1]), rank_of(c.outputs[0]));
+  c.params.set("slice_sizes", reversed(c.params.ints("slice_sizes")));
+  return true;
+}
+// Updates come in the order of their indices, which has to stay.
+bool mirror_scatter(Call& c) {
+  const size_t n = inputs_of_scatter(c.inputs.size());
+  const Layout layout(index_dims(c.params, of_scatter), c.inputs[0]->type.shape, c.inputs[n]->type.shape);
+  if (layout.steps.size() > 1) return false;
+  mirror_dims(c, of_scatter, rank_of(c.inputs[0]), rank_of(c.inputs[n]), rank_of(c.inputs[n + 1]));
+  return true;
+}
+Shape window_of_scatter(const Call& c) {
+  const size_t n = inputs_of_scatter(c.inputs.size());
+  const Layout layout(index_dims(c.params, of_scatter), c.inputs[0]->type.shape, c.inputs[n]->type.shape);
+  return layout.window_sizes(c.inputs[n + 1]->type.shape, rank_of(c.inputs[0]));
+}
+
 }  // namespace
 
 // ---- the family -------------------------------------------------------------------------
@@ -241,6 +280,8 @@ void register_gather(Registry& r) {
   gather.reverse = reverse_gather;
   gather.batch = batch_gather;
   gather.lower = lower_gather;
+  gather.mirror = mirror_gather;
+  gather.window = [](const Call& c) { return c.params.ints("slice_sizes"); };
   gather.hlo = {"stablehlo.gather", {}, special};
   r.add(std::move(gather));
 
@@ -265,6 +306,8 @@ void register_gather(Registry& r) {
   scatter.forward = forward_scatter;
   scatter.batch = batch_scatter;
   scatter.lower = lower_scatter;
+  scatter.mirror = mirror_scatter;
+  scatter.window = window_of_scatter;
   scatter.hlo = {"stablehlo.scatter", {}, special};
   r.add(std::move(scatter));
 }

@@ -141,6 +141,11 @@ struct Primitive : graph::Operation {
   HloForm hlo;
   // A value that is the result already, or null; may make the call a cheaper one of the same value.
   std::function<ValuePtr(Simplification&)> simplify;
+  // Where the parameters list dimensions otherwise than `axes` says: makes the call that of operands and results whose
+  // dimensions are all in reverse order. False: it would not be the same.
+  std::function<bool(graph::Call&)> mirror;
+  // Of a call that looks up places of its first operand: how much it moves at each, by that operand's dimensions.
+  std::function<Shape(const graph::Call&)> window;
   // Of a call `made` and `reader`, the only one that reads its result: whether both are one call, which this
   // makes of `made` by its parameters. Text that has no such parameter says it by two operators.
   std::function<bool(graph::Call& made, const graph::Call& reader, const Maker&)> absorb;

@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "primitives/vocabulary/primitive.h"
+#include "primitives/vocabulary/structured.h"
+#include "support/random_index.h"
 #include "support/random_program.h"
 #include "transform/orders.h"
 #include "transform/simplify.h"
@@ -25,6 +27,7 @@ Ints reversal(size_t rank) {
   return p;
 }
 Var turned(Var x) { return transpose(x, reversal(x.shape().size())); }
+Var turned_any(Var x) { return x.shape().size() < 2 ? x : turned(x); }
 // In row-major order, as StableHLO means it.
 Var row_major(Var x, Shape shape) {
   Var flat = reshape(x.shape().size() < 2 ? x : turned(x), Shape(shape.rbegin(), shape.rend()));
@@ -210,6 +213,68 @@ TEST(MirrorValues, EveryRuleKeepsTheResults) {
     });
     mirrored(f, {ramp({2, 3, 4})});
   }
+}
+
+// Elements of a row lie apart in memory that is column-major. A table that the graph makes is kept mirrored where its rows
+// are looked up; one of the user's stays where it is.
+TEST(MirrorValues, RowsThatAreLookedUpLieTogether) {
+  const primitives::IndexDims rows{{1}, {0}, {}, {}, {0}, 1}, columns{{0}, {1}, {}, {}, {1}, 1};
+  const auto graph = [&](int64_t n, const primitives::IndexDims& dims, bool of_results) {
+    const bool by_row = dims.map[0] == 0;
+    const Shape table = by_row ? Shape{5, 8} : Shape{8, 5}, slices = by_row ? Shape{1, 8} : Shape{8, 1};
+    return trace({f64(table), {DType::i32, {n}}}, [=](Graph&, const Vars& x) {
+      const Var made = of_results ? tanh(x[0]) : x[0];
+      const Var added = scatter(made, x[1], gather(made, x[1], slices, dims) * 2.0, dims, "add", false);
+      return Vars{reduce_sum(added, {0, 1})};
+    });
+  };
+  const auto turned_calls = [&](const GraphPtr& f) {
+    const Shape table = f->inputs[0]->type.shape;
+    const int64_t n = f->inputs[1]->type.shape[0];
+    std::vector<double> places;
+    for (int64_t k = 0; k < n; ++k) places.push_back(static_cast<double>(k * 7 % 6));
+    return names(mirrored(f, {ramp(table), tensor({n}, places, DType::i32)}));
+  };
+  EXPECT_EQ(turned_calls(graph(20, rows, true)), "transpose tanh gather mul scatter reduce_sum");
+  EXPECT_EQ(turned_calls(graph(20, columns, true)), "tanh gather mul scatter reduce_sum");
+  EXPECT_EQ(turned_calls(graph(20, rows, false)), "gather mul scatter reduce_sum") << "of an input";
+}
+
+TEST(MirrorValues, PlacesOfAllKinds) {
+  std::mt19937_64 random(7);
+  const test::RandomIndex::Below below = [&](int n) { return static_cast<int>(random() % static_cast<uint64_t>(n)); };
+  int scatters = 0;
+  for (int k = 0; k < 400; ++k) {
+    Shape shape;
+    for (int d = 1 + below(4); d-- > 0;) shape.push_back(1 + below(4));
+    const test::RandomIndex index(shape, below);
+    const Tensor places = index.values(DType::i32, shape, below), table = ramp(shape);
+    GraphPtr f = trace({f64(shape), places.type},
+                       [&](Graph&, const Vars& x) { return Vars{gather(x[0], x[1], index.slice_sizes, index.dims)}; });
+    std::vector<Tensor> at = {table, places};
+    if (below(2) == 0) {
+      const Shape windows = f->outputs[0]->type.shape;
+      f = trace({f64(shape), places.type, f64(windows)}, [&](Graph&, const Vars& x) {
+        return Vars{scatter(x[0], x[1], x[2], index.dims, below(2) == 0 ? "sub" : "", false)};
+      });
+      at.push_back(ramp(windows));
+    }
+    graph::Call call = f->calls.back();
+    if (!primitives::primitive_of(call).mirror(call)) continue;
+    scatters += at.size() == 3;
+    std::vector<TensorType> types;
+    for (const Tensor& t : at) types.push_back(t.type);
+    const GraphPtr g = trace(types, [&](Graph& to, const Vars& x) {
+      std::vector<ValuePtr> inputs;
+      for (const Var& v : x) inputs.push_back(turned_any(v).value);
+      const auto made = primitives::record(to, primitives::primitive_of(call), std::move(inputs), call.params);
+      return Vars{turned_any({&to, made.at(0)})};
+    });
+    SCOPED_TRACE(k);
+    expect_near(eigen::evaluate(*g, at), eigen::evaluate(*f, at), 0, graph::print(*f) + graph::print(*g));
+    if (HasFatalFailure()) return;
+  }
+  EXPECT_GT(scatters, 50);
 }
 
 TEST(MirrorValues, GradientsThroughControlFlow) {
