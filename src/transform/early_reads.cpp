@@ -42,8 +42,7 @@ bool is_per_element(const Call& c) {
 }
 // One number everywhere.
 bool is_spread(const Call& c) {
-  return primitives::primitive_of(c).axes == primitives::Axes::spread && c.inputs.size() == 1 &&
-         elements(c.inputs[0]->type.shape) == 1;
+  return has_axes(c, primitives::Axes::spread) && c.inputs.size() == 1 && elements(c.inputs[0]->type.shape) == 1;
 }
 
 // A read of some other tensors of the shape of the one that it reads, recorded into a graph.

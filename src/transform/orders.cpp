@@ -4,6 +4,7 @@
 
 #include "base/interrupt.h"
 #include "primitives/families/control.h"
+#include "transform/rewrite.h"
 
 namespace anvil::transform {
 
@@ -66,17 +67,13 @@ bool batch_is_last(const Call& c, size_t side) {
 }
 }  // namespace
 
-bool reverses(const Ints& permutation) {
-  for (size_t d = 0; d < permutation.size(); ++d)
-    if (permutation[d] != static_cast<int64_t>(permutation.size() - 1 - d)) return false;
-  return permutation.size() >= 2;
-}
-
 Axes mirroring(const Call& c) {
   const primitives::Primitive& p = primitives::primitive_of(c);
-  if (p.mirror) {  // what does not come from a call lies as it does
+  if (p.mirror) {
+    const Value::Kind kind = c.inputs[0]->kind;
+    const bool lies_there = kind == Value::Kind::input || kind == Value::Kind::constant;
     Call copy = c;
-    return c.inputs[0]->kind == Value::Kind::result && p.mirror(copy) ? Axes::kept : Axes::other;
+    return !lies_there && p.mirror(copy) ? Axes::kept : Axes::other;
   }
   const Axes axes = p.axes;
   const auto shape = [](const ValuePtr& v) { return without_ones(v->type.shape); };
@@ -173,7 +170,7 @@ void Orders::visit(const Call& c, double visits) {
   };
   switch (mirroring(c)) {
     case Axes::permuted: {
-      if (!reverses(c.params.ints("permutation"))) return;
+      if (!reverses_all(c)) return;
       turning_seen_ = true;
       return wish(c.inputs[0], c.outputs[0], true, price(c.inputs[0]));
     }

@@ -24,7 +24,6 @@ using Ints = std::vector<int64_t>;
 // operand and result each as one likes; `paired`, operands as one likes, the result may be mirrored;
 // `permuted`, any of both is another transpose; `other`, not at all.
 primitives::Axes mirroring(const graph::Call&);
-bool reverses(const Ints& permutation);  // n-1, ..., 0 of two dimensions or more
 
 class Orders {
  public:

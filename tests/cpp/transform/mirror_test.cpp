@@ -219,12 +219,14 @@ TEST(MirrorValues, EveryRuleKeepsTheResults) {
 // are looked up; one of the user's stays where it is.
 TEST(MirrorValues, RowsThatAreLookedUpLieTogether) {
   const primitives::IndexDims rows{{1}, {0}, {}, {}, {0}, 1}, columns{{0}, {1}, {}, {}, {1}, 1};
-  const auto graph = [&](int64_t n, const primitives::IndexDims& dims, bool of_results) {
+  const auto graph = [&](int64_t n, const primitives::IndexDims& dims, bool of_results, bool to_zeros = false) {
     const bool by_row = dims.map[0] == 0;
     const Shape table = by_row ? Shape{5, 8} : Shape{8, 5}, slices = by_row ? Shape{1, 8} : Shape{8, 1};
-    return trace({f64(table), {DType::i32, {n}}}, [=](Graph&, const Vars& x) {
+    return trace({f64(table), {DType::i32, {n}}}, [=](Graph& g, const Vars& x) {
       const Var made = of_results ? tanh(x[0]) : x[0];
-      const Var added = scatter(made, x[1], gather(made, x[1], slices, dims) * 2.0, dims, "add", false);
+      const Var rows_of_made = gather(made, x[1], slices, dims) * 2.0;
+      const Var to = to_zeros ? broadcast_in_dim(number(g, 0), table, {}) : made;
+      const Var added = scatter(to, x[1], rows_of_made, dims, "add", false);
       return Vars{reduce_sum(added, {0, 1})};
     });
   };
@@ -236,6 +238,7 @@ TEST(MirrorValues, RowsThatAreLookedUpLieTogether) {
     return names(mirrored(f, {ramp(table), tensor({n}, places, DType::i32)}));
   };
   EXPECT_EQ(turned_calls(graph(20, rows, true)), "transpose tanh gather mul scatter reduce_sum");
+  EXPECT_EQ(turned_calls(graph(20, rows, true, true)), "transpose tanh gather mul scatter reduce_sum") << "to zeros";
   EXPECT_EQ(turned_calls(graph(20, columns, true)), "tanh gather mul scatter reduce_sum");
   EXPECT_EQ(turned_calls(graph(20, rows, false)), "gather mul scatter reduce_sum") << "of an input";
 }
