@@ -1,5 +1,5 @@
 // How results of contractions lie in memory: a batch comes last, so that each product lies together, and the
-// other dimensions as what they are read together with. Where no batch comes first, dimensions of one operand
+// other dimensions as what they are read together with. Where it does already, dimensions of one operand
 // change places with each other only, and not for sums that can run side by side. Those of windows stay as they are:
 // to copy windows in another order takes as long as many products with them.
 //
@@ -138,7 +138,13 @@ class ResultLayouts {
     if (first == shape.size()) return {};
     Order order(c.place.size());
     std::iota(order.begin(), order.end(), size_t(0));
-    if (of_batch(first)) {
+    bool batch = of_batch(first), stands_before = batch;
+    for (size_t d = first; d < shape.size(); ++d)
+      if (shape[d] != 1) {
+        stands_before = stands_before || (batch && !of_batch(d));
+        batch = batch || of_batch(d);
+      }
+    if (stands_before) {
       if (!r.read.empty()) order = r.read;  // else by other contractions only
       std::stable_partition(order.begin(), order.end(), [&](size_t d) { return !of_batch(d); });
     } else if (!r.summed || shape[first] < enough_lanes) {

@@ -168,6 +168,22 @@ TEST(ProductWorkloads, AttentionRunsAlongMemory) {
   EXPECT_TRUE(std::regex_search(print(p), std::regex("vector 16[x0-9 ]* reduction"))) << print(p);
 }
 
+// The same of grouped queries: a batch stands behind the dimension that the keys are repeated over.
+TEST(ProductWorkloads, GroupedQueriesRunAlongMemory) {
+  Builder b;
+  Var q = b.input(DType::f32, {2, 24, 2, 2, 16}), k = b.input(DType::f32, {16, 2, 32, 2}),
+      v = b.input(DType::f32, {16, 2, 32, 2});
+  const auto repeated = [](Var x) { return broadcast_in_dim(x, {16, 2, 2, 32, 2}, {0, 2, 3, 4}); };
+  Var scores = dot_general(repeated(k), q, {0}, {4}, {1, 2, 4}, {2, 3, 0});
+  scores = transpose(scores, {3, 4, 0, 1, 2});
+  const auto along = [&](Var row) { return broadcast_in_dim(row, scores.shape(), {1, 2, 3, 4}); };
+  Var e = exp(scores - along(reduce_max(scores, {0})));
+  b.output(dot_general(e / along(reduce_sum(e, {0})), repeated(v), {0}, {3}, {2, 3, 4}, {1, 2, 4}));
+  loops::Program p = expect_passes_agree(*b.g, numbers_for(*b.g), 1e-5, {64, 32, true});
+  EXPECT_EQ(count<loops::Contraction>(p.body), 2) << print(p);
+  EXPECT_NE(print(p).find("t2: f32[32, 24"), std::string::npos) << "the keys come first\n" << print(p);
+}
+
 Var product_of_last(Var l, Var r) { return transpose(dot_general(l, r, {1}, {0}, {2}, {2}), {1, 2, 0}); }
 
 // With the batch last, what lies between two products does as well.
