@@ -1,6 +1,6 @@
 # Programs that move data, compiled, against base R on one thread, in the least time of many, f64: group norms, tiles, pixels that
-# are shuffled, means of blocks that are taken away, attention over windows, and a layer of a graph network, whose rows are looked
-# up, weighted and added up along its edges.
+# are shuffled, means of blocks that are taken away, and a layer of a graph network, whose rows are looked up, weighted and added
+# up along its edges.
 #
 #   Rscript bench/data_movement.R
 suppressPackageStartupMessages(library(anvil))
