@@ -80,14 +80,18 @@ class LateMerges {
     for (Call& c : calls) {
       poll();
       substitute_all(map_, c.inputs);
-      if (!put_off(c)) record(std::move(c));
+      const size_t before = graph_->calls.size();
+      if (put_off(c))
+        graph::locate(graph_->calls, before, c.location, c.derivative);
+      else
+        record(std::move(c));
     }
     substitute_all(map_, g.outputs);
     substitute_all(map_, g.constants);
     for (const ValuePtr& v : g.outputs) merge(v);
     graph_ = outer;
   }
-  bool any() const { return any_; }
+  bool any() const { return !forms_.empty() || !map_.empty(); }
 
  private:
   // A value whose dimensions are kept apart: `apart` has those of its `parts`. The call is what made it before.
@@ -134,34 +138,38 @@ class LateMerges {
     graph::locate(graph_->calls, before, form.location, form.derivative);
   }
 
-  Parts parts(const ValuePtr& v) const {
+  const Form* form_of(const ValuePtr& v) const {
     const auto found = forms_.find(v.get());
-    return found == forms_.end() ? whole(v->type.shape) : found->second.parts;
+    return found == forms_.end() ? nullptr : &found->second;
   }
-  bool is_apart(const ValuePtr& v) const { return forms_.count(v.get()) != 0; }
+  bool is_apart(const ValuePtr& v) const { return form_of(v) != nullptr; }
+  bool any_apart(const Call& c) const {
+    return std::any_of(c.inputs.begin(), c.inputs.end(), [this](const ValuePtr& v) { return is_apart(v); });
+  }
+  Parts parts(const ValuePtr& v) const { return is_apart(v) ? form_of(v)->parts : whole(v->type.shape); }
+  const ValuePtr& as_made(const ValuePtr& v) const { return is_apart(v) ? form_of(v)->apart : v; }
   ValuePtr in_shape(const ValuePtr& v, const Shape& shape) const {
     return v->type.shape == shape ? v : primitives::reshape({graph_, v}, shape).value;
   }
   // The value with these parts, which are those that it has or parts of them.
   ValuePtr apart(const ValuePtr& v, const Parts& parts) {
-    const auto found = forms_.find(v.get());
-    const ValuePtr& from = found == forms_.end() ? v : found->second.apart;
+    const ValuePtr& from = as_made(v);
     if (from->kind == Value::Kind::literal)
       return graph::make_literal(from->literal, {from->type.dtype, joined(parts), from->type.ambiguous});
     return in_shape(from, joined(parts));
   }
-  // The calls from `before` on make `value`, which is the result of `c` with its dimensions apart.
-  bool made(const Call& c, size_t before, ValuePtr value, Parts parts) {
-    return made(c, before, std::move(value), std::move(parts), primitives::primitive_of(c).acts);
-  }
-  bool made(const Call& c, size_t before, ValuePtr value, Parts parts, Acts acts) {
+  // `value` is the result of `c` with its dimensions apart.
+  bool made(const Call& c, ValuePtr value, Parts parts, Acts acts) {
     const ValuePtr& result = c.outputs[0];
     const bool is_whole = parts == whole(result->type.shape);
     if (is_whole) map_[result.get()] = value = in_shape(value, result->type.shape);
-    graph::locate(graph_->calls, before, c.location, c.derivative);
     makers_[value.get()] = acts;
     if (!is_whole) forms_[result.get()] = {value, std::move(parts), c.location, c.derivative};
-    return any_ = true;
+    return true;
+  }
+  bool again(const Call& c, std::vector<ValuePtr> inputs, const graph::Params& params, Parts parts) {
+    const primitives::Primitive& p = primitives::primitive_of(c);
+    return made(c, primitives::record(*graph_, p, std::move(inputs), params).at(0), std::move(parts), p.acts);
   }
 
   bool regrouped(const Call& c) {
@@ -174,14 +182,13 @@ class LateMerges {
     const auto places = primitives::splits(to, *both);
     for (const Ints& part : places.value()) parts.push_back(take(*both, part));
     if (!is_apart(x) && parts == whole(to)) return false;  // nothing is merged
-    const size_t before = graph_->calls.size();
-    const ValuePtr& value = is_apart(x) ? forms_.at(x.get()).apart : x;
-    return made(c, before, in_shape(value, *both), std::move(parts), makers_.at(value.get()));
+    const ValuePtr& value = as_made(x);
+    return made(c, in_shape(value, *both), std::move(parts), makers_.at(value.get()));
   }
 
   bool per_element(const Call& c) {
     const Shape& shape = c.outputs[0]->type.shape;
-    if (std::none_of(c.inputs.begin(), c.inputs.end(), [&](const ValuePtr& v) { return is_apart(v); })) return false;
+    if (!any_apart(c)) return false;
     Parts all = whole(shape);
     for (const ValuePtr& v : c.inputs) {
       if (v->type.shape != shape) continue;
@@ -192,71 +199,65 @@ class LateMerges {
       if (!both) return false;
       all = std::move(*both);
     }
-    const size_t before = graph_->calls.size();
     std::vector<ValuePtr> inputs;
     for (const ValuePtr& v : c.inputs) {
       const bool is_whole = v->type.shape == shape;
       if (!is_whole) merge(v);
       inputs.push_back(is_whole ? apart(v, all) : v);
     }
-    return again(c, before, std::move(inputs), c.params, std::move(all));
+    return again(c, std::move(inputs), c.params, std::move(all));
   }
 
   bool reduced(const Call& c) {
-    const ValuePtr& x = c.inputs[0];
-    if (!is_apart(x)) return false;
+    const Form* form = form_of(c.inputs[0]);
+    if (form == nullptr) return false;
     const Ints& dims = c.params.ints("dims");
-    const Form& form = forms_.at(x.get());
-    const std::vector<Ints> places = places_of(form.parts);
+    const std::vector<Ints> places = places_of(form->parts);
     Ints gone;
     Parts left;
     for (size_t d = 0; d < places.size(); ++d) {
       const bool goes = std::count(dims.begin(), dims.end(), static_cast<int64_t>(d)) != 0;
       if (goes) append(gone, places[d]);
-      if (!goes || !c.params.flag("drop")) left.push_back(goes ? Shape{} : form.parts[d]);
+      if (!goes || !c.params.flag("drop")) left.push_back(goes ? Shape{} : form->parts[d]);
     }
-    const size_t before = graph_->calls.size();
     graph::Params params = c.params;
     params.set("dims", gone);
     params.set("drop", true);
-    return again(c, before, {form.apart}, params, std::move(left));
+    return again(c, {form->apart}, params, std::move(left));
   }
 
   bool permuted(const Call& c) {
-    const ValuePtr& x = c.inputs[0];
-    if (!is_apart(x)) return false;
-    const Form form = forms_.at(x.get());
+    const Form* form = form_of(c.inputs[0]);
+    if (form == nullptr) return false;
     const Ints& permutation = c.params.ints("permutation");
-    const size_t before = graph_->calls.size();
-    const ValuePtr value =
-        primitives::transpose({graph_, form.apart}, joined(take(places_of(form.parts), permutation))).value;
-    return made(c, before, value, take(form.parts, permutation));
+    graph::Params params = c.params;
+    params.set("permutation", joined(take(places_of(form->parts), permutation)));
+    return again(c, {form->apart}, params, take(form->parts, permutation));
   }
 
   bool spread(const Call& c) {
     const ValuePtr& x = c.inputs[0];
-    if (!is_apart(x)) return false;
-    const Form form = forms_.at(x.get());
+    const Form* form = form_of(x);
+    if (form == nullptr) return false;
     const Ints& to = c.params.ints("broadcast_dimensions");
     Parts all = whole(c.outputs[0]->type.shape);
     for (size_t d = 0; d < to.size(); ++d)
-      if (x->type.shape[d] != 1) all[static_cast<size_t>(to[d])] = form.parts[d];
+      if (x->type.shape[d] != 1) all[static_cast<size_t>(to[d])] = form->parts[d];
     const std::vector<Ints> places = places_of(all);
     Ints dims;
     for (size_t d = 0; d < to.size(); ++d)
       if (x->type.shape[d] != 1) append(dims, places[static_cast<size_t>(to[d])]);
-    const size_t before = graph_->calls.size();
-    const ValuePtr value = primitives::broadcast_in_dim({graph_, form.apart}, joined(all), dims).value;
-    return made(c, before, value, std::move(all));
+    graph::Params params = c.params;
+    params.set("shape", joined(all));
+    params.set("broadcast_dimensions", dims);
+    return again(c, {form->apart}, params, std::move(all));
   }
 
-  // One operand of a product.
   bool product(const Call& c) {
-    if (std::none_of(c.inputs.begin(), c.inputs.end(), [&](const ValuePtr& v) { return is_apart(v); })) return false;
+    if (!any_apart(c)) return false;
     // What several products read in another order than it lies in had better be stored in theirs.
     if (std::any_of(c.inputs.begin(), c.inputs.end(), [&](const ValuePtr& v) {
-          return is_apart(v) && makers_.at(forms_.at(v.get()).apart.get()) == Acts::moves &&
-                 products_of_.at(v.get()) > 1;
+          return is_apart(v) && makers_.at(as_made(v).get()) == Acts::moves && products_of_.at(v.get()) > 1;
         }))
       return false;
     using Pairs = graph::IntegerLists;
@@ -269,7 +270,6 @@ class LateMerges {
         if (!both || (both->size() > 1 && pairs == &contracting)) return false;
         l = r = *both;
       }
-    const size_t before = graph_->calls.size();
     std::vector<ValuePtr> inputs;
     Pairs apart_contracting, apart_batch;
     Parts all = take(sides[0], batch[0]);
@@ -283,12 +283,7 @@ class LateMerges {
     graph::Params params = c.params;
     params.set("contracting_dims", apart_contracting);
     params.set("batching_dims", apart_batch);
-    return again(c, before, std::move(inputs), params, std::move(all));
-  }
-
-  bool again(const Call& c, size_t before, std::vector<ValuePtr> inputs, const graph::Params& params, Parts parts) {
-    const ValuePtr value = primitives::record(*graph_, primitives::primitive_of(c), std::move(inputs), params).at(0);
-    return made(c, before, value, std::move(parts));
+    return again(c, std::move(inputs), params, std::move(all));
   }
 
   Graph* graph_ = nullptr;
@@ -296,7 +291,6 @@ class LateMerges {
   graph::Substitution map_;                            // what needs no parts
   std::unordered_map<const Value*, Acts> makers_;      // what makes a value, where loops may go on with it
   std::unordered_map<const Value*, int> products_of_;  // how many read a value
-  bool any_ = false;
 };
 
 }  // namespace

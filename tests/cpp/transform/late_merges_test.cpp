@@ -1,7 +1,6 @@
 // Calls happen before the reshapes that merge dimensions; the values stay what they were.
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <random>
 
 #include "primitives/vocabulary/infer.h"
@@ -19,6 +18,12 @@ Tensor small_integers(const Shape& shape) {
   for (size_t k = 0; k < x.size(); ++k) x[k] = static_cast<double>((7 * k + 3) % 5) - 2;
   return tensor(shape, x);
 }
+std::string calls_of(const Graph& g) {
+  std::string calls;
+  for (const graph::Call& c : g.calls)
+    calls += (calls.empty() ? "" : " ") + c.primitive->name + in_parentheses(c.outputs[0]->type.shape);
+  return calls;
+}
 // The calls of a graph afterwards, each with the shape of its result. Its results are the same, of small integers
 // to the bit.
 std::string late(const GraphPtr& g) {
@@ -33,16 +38,21 @@ std::string late(const GraphPtr& g) {
     EXPECT_EQ(after[k].type, before[k].type);
     EXPECT_EQ(numbers(after[k]), numbers(before[k]));
   }
-  std::string calls;
-  for (const graph::Call& c : g->calls)
-    calls += (calls.empty() ? "" : " ") + c.primitive->name + in_parentheses(c.outputs[0]->type.shape);
-  return calls;
+  return calls_of(*g);
 }
 std::string late(const std::vector<TensorType>& inputs, const std::function<Vars(const Vars&)>& body) {
   return late(trace(inputs, [&](Graph&, const Vars& v) { return body(v); }));
 }
 Var negated(const Var& x) { return record("negate", {x}); }
 Var plus(const Var& a, const Var& b) { return record("add", {a, b}); }
+
+// Of two tensors that are merged to vectors.
+std::string late_sum(const Shape& a, const Shape& b) {
+  return late({f64(a), f64(b)}, [&](const Vars& v) {
+    const Var first = reshape(negated(v[0]), {elements(a)});
+    return Vars{plus(first, reshape(negated(v[1]), {elements(b)}))};
+  });
+}
 
 TEST(LateMerges, CallsPerElementComeFirst) {
   EXPECT_EQ(late({f64({4, 3, 2}), f64({12, 2})},
@@ -51,12 +61,7 @@ TEST(LateMerges, CallsPerElementComeFirst) {
                    return Vars{plus(merged, v[1])};
                  }),
             "negate(4,3,2) reshape(4,3,2) add(4,3,2) reshape(12,2)");
-  EXPECT_EQ(late({f64({4, 3}), f64({2, 6})},
-                 [](const Vars& v) {
-                   const Var first = reshape(negated(v[0]), {12});
-                   return Vars{plus(first, reshape(negated(v[1]), {12}))};
-                 }),
-            "negate(4,3) negate(2,6) reshape(2,2,3) reshape(2,2,3) add(2,2,3) reshape(12)")
+  EXPECT_EQ(late_sum({4, 3}, {2, 6}), "negate(4,3) negate(2,6) reshape(2,2,3) reshape(2,2,3) add(2,2,3) reshape(12)")
       << "parts of parts";
   EXPECT_EQ(late({f64({4, 3})},
                  [](const Vars& v) {
@@ -101,13 +106,7 @@ TEST(LateMerges, SoDoOthersByDimension) {
 }
 
 TEST(LateMerges, WhatCannotComeFirstComesLater) {
-  EXPECT_EQ(late({f64({4, 6}), f64({6, 4})},
-                 [](const Vars& v) {
-                   const Var first = reshape(negated(v[0]), {24});
-                   return Vars{plus(first, reshape(negated(v[1]), {24}))};
-                 }),
-            "negate(4,6) negate(6,4) reshape(24) reshape(24) add(24)")
-      << "no common parts";
+  EXPECT_EQ(late_sum({4, 6}, {6, 4}), "negate(4,6) negate(6,4) reshape(24) reshape(24) add(24)") << "no common parts";
   EXPECT_EQ(late({f64({4, 6}), f64({24})}, [](const Vars& v) { return Vars{plus(reshape(v[0], {24}), v[1])}; }),
             "reshape(24) add(24)")
       << "in memory anyway";
@@ -201,15 +200,10 @@ class Programs {
       }
       case 5: {
         if (elements(shape) > 500) break;
+        const size_t fresh = below(rank + 1);
         Shape wide = shape;
-        Ints dims;
-        wide.insert(wide.begin() + static_cast<std::ptrdiff_t>(below(rank + 1)), static_cast<int64_t>(1 + below(3)));
-        for (size_t d = 0, at = 0; d < rank; ++d, ++at) {
-          while (at + (rank - d) < wide.size() && wide[at] != shape[d]) ++at;
-          dims.push_back(static_cast<int64_t>(at));
-        }
-        for (size_t d = 0; d < rank; ++d)
-          if (wide[static_cast<size_t>(dims[d])] != shape[d]) return x;
+        wide.insert(wide.begin() + static_cast<std::ptrdiff_t>(fresh), static_cast<int64_t>(1 + below(3)));
+        const Ints dims = primitives::other_axes(rank + 1, {static_cast<int64_t>(fresh)});
         return broadcast_in_dim(x, wide, dims);
       }
       case 6: {
@@ -237,14 +231,8 @@ TEST(LateMerges, RandomProgramsStayWhatTheyAre) {
   for (uint64_t seed = 0; seed < 300; ++seed) {
     SCOPED_TRACE(seed);
     const GraphPtr g = Programs(seed).make();
-    const std::string before = [&] {
-      std::string calls;
-      for (const graph::Call& c : g->calls) calls += c.primitive->name + in_parentheses(c.outputs[0]->type.shape);
-      return calls;
-    }();
-    std::string after = late(g);
-    std::erase(after, ' ');
-    changed += before != after;
+    const std::string before = calls_of(*g);
+    changed += before != late(g);
     if (::testing::Test::HasFailure()) break;
   }
   EXPECT_GT(changed, 100);
