@@ -133,20 +133,16 @@ class ResultLayouts {
       return of_batch(x) == of_batch(y) && moves(c.left(), x) == moves(c.left(), y);
     };
     const Shape& shape = program_.buffers[static_cast<size_t>(b)].shape;
-    size_t first = 0;
-    while (first < shape.size() && shape[first] == 1) ++first;
-    if (first == shape.size()) return {};
     Order order(c.place.size());
     std::iota(order.begin(), order.end(), size_t(0));
-    bool batch = of_batch(first), stands_before = batch;
-    for (size_t d = first; d < shape.size(); ++d)
-      if (shape[d] != 1) {
-        stands_before = stands_before || (batch && !of_batch(d));
-        batch = batch || of_batch(d);
-      }
-    if (stands_before) {
+    Order wide = order;
+    std::erase_if(wide, [&](size_t d) { return shape[d] == 1; });
+    if (wide.empty()) return {};
+    const size_t first = wide.front();
+    const auto free = [&](size_t d) { return !of_batch(d); };
+    if (of_batch(first) || !std::is_partitioned(wide.begin(), wide.end(), free)) {
       if (!r.read.empty()) order = r.read;  // else by other contractions only
-      std::stable_partition(order.begin(), order.end(), [&](size_t d) { return !of_batch(d); });
+      std::stable_partition(order.begin(), order.end(), free);
     } else if (!r.summed || shape[first] < enough_lanes) {
       Order left = r.read;
       for (size_t& d : order) {
