@@ -18,6 +18,8 @@ int64_t elements(const Shape&);              // product of the sizes; Error("sha
 std::vector<int64_t> strides(const Shape&);  // column-major, in elements
 Shape reversed(const Shape&);
 std::vector<int64_t> reversal(size_t rank);  // the permutation n-1, ..., 0
+// Where an axis is once all are in reverse order.
+inline int64_t mirrored_axis(int64_t axis, size_t rank) { return static_cast<int64_t>(rank) - 1 - axis; }
 // "2x3" with separator "x", "(2,3)" for messages.
 std::string join(const Shape&, const char* separator);
 std::string in_parentheses(const Shape&);

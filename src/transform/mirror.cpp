@@ -35,7 +35,6 @@ using graph::Param;
 using primitives::Axes;
 using primitives::ParamSpec;
 
-int64_t mirrored(int64_t dim, size_t rank) { return static_cast<int64_t>(rank) - 1 - dim; }
 graph::TensorType mirrored(graph::TensorType t) {
   t.shape = reversed(t.shape);
   return t;
@@ -62,9 +61,9 @@ void mirror_parameters(Call& c, size_t rank) {
     for (Param& p : c.params.items) {
       if (p.name != spec.name) continue;
       switch (spec.kind) {
-        case ParamSpec::Kind::axis: p.value = mirrored(std::get<int64_t>(p.value), rank); break;
+        case ParamSpec::Kind::axis: p.value = mirrored_axis(std::get<int64_t>(p.value), rank); break;
         case ParamSpec::Kind::axes:
-          for (int64_t& d : std::get<Ints>(p.value)) d = mirrored(d, rank);
+          for (int64_t& d : std::get<Ints>(p.value)) d = mirrored_axis(d, rank);
           std::reverse(std::get<Ints>(p.value).begin(), std::get<Ints>(p.value).end());
           break;
         case ParamSpec::Kind::shape:
@@ -210,7 +209,7 @@ class Mirror {
     Ints direct(rank);
     for (size_t d = 0; d < rank; ++d) {
       int64_t source = permutation[d];
-      direct[b ? rank - 1 - d : d] = a ? mirrored(source, rank) : source;
+      direct[b ? rank - 1 - d : d] = a ? mirrored_axis(source, rank) : source;
     }
     ValuePtr operand = get(from, a);
     if (std::is_sorted(direct.begin(), direct.end())) {
@@ -236,7 +235,7 @@ class Mirror {
     Ints dims = c.params.ints("broadcast_dimensions");
     if (a) std::reverse(dims.begin(), dims.end());
     if (b)
-      for (int64_t& d : dims) d = mirrored(d, rank);
+      for (int64_t& d : dims) d = mirrored_axis(d, rank);
     c.params.set("broadcast_dimensions", dims);
     c.inputs[0] = get(c.inputs[0], a);
     c.outputs[0] = kept_[to.get()] = result(to, b);
@@ -255,7 +254,7 @@ class Mirror {
     size_t rank = v->type.shape.size();
     Side s{get(v, m), contracting, batch, {}, {}};
     for (Ints* list : {&s.contracting, &s.batch})
-      for (int64_t& d : *list) d = m ? mirrored(d, rank) : d;
+      for (int64_t& d : *list) d = m ? mirrored_axis(d, rank) : d;
     for (size_t d = 0; d < rank; ++d) {
       auto dim = static_cast<int64_t>(d);
       s.original.push_back(m ? rank - 1 - d : d);

@@ -17,12 +17,12 @@ using primitives::Axes;
 namespace {
 
 constexpr double loop_visits = 8;  // assumed of a body
-// What copies cost relative to each other: one in front of a reshape stands alone, one of an
-// input or result is part of the nest that reads or makes it, a product only runs slower. A constant is copied once, and
-// yet stays as it is, as an argument would, rather than make a product faster.
+// What copies cost relative to each other: one in front of a reshape stands alone, one of an input or
+// result is part of the nest that reads or makes it, a product only runs slower. A constant is copied
+// once, and yet stays as it is, as an argument would, rather than make a product faster.
 constexpr double at_reshape = 1.2, at_result = 0.9, at_input = 0.8, at_product = 0.25, at_constant = 0.3;
-// Rows that lie together are moved faster, but are stored before what is done with them; whole columns are looked up where they
-// are used, which takes less once a cache does not hold the rows.
+// Rows that lie together are moved faster, but are stored before what is done with them; whole columns
+// are looked up where they are used, which takes less once a cache does not hold the rows.
 constexpr double at_lookup = 0.6, most_bytes_of_rows = 4 << 20;
 
 Shape without_ones(Shape s) {
@@ -72,8 +72,7 @@ Axes mirroring(const Call& c) {
   if (p.mirror) {
     const Value::Kind kind = c.inputs[0]->kind;
     const bool lies_there = kind == Value::Kind::input || kind == Value::Kind::constant;
-    Call copy = c;
-    return !lies_there && p.mirror(copy) ? Axes::kept : Axes::other;
+    return !lies_there && (!p.mirrors || p.mirrors(c)) ? Axes::kept : Axes::other;
   }
   const Axes axes = p.axes;
   const auto shape = [](const ValuePtr& v) { return without_ones(v->type.shape); };

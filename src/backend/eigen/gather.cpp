@@ -110,7 +110,7 @@ Tensors gather(const Call& call, const Tensors& in) {
   Tensor out = make_result(call);
   const Shape &shape = in[0].type.shape, &slices = call.params.ints("slice_sizes");
   if (elements(shape) == 0) return {graph::full(out.type, 0)};  // nothing to read
-  Layout layout(index_dims(call.params, primitives::of_gather), shape, in[1].type.shape);
+  const Layout layout = primitives::layout_of_gather(call);
   const auto steps = strides(shape);
   const Windows windows(layout, shape, in[1], out.type.shape);
   visit_bits(size_of(out.type.dtype), [&]<class Bits>() {
@@ -187,7 +187,7 @@ void move(int64_t n, const Tensor& from, S source, const Tensor& to, T target) {
 Tensors scatter(const Call& call, const Tensors& in, const Region& apply) {
   size_t n = primitives::inputs_of_scatter(in.size());
   const Shape& shape = in[0].type.shape;
-  Layout layout(index_dims(call.params, primitives::of_scatter), shape, in[n].type.shape);
+  const Layout layout = primitives::layout_of_scatter(call);
   Tensors out;
   for (size_t k = 0; k < n; ++k) out.push_back(copied(in[k]));
   const graph::Graph& region = *call.params.graph("update_computation");

@@ -174,7 +174,7 @@ void lower_gather(Lowering& l, const Call& c) {
   const Shape &shape = x->type.shape, &slices = c.params.ints("slice_sizes");
   if (elements(shape) == 0)  // slices of size 0, or nothing to read
     return l.map(result, [&l, t = x->type.dtype](const Index&) { return l.exprs().constant(0, t); });
-  Layout layout(index_dims(c.params, of_gather), shape, indices->type.shape);
+  const Layout layout = layout_of_gather(c);
   l.map(result, [&l, &shape, &slices, x, indices, layout](const Index& i) {
     Index at = layout.offset(i, shape.size());
     for (size_t k = 0; k < layout.dims.map.size(); ++k) {
@@ -195,7 +195,7 @@ void lower_scatter(Lowering& l, const Call& c) {
   size_t n = inputs_of_scatter(c.inputs.size()), rank = c.inputs[0]->type.shape.size();
   ValuePtr indices = c.inputs[n];
   auto update = [&c, n](size_t k) { return c.inputs[n + 1 + k]; };
-  Layout layout(index_dims(c.params, of_scatter), c.inputs[0]->type.shape, indices->type.shape);
+  const Layout layout = layout_of_scatter(c);
   Lowering::Updates updates;
   updates.extents = update(0)->type.shape;
   updates.window = layout.dims.window;
@@ -221,41 +221,36 @@ void lower_scatter(Lowering& l, const Call& c) {
 
 // ---- dimensions in reverse order -----------------------------------------------------------
 
-Ints mirrored_dims(Ints dims, size_t rank) {
-  for (int64_t& d : dims) d = static_cast<int64_t>(rank) - 1 - d;
-  return dims;
+Ints mirrored_axes(Ints axes, size_t rank) {
+  for (int64_t& d : axes) d = mirrored_axis(d, rank);
+  return axes;
 }
 // The components of an index stay in their order, and so do the dimensions that they are for.
 void mirror_dims(Call& c, const Names& n, size_t operand, size_t indices, size_t windows) {
   const auto set = [&](const char* name, size_t rank) {
-    c.params.set(name, reversed(mirrored_dims(c.params.ints(name), rank)));
+    c.params.set(name, reversed(mirrored_axes(c.params.ints(name), rank)));
   };
   set(n.window, windows);
   set(n.collapsed, operand);
   set(n.batch, operand);
   set(n.indices_batch, indices);
-  c.params.set(n.map, mirrored_dims(c.params.ints(n.map), operand));
+  c.params.set(n.map, mirrored_axes(c.params.ints(n.map), operand));
   if (const auto vector = static_cast<size_t>(c.params.integer("index_vector_dim")); vector < indices)
-    c.params.set("index_vector_dim", static_cast<int64_t>(indices - 1 - vector));
+    c.params.set("index_vector_dim", mirrored_axis(static_cast<int64_t>(vector), indices));
 }
 size_t rank_of(const ValuePtr& v) { return v->type.shape.size(); }
-bool mirror_gather(Call& c) {
+void mirror_gather(Call& c) {
   mirror_dims(c, of_gather, rank_of(c.inputs[0]), rank_of(c.inputs[1]), rank_of(c.outputs[0]));
   c.params.set("slice_sizes", reversed(c.params.ints("slice_sizes")));
-  return true;
+}
+void mirror_scatter(Call& c) {
+  const size_t n = inputs_of_scatter(c.inputs.size());
+  mirror_dims(c, of_scatter, rank_of(c.inputs[0]), rank_of(c.inputs[n]), rank_of(c.inputs[n + 1]));
 }
 // Updates come in the order of their indices, which has to stay.
-bool mirror_scatter(Call& c) {
-  const size_t n = inputs_of_scatter(c.inputs.size());
-  const Layout layout(index_dims(c.params, of_scatter), c.inputs[0]->type.shape, c.inputs[n]->type.shape);
-  if (layout.steps.size() > 1) return false;
-  mirror_dims(c, of_scatter, rank_of(c.inputs[0]), rank_of(c.inputs[n]), rank_of(c.inputs[n + 1]));
-  return true;
-}
+bool mirrors_scatter(const Call& c) { return layout_of_scatter(c).steps.size() <= 1; }
 Shape window_of_scatter(const Call& c) {
-  const size_t n = inputs_of_scatter(c.inputs.size());
-  const Layout layout(index_dims(c.params, of_scatter), c.inputs[0]->type.shape, c.inputs[n]->type.shape);
-  return layout.window_sizes(c.inputs[n + 1]->type.shape, rank_of(c.inputs[0]));
+  return layout_of_scatter(c).window_sizes(c.inputs.back()->type.shape, rank_of(c.inputs[0]));
 }
 
 }  // namespace
@@ -307,6 +302,7 @@ void register_gather(Registry& r) {
   scatter.batch = batch_scatter;
   scatter.lower = lower_scatter;
   scatter.mirror = mirror_scatter;
+  scatter.mirrors = mirrors_scatter;
   scatter.window = window_of_scatter;
   scatter.hlo = {"stablehlo.scatter", {}, special};
   r.add(std::move(scatter));

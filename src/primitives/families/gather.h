@@ -87,6 +87,14 @@ struct Layout {
 // Of a scatter with this many operands: n inputs, the indices, n updates.
 inline size_t inputs_of_scatter(size_t operands) { return (operands - 1) / 2; }
 
+inline Layout layout_of_gather(const graph::Call& c) {
+  return {index_dims(c.params, of_gather), c.inputs[0]->type.shape, c.inputs[1]->type.shape};
+}
+inline Layout layout_of_scatter(const graph::Call& c) {
+  return {index_dims(c.params, of_scatter), c.inputs[0]->type.shape,
+          c.inputs[inputs_of_scatter(c.inputs.size())]->type.shape};
+}
+
 // The elements of x, which is like the input of a scatter, at the places of its updates, as an update; 0 for
 // those that are outside.
 class UpdateReader {

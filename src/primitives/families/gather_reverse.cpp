@@ -38,7 +38,7 @@ Var clamped(const Var& indices, const IndexDims& d, const Ints& low, const Ints&
 UpdateReader::UpdateReader(Graph& graph, const Call& c) : update_(c.inputs.back()->type.shape) {
   const Shape& input = c.inputs[0]->type.shape;
   const Var indices{&graph, c.inputs[inputs_of_scatter(c.inputs.size())]};
-  const Layout layout(index_dims(c.params, of_scatter), input, indices.shape());
+  const Layout layout = layout_of_scatter(c);
   const IndexDims& d = layout.dims;
   sizes_ = layout.window_sizes(update_, input.size());
   dims_ = {{}, d.collapsed, d.batch, {}, d.map, 0};

@@ -142,8 +142,9 @@ struct Primitive : graph::Operation {
   // A value that is the result already, or null; may make the call a cheaper one of the same value.
   std::function<ValuePtr(Simplification&)> simplify;
   // Where the parameters list dimensions otherwise than `axes` says: makes the call that of operands and results whose
-  // dimensions are all in reverse order. False: it would not be the same.
-  std::function<bool(graph::Call&)> mirror;
+  // dimensions are all in reverse order. `mirrors` says for which calls it is the same; empty: for all.
+  std::function<void(graph::Call&)> mirror;
+  std::function<bool(const graph::Call&)> mirrors;
   // Of a call that looks up places of its first operand: how much it moves at each, by that operand's dimensions.
   std::function<Shape(const graph::Call&)> window;
   // Of a call `made` and `reader`, the only one that reads its result: whether both are one call, which this
