@@ -25,7 +25,10 @@ trace_arguments <- function(f, args, mode) {
 # A list of arguments with the names of the formals that they are for.
 arguments_of <- function(f, args) {
   if (!is_container(args)) {
-    abort_anvil("argument", "`args` must be a list.", sprintf("x Got <%s>.", described_class(args)))
+    abort_anvil("argument", "`args` must be a list.", c(
+      sprintf("x Got <%s>.", described_class(args)),
+      sprintf("i The arguments of `f` come in one: `list(%s)`.", toString(names(formals(base::args(f)))))
+    ))
   }
   args <- match_arguments(f, args)
   check_takes(f, names(args) %||% rep("", length(args)), "f", "the elements of `args`")

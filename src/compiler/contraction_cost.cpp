@@ -158,7 +158,7 @@ bool packed_is_faster(const ProductShape& s, const Target& target) {
   const Tile tile = tile_of(s, target);
   double in_tiles = cost_packed(s, tile);
   if (s.whole_depth_together && !s.widened)
-    in_tiles = std::min(in_tiles, product::cost_of_dots({s.rows, s.columns, s.depth, s.element_bytes,
+    in_tiles = std::min(in_tiles, product::cost_of_dots({s.rows, s.columns, s.depth, s.depth, s.element_bytes,
                                                          target.vector_bytes, s.one_operand}));
   const double in_loops_all = cost_of_one_in_loops(s, tile) * static_cast<double>(s.rows) *
                               static_cast<double>(s.columns) * static_cast<double>(s.depth);

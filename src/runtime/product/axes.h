@@ -110,24 +110,33 @@ struct Offsets {
         of_weights(tables.add(r.batch, &Axis::weights)) {}
 };
 
+// What is put into C comes from memory while it is computed.
+template <class T>
+void fetch(const T* c, const Places& columns) {
+  for (int64_t j = 0; j < columns.count; ++j) __builtin_prefetch(c + columns[j], 1);
+}
+
 // n elements that lie together, as C is to take them.
 template <int64_t n, class T>
 void put_in(T* to, const T* from, Into into) {
-  T x[n];
-  std::memcpy(x, from, sizeof x);
-  if (into != Into::set) {
-    const T sign = into == Into::add ? T(1) : T(-1);
-    T y[n];
-    std::memcpy(y, to, sizeof y);
-    for (int64_t r = 0; r < n; ++r) x[r] = y[r] + sign * x[r];
+  if (into == Into::set) {
+    std::memcpy(to, from, n * sizeof(T));
+    return;
   }
-  std::memcpy(to, x, sizeof x);
+  const T sign = into == Into::add ? T(1) : T(-1);
+  for (int64_t r = 0; r < n; ++r) to[r] += sign * from[r];
+}
+// So many in each of some columns, which lie `ld` from each other in `from`.
+template <int64_t n, class T>
+void put_in(T* to, const Places& columns, const T* from, int64_t ld, Into into) {
+  for (int64_t j = 0; j < columns.count; ++j) put_in<n>(to + columns[j], from + j * ld, into);
 }
 template <class T>
-void put_in(int64_t n, T* to, const T* from, Into into) {
-  for (; n >= 16; n -= 16, to += 16, from += 16) put_in<16>(to, from, into);
-  for (; n >= 4; n -= 4, to += 4, from += 4) put_in<4>(to, from, into);
-  for (; n > 0; --n, ++to, ++from) put_in<1>(to, from, into);
+void put_in(int64_t n, T* to, const Places& columns, const T* from, int64_t ld, Into into) {
+  for (; n >= 16; n -= 16, to += 16, from += 16) put_in<16>(to, columns, from, ld, into);
+  for (; n >= 8; n -= 8, to += 8, from += 8) put_in<8>(to, columns, from, ld, into);
+  for (; n >= 4; n -= 4, to += 4, from += 4) put_in<4>(to, columns, from, ld, into);
+  for (; n > 0; --n, ++to, ++from) put_in<1>(to, columns, from, ld, into);
 }
 
 }  // namespace anvil::product

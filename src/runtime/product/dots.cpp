@@ -1,6 +1,6 @@
-// A block of the depth, of all lines, stays in the caches while all tiles pass over it. Sums are kept as vectors, and
-// added up across lanes at the end of a chunk of the depth. Threads share the chunks, which follow from the shape
-// alone and are added up in their order.
+// A block of the depth, of all lines, stays in the caches while all tiles pass over it; where one side has too many
+// lines for that, it is cut into groups. Sums are kept as vectors, and added up across lanes at the end of a chunk of
+// the depth. Threads share the chunks, which follow from the shape alone and are added up in their order.
 #include "runtime/product/dots.h"
 
 #include <algorithm>
@@ -15,14 +15,18 @@ namespace {
 
 constexpr int64_t bytes_of_line = 3072;        // in a block: the lines of a tile fill most of the first cache
 constexpr int64_t bytes_of_lines = 360 << 10;  // at most, of the second
+constexpr int64_t bytes_of_sums = 256 << 10;   // of a group, beside them
 constexpr double nanoseconds_of_byte = 0.004;  // of the numbers of a product
 constexpr double nanoseconds_of_chunk = 40e3;  // at least
+constexpr double nanoseconds_of_sum = 60;      // of a chunk, for each sum that it adds up across lanes
 constexpr int64_t most_chunks = 64;
 
 // In products of tiles over packed blocks: an element of a line for a tile, also where a product takes two
-// instructions and more to spread an element of B; a lane of a sum, kept for each block and added up; a lane's share
-// of an element that is packed.
-constexpr double read_for_tile = 1.8, read_without_fma = 0.75, keep_lane = 15, pack_lane = 1.6;
+// instructions and more to spread an element of B; a lane of a sum, kept and added up; one that is loaded and stored
+// for a block more than the depth would need; one of a block of a line in groups, which is fetched later; a lane's
+// share of an element that is packed, and of the end of a line.
+constexpr double read_for_tile = 1.8, read_without_fma = 0.75, keep_lane = 15, load_lane = 10, lane_in_groups = 300,
+                 pack_lane = 1.6;
 constexpr int64_t narrow_tile = 4;  // of packed blocks
 double read_element([[maybe_unused]] int64_t vector_bytes) {
 #if defined(__x86_64__)
@@ -43,6 +47,13 @@ struct Cuts {
       : rows(m, m >= n ? tile.rows : tile.columns), columns(n, m >= n ? tile.columns : tile.rows) {}
 };
 
+constexpr int64_t pieces(int64_t n, int64_t size) { return (n + size - 1) / size; }
+// How many lines a block has at most.
+constexpr int64_t lines_of_block(int64_t run_bytes) { return bytes_of_lines / std::min(run_bytes, bytes_of_line); }
+
+// So many steps of the depth lie together in both operands, from each multiple on: those of its first axes.
+int64_t run_of(const Offsets& at) { return std::min(at.row_depth.run(0), at.column_depth.run(0)); }
+
 bool one_matrix(const Offsets& at) {
   if (at.rows.count != at.columns.count) return false;
   for (int64_t i = 0; i < at.rows.count; ++i)
@@ -50,24 +61,36 @@ bool one_matrix(const Offsets& at) {
   return true;
 }
 
+// Lines of a side of C, where they are in the operand that has them, and in C.
+struct Lines {
+  Places at, in_c;
+  Lines from(int64_t first, int64_t n) const { return {at.from(first, n), in_c.from(first, n)}; }
+};
+
 // C = A B for each of a batch.
 template <class T>
 class DotProducts {
  public:
-  DotProducts(const T* a, const T* b, const T* weights, const Offsets& at, const Update& update, const Dots<T>& dots)
+  DotProducts(const T* a, const T* b, const T* weights, const Offsets& at, const Lines& rows, const Lines& columns,
+              int64_t run, bool one_matrix, const Update& update, const Dots<T>& dots)
       : a_(a),
         b_(b),
         weights_(weights),
         at_(at),
+        rows_(rows),
+        columns_(columns),
         update_(update),
         dots_(dots),
-        m_(at.rows.count),
-        n_(at.columns.count),
+        m_(rows.at.count),
+        n_(columns.at.count),
         k_(at.row_depth.count),
+        run_(run),
         cuts_(m_, n_, dot_tile(dots.lanes * int64_t(sizeof(T)))),
-        blocks_((k_ + block - 1) / block),
-        one_matrix_(a == b && one_matrix(at)) {
-    const double wish = std::min(nanoseconds() / nanoseconds_of_chunk, double(most_chunks) / double(at.of_c.count));
+        blocks_of_run_(pieces(run, block)),
+        blocks_(k_ / run * blocks_of_run_),
+        one_matrix_(one_matrix) {
+    const double least = std::max(nanoseconds_of_chunk, nanoseconds_of_sum * double(elements()));
+    const double wish = std::min(nanoseconds() / least, double(most_chunks) / double(at.of_c.count));
     chunks_ = std::clamp<int64_t>(int64_t(wish), 1, blocks_);
   }
 
@@ -96,22 +119,25 @@ class DotProducts {
 
   runtime::Block memory() const {
     return runtime::Block(size_t((elements() + m_ + n_) * dots_.lanes) * sizeof(T) +
-                          size_t(m_ + n_ + lines_ahead) * sizeof(T*) +
+                          2 * size_t(m_ + n_ + lines_ahead) * sizeof(T*) +
                           (weights_ ? size_t((most_dots + 1) * block + dots_.lanes) * sizeof(T) : 0));
   }
 
   // Sums over one chunk of the depth, as vectors: of C column by column.
   T* vectors(int64_t batch, int64_t chunk, const runtime::Block& memory) const {
     T *const sums = reinterpret_cast<T*>(memory.data()), *const ends = sums + elements() * dots_.lanes;
-    const T** const lines = reinterpret_cast<const T**>(ends + (m_ + n_) * dots_.lanes);
-    T* const copies = reinterpret_cast<T*>(lines + m_ + n_ + lines_ahead);
+    const T** lines = reinterpret_cast<const T**>(ends + (m_ + n_) * dots_.lanes);
+    const T** next = lines + m_ + n_ + lines_ahead;
+    T* const copies = reinterpret_cast<T*>(next + m_ + n_ + lines_ahead);
     std::fill(sums, sums + elements() * dots_.lanes, T(0));
-    const int64_t end = std::min(k_, blocks_ * (chunk + 1) / chunks_ * block);
-    for (int64_t p = blocks_ * chunk / chunks_ * block; p < end; p += block) {
-      const int64_t depth = std::min(block, end - p), rest = depth % dots_.lanes;
-      for (int64_t l = 0; l < m_ + n_ + lines_ahead; ++l) lines[l] = line(batch, std::min(l, m_ + n_ - 1)) + p;
+    const int64_t first = blocks_ * chunk / chunks_, end = blocks_ * (chunk + 1) / chunks_;
+    find_lines(next, batch, first);
+    for (int64_t b = first; b < end; ++b) {
+      std::swap(lines, next);
+      find_lines(next, batch, std::min(b + 1, end - 1));
+      const int64_t p = first_of(b), depth = std::min(block, run_ - p % run_), rest = depth % dots_.lanes;
       const T* const weights = weights_ ? weights_of(batch, p, depth, copies + most_dots * block) : nullptr;
-      add_block(depth - rest, lines, weights, copies, sums, p + block < end ? block : 0, symmetric(batch));
+      add_block(depth - rest, lines, weights, copies, sums, next, symmetric(batch));
       if (rest > 0) {
         std::fill(ends, ends + (m_ + n_) * dots_.lanes, T(0));
         for (int64_t l = 0; l < m_ + n_; ++l) {
@@ -119,7 +145,7 @@ class DotProducts {
           std::copy_n(lines[l] + depth - rest, rest, copy);
           lines[l] = copy;
         }
-        add_block(dots_.lanes, lines, weights ? weights + depth - rest : nullptr, copies, sums, 0, symmetric(batch));
+        add_block(dots_.lanes, lines, weights ? weights + depth - rest : nullptr, copies, sums, next, symmetric(batch));
       }
       worked(elements() * depth / 8);
     }
@@ -135,12 +161,18 @@ class DotProducts {
       for (int64_t i = 0; i < m_; ++i)
         if (update_.of == Elements::all || (update_.of == Elements::lower ? i >= j : i <= j)) {
           const int64_t from = symmetric(batch) && i < j ? j + m_ * i : i + m_ * j;
-          put_in<1>(c + at_.c_rows[i] + at_.c_columns[j], of_chunks + from, update_.into);
+          put_in<1>(c + rows_.in_c[i] + columns_.in_c[j], of_chunks + from, update_.into);
         }
   }
 
-  const T* line(int64_t batch, int64_t l) const {
-    return l < m_ ? a_ + at_.of_rows[batch] + at_.rows[l] : b_ + at_.of_columns[batch] + at_.columns[l - m_];
+  int64_t first_of(int64_t b) const { return b / blocks_of_run_ * run_ + b % blocks_of_run_ * block; }
+  // Where a block of the depth begins in each line.
+  void find_lines(const T** lines, int64_t batch, int64_t b) const {
+    const T* const a = a_ + at_.of_rows[batch] + at_.row_depth[first_of(b)];
+    for (int64_t i = 0; i < m_; ++i) lines[i] = a + rows_.at[i];
+    const T* const others = b_ + at_.of_columns[batch] + at_.column_depth[first_of(b)];
+    for (int64_t j = 0; j < n_; ++j) lines[m_ + j] = others + columns_.at[j];
+    std::fill_n(lines + m_ + n_, lines_ahead, lines[m_ + n_ - 1]);
   }
   // Whether A and B are one matrix: then C is symmetric, and only what lies below the diagonal is made.
   bool symmetric(int64_t batch) const { return one_matrix_ && at_.of_rows[batch] == at_.of_columns[batch]; }
@@ -158,7 +190,7 @@ class DotProducts {
   }
 
   // Where there are weights the lines of B in a tile are copied, times these.
-  void add_block(int64_t depth, const T* const* lines, const T* weights, T* copies, T* sums, int64_t ahead,
+  void add_block(int64_t depth, const T* const* lines, const T* weights, T* copies, T* sums, const T* const* next,
                  bool below) const {
     const auto wanted = [&](int64_t i0, int64_t i1, int64_t j0, int64_t j1) {
       if (below || update_.of == Elements::lower) return i1 > j0;
@@ -179,24 +211,23 @@ class DotProducts {
         const int64_t i0 = cuts_.rows[r], i1 = cuts_.rows[r + 1];
         if (!wanted(i0, i1, j0, j1)) continue;
         T* const to = sums + dots_.lanes * (i0 + m_ * j0);
-        const T* const* const next = lines + std::min(count * tile++ / std::max<int64_t>(tiles, 1), count);
+        const T* const* const later = next + std::min(count * tile++ / std::max<int64_t>(tiles, 1), count);
         if (i1 - i0 >= j1 - j0)
-          dots_.tile[i1 - i0 - 1][j1 - j0 - 1](depth, lines + i0, others, to, dots_.lanes, dots_.lanes * m_, next,
-                                               ahead);
+          dots_.tile[i1 - i0 - 1][j1 - j0 - 1](depth, lines + i0, others, to, dots_.lanes, dots_.lanes * m_, later);
         else
-          dots_.tile[j1 - j0 - 1][i1 - i0 - 1](depth, others, lines + i0, to, dots_.lanes * m_, dots_.lanes, next,
-                                               ahead);
+          dots_.tile[j1 - j0 - 1][i1 - i0 - 1](depth, others, lines + i0, to, dots_.lanes * m_, dots_.lanes, later);
       }
     }
   }
 
   const T *a_, *b_, *weights_;
   const Offsets& at_;
+  Lines rows_, columns_;
   Update update_;
   Dots<T> dots_;
-  int64_t m_, n_, k_;
+  int64_t m_, n_, k_, run_;
   Cuts cuts_;
-  int64_t blocks_;  // of the depth
+  int64_t blocks_of_run_, blocks_;  // of the depth
   bool one_matrix_;
   int64_t chunks_;
 };
@@ -204,26 +235,32 @@ class DotProducts {
 }  // namespace
 
 double cost_of_dots(const DotShape& s) {
-  const int64_t lines = s.symmetric ? s.rows : s.rows + s.columns;
-  if (lines * bytes_of_line > bytes_of_lines) return std::numeric_limits<double>::infinity();
+  const int64_t most = lines_of_block(s.run * s.element_bytes), lines = s.symmetric ? s.rows : s.rows + s.columns;
+  if (s.symmetric ? lines > most : std::min(s.rows, s.columns) > most / 2)
+    return std::numeric_limits<double>::infinity();
+  const int64_t lanes = s.vector_bytes / s.element_bytes, block = bytes_of_line / s.element_bytes;
+  const double runs = double(s.depth / s.run), lanes_of_c = double(lanes * s.rows * s.columns);
+  const double blocks = runs * double(pieces(s.run, block)), more_blocks = blocks - double(pieces(s.depth, block)),
+               ends = s.run < s.depth && s.run % lanes != 0 ? runs : 0;
   const Cuts cuts(s.rows, s.columns, dot_tile(s.vector_bytes));
   const double rows = double(s.rows), columns = double(s.columns), depth = double(s.depth);
   const double made = s.symmetric ? 0.5 + 0.5 / double(cuts.rows.count) : 1;
   return read_element(s.vector_bytes) * made * depth *
              (rows * double(cuts.columns.count) + columns * double(cuts.rows.count)) +
-         keep_lane * double(s.vector_bytes / s.element_bytes) * rows * columns;
+         (keep_lane + load_lane * (more_blocks + ends)) * lanes_of_c +
+         double(lanes * lines) * (pack_lane * ends * double(lanes) + (lines > most ? lane_in_groups * blocks : 0));
 }
 
 template <class T>
 bool dots_are_faster(const T* a, const T* b, const Offsets& at, elementary::Isa isa) {
-  const auto together = [](const Places& depth) { return depth.at == nullptr && depth.step == 1; };
-  if (!together(at.row_depth) || !together(at.column_depth)) return false;
+  const int64_t run = run_of(at);
+  if (run == 1) return false;
   const int64_t lanes = elementary::of_type<T>(kernels_of(isa)).dots.lanes, m = at.rows.count, n = at.columns.count;
   const auto whole = [](int64_t lines, int64_t size) { return double((lines + size - 1) / size * size); };
   const double packed =
       double(at.row_depth.count) * (whole(m, lanes) * whole(n, narrow_tile) + pack_lane * double(lanes) * double(m));
-  return cost_of_dots({m, n, at.row_depth.count, sizeof(T), lanes * int64_t(sizeof(T)), a == b && one_matrix(at)}) <
-         packed;
+  return cost_of_dots(
+             {m, n, at.row_depth.count, run, sizeof(T), lanes * int64_t(sizeof(T)), a == b && one_matrix(at)}) < packed;
 }
 template bool dots_are_faster(const float*, const float*, const Offsets&, elementary::Isa);
 template bool dots_are_faster(const double*, const double*, const Offsets&, elementary::Isa);
@@ -231,7 +268,22 @@ template bool dots_are_faster(const double*, const double*, const Offsets&, elem
 template <class T>
 void add_dots(T* c, const T* a, const T* b, const T* weights, const Offsets& at, const Update& update,
               elementary::Isa isa) {
-  DotProducts<T>(a, b, weights, at, update, elementary::of_type<T>(kernels_of(isa)).dots).add_to(c);
+  const Dots<T>& dots = elementary::of_type<T>(kernels_of(isa)).dots;
+  const Lines rows{at.rows, at.c_rows}, columns{at.columns, at.c_columns};
+  const int64_t run = run_of(at), most = lines_of_block(run * int64_t(sizeof(T)));
+  const auto add = [&](const Lines& some_rows, const Lines& some_columns, bool square) {
+    DotProducts<T>(a, b, weights, at, some_rows, some_columns, run, square, update, dots).add_to(c);
+  };
+  const bool square = a == b && one_matrix(at);
+  if (square || update.of != Elements::all) return add(rows, columns, square);
+  const bool by_rows = rows.at.count >= columns.at.count;
+  const Lines &cut = by_rows ? rows : columns, &others = by_rows ? columns : rows;
+  const int64_t sums = bytes_of_sums / (dots.lanes * int64_t(sizeof(T)) * others.at.count), n = cut.at.count,
+                groups = pieces(n, std::clamp<int64_t>(sums, 1, std::max(most - others.at.count, most / 2)));
+  for (int64_t g = 0; g < groups; ++g) {
+    const Lines some = cut.from(n * g / groups, n * (g + 1) / groups - n * g / groups);
+    by_rows ? add(some, columns, false) : add(rows, some, false);
+  }
 }
 template void add_dots(float*, const float*, const float*, const float*, const Offsets&, const Update&,
                        elementary::Isa);

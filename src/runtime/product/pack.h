@@ -171,17 +171,31 @@ void pack_panel(T* to, int64_t height, const S* from, const Places& lines, const
   }
 }
 
-// A panel of lines that lie together: to[i + height * p] = from[i + depth[p]] for i < height.
+// Panels of one height: to[i + height * p] = from[lines[i] + depth[p]] for i < height, of lines that all lie together
+// or do so in runs of 16, 8 and 4; null where that is no part of the height.
 template <class T>
-using CopyPanel = void (*)(T* to, const T* from, const Places& depth);
+struct Copies {
+  void (*together)(T* to, const T* from, const Places& depth);
+  using Runs = void (*)(T* to, const T* from, const Places& lines, const Places& depth);
+  Runs in_runs[3];
+};
+inline bool in_runs_of(int64_t n, const Places& lines) {
+  for (int64_t i = 0; i < lines.count; i += n)
+    if (lines.run(i) < n) return false;
+  return true;
+}
 
-// A panel of at most `height` lines of an array of S, filled up with zeros. `copy` is for panels of this height.
+// A panel of at most `height` lines of an array of S, filled up with zeros.
 template <class T, class S>
 __attribute__((noinline)) void pack(T* to, const void* from, const Places& lines, const Places& depth, int64_t height,
-                                    CopyPanel<T> copy) {
+                                    const Copies<T>& copies) {
   const S* const elements = static_cast<const S*>(from);
-  if constexpr (std::is_same_v<S, T>)
-    if (lines.run(0) >= height) return copy(to, elements + lines[0], depth);
+  if constexpr (std::is_same_v<S, T>) {
+    if (lines.run(0) >= height) return copies.together(to, elements + lines[0], depth);
+    if (lines.count == height)
+      for (int64_t k = 0; k < 3; ++k)
+        if (copies.in_runs[k] && in_runs_of(16 >> k, lines)) return copies.in_runs[k](to, elements, lines, depth);
+  }
   if (lines.count < height) std::fill(to, to + height * depth.count, T(0));
   pack_panel(to, height, elements, lines, depth);
 }
@@ -204,7 +218,7 @@ void put(void* to, const Places& rows, const Places& columns, const T* from, int
 // is null.
 template <class T>
 struct Storage {
-  void (*pack)(T* to, const void* from, const Places& lines, const Places& depth, int64_t height, CopyPanel<T> copy);
+  void (*pack)(T* to, const void* from, const Places& lines, const Places& depth, int64_t height, const Copies<T>&);
   void (*put)(void* to, const Places& rows, const Places& columns, const T* from, int64_t ld);
 };
 template <class S, class T = Compute<S>>

@@ -115,13 +115,13 @@ constexpr DotTile dot_tile(int64_t vector_bytes) {
 
 // Those with lanes along a depth that lies together: sums[i row + j column + lane] += a[i][p] b[j][p] for the p of
 // that lane, to be added up by `add_lanes`. k is a multiple of `lanes`, and there are at least as many rows as columns.
-// Meanwhile the lines that come `ahead` of those at `next` are fetched into the second cache.
+// Meanwhile the lines at `next` are fetched into the second cache.
 constexpr int64_t most_dots = 5, lines_ahead = 3;
 template <class T>
 struct Dots {
   int64_t lanes;
   using Tile = void (*)(int64_t k, const T* const* a, const T* const* b, T* sums, int64_t row, int64_t column,
-                        const T* const* next, int64_t ahead);
+                        const T* const* next);
   Tile tile[most_dots][most_dots];
   void (*add_lanes)(int64_t n, const T* sums, T* to);
   void (*weigh)(int64_t k, const T* line, const T* weights, T* to);
@@ -139,7 +139,7 @@ struct Kernel {
   // X B = C in place of `columns` columns of C, those of x from k on, of which there are `rows` rows: of the upper
   // triangle B k + columns rows are packed, and the columns of X before are known.
   void (*solve)(int64_t k, T* x, int64_t ldx, const T* b);
-  CopyPanel<T> copy_rows, copy_columns;  // for panels of as many lines as a tile has
+  Copies<T> copy_rows, copy_columns;  // for panels of as many lines as a tile has
   Dots<T> dots;
 };
 struct Kernels {

@@ -29,7 +29,7 @@ struct Dots : test::Drawn<T> {
   // By this kernel, whatever is faster.
   static void add(T* c, const T* a, const T* b, std::span<const Axis> axes, Isa isa) {
     const product::Offsets at(axes);
-    ASSERT_EQ(at.row_depth.step, 1);
+    ASSERT_EQ(at.row_depth[1] - at.row_depth[0], 1);
     if (at.turned) std::swap(a, b);
     product::add_dots<T>(c, a, b, nullptr, at, {}, isa);
   }
@@ -85,6 +85,54 @@ TYPED_TEST(Dots, BatchesOfSeveralChunks) {
                         this->sum(a, (q * m + i) * k, b, (q * n + j) * k, k), this->tolerance)
                 << i << " " << j;
     }
+}
+
+// A depth that lies together in runs, in one operand or both, with ends within a vector and a block; weights of its
+// steps; rows that overlap, as windows do.
+TYPED_TEST(Dots, DepthsInRuns) {
+  const int64_t m = 11, n = 6;
+  for (const Isa isa : test::instruction_sets())
+    for (const int64_t run : {2, 16, 37, 801})
+      for (const int64_t runs : {2, 3, 9})
+        for (const bool weighted : {false, true}) {
+          const int64_t gap = run + 5, k = run * runs, line = 3;
+          const auto a = this->draw(m * line + gap * runs), b = this->draw(n * k), weights = this->draw(k);
+          typename TestFixture::Numbers c(size_t(m * n));
+          const Axis axes[] = {{m, 1, line, 0}, {n, m, 0, k}, {run, 0, 1, 1, 1}, {runs, 0, gap, run, run}};
+          const product::Offsets at(axes);
+          ASSERT_FALSE(at.turned);
+          product::add_dots<TypeParam>(c.data(), a.data(), b.data(), weighted ? weights.data() : nullptr, at, {}, isa);
+          for (int64_t i = 0; i < m; ++i)
+            for (int64_t j = 0; j < n; ++j) {
+              double sum = 0;
+              for (int64_t p = 0; p < k; ++p)
+                sum += double(a[size_t(i * line + p / run * gap + p % run)]) * double(b[size_t(j * k + p)]) *
+                       (weighted ? double(weights[size_t(p)]) : 1);
+              ASSERT_NEAR(c[size_t(i + m * j)], sum, this->tolerance) << run << " " << runs << " " << weighted;
+            }
+        }
+}
+
+// More lines of one side than a block has are cut into groups.
+TYPED_TEST(Dots, ManyLinesOfOneSide) {
+  const int64_t k = 801;
+  for (const Isa isa : test::instruction_sets())
+    for (const auto& [m, n] : {std::pair<int64_t, int64_t>{430, 3}, {3, 430}, {160, 40}})
+      for (const bool by_rows : {false, true}) {
+        const auto a = this->draw(m * k), b = this->draw(n * k), before = this->draw(m * n);
+        auto c = before;
+        const int64_t row = by_rows ? n : 1, column = by_rows ? 1 : m;
+        const Axis axes[] = {{m, row, k, 0}, {n, column, 0, k}, {k, 0, 1, 1}};
+        const product::Offsets at(axes);
+        const TypeParam *x = a.data(), *y = b.data();
+        if (at.turned) std::swap(x, y);
+        product::add_dots<TypeParam>(c.data(), x, y, nullptr, at, {Into::subtract, Elements::all}, isa);
+        for (int64_t i = 0; i < m; ++i)
+          for (int64_t j = 0; j < n; ++j) {
+            const auto e = size_t(i * row + j * column);
+            ASSERT_NEAR(c[e], double(before[e]) - this->sum(a, i * k, b, j * k, k), this->tolerance) << i << " " << j;
+          }
+      }
 }
 
 // A matrix with itself makes half of C: the same bits as with a copy. Some of its columns with others are no such
@@ -201,7 +249,16 @@ TYPED_TEST(Dots, AreForFewLinesAndALongDepth) {
   EXPECT_TRUE(chosen(30, 2, 1000));
   EXPECT_FALSE(chosen(20, 20, 50000, 2));
   EXPECT_FALSE(chosen(20, 20, 8));
+  EXPECT_TRUE(chosen(300, 20, 5000));
   EXPECT_FALSE(chosen(200, 200, 5000));
+
+  const auto chosen_in_runs = [](int64_t run, int64_t runs) {
+    const Axis axes[] = {{100, 1, 7, 0}, {20, 100, 0, run * runs}, {run, 0, 1, 1}, {runs, 0, 2 * run, run}};
+    const TypeParam a = 1, b = 1;
+    return product::dots_are_faster<TypeParam>(&a, &b, product::Offsets(axes), elementary::detected_isa());
+  };
+  EXPECT_TRUE(chosen_in_runs(512, 20));
+  EXPECT_FALSE(chosen_in_runs(4, 2560));
 
   const int64_t n = 20, k = 50000;
   const auto x = this->draw(n * k);

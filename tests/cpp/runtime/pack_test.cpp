@@ -23,12 +23,12 @@ TYPED_TEST_SUITE(Packing, Floats);
 
 TYPED_TEST(Packing, OfLinesInRunsOfAnyLength) {
   const auto from = this->draw(900);
-  const auto check = [&](int64_t height, CopyPanel<TypeParam> copy, int64_t lines, int64_t steps, int64_t longest) {
+  const auto check = [&](int64_t height, const Copies<TypeParam>& copies, int64_t lines, int64_t steps, int64_t longest) {
     const auto of_lines = this->draw_places(lines, longest), of_steps = this->draw_places(steps, longest / 3 + 1);
     const int64_t size = height * steps;
     std::vector<TypeParam> to(size_t(size + 1), TypeParam(7));
     pack<TypeParam, TypeParam>(to.data(), from.data(), {of_lines.data(), lines}, {of_steps.data(), steps}, height,
-                               copy);
+                               copies);
     ASSERT_EQ(to.back(), 7);
     for (int64_t i = 0; i < height; ++i)
       for (int64_t p = 0; p < steps; ++p)
@@ -38,11 +38,11 @@ TYPED_TEST(Packing, OfLinesInRunsOfAnyLength) {
   };
   for (const auto isa : test::instruction_sets()) {
     const auto kernel = elementary::of_type<TypeParam>(kernels_of(isa));
-    for (const auto& [height, copy] :
+    for (const auto& [height, copies] :
          {std::pair(kernel.rows, kernel.copy_rows), std::pair(kernel.columns, kernel.copy_columns)})
       for (const int64_t longest : {1, 3, 7, 20, 70, 200})
         for (const int64_t lines : {height, height - 1, height / 2, int64_t(1)})
-          for (const int64_t steps : {1, 5, 40}) check(height, copy, lines, steps, longest);
+          for (const int64_t steps : {1, 5, 40}) check(height, copies, lines, steps, longest);
   }
 }
 
