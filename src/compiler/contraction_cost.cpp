@@ -50,7 +50,8 @@ double cost_packed(const ProductShape& s, const Tile& tile) {
   else if (s.depth_of_a_together)
     a = pack_across;
   if (s.b_together) {
-    const bool streamed = s.rows <= product::few_tiles * tile.rows && s.depth_of_b_together >= product::least_run;
+    const bool streamed =
+        s.rows <= product::tiles_of_streams(s.element_bytes) * tile.rows && s.depth_of_b_together >= product::least_run;
     const bool as_it_lies =
         one_step && s.depth_of_b_together == 1 && s.columns >= tile.columns && in_place(s.columns, s.rows, tile.rows);
     b = streamed || as_it_lies ? 0 : pack_together;

@@ -225,16 +225,18 @@ class Blocks {
     };
     const int64_t rows = panels(m_.count, kernel_.rows), columns = panels(n_.count, kernel_.columns);
     a_in_place_ = in_place(columns, bytes(m_, a_depth_), of_copy(n_, b_depth_));
-    if (rows <= tiles_of_streams(n_)) streams_b_ = find_runs();
+    if (rows <= most_tiles(n_)) streams_b_ = find_runs();
     if (!streams_b_ && in_place(rows, bytes(n_, b_depth_), of_copy(m_, a_depth_)))
       b_step_ = spacing(b_depth_, b_depth_.count);
     a_is_large_ = m_.count * a_depth_.count * int64_t(sizeof(T)) > in_caches;
     b_is_large_ = b_step_ >= 0 && n_.count * b_depth_.count * int64_t(sizeof(T)) > in_caches;
   }
   // For how many tiles at most columns of B are read along their depth.
-  static int64_t tiles_of_streams(const Places& lines) {
+  static int64_t most_tiles(const Places& lines) {
     constexpr int64_t same_places = 4096;  // bytes: lines at such a distance drive each other out of the first cache
-    return lines.count > 1 && (lines[1] - lines[0]) * int64_t(sizeof(T)) % same_places == 0 ? few_tiles / 2 : few_tiles;
+    return lines.count > 1 && (lines[1] - lines[0]) * int64_t(sizeof(T)) % same_places == 0
+               ? few_tiles / 2
+               : tiles_of_streams(sizeof(T));
   }
   // Whether the depth lies together in B, in long runs.
   bool find_runs() {

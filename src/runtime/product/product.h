@@ -45,8 +45,9 @@ constexpr bool in_place(int64_t tiles, int64_t bytes, int64_t packed_of_other) {
   return tiles <= few_tiles || bytes <= in_second_cache ||
          (tiles <= some_tiles && packed_of_other <= beside && bytes <= in_third_cache);
 }
-// Columns of B whose depth lies together, in runs of so many elements, are read along it if few tiles use them.
+// Columns of B whose depth lies together, in runs of so many elements, are read along it if no more tiles use them.
 constexpr int64_t least_run = 64;
+constexpr int64_t tiles_of_streams(int64_t element_bytes) { return element_bytes == 4 ? 8 : 32; }
 
 // The lanes of a tile are along the side of C whose lines follow each other there, unless these are a few and the
 // others, in the operand that has them, lie together: then that is read along memory, the more so where it is large.
