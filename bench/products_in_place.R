@@ -1,5 +1,5 @@
 # Products whose operands are read where they lie: few rows with a large matrix, large matrices with some columns, batches
-# of small ones. GFlop/s of the fastest run, compiled on one thread.
+# of small ones, X'Y of tall matrices. GFlop/s of the fastest run, compiled on one thread.
 #
 #   Rscript bench/products_in_place.R
 suppressPackageStartupMessages(library(anvil))
@@ -7,6 +7,7 @@ source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(), val
 anvil_threads(1L)
 set.seed(1)
 product <- jit(function(a, b) a %*% b)
+of_tall <- jit(function(x, y) crossprod(x, y))
 of_batch <- jit(function(a, b) nv_einsum("mkb,knb->mnb", a, b))
 speed <- function(f, a, b, operations, dtype) {
   a <- nv_tensor(array(rnorm(prod(a)), a), dtype)
@@ -24,4 +25,7 @@ for (dtype in c("f32", "f64")) {
   depths <- c(16, 32, 64, 128)
   line("depth", depths)
   line("16 of 128 rows, 128 columns", sapply(depths, function(k) speed(of_batch, c(128, k, 16), c(k, 128, 16), 16 * 2 * 128 * 128 * k, dtype)))
+  rows <- c(500, 2000, 5000)
+  line("rows", rows)
+  for (columns in c(4, 10, 50)) line(sprintf("X'Y, 150 and %d columns", columns), sapply(rows, function(n) speed(of_tall, c(n, 150), c(n, columns), 300 * n * columns, dtype)))
 }

@@ -1,6 +1,6 @@
 // A block of the depth, of all lines, stays in the caches while all tiles pass over it; where one side has too many
 // lines for that, it is cut into groups. Sums are kept as vectors, and added up across lanes at the end of a chunk of
-// the depth. Threads share the chunks, which follow from the shape alone and are added up in their order.
+// the depth. Threads share the groups and the chunks, which follow from the shape alone and are added up in their order.
 #include "runtime/product/dots.h"
 
 #include <algorithm>
@@ -20,6 +20,8 @@ constexpr double nanoseconds_of_byte = 0.004;  // of the numbers of a product
 constexpr double nanoseconds_of_chunk = 40e3;  // at least
 constexpr double nanoseconds_of_sum = 60;      // of a chunk, for each sum that it adds up across lanes
 constexpr int64_t most_chunks = 64;
+constexpr double nanoseconds_of_group = 20e3;  // at least, where threads share lines
+constexpr int64_t groups_of_thread = 2;
 
 // In products of tiles over packed blocks: an element of a line for a tile, also where a product takes two
 // instructions and more to spread an element of B; a lane of a sum, kept and added up; one that is loaded and stored
@@ -61,18 +63,31 @@ bool one_matrix(const Offsets& at) {
   return true;
 }
 
+double nanoseconds_of(const Offsets& at, size_t bytes) {
+  return nanoseconds_of_byte * double(bytes) * double(at.rows.count) * double(at.columns.count) *
+         double(at.row_depth.count);
+}
+
+// Into how many chunks the depth is cut.
+int64_t chunks_of(const Offsets& at, int64_t blocks, size_t bytes) {
+  const double sums = double(at.rows.count) * double(at.columns.count);
+  const double least = std::max(nanoseconds_of_chunk, nanoseconds_of_sum * sums);
+  const double wish = std::min(nanoseconds_of(at, bytes) / least, double(most_chunks) / double(at.of_c.count));
+  return std::clamp<int64_t>(int64_t(wish), 1, blocks);
+}
+
 // Lines of a side of C, where they are in the operand that has them, and in C.
 struct Lines {
   Places at, in_c;
   Lines from(int64_t first, int64_t n) const { return {at.from(first, n), in_c.from(first, n)}; }
 };
 
-// C = A B for each of a batch.
+// C = A B for each of a batch, or for some of its rows or columns, task by task.
 template <class T>
 class DotProducts {
  public:
   DotProducts(const T* a, const T* b, const T* weights, const Offsets& at, const Lines& rows, const Lines& columns,
-              int64_t run, bool one_matrix, const Update& update, const Dots<T>& dots)
+              bool one_matrix, const Update& update, const Dots<T>& dots)
       : a_(a),
         b_(b),
         weights_(weights),
@@ -84,44 +99,34 @@ class DotProducts {
         m_(rows.at.count),
         n_(columns.at.count),
         k_(at.row_depth.count),
-        run_(run),
+        run_(run_of(at)),
         cuts_(m_, n_, dot_tile(dots.lanes * int64_t(sizeof(T)))),
-        blocks_of_run_(pieces(run, block)),
-        blocks_(k_ / run * blocks_of_run_),
-        one_matrix_(one_matrix) {
-    const double least = std::max(nanoseconds_of_chunk, nanoseconds_of_sum * double(elements()));
-    const double wish = std::min(nanoseconds() / least, double(most_chunks) / double(at.of_c.count));
-    chunks_ = std::clamp<int64_t>(int64_t(wish), 1, blocks_);
-  }
+        blocks_of_run_(pieces(run_, block)),
+        blocks_(k_ / run_ * blocks_of_run_),
+        chunks_(chunks_of(at, blocks_, sizeof(T))),
+        one_matrix_(one_matrix) {}
 
-  void add_to(T* c) const {
-    const int64_t batch = at_.of_c.count;
-    const runtime::Block memory_of_sums(chunks_ == 1 ? 0 : size_t(batch * chunks_ * elements()) * sizeof(T));
-    T* const sums = reinterpret_cast<T*>(memory_of_sums.data());
-    runtime::share(batch * chunks_, nanoseconds() * double(batch), [&](runtime::Tasks& tasks, int thread) {
-      const runtime::Block own = memory();
-      for (int64_t t; (t = tasks.take(thread)) >= 0;) {
-        T* const of_lanes = vectors(t / chunks_, t % chunks_, own);
-        T* const to = chunks_ == 1 ? of_lanes : sums + t * elements();
-        dots_.add_lanes(elements(), of_lanes, to);
-        if (chunks_ == 1) put(c, t, to);
-      }
-    });
+  int64_t tasks() const { return at_.of_c.count * chunks_; }
+  int64_t sums() const { return chunks_ == 1 ? 0 : tasks() * elements(); }  // that are kept between the two steps
+  size_t bytes() const {                                                    // that each task uses
+    return size_t((elements() + m_ + n_) * dots_.lanes) * sizeof(T) + 2 * size_t(m_ + n_ + lines_ahead) * sizeof(T*) +
+           (weights_ ? size_t((most_dots + 1) * block + dots_.lanes) * sizeof(T) : 0);
+  }
+  void run(int64_t task, T* c, T* sums, const runtime::Block& memory) const {
+    T* const of_lanes = vectors(task / chunks_, task % chunks_, memory);
+    T* const to = chunks_ == 1 ? of_lanes : sums + task * elements();
+    dots_.add_lanes(elements(), of_lanes, to);
+    if (chunks_ == 1) put(c, task, to);
+  }
+  void add_chunks(T* c, T* sums) const {
     if (chunks_ > 1)
-      for (int64_t k = 0; k < batch; ++k) put(c, k, sums + k * chunks_ * elements());
+      for (int64_t k = 0; k < at_.of_c.count; ++k) put(c, k, sums + k * chunks_ * elements());
   }
 
  private:
   static constexpr int64_t block = bytes_of_line / int64_t(sizeof(T));
 
-  double nanoseconds() const { return nanoseconds_of_byte * double(sizeof(T)) * double(m_) * double(n_) * double(k_); }
   int64_t elements() const { return m_ * n_; }
-
-  runtime::Block memory() const {
-    return runtime::Block(size_t((elements() + m_ + n_) * dots_.lanes) * sizeof(T) +
-                          2 * size_t(m_ + n_ + lines_ahead) * sizeof(T*) +
-                          (weights_ ? size_t((most_dots + 1) * block + dots_.lanes) * sizeof(T) : 0));
-  }
 
   // Sums over one chunk of the depth, as vectors: of C column by column.
   T* vectors(int64_t batch, int64_t chunk, const runtime::Block& memory) const {
@@ -227,9 +232,8 @@ class DotProducts {
   Dots<T> dots_;
   int64_t m_, n_, k_, run_;
   Cuts cuts_;
-  int64_t blocks_of_run_, blocks_;  // of the depth
+  int64_t blocks_of_run_, blocks_, chunks_;  // of the depth
   bool one_matrix_;
-  int64_t chunks_;
 };
 
 }  // namespace
@@ -265,25 +269,53 @@ bool dots_are_faster(const T* a, const T* b, const Offsets& at, elementary::Isa 
 template bool dots_are_faster(const float*, const float*, const Offsets&, elementary::Isa);
 template bool dots_are_faster(const double*, const double*, const Offsets&, elementary::Isa);
 
+// Into how many groups n lines of one side are cut: for the caches, and for threads, where `all` has no other parts.
+template <class T>
+int64_t groups_of(int64_t n, int64_t others, const DotProducts<T>& all, const Offsets& at, int64_t lanes) {
+  constexpr auto bytes = int64_t(sizeof(T));
+  const int64_t most = lines_of_block(run_of(at) * bytes), sums = bytes_of_sums / (lanes * bytes * others);
+  const int64_t for_caches = pieces(n, std::clamp<int64_t>(sums, 1, std::max(most - others, most / 2)));
+  if (runtime::threads() == 1) return for_caches;
+  const double nanoseconds = nanoseconds_of(at, sizeof(T)) * double(at.of_c.count);
+  const double parts = std::min(double(groups_of_thread * runtime::threads()), nanoseconds / nanoseconds_of_group);
+  return std::clamp<int64_t>(int64_t(parts) / all.tasks(), for_caches, std::max(for_caches, n));
+}
+
 template <class T>
 void add_dots(T* c, const T* a, const T* b, const T* weights, const Offsets& at, const Update& update,
               elementary::Isa isa) {
-  const Dots<T>& dots = elementary::of_type<T>(kernels_of(isa)).dots;
+  const Dots<T> dots = elementary::of_type<T>(kernels_of(isa)).dots;
   const Lines rows{at.rows, at.c_rows}, columns{at.columns, at.c_columns};
-  const int64_t run = run_of(at), most = lines_of_block(run * int64_t(sizeof(T)));
-  const auto add = [&](const Lines& some_rows, const Lines& some_columns, bool square) {
-    DotProducts<T>(a, b, weights, at, some_rows, some_columns, run, square, update, dots).add_to(c);
+  const auto part = [&](const Lines& some_rows, const Lines& some_columns, bool square) {
+    return DotProducts<T>(a, b, weights, at, some_rows, some_columns, square, update, dots);
   };
-  const bool square = a == b && one_matrix(at);
-  if (square || update.of != Elements::all) return add(rows, columns, square);
-  const bool by_rows = rows.at.count >= columns.at.count;
-  const Lines &cut = by_rows ? rows : columns, &others = by_rows ? columns : rows;
-  const int64_t sums = bytes_of_sums / (dots.lanes * int64_t(sizeof(T)) * others.at.count), n = cut.at.count,
-                groups = pieces(n, std::clamp<int64_t>(sums, 1, std::max(most - others.at.count, most / 2)));
-  for (int64_t g = 0; g < groups; ++g) {
-    const Lines some = cut.from(n * g / groups, n * (g + 1) / groups - n * g / groups);
-    by_rows ? add(some, columns, false) : add(rows, some, false);
+  const bool square = a == b && one_matrix(at), by_rows = rows.at.count >= columns.at.count;
+  std::vector<DotProducts<T>> groups = {part(rows, columns, square)};
+  if (!square && update.of == Elements::all) {
+    const Lines &cut = by_rows ? rows : columns, &others = by_rows ? columns : rows;
+    const int64_t n = cut.at.count, count = groups_of(n, others.at.count, groups[0], at, dots.lanes);
+    groups.clear();
+    for (int64_t g = 0; g < count; ++g) {
+      const Lines some = cut.from(n * g / count, n * (g + 1) / count - n * g / count);
+      groups.push_back(by_rows ? part(some, columns, false) : part(rows, some, false));
+    }
   }
+  const int64_t tasks = groups[0].tasks(), count = int64_t(groups.size());
+  std::vector<int64_t> first(1, 0);  // of the sums of each group
+  size_t bytes = 0;
+  for (const auto& group : groups) {
+    first.push_back(first.back() + group.sums());
+    bytes = std::max(bytes, group.bytes());
+  }
+  const runtime::Block memory_of_sums(size_t(first.back()) * sizeof(T));
+  T* const sums = reinterpret_cast<T*>(memory_of_sums.data());
+  runtime::share(tasks * count, nanoseconds_of(at, sizeof(T)) * double(at.of_c.count),
+                 [&](runtime::Tasks& all, int thread) {
+                   const runtime::Block own(bytes);
+                   for (int64_t t; (t = all.take(thread)) >= 0;)
+                     groups[size_t(t / tasks)].run(t % tasks, c, sums + first[size_t(t / tasks)], own);
+                 });
+  for (size_t g = 0; g < groups.size(); ++g) groups[g].add_chunks(c, sums + first[g]);
 }
 template void add_dots(float*, const float*, const float*, const float*, const Offsets&, const Update&,
                        elementary::Isa);
