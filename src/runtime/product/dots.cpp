@@ -24,12 +24,13 @@ constexpr double nanoseconds_of_group = 20e3;  // at least, where threads share 
 constexpr int64_t groups_of_thread = 2;
 
 // In products of tiles over packed blocks: an element of a line for a tile, also where a product takes two
-// instructions and more to spread an element of B; a lane of a sum, kept and added up; one that is loaded and stored
-// for a block more than the depth would need; one of a block of a line in groups, which is fetched later; a lane's
-// share of an element that is packed, and of the end of a line.
-constexpr double read_for_tile = 1.8, read_without_fma = 0.75, keep_lane = 15, load_lane = 10, lane_in_groups = 300,
-                 pack_lane = 1.6;
+// instructions and more to spread an element of B; a lane of a sum, kept and added up, also where the first cache does
+// not hold all sums; one that is loaded and stored for a block more than the depth would need; one of a block of a line
+// in groups, which is fetched later; a lane's share of an element that is packed, and of the end of a line.
+constexpr double read_for_tile = 1.8, read_without_fma = 0.75, keep_lane = 15, keep_far_lane = 26, load_lane = 10,
+                 lane_in_groups = 300, pack_lane = 1.6;
 constexpr int64_t narrow_tile = 4;  // of packed blocks
+constexpr double bytes_of_near_sums = 32 << 10;
 double read_element([[maybe_unused]] int64_t vector_bytes) {
 #if defined(__x86_64__)
   if (vector_bytes == 16) return read_without_fma;
@@ -246,12 +247,13 @@ double cost_of_dots(const DotShape& s) {
   const double runs = double(s.depth / s.run), lanes_of_c = double(lanes * s.rows * s.columns);
   const double blocks = runs * double(pieces(s.run, block)), more_blocks = blocks - double(pieces(s.depth, block)),
                ends = s.run < s.depth && s.run % lanes != 0 ? runs : 0;
+  const double keep = lanes_of_c * double(s.element_bytes) > bytes_of_near_sums ? keep_far_lane : keep_lane;
   const Cuts cuts(s.rows, s.columns, dot_tile(s.vector_bytes));
   const double rows = double(s.rows), columns = double(s.columns), depth = double(s.depth);
   const double made = s.symmetric ? 0.5 + 0.5 / double(cuts.rows.count) : 1;
   return read_element(s.vector_bytes) * made * depth *
              (rows * double(cuts.columns.count) + columns * double(cuts.rows.count)) +
-         (keep_lane + load_lane * (more_blocks + ends)) * lanes_of_c +
+         (keep + load_lane * (more_blocks + ends)) * lanes_of_c +
          double(lanes * lines) * (pack_lane * ends * double(lanes) + (lines > most ? lane_in_groups * blocks : 0));
 }
 
