@@ -38,10 +38,12 @@ double read_element([[maybe_unused]] int64_t vector_bytes) {
   return read_for_tile;
 }
 
+constexpr int64_t pieces(int64_t n, int64_t size) { return (n + size - 1) / size; }
+
 // n lines in as few tiles of at most `most` as there can be, none much smaller than others.
 struct Cut {
   int64_t n, count;
-  Cut(int64_t lines, int64_t most) : n(lines), count((lines + most - 1) / most) {}
+  Cut(int64_t lines, int64_t most) : n(lines), count(pieces(lines, most)) {}
   int64_t operator[](int64_t tile) const { return n * tile / count; }
 };
 struct Cuts {
@@ -50,7 +52,6 @@ struct Cuts {
       : rows(m, m >= n ? tile.rows : tile.columns), columns(n, m >= n ? tile.columns : tile.rows) {}
 };
 
-constexpr int64_t pieces(int64_t n, int64_t size) { return (n + size - 1) / size; }
 // How many lines a block has at most.
 constexpr int64_t lines_of_block(int64_t run_bytes) { return bytes_of_lines / std::min(run_bytes, bytes_of_line); }
 
@@ -262,7 +263,7 @@ bool dots_are_faster(const T* a, const T* b, const Offsets& at, elementary::Isa 
   const int64_t run = run_of(at);
   if (run == 1) return false;
   const int64_t lanes = elementary::of_type<T>(kernels_of(isa)).dots.lanes, m = at.rows.count, n = at.columns.count;
-  const auto whole = [](int64_t lines, int64_t size) { return double((lines + size - 1) / size * size); };
+  const auto whole = [](int64_t lines, int64_t size) { return double(pieces(lines, size) * size); };
   const double packed =
       double(at.row_depth.count) * (whole(m, lanes) * whole(n, narrow_tile) + pack_lane * double(lanes) * double(m));
   return cost_of_dots(
@@ -271,37 +272,41 @@ bool dots_are_faster(const T* a, const T* b, const Offsets& at, elementary::Isa 
 template bool dots_are_faster(const float*, const float*, const Offsets&, elementary::Isa);
 template bool dots_are_faster(const double*, const double*, const Offsets&, elementary::Isa);
 
-// Into how many groups n lines of one side are cut: for the caches, and for threads, where `all` has no other parts.
+// C, its larger side cut into groups of lines: for the caches, and for threads where there are no other parts.
 template <class T>
-int64_t groups_of(int64_t n, int64_t others, const DotProducts<T>& all, const Offsets& at, int64_t lanes) {
+std::vector<DotProducts<T>> in_groups(const T* a, const T* b, const T* weights, const Offsets& at, const Update& update,
+                                      const Dots<T>& dots, double nanoseconds) {
+  const Lines rows{at.rows, at.c_rows}, columns{at.columns, at.c_columns};
+  const auto part = [&](const Lines& some_rows, const Lines& some_columns, bool symmetric) {
+    return DotProducts<T>(a, b, weights, at, some_rows, some_columns, symmetric, update, dots);
+  };
+  const bool symmetric = a == b && one_matrix(at), by_rows = rows.at.count >= columns.at.count;
+  const DotProducts<T> all = part(rows, columns, symmetric);
+  if (symmetric || update.of != Elements::all) return {all};
+
   constexpr auto bytes = int64_t(sizeof(T));
-  const int64_t most = lines_of_block(run_of(at) * bytes), sums = bytes_of_sums / (lanes * bytes * others);
-  const int64_t for_caches = pieces(n, std::clamp<int64_t>(sums, 1, std::max(most - others, most / 2)));
-  if (runtime::threads() == 1) return for_caches;
-  const double nanoseconds = nanoseconds_of(at, sizeof(T)) * double(at.of_c.count);
-  const double parts = std::min(double(groups_of_thread * runtime::threads()), nanoseconds / nanoseconds_of_group);
-  return std::clamp<int64_t>(int64_t(parts) / all.tasks(), for_caches, std::max(for_caches, n));
+  const Lines& cut = by_rows ? rows : columns;
+  const int64_t n = cut.at.count, others = by_rows ? columns.at.count : rows.at.count,
+                most = lines_of_block(run_of(at) * bytes), by_sums = bytes_of_sums / (dots.lanes * bytes * others);
+  int64_t count = pieces(n, std::clamp<int64_t>(by_sums, 1, std::max(most - others, most / 2)));
+  if (const int threads = runtime::threads(); threads > 1) {
+    const double wish = std::min(double(groups_of_thread * threads), nanoseconds / nanoseconds_of_group);
+    count = std::clamp<int64_t>(int64_t(wish) / all.tasks(), count, n);
+  }
+  std::vector<DotProducts<T>> groups;
+  for (int64_t g = 0; g < count; ++g) {
+    const Lines some = cut.from(n * g / count, n * (g + 1) / count - n * g / count);
+    groups.push_back(by_rows ? part(some, columns, false) : part(rows, some, false));
+  }
+  return groups;
 }
 
 template <class T>
 void add_dots(T* c, const T* a, const T* b, const T* weights, const Offsets& at, const Update& update,
               elementary::Isa isa) {
-  const Dots<T> dots = elementary::of_type<T>(kernels_of(isa)).dots;
-  const Lines rows{at.rows, at.c_rows}, columns{at.columns, at.c_columns};
-  const auto part = [&](const Lines& some_rows, const Lines& some_columns, bool square) {
-    return DotProducts<T>(a, b, weights, at, some_rows, some_columns, square, update, dots);
-  };
-  const bool square = a == b && one_matrix(at), by_rows = rows.at.count >= columns.at.count;
-  std::vector<DotProducts<T>> groups = {part(rows, columns, square)};
-  if (!square && update.of == Elements::all) {
-    const Lines &cut = by_rows ? rows : columns, &others = by_rows ? columns : rows;
-    const int64_t n = cut.at.count, count = groups_of(n, others.at.count, groups[0], at, dots.lanes);
-    groups.clear();
-    for (int64_t g = 0; g < count; ++g) {
-      const Lines some = cut.from(n * g / count, n * (g + 1) / count - n * g / count);
-      groups.push_back(by_rows ? part(some, columns, false) : part(rows, some, false));
-    }
-  }
+  const double nanoseconds = nanoseconds_of(at, sizeof(T)) * double(at.of_c.count);
+  const auto groups =
+      in_groups<T>(a, b, weights, at, update, elementary::of_type<T>(kernels_of(isa)).dots, nanoseconds);
   const int64_t tasks = groups[0].tasks(), count = int64_t(groups.size());
   std::vector<int64_t> first(1, 0);  // of the sums of each group
   size_t bytes = 0;
@@ -311,12 +316,11 @@ void add_dots(T* c, const T* a, const T* b, const T* weights, const Offsets& at,
   }
   const runtime::Block memory_of_sums(size_t(first.back()) * sizeof(T));
   T* const sums = reinterpret_cast<T*>(memory_of_sums.data());
-  runtime::share(tasks * count, nanoseconds_of(at, sizeof(T)) * double(at.of_c.count),
-                 [&](runtime::Tasks& all, int thread) {
-                   const runtime::Block own(bytes);
-                   for (int64_t t; (t = all.take(thread)) >= 0;)
-                     groups[size_t(t / tasks)].run(t % tasks, c, sums + first[size_t(t / tasks)], own);
-                 });
+  runtime::share(tasks * count, nanoseconds, [&](runtime::Tasks& all, int thread) {
+    const runtime::Block own(bytes);
+    for (int64_t t; (t = all.take(thread)) >= 0;)
+      groups[size_t(t / tasks)].run(t % tasks, c, sums + first[size_t(t / tasks)], own);
+  });
   for (size_t g = 0; g < groups.size(); ++g) groups[g].add_chunks(c, sums + first[g]);
 }
 template void add_dots(float*, const float*, const float*, const float*, const Offsets&, const Update&,

@@ -350,7 +350,7 @@ void contract_stored(void* c, const void* a, const void* b, const T* weights, co
 void contract(DType stored, void* c, const void* a, const void* b, const void* weights, std::span<const Axis> axes,
               elementary::Isa isa) {
   const Offsets at(axes);
-  if (at.rows.count == 0 || at.columns.count == 0) return;
+  if (at.rows.count == 0 || at.columns.count == 0 || at.of_c.count == 0) return;
   if (at.turned) std::swap(a, b);
   visit_real(stored, [&]<class S>() {
     if (at.row_depth.count == 0)

@@ -4,7 +4,7 @@
 // Anatomy of high-performance matrix multiplication, 2008). What the kernel can read as well where it is stays there, if
 // copies would be used a few times only or caches hold it: rows of A that lie together, columns of B that do or whose
 // depth does. Threads share the tiles of C; the order of each sum is fixed, so that the numbers are the same for any
-// number of them. Few lines with few others over a long depth that lies together are multiplied where they are (dots.h).
+// number of them. Few lines with others over a long depth that lies together are multiplied where they are (dots.h).
 // Small floats become floats as they are packed; sums of theirs are complete before they are rounded. Weights come in
 // when an operand, whichever, is packed, or into a copy of a block of its lines.
 #pragma once

@@ -215,6 +215,20 @@ TYPED_TEST(Dots, WhatIsNotFinite) {
     }
 }
 
+// Of an empty batch nothing is made, on any number of threads.
+TYPED_TEST(Dots, EmptyBatches) {
+  const int64_t n = 20, k = 5000;
+  const auto x = this->draw(n * k);
+  TypeParam c = 7;
+  const Axis axes[] = {{n, 1, k, 0}, {n, n, 0, k}, {k, 0, 1, 1}, {0, n * n, n * k, n * k}};
+  for (const int threads : {1, 2}) {
+    set_threads(threads);
+    product::contract<TypeParam>(&c, x.data(), x.data() + k, axes);
+    set_threads(0);
+    EXPECT_EQ(c, 7);
+  }
+}
+
 TYPED_TEST(Dots, TheSameBitsForAnyNumberOfThreads) {
   const int64_t n = 12, k = 70001, batch = 3;
   const auto x = this->draw(batch * n * k), y = this->draw(batch * n * k);
@@ -222,10 +236,12 @@ TYPED_TEST(Dots, TheSameBitsForAnyNumberOfThreads) {
   const auto results = [&](int threads) {
     set_threads(threads);
     share_everything(true);
-    typename TestFixture::Numbers c(size_t(3 * batch * n * n));
+    typename TestFixture::Numbers c(size_t(3 * batch * n * n + n * n * batch));
     this->add(c.data(), x.data(), y.data(), axes, elementary::detected_isa());
     this->add(c.data() + batch * n * n, x.data(), x.data(), axes, elementary::detected_isa());
     this->add(c.data() + 2 * batch * n * n, x.data(), y.data(), std::span(axes, 3), elementary::detected_isa());
+    const Axis many[] = {{batch * n, 1, k, 0}, {n, batch * n, 0, k}, {k, 0, 1, 1}};
+    this->add(c.data() + 3 * batch * n * n, x.data(), y.data(), many, elementary::detected_isa());
     share_everything(false);
     set_threads(0);
     return c;
