@@ -110,12 +110,6 @@ struct Offsets {
         of_weights(tables.add(r.batch, &Axis::weights)) {}
 };
 
-// What is put into C comes from memory while it is computed.
-template <class T>
-void fetch(const T* c, const Places& columns) {
-  for (int64_t j = 0; j < columns.count; ++j) __builtin_prefetch(c + columns[j], 1);
-}
-
 // n elements that lie together, as C is to take them.
 template <int64_t n, class T>
 void put_in(T* to, const T* from, Into into) {

@@ -277,12 +277,11 @@ class Blocks {
       return kernel(c + c_rows_[i] + c_columns_[j], column.in_c, into);
     const Places rows = c_rows_.from(i, row.count), columns = c_columns_.from(j, column.count);
     alignas(64) T edge[most_rows * most_columns];
-    const auto each_run = [&](auto&& f) {
-      for (int64_t r = 0, n = 0; r < rows.count; r += n) f(r, n = rows.run(r));
-    };
-    each_run([&](int64_t r, int64_t) { fetch(c + rows[r], columns); });
     kernel(edge, row.taken, Into::set);
-    each_run([&](int64_t r, int64_t n) { put_in(n, c + rows[r], columns, edge + r, row.taken, into); });
+    for (int64_t r = 0, n = 0; r < rows.count; r += n) {
+      n = rows.run(r);
+      put_in(n, c + rows[r], columns, edge + r, row.taken, into);
+    }
   }
 
   // Columns of B where they lie, as far as their depth lies together.

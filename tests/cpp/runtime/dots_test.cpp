@@ -236,7 +236,7 @@ TYPED_TEST(Dots, TheSameBitsForAnyNumberOfThreads) {
   const auto results = [&](int threads) {
     set_threads(threads);
     share_everything(true);
-    typename TestFixture::Numbers c(size_t(3 * batch * n * n + n * n * batch));
+    typename TestFixture::Numbers c(size_t(4 * batch * n * n));
     this->add(c.data(), x.data(), y.data(), axes, elementary::detected_isa());
     this->add(c.data() + batch * n * n, x.data(), x.data(), axes, elementary::detected_isa());
     this->add(c.data() + 2 * batch * n * n, x.data(), y.data(), std::span(axes, 3), elementary::detected_isa());

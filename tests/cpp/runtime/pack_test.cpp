@@ -23,7 +23,8 @@ TYPED_TEST_SUITE(Packing, Floats);
 
 TYPED_TEST(Packing, OfLinesInRunsOfAnyLength) {
   const auto from = this->draw(900);
-  const auto check = [&](int64_t height, const Copies<TypeParam>& copies, int64_t lines, int64_t steps, int64_t longest) {
+  const auto check = [&](int64_t height, const Copies<TypeParam>& copies, int64_t lines, int64_t steps,
+                         int64_t longest) {
     const auto of_lines = this->draw_places(lines, longest), of_steps = this->draw_places(steps, longest / 3 + 1);
     const int64_t size = height * steps;
     std::vector<TypeParam> to(size_t(size + 1), TypeParam(7));
