@@ -42,7 +42,8 @@
 #' @param cache_size How many compiled programs to keep; the least recently used one
 #'   is dropped.
 #' @param donate Names of arguments whose data are given away: after the call, these
-#'   tensors cannot be used any more, and their memory is free for others. After an error they are as before.
+#'   tensors cannot be used any more, and the next call puts its results where they were: a loop of steps needs the memory of
+#'   two states. What else knows the data, an array that [as_array()] gave, say, keeps them. After an error all are as before.
 #' @param device The device, `"cpu"`.
 #' @param args A list of tensors, types and other arguments, see [trace_fn()].
 #' @param convert Whether R vectors, arrays and time series become tensors by themselves. Doubles stay `f64`

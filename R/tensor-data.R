@@ -9,6 +9,9 @@
 #' `as.integer()`, `as.logical()` and `as.vector()` give plain vectors, converted as R converts its own, and
 #' `as.data.frame()` a data frame of the columns.
 #'
+#' The array of a large result of `f64` or `i32` is the vector that the program wrote, not a copy; R copies it when somebody
+#' changes it.
+#'
 #' @param x A tensor; for `as_array()` also a sparse one ([nv_sparse()]), of which it gives all elements.
 #' @param row_major Whether the bytes are ordered with the last dimension fastest.
 #' @return An R array or vector.

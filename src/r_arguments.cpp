@@ -8,17 +8,6 @@
 namespace anvil::r {
 namespace {
 
-template <class F>
-void each_attribute(SEXP x, F&& f) {
-#if R_VERSION >= R_Version(4, 5, 0)
-  if (!ANY_ATTRIB(x)) return;
-  Shield<SEXP> all(call_r("attributes", {x}));
-  for (R_xlen_t i = 0; i < XLENGTH(all); ++i) f(VECTOR_ELT(all, i));
-#else
-  for (SEXP rest = ATTRIB(x); rest != R_NilValue; rest = CDR(rest)) f(CAR(rest));
-#endif
-}
-
 // A program is compiled for the content of a static value. What can change under its name
 // cannot be known by it.
 void check_static(SEXP x, const std::string& argument, int depth) {

@@ -35,7 +35,7 @@ struct Names {       // objects that live as long as the package
   SEXP a_graph, a_descriptor, a_box, a_node, a_cache, a_call, an_executable;  // kinds of external pointers
   SEXP data, type, handle;                                                    // attributes of tensors
   SEXP pattern;                                                               // and of sparse ones
-  SEXP debug;                                                                 // tag of those that debug mode made
+  SEXP debug, alone;                                                          // of the pointers of tensors
   SEXP default_dtypes, check_nan, check_index, unrolled_calls, observe, generic, operand, function, function_keyword,
       reference;
   SEXP place, file;             // attributes of calls in R code
@@ -78,16 +78,26 @@ TensorType type_of(SEXP tag);                                         // Error("
 SEXP tag_of(const TensorType&);                                       // may jump
 SEXP wrap_tensor(SEXP data, SEXP tag, SEXP cls, bool debug = false);  // may jump
 SEXP allocate_data(const TensorType&);  // an R vector for its elements; in a guarded body; may throw
-SEXP allocate_list_of_data(const std::vector<TensorType>&);  // the same for several
-void* writable(SEXP data);                                   // the elements of such a vector
-SEXP tensor_tag(SEXP tensor);   // of a tensor or debug box; Error("argument") when it is not valid
-SEXP tensor_data(SEXP tensor);  // checked against its type; Error("donated") when the data are gone
+// The same for several, in a list with room for `more`; spares first, where there are some.
+SEXP allocate_list_of_data(const std::vector<TensorType>&, std::vector<Kept>& spares, size_t more);
+// Makes such a vector, that nobody needs any more, the spare of a type that has none.
+void set_aside(SEXP data, const TensorType&, const std::vector<TensorType>&, std::vector<Kept>& spares);
+bool is_large(R_xlen_t elements);  // whether the data of so many numbers are an R array
+bool has_dim(SEXP data, const Shape&);
+void set_dim(SEXP data, const Shape&);  // may jump
+void* writable(SEXP data);              // the elements of such a vector
+SEXP tensor_tag(SEXP tensor);           // of a tensor or debug box; Error("argument") when it is not valid
+SEXP tensor_data(SEXP tensor);          // checked against its type; Error("donated") when the data are gone
+void* elements_of(SEXP data);           // to be read
 void* data_of(SEXP tensor);
+bool is_alone(SEXP tensor);  // whether nobody else refers to its data, as nobody does to those of a new result
+void set_alone(SEXP tensor, bool);
 Tensor borrow(SEXP tensor);                           // valid while the R object lives
 Tensor hold(SEXP tensor);                             // keeps it alive
 SEXP tensor_from(const Tensor&, bool debug = false);  // the held object, or a copy of the data
 SEXP made_in_debug(SEXP tensor);                      // itself, or one of the same data that prints so
-void invalidate(SEXP tensor);                         // lets go of its data
+bool is_donated(SEXP tensor);
+void invalidate(SEXP tensor);  // lets go of its data
 // R data as a tensor; `dtype` nullptr: the default of the R type. Converts while it copies.
 SEXP make_tensor(SEXP data, const DType* dtype, const Shape& shape, bool ambiguous, bool check);
 DType default_dtype(SEXP data);  // Error("dtype") when there is none
@@ -101,6 +111,18 @@ Scalar scalar_of(SEXP data);     // the first element
 // What programs print while they run (r_print.cpp).
 void print_in_r(std::string_view format, std::span<const DenseTensor>);
 
+// Calls f(attribute) for each attribute of x.
+template <class F>
+void each_attribute(SEXP x, F&& f) {
+#if R_VERSION >= R_Version(4, 5, 0)
+  if (!ANY_ATTRIB(x)) return;
+  Shield<SEXP> all(call_r("attributes", {x}));
+  for (R_xlen_t i = 0; i < XLENGTH(all); ++i) f(VECTOR_ELT(all, i));
+#else
+  for (SEXP rest = ATTRIB(x); rest != R_NilValue; rest = CDR(rest)) f(CAR(rest));
+#endif
+}
+
 // Calls f(begin, end) for pieces of 0..n; the user may stop between them.
 template <class F>
 void in_pieces(int64_t n, F&& f) {
@@ -110,6 +132,12 @@ void in_pieces(int64_t n, F&& f) {
     poll();
   }
 }
+
+// Vectors that show the elements of others (r_view.cpp).
+SEXP view_of(SEXP);  // of doubles or integers, without attributes; may jump
+bool is_view(SEXP);
+SEXP copy_of(SEXP);  // a vector of the same elements alone; may jump
+void register_views(DllInfo*);
 
 // --- boxes and the trace (r_trace.cpp, r_record.cpp) ---------------------------------------
 
@@ -153,6 +181,7 @@ SEXP wrap_graph(GraphPtr, std::shared_ptr<Locations>, SEXP fields, std::shared_p
                 SEXP saved = R_NilValue);
 SEXP fields_of(SEXP graph);  // list(in_tree, out_tree, is_static, ...)
 void register_saved(DllInfo*);
+void register_views(DllInfo*);
 SEXP nodes(const std::vector<ValuePtr>&, SEXP graph);  // as R objects that keep the graph
 bool tracing();
 SEXP enclosing(SEXP environment);

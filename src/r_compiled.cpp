@@ -80,6 +80,9 @@ std::shared_ptr<Compiled> compile(const Graph& traced, Tree tree, Compilation ho
       if (found == computed.end()) {
         computed.push_back(v);
         c->computed.push_back(out.type);
+      } else {
+        for (Output& other : c->outputs) other.twice |= other.kind == out.kind && other.index == out.index;
+        out.twice = true;
       }
     }
     c->outputs.push_back(std::move(out));
@@ -127,7 +130,10 @@ static SEXP results_of(const Compiled& c, const std::vector<SEXP>& tensors, SEXP
     SEXP held = out.kind == Output::Kind::computed ? VECTOR_ELT(data, static_cast<R_xlen_t>(out.index))
                 : out.kind == Output::Kind::input  ? tensor_data(tensors[out.index])
                                                    : out.data.get();
-    return wrap_tensor(held, out.tag.get(), cls);
+    SEXP x = wrap_tensor(held, out.tag.get(), cls);
+    if (out.kind == Output::Kind::input) set_alone(tensors[out.index], false);
+    if (out.kind == Output::Kind::computed && !out.twice) set_alone(x, true);
+    return x;
   };
   if (c.tree.kind == Tree::Kind::leaf)
     return guarded([&] { return result(c.outputs[static_cast<size_t>(c.tree.leaf)]); });
@@ -141,9 +147,24 @@ static SEXP results_of(const Compiled& c, const std::vector<SEXP>& tensors, SEXP
   });
 }
 
+namespace {
+// How many programs run, of which one may call R, and so the next.
+int running = 0;
+struct Running {
+  Running() { ++running; }
+  Running(const Running&) = delete;
+  ~Running() { --running; }
+};
+}  // namespace
+
 SEXP run(const Compiled& c, const std::vector<SEXP>& tensors, SEXP cls, runtime::Profile* profile) {
-  Shield<SEXP> data(guarded([&] { return allocate_list_of_data(c.computed); }));
-  auto memory = [&](size_t i) { return writable(VECTOR_ELT(data, static_cast<R_xlen_t>(i))); };
+  // behind the results the data that are given: they stay, should a program that this one calls be donated their tensors
+  Shield<SEXP> data(guarded([&] { return allocate_list_of_data(c.computed, c.spares, tensors.size()); }));
+  const auto data_at = [&](size_t i) { return VECTOR_ELT(data, static_cast<R_xlen_t>(i)); };
+  for (size_t i = 0; i < tensors.size(); ++i)
+    SET_VECTOR_ELT(data, static_cast<R_xlen_t>(c.computed.size() + i), tensor_data(tensors[i]));
+  const Running now;
+  auto memory = [&](size_t i) { return writable(data_at(i)); };
   if (c.interpreted) {
     std::vector<Tensor> inputs;
     for (SEXP x : tensors) inputs.push_back(borrow(x));
@@ -156,7 +177,7 @@ SEXP run(const Compiled& c, const std::vector<SEXP>& tensors, SEXP cls, runtime:
   } else {
     std::vector<void*> buffers;
     buffers.reserve(tensors.size() + c.constants.size() + c.computed.size());
-    for (SEXP x : tensors) buffers.push_back(data_of(x));
+    for (size_t i = 0; i < tensors.size(); ++i) buffers.push_back(elements_of(data_at(c.computed.size() + i)));
     if (c.native.entry != nullptr) {
       for (const Tensor& t : c.constants) buffers.push_back(t.data.get());
       for (size_t i = 0; i < c.computed.size(); ++i) buffers.push_back(memory(i));
@@ -165,6 +186,17 @@ SEXP run(const Compiled& c, const std::vector<SEXP>& tensors, SEXP cls, runtime:
   }
   ++c.runs;
   return results_of(c, tensors, data, cls);
+}
+
+// After an error nobody calls it: what was given is still there.
+void take_donated(const Compiled& c, const std::vector<SEXP>& tensors) {
+  for (SEXP x : tensors) {
+    if (is_donated(x)) continue;  // given twice
+    Shield<SEXP> data(tensor_data(x));
+    const bool free = running == 0 && is_alone(x);
+    invalidate(x);
+    if (free) set_aside(data, type_of(tensor_tag(x)), c.computed, c.spares);
+  }
 }
 
 // --- programs without a traced function -----------------------------------------------------------

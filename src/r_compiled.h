@@ -15,7 +15,8 @@ struct Tree {  // of results
 
 struct Output {
   enum class Kind : uint8_t { computed, input, fixed } kind = Kind::computed;
-  size_t index = 0;  // of a computed result or of an input
+  size_t index = 0;    // of a computed result or of an input
+  bool twice = false;  // whether it is a computed result that others are, too
   TensorType type;
   Kept tag, data;  // data: of a fixed result
 };
@@ -42,10 +43,13 @@ struct Compiled {
   std::shared_ptr<Locations> locations;
   Kept captured;  // what R/captured.R noted when it was traced, if it was told to
   mutable int64_t runs = 0;
+  mutable std::vector<Kept> spares;  // for each computed result, of former donated arguments
 };
 
 Tree tree_from(SEXP node, size_t leaves);  // of build_tree()
 std::shared_ptr<Compiled> compile(const Graph& traced, Tree, Compilation = {});
+// Lets go of the data of tensors that were donated to the run before; the next results may lie there.
+void take_donated(const Compiled&, const std::vector<SEXP>& tensors);
 // Results are tensors or raw buffers, as `cls` says.
 SEXP run(const Compiled&, const std::vector<SEXP>& tensors, SEXP cls, runtime::Profile* = nullptr);
 

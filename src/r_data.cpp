@@ -179,24 +179,18 @@ void check_room(SEXP from, DType dtype) {
     for (const double *p = REAL_RO(from), *end = p + n; p != end; ++p) check(*p);
 }
 
-// The same elements without attributes; before R 4.5 not copied when there are many.
-SEXP bare(SEXP data) {  // may jump
-  bool none = true;
-#if R_VERSION >= R_Version(4, 5, 0)
-  none = !ANY_ATTRIB(data);
-#else
-  none = ATTRIB(data) == R_NilValue;
-#endif
-  if (none) return data;
-#if R_VERSION >= R_Version(4, 5, 0)
-  SEXP x = PROTECT(Rf_shallow_duplicate(data));  // R keeps to itself what does not copy
-  CLEAR_ATTRIB(x);
-#else
-  SEXP x = PROTECT(R_shallow_duplicate_attr(data));
-  SET_ATTRIB(x, R_NilValue);
-#endif
-  UNPROTECT(1);
-  return x;
+// The same elements as the data of a tensor; where there are many, without a copy.
+SEXP data_from(SEXP x, const Shape& shape) {
+  int attributes = 0;
+  each_attribute(x, [&](SEXP) { ++attributes; });
+  const bool wants_dim = is_large(XLENGTH(x));
+  if (wants_dim ? attributes == 1 && has_dim(x, shape) : attributes == 0) return x;
+  return guarded([&] {
+    SEXP data = PROTECT(wants_dim ? view_of(x) : copy_of(x));
+    if (wants_dim) set_dim(data, shape);
+    UNPROTECT(1);
+    return data;
+  });
 }
 
 [[noreturn]] void not_data(SEXP data) {
@@ -236,7 +230,7 @@ SEXP make_tensor(SEXP data, const DType* dtype, const Shape& shape, bool ambiguo
     visit(type.dtype, [&]<class T>() {
       if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) check_room<T>(data, type.dtype);
     });
-  Shield<SEXP> held(guarded([&] { return same ? bare(data) : allocate_data(type); }));
+  Shield<SEXP> held(same ? data_from(data, shape) : guarded([&] { return allocate_data(type); }));
   if (!same) visit(type.dtype, [&]<class T>() { copy_elements(data, n, static_cast<T*>(writable(held))); });
   return guarded([&] {
     SEXP tag = PROTECT(tag_of(type));
@@ -345,12 +339,15 @@ SEXP anvil_as_array(SEXP tensor) {
                     {"x The shape is " + in_parentheses(t.type.shape) + ".", "i Use `as_raw()` for the bytes."});
     int64_t n = elements(t.type.shape);
     DType dtype = t.type.dtype;
+    SEXP data = tensor_data(tensor);
+    if (has_dim(data, t.type.shape) && !is_view(data) && !holds_missing(t, n)) {
+      set_alone(tensor, false);
+      return data;
+    }
     Shield<SEXP> values(dtype == DType::i64 || dtype == DType::ui64 ? wide_integers(t, n) : plain_numbers(t, n));
     if (!t.type.shape.empty())
       guarded([&] {
-        SEXP dim = PROTECT(integers(t.type.shape));
-        Rf_setAttrib(values, R_DimSymbol, dim);
-        UNPROTECT(1);
+        set_dim(values, t.type.shape);
         return R_NilValue;
       });
     return static_cast<SEXP>(values);

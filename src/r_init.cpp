@@ -65,6 +65,7 @@ static void initialise() {
   names.handle = Rf_install("handle");
   names.pattern = Rf_install("pattern");
   names.debug = Rf_install("debug");
+  names.alone = Rf_install("alone");
   names.operand = Rf_install("x");
   names.function = Rf_install("f");
   names.function_keyword = Rf_install("function");
@@ -92,4 +93,5 @@ extern "C" attribute_visible void R_init_anvil(DllInfo* dll) {
   R_forceSymbols(dll, TRUE);
   anvil::r::initialise();
   anvil::r::register_saved(dll);
+  anvil::r::register_views(dll);
 }

@@ -135,7 +135,7 @@ SEXP anvil_jit_call(SEXP cache, SEXP args) {
       call_r("check_captured", {compiled->captured.get()});
     }
     Shield<SEXP> result(run(*compiled, given.tensors, names.tensor));
-    for (SEXP x : given.donated) invalidate(x);
+    take_donated(*compiled, given.donated);
     return static_cast<SEXP>(result);
   });
 }

@@ -122,7 +122,10 @@ SEXP allocate_at_once(const TensorType& type) {
   if (bytes < large) return Rf_allocVector(kind, length);
   take_ahead(bytes + header + offset);
   R_allocator_t allocator{pool_alloc, pool_free, nullptr, nullptr};
-  return Rf_allocVector3(kind, length, &allocator);
+  SEXP data = PROTECT(Rf_allocVector3(kind, length, &allocator));
+  if (kind != RAWSXP && is_large(length)) set_dim(data, type.shape);
+  UNPROTECT(1);
+  return data;
 }
 
 }  // namespace
@@ -134,14 +137,40 @@ SEXP allocate_data(const TensorType& type) {
 }
 
 // The list comes after the collection: if it had survived one, its elements would survive the next.
-SEXP allocate_list_of_data(const std::vector<TensorType>& types) {
+SEXP allocate_list_of_data(const std::vector<TensorType>& types, std::vector<Kept>& spares, size_t more) {
   size_t bytes = 0;
-  for (const TensorType& type : types) bytes += bytes_of(type.dtype, type.shape);
+  for (size_t i = 0; i < types.size(); ++i)
+    if (i >= spares.size() || !spares[i]) bytes += bytes_of(types[i].dtype, types[i].shape);
   if (bytes >= large) collect_when_due(bytes);
-  SEXP list = PROTECT(Rf_allocVector(VECSXP, static_cast<R_xlen_t>(types.size())));
-  for (size_t i = 0; i < types.size(); ++i) SET_VECTOR_ELT(list, static_cast<R_xlen_t>(i), allocate_at_once(types[i]));
+  SEXP list = PROTECT(Rf_allocVector(VECSXP, static_cast<R_xlen_t>(types.size() + more)));
+  for (size_t i = 0; i < types.size(); ++i) {
+    const auto at = static_cast<R_xlen_t>(i);
+    if (i < spares.size() && spares[i]) {
+      const Kept spare = std::exchange(spares[i], Kept());
+      if (SEXP cell = R_WeakRefValue(spare.get()); cell != R_NilValue) SET_VECTOR_ELT(list, at, CAR(cell));
+    }
+    if (VECTOR_ELT(list, at) == R_NilValue) SET_VECTOR_ELT(list, at, allocate_at_once(types[i]));
+  }
   UNPROTECT(1);
   return list;
+}
+
+// R's next collection takes it, unless a result did before: nothing but a reference that does not count keeps it.
+void set_aside(SEXP data, const TensorType& type, const std::vector<TensorType>& types, std::vector<Kept>& spares) {
+  if (bytes_of(type.dtype, type.shape) < large || is_view(data)) return;
+  spares.resize(types.size());
+  for (size_t i = 0; i < types.size(); ++i) {
+    if (types[i].dtype != type.dtype || types[i].shape != type.shape) continue;
+    if (spares[i] && R_WeakRefValue(spares[i].get()) != R_NilValue) continue;
+    spares[i] = Kept(guarded([&] {
+      SEXP key = PROTECT(R_MakeExternalPtr(nullptr, R_NilValue, R_NilValue));
+      SEXP cell = PROTECT(Rf_list1(data));  // R copies what others refer to
+      SEXP spare = R_MakeWeakRef(key, cell, R_NilValue, FALSE);
+      UNPROTECT(2);
+      return spare;
+    }));
+    return;
+  }
 }
 
 // --- collections ------------------------------------------------------------------------

@@ -1,11 +1,12 @@
 // Tensors as R objects. An AnvilTensor is an external pointer without an address, with two
-// attributes: `data`, an R vector without attributes that holds the elements in column-major
-// order (double for f64, integer for i32, raw bytes for every other dtype), and `type`,
-// c(dtype, ambiguous, sizes...). So R's collector owns the memory, a tensor can be saved, and
+// attributes: `data`, an R vector that holds the elements in column-major order (double for f64,
+// integer for i32, raw bytes for every other dtype; large ones of numbers are the array that
+// as_array() gives, others have no attributes), and `type`, c(dtype, ambiguous, sizes...). So R's collector owns the memory, a tensor can be saved, and
 // identical() compares types and data. A single bool is an R logical, for `if`, `while` and
 // isTRUE(), with such a pointer as attribute `handle`. What print() calls a debug box has a tag
-// in its pointer, which identical() does not see. Nothing else is believed: whoever reads a
-// tensor checks that its parts fit each other.
+// in its pointer, which identical() does not see; what the pointer keeps says whether the data are
+// this tensor's alone, so that a program to which it is donated may write there. Nothing else is
+// believed: whoever reads a tensor checks that its parts fit each other.
 #include <algorithm>
 #include <cmath>
 
@@ -114,6 +115,23 @@ static SEXP handle_of(SEXP tensor) {
   return handle;
 }
 
+// So many that a copy would cost more than a call of as_array().
+bool is_large(R_xlen_t elements) { return elements >= R_xlen_t(1) << 14; }
+
+bool has_dim(SEXP data, const Shape& shape) {
+  SEXP dim = Rf_getAttrib(data, R_DimSymbol);
+  return TYPEOF(dim) == INTSXP &&
+         std::equal(shape.begin(), shape.end(), INTEGER_RO(dim), INTEGER_RO(dim) + XLENGTH(dim));
+}
+
+// R has no array of larger sizes.
+void set_dim(SEXP data, const Shape& shape) {
+  if (std::any_of(shape.begin(), shape.end(), [](int64_t size) { return size > INT32_MAX; })) return;
+  SEXP dim = PROTECT(integers(shape));
+  Rf_setAttrib(data, R_DimSymbol, dim);
+  UNPROTECT(1);
+}
+
 void* writable(SEXP data) { return const_cast<void*>(DATAPTR_RO(data)); }
 
 SEXP tensor_tag(SEXP tensor) { return Tag(Rf_getAttrib(handle_of(tensor), names.type)).words; }
@@ -134,8 +152,14 @@ SEXP tensor_data(SEXP tensor) {
   return data;
 }
 
-void* data_of(SEXP tensor) {
-  SEXP data = tensor_data(tensor);
+bool is_alone(SEXP tensor) { return R_ExternalPtrProtected(handle_of(tensor)) == names.alone; }
+void set_alone(SEXP tensor, bool alone) {
+  R_SetExternalPtrProtected(handle_of(tensor), alone ? names.alone : R_NilValue);
+}
+
+void* data_of(SEXP tensor) { return elements_of(tensor_data(tensor)); }
+
+void* elements_of(SEXP data) {
   if (const void* p = DATAPTR_OR_NULL(data)) return const_cast<void*>(p);
   return const_cast<void*>(DATAPTR_RO(settled(data)));
 }
@@ -154,6 +178,7 @@ struct Release {
 
 Tensor hold(SEXP tensor) {
   void* p = data_of(tensor);
+  set_alone(tensor, false);
   Release release{Kept(tensor), Kept(tensor_data(tensor))};
   return {type_of(tensor_tag(tensor)), std::shared_ptr<void>(p, std::move(release))};
 }
@@ -169,6 +194,7 @@ static bool in_debug(SEXP tensor) { return R_ExternalPtrTag(handle_of(tensor)) =
 SEXP made_in_debug(SEXP tensor) {
   SEXP data = tensor_data(tensor);
   if (in_debug(tensor)) return tensor;
+  set_alone(tensor, false);
   return guarded([&] { return wrap_tensor(data, tensor_tag(tensor), names.tensor, true); });
 }
 
@@ -195,6 +221,8 @@ SEXP anvil_in_debug(SEXP x) {
     return guarded([&] { return Rf_ScalarLogical(debug); });
   });
 }
+
+bool is_donated(SEXP tensor) { return Rf_getAttrib(handle_of(tensor), names.data) == R_NilValue; }
 
 // A donated single bool is NA, so that `if` does not take it.
 void invalidate(SEXP tensor) {
@@ -229,6 +257,7 @@ SEXP anvil_rewrap(SEXP x, SEXP cls) {
     if (Class c = class_of(x); c != Class::tensor && c != Class::buffer)
       throw wrong_argument("x", "a tensor or a raw buffer", x);
     SEXP data = tensor_data(x);
+    set_alone(x, false);
     return guarded([&] { return wrap_tensor(data, tensor_tag(x), given); });
   });
 }

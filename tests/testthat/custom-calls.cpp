@@ -8,6 +8,7 @@
 namespace {
 long calls = 0;
 double noted[64];
+SEXP call_back = R_NilValue;
 }  // namespace
 
 extern "C" {
@@ -74,6 +75,13 @@ int fail_silently(const anvil_buffer*, int, const anvil_buffer*, int, char*, siz
 int fail_aloud(const anvil_buffer*, int, const anvil_buffer*, int, char* message, size_t size) {
   std::memset(message, 'x', size);  // without an end
   return 1;
+}
+// Evaluates an R call that was set before, then gives 1.
+SEXP set_call_back(SEXP call) { return call_back = call; }
+int calls_back(const anvil_buffer*, int, const anvil_buffer* outputs, int, char*, size_t) {
+  Rf_eval(call_back, R_GlobalEnv);
+  *static_cast<double*>(outputs[0].data) = 1;
+  return 0;
 }
 int raise(const anvil_buffer*, int, const anvil_buffer*, int, char*, size_t) { Rf_error("raised in C"); }
 int throws(const anvil_buffer*, int, const anvil_buffer*, int, char*, size_t) { throw std::runtime_error("thrown in C++"); }

@@ -201,6 +201,25 @@ test_that("text has the call by its name", {
   expect_error(read_stablehlo(text), "twice", class = "anvil_error_stablehlo")
 })
 
+test_that("what a program reads stays, though a function that it calls donates it", {
+  step <- jit(function(x) x * 2, donate = "x")
+  one <- nv_custom_call("calls_back", c_function("calls_back"), function(x) x)
+  f <- jit(function(first, x) x + one(first))
+  x <- nv_fill(1, 30000L, "f64") * 1
+  x <- step(x)
+  numbers <- new.env()
+  numbers$x <- x
+  call <- bquote(.(function() {
+    for (i in 1:3) numbers$x <- step(numbers$x)
+    gc()
+    for (i in 1:3) nv_fill(7, 30000L, "f64") + 1
+  })())
+  .Call(c_function("set_call_back"), call)
+  expect_identical(as_array(f(nv_tensor(0, "f64"), x)), array(3, 30000L))
+  expect_identical(as_array(numbers$x), array(16, 30000L))
+  .Call(c_function("set_call_back"), NULL)
+})
+
 test_that("workers made by fork() call it, too", {
   skip_on_os("windows")
   f <- jit(twice_with())

@@ -154,6 +154,42 @@ test_that("donated tensors are gone, their neighbours are not", {
   expect_identical(v, c(1, 2, 3))
 })
 
+test_that("nobody but a donated tensor loses its data", {
+  step <- jit(function(x) x * 2, donate = "x")
+  first <- function() jit(function(n) nv_iota(1L, "f64", n) * 1, static = "n")(30000L)
+  from_two <- function(x) {
+    for (i in 1:3) x <- step(x)
+    as_array(x)
+  }
+  expected <- as_array(first())
+  others <- list(
+    an_array = function(x) as_array(x),
+    a_result = function(x) jit(function(x) list(x, x + 1))(x)[[1L]],
+    a_constant = function(x) {
+      f <- jit(function(y) y + x)
+      f(nv_scalar(0, "f64"))
+      f
+    },
+    a_graph = function(x) trace_fn(function(y) y * x, list(y = nv_scalar(1, "f64"))),
+    a_saved = function(x) unserialize(serialize(x, NULL))
+  )
+  for (name in names(others)) {
+    x <- first()
+    other <- others[[name]](x)
+    expect_identical(from_two(x), expected * 8, label = name)
+    held <- if (is.function(other)) other(nv_scalar(0, "f64")) else if (inherits(other, "AnvilGraph")) jit(other)(nv_scalar(1, "f64")) else other
+    expect_identical(if (is_tensor(held)) as_array(held) else held, expected, label = name)
+  }
+  pair <- jit(function(n) {
+    x <- nv_iota(1L, "f64", n) * 1
+    list(x, x)
+  }, static = "n")(30000L)
+  from_two(pair[[1L]])
+  expect_identical(as_array(pair[[2L]]), expected)
+  x <- first()
+  expect_identical(as_array(jit(function(x, y) x + y, donate = c("x", "y"))(x, x)), expected * 2)
+})
+
 test_that("errors of the function come through", {
   expect_error(jit(function(x) stop("mine"))(x), "mine")
   expect_error(jit(function(x) x + nv_tensor(c(1, 2)))(x), class = "anvil_error_shape")

@@ -116,6 +116,67 @@ test_that("compiled programs that are dropped are freed", {
   expect_lt(max(grown, na.rm = TRUE), 20000)
 })
 
+test_that("large numbers come from R and become R arrays without a copy", {
+  address <- rlang::obj_address
+  m <- matrix(as.double(1:20000), 100)
+  x <- nv_tensor(m, "f64")
+  expect_identical(address(as_array(x)), address(m))
+  whole <- nv_tensor(matrix(1:20000, 100))
+  for (r in list(jit(function(x) x * 2)(x), x * 2, jit(function(x) x * 2L)(whole), jit(function(x) nv_reshape(x, 20000L) * 2)(x))) {
+    a <- as_array(r)
+    expect_identical(address(as_array(r)), address(a))
+    expect_identical(as.vector(a), as.vector(m * 2, typeof(a)))
+    expect_identical(dim(a), shape(r))
+    expect_identical(names(attributes(a)), "dim")
+    a[2L] <- a[2L] + a[2L]
+    expect_equal(as.vector(as_array(r))[2L], a[2L] / 2)
+  }
+  least <- jit(function(x) nv_ifelse(x == 7L, -2147483647L, x + 1L) - 1L)(whole) # R's NA
+  expect_identical(as.vector(as_array(least))[6:8], c(6, -2^31, 8))
+})
+
+test_that("what R does to its own data reaches no tensor, whatever attributes they have", {
+  n <- 20000
+  v <- as.double(seq_len(n))
+  labelled <- matrix(v, 100, dimnames = list(NULL, letters[rep(1, n / 100)]))
+  data <- list(v, labelled, structure(v, unit = "m"), structure(seq_len(n), names = v), array(v, n))
+  for (d in data) {
+    given <- d
+    x <- nv_tensor(d, if (is.double(d)) "f64" else "i32")
+    again <- nv_tensor(as.vector(d), dtype(x), shape = shape(x))
+    expect_identical(x, again)
+    expect_identical(unserialize(serialize(x, NULL)), again)
+    d[3L] <- d[1L]
+    expect_identical(x, again)
+    a <- as_array(x)
+    expect_identical(as.vector(a), as.vector(unname(given)))
+    a[4L] <- a[1L]
+    expect_identical(x, again)
+    expect_identical(as.vector(as_array(jit(function(x) x + x)(x))), as.vector(unname(given)) * (if (is.double(d)) 2 else 2L))
+  }
+  sorted <- function(x, ...) sort(as.vector(as_array(x)), ...)
+  expect_identical(sorted(nv_tensor(v, "f64"), decreasing = TRUE)[1L], v[n])
+})
+
+test_that("a loop of steps whose states are donated takes no more memory than two states", {
+  step <- function(x, y) list(x = x * 0.5 + y, y = y - 1, same = nv_fill(3, 20000, "f32"))
+  given <- jit(step, donate = c("x", "y"))
+  kept <- jit(step)
+  a <- b <- list(x = nv_tensor(runif(1e6), "f64"), y = nv_tensor(runif(1e6), "f32"))
+  a <- lapply(a, function(x) x + 0)
+  a <- given(a$x, a$y)
+  gc()
+  most <- 0
+  before <- anvil_memory()$used
+  for (i in 1:40) {
+    a <- given(a$x, a$y)
+    most <- max(most, anvil_memory()$used - before)
+  }
+  expect_lt(most, 13 * MB)
+  for (i in 1:41) b <- kept(b$x, b$y)
+  expect_identical(a, b)
+})
+
 # Collections of young objects, some of which R extends to all of them, which takes forty times as long.
 test_that("results that are dropped are collected soon", {
   skip_on_cran()
