@@ -38,4 +38,12 @@ with_threads <- function(n, expr) {
 }
 
 # Whether this process is one of several that a package started to share its work.
-is_worker <- function(arguments = commandArgs()) any(grepl("(workRSOCK|slaveRSOCK|workMPI|mirai::+\\.?daemon)", arguments))
+is_worker <- function(arguments = commandArgs()) {
+  is_forked() || any(grepl("(workRSOCK|slaveRSOCK|workMPI|mirai::+\\.?daemon)", arguments))
+}
+
+# By parallel, which tells nobody but itself.
+is_forked <- function() {
+  asks <- if (isNamespaceLoaded("parallel")) get0("isChild", asNamespace("parallel"), mode = "function")
+  !is.null(asks) && isTRUE(asks())
+}

@@ -200,10 +200,11 @@ void after_fork() {
   wanted = 1;
   new (&making) std::mutex;
 }
+// From the start: also the children of a process that has shared no work yet are workers.
+[[maybe_unused]] const int handler = pthread_atfork(nullptr, nullptr, after_fork);
+
 Team& the_team() {
   const std::lock_guard lock(making);
-  static const int handler = pthread_atfork(nullptr, nullptr, after_fork);
-  static_cast<void>(handler);
   if (!team) team = new Team;
   return *team;
 }

@@ -59,4 +59,8 @@ test_that("workers start with one thread", {
   skip_on_os("windows")
   forked <- with_threads(2, parallel::mclapply(1:2, function(i) anvil_threads(), mc.cores = 2L))
   expect_identical(forked, list(1L, 1L))
+  # before any work was shared, and where the worker loads the package
+  unused <- in_child("anvil_threads(2)\nunlist(parallel::mclapply(1:2, function(i) anvil_threads(), mc.cores = 2L))")
+  expect_identical(unused, c(1L, 1L))
+  expect_identical(parallel::mclapply(1:2, function(i) is_worker(), mc.cores = 2L), list(TRUE, TRUE))
 })
