@@ -97,7 +97,7 @@ check_values <- function(values, n) {
 
 # --- what a sparse tensor is: a list of the values, with the places as an attribute --------------------
 
-is_sparse <- function(x) is.object(x) && inherits(x, "AnvilSparse")
+is_sparse <- function(x) is.list(x) && inherits(x, "AnvilSparse")
 sparse_pattern <- function(x) attr(x, "pattern")
 new_sparse <- function(x, pattern) structure(x, pattern = pattern, class = "AnvilSparse")
 
