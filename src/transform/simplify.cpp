@@ -96,8 +96,10 @@ void optimize(Graph& g) {
   mirror_values(g);
   if (merge_late(g)) remove_dead_calls(g);
   merge_equal_calls(g);
+  capture_invariants(g);
   join_step_products(g);
   turn_sliced_inputs(g);
+  if (hoist_invariants(g)) merge_equal_calls(g);
   remove_dead_calls(g);
   if (block_centred_sums(g)) remove_dead_calls(g);
   remove_unused_constants(g);

@@ -27,6 +27,8 @@ void mirror_values(graph::Graph&);
 // What a while loop carries unchanged is read where it comes from instead: reverse mode then
 // records it at no iteration.
 void capture_invariants(graph::Graph&);
+// What the steps of a loop compute from values that no step changes is computed before it. Whether any does.
+bool hoist_invariants(graph::Graph&);
 // What calls with rules of their own keep for these is made beside them, where it is read.
 void split_residuals(graph::Graph&);
 // A call and the only reader of its result become one, where the primitive can say both: what text writes
