@@ -1,6 +1,7 @@
 # Sums, maxima, variances and softmaxes of rows, which lie across memory, and a product with a vector, in milliseconds beside
-# base R: what a cache does not hold is read in the order of memory (src/compiler/streams.cpp). Then variances and correlations of
-# vectors, which are read once (src/transform/centred_sums.cpp).
+# base R: what a cache does not hold is read in the order of memory (src/compiler/streams.cpp). Then sums of both the rows and the
+# columns, of squares and of what nearly is one, and variances and correlations of vectors, which are read once
+# (src/transform/centred_sums.cpp).
 suppressPackageStartupMessages(library(anvil))
 source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))), "timing.R"))
 along <- function(v, x) nv_broadcast_to(v, shape(x))
@@ -39,6 +40,15 @@ for (size in list(c(1024L, 4096L), c(100000L, 100L), c(500L, 2000L))) {
       times <- median_ms(list(function() f(x), function() g(m)), 11L)
       cat(sprintf("%6d x %4d %s %-8s %8.2f ms, base R %8.2f ms, difference %.1g\n", size[1L], size[2L], dtype, name, times[1L], times[2L], error))
     }
+  }
+}
+for (columns in c(512L, 500L)) {
+  m <- matrix(rnorm(512 * columns), 512L)
+  both <- jit(function(x) list(rowSums(x), colSums(x)))
+  for (dtype in c("f64", "f32")) {
+    x <- nv_tensor(m, dtype)
+    times <- median_ms(list(function() for (i in 1:100) both(x), function() for (i in 1:100) list(rowSums(m), colSums(m))), 11L)
+    cat(sprintf("   512 x %4d %s rows and columns %5.1f us, base R %5.1f us\n", columns, dtype, 10 * times[1L], 10 * times[2L]))
   }
 }
 centred <- function(x) x - nv_mean(x)

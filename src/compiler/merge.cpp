@@ -14,7 +14,7 @@
 //
 // The nests of a block are taken one after the other and put into the tree made so far: at
 // each level the last loop with the same steps takes the new one's body when the two share
-// a buffer of several numbers, no statement between them depends on either, and steps of the two that meet in
+// elements of a buffer, no statement between them depends on either, and steps of the two that meet in
 // memory are the same (loops/dependence.h). A loop that took one looks for a partner again: with a buffer that only
 // the new one reads it may belong to a loop further forward (zeros, and what is written over them). Where a statement
 // between them is in the way, a loop before that follows it if it can. A loop that branches keeps others from being
@@ -184,8 +184,36 @@ class Merger {
     if (function_of_dots(a, b) || function_of_dots(b, a)) return false;
     bool tiny = a.extent() <= small_extent && b.extent() <= small_extent;
     if (!tiny && (a.product == 3 || b.product == 3) && !around_product(a, b)) return false;
-    const auto &x = a.touched.memory(), &y = b.touched.memory();
-    return std::any_of(x.begin(), x.end(), [&](const auto& m) { return y.count(m.first) > 0 && !is_number(m.first); });
+    return share_memory(a, b);
+  }
+  // Whether a step of each has something to do with the same elements of the largest buffer that both touch: one goes
+  // along the rows of a matrix, say, and not the other one along its columns.
+  bool share_memory(const Node& a, const Node& b) const {
+    int64_t largest = 1;
+    bool alike = false;
+    for (const auto& [buffer, x] : a.touched.memory()) {
+      const auto y = b.touched.memory().find(buffer);
+      const int64_t size = elements(program_.buffers[static_cast<size_t>(buffer)].shape);
+      if (y == b.touched.memory().end() || size < largest || size == 1) continue;
+      const bool same =
+          x.whole || y->second.whole || any_alike(x.accesses, variable(a), y->second.accesses, variable(b));
+      alike = same || (alike && size == largest);
+      largest = size;
+    }
+    return alike;
+  }
+  static Variable variable(const Node& n) { return std::get<loops::For>(n.stmt.is).variable; }
+  static bool any_alike(const std::vector<loops::Access>& list, Variable v, const std::vector<loops::Access>& others,
+                        Variable w) {
+    const auto moves_alike = [&](const loops::Access& x, const loops::Access& y) {
+      return x.view != y.view ||
+             std::equal(x.place.begin(), x.place.end(), y.place.begin(), [&](const Affine& i, const Affine& j) {
+               return (loops::factor(i, v) == 0) == (loops::factor(j, w) == 0);
+             });
+    };
+    return std::any_of(list.begin(), list.end(), [&](const loops::Access& x) {
+      return std::any_of(others.begin(), others.end(), [&](const loops::Access& y) { return moves_alike(x, y); });
+    });
   }
   // A sum along memory is a vector, and what joined it would be none: functions stay a nest of their own, if it is long.
   static bool function_of_dots(const Node& sum, const Node& n) {

@@ -100,6 +100,20 @@ TEST(Fusion, ProductsOfOneOperandWithItself) {
     expect_valid(*b.g, numbers_for(*b.g));
   }
 }
+// Rows and columns of a square matrix are as many, but a step that adds up a row has nothing to do with a column.
+TEST(Fusion, RowsAndColumnsOfASquareAreNotOneLoop) {
+  for (const bool products : {false, true}) {
+    Builder b;
+    Var x = b.input(DType::f64, {64, 64}), w = b.input(DType::f64, {64});
+    const auto along = [&](int64_t axis) {
+      return reduce_sum(products ? x * broadcast_in_dim(w, x.shape(), {axis}) : x, {axis});
+    };
+    b.output(along(1));
+    b.output(along(0));
+    const loops::Program p = expect_passes_agree(*b.g, numbers_for(*b.g), 1e-12);
+    EXPECT_EQ(p.body.size(), 2u) << print(p);
+  }
+}
 
 }  // namespace
 }  // namespace anvil::test
