@@ -33,7 +33,7 @@ bool is_simple(loops::Op op) {
 // Whether its results take no longer to make than to read them.
 bool only_moves(const Call& c) {
   const primitives::Primitive& p = primitives::primitive_of(c);
-  return p.view || p.as_stored || p.acts == primitives::Acts::moves || c.inputs.empty();
+  return p.view || p.acts == primitives::Acts::moves || c.inputs.empty();
 }
 bool is_simple(const Call& c) {
   const primitives::Primitive& p = primitives::primitive_of(c);
