@@ -20,6 +20,7 @@ namespace {
 
 constexpr int64_t most_elements = 16;         // of a tensor
 constexpr int64_t most_steps = 64;            // of a nest
+constexpr double most_functions = 7;          // that a nest calls for numbers: more are vectors
 constexpr int64_t most_inner_steps = 3;       // of a loop inside of another one: too few for a vector
 constexpr double most_unrolled_nodes = 4000;  // of everything that is written out
 
@@ -76,7 +77,8 @@ class Unroller {
         continue;
       }
       Nest n{&s, true, 0, {}};
-      n.possible = steps(s, 1, n.nodes) <= most_steps_here();
+      n.possible =
+          steps(s, 1, n.nodes) <= most_steps_here() && (where_ == Where::inside || functions(s, 1) <= most_functions);
       std::unordered_set<Variable> own;
       loops_of(s, own);
       each_access_inside(s, [&](BufferId b, const Index* place, AccessKind) {
@@ -127,6 +129,21 @@ class Unroller {
     each_expression(s, [&](Expr e) { each_node(e, [&](Expr) { own += 1; }); });
     nodes += own * times;
     return times;
+  }
+  // How often those run that call an elementary function.
+  static double functions(const Stmt& s, double times) {
+    double most = 0;
+    each_expression(s, [&](Expr e) {
+      each_node(e, [&](Expr x) {
+        if (x->op == Op::function || x->op == Op::power) most = times;
+      });
+    });
+    const auto f = std::get_if<loops::For>(&s.is);
+    each_block(s, [&](const Block& b) {
+      for (const Stmt& inner : b)
+        most = std::max(most, functions(inner, f ? times * static_cast<double>(f->end - f->begin) : times));
+    });
+    return most;
   }
   bool wanted(const Nest& n) const {
     return n.possible && std::any_of(n.buffers.begin(), n.buffers.end(),

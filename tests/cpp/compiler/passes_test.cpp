@@ -93,6 +93,24 @@ TEST(Unroll, PairsOfIndices) {
   for (const compiler::Target& target : targets) expect_passes_agree(*b.g, numbers_for(*b.g), 1e-12, target);
 }
 
+// A state of a loop that its steps put into a function: as numbers while these are few, else as a vector.
+TEST(Unroll, FunctionsOfMoreNumbersThanAreCalledOneByOneAreVectors) {
+  for (const bool function : {false, true})
+    for (int64_t n : {7, 8}) {
+      Builder b;
+      const Var x = b.input(DType::f64, {n});
+      const auto r = while_loop(
+          *b.g, {x * 0.5, b.scalar(0, DType::i32)}, [](std::vector<Var>& s) { return s[1] < 20.0; },
+          [&](std::vector<Var>& s) {
+            return std::vector<Var>{0.3 + 0.5 * (function ? exp(s[0] * -1.0) : s[0]), s[1] + 1.0};
+          });
+      b.output(r[0]);
+      const std::string text = after(*b.g, "schedule");
+      EXPECT_EQ(text.find("vector 8") == std::string::npos, !function || n == 7) << n << "\n" << text;
+      for (const compiler::Target& target : targets) expect_passes_agree(*b.g, numbers_for(*b.g), 1e-12, target);
+    }
+}
+
 TEST(Inline, FunctionsAreComputedOnce) {
   Builder b;
   Var x = b.input(DType::f32, {30}), e = exp(x);
