@@ -1,12 +1,13 @@
 // Tensors as R objects. An AnvilTensor is an external pointer without an address, with two
 // attributes: `data`, an R vector that holds the elements in column-major order (double for f64,
 // integer for i32, raw bytes for every other dtype; large ones of numbers are the array that
-// as_array() gives, others have no attributes), and `type`, c(dtype, ambiguous, sizes...). So R's collector owns the memory, a tensor can be saved, and
-// identical() compares types and data. A single bool is an R logical, for `if`, `while` and
-// isTRUE(), with such a pointer as attribute `handle`. What print() calls a debug box has a tag
-// in its pointer, which identical() does not see; what the pointer keeps says whether the data are
-// this tensor's alone, so that a program to which it is donated may write there. Nothing else is
-// believed: whoever reads a tensor checks that its parts fit each other.
+// as_array() gives, others have no attributes), and `type`, c(dtype, ambiguous, sizes...). So R's
+// collector owns the memory, a tensor can be saved, and identical() compares types and data. A
+// single bool is an R logical, for `if`, `while` and isTRUE(), with such a pointer as attribute
+// `handle`. What print() calls a debug box has a tag in its pointer, which identical() does not
+// see; what the pointer keeps says whether the data are this tensor's alone, so that a program to
+// which it was donated may write there later. Nothing else is believed: whoever reads a tensor
+// checks that its parts fit each other.
 #include <algorithm>
 #include <cmath>
 
