@@ -62,7 +62,8 @@ TEST(HoistInvariants, ComputationsLeaveAndWhatTheyReadWithThem) {
   const GraphPtr g = expect_same(repeated([](Graph&, const Var& s, const Vars& x) {
     return s * exp(x[1] * 0.5) + reduce_sum(transpose(exp(x[2]), {1, 0}), {1}) + cumsum(reverse(x[1], {0}), 0);
   }));
-  for (const char* name : {"exp", "reduce_sum", "transpose", "cumsum", "reverse"}) EXPECT_EQ(in_loops(*g, name), 0) << name;
+  for (const char* name : {"exp", "reduce_sum", "transpose", "cumsum", "reverse"})
+    EXPECT_EQ(in_loops(*g, name), 0) << name;
   EXPECT_EQ(in_loops(*g, "mul"), 1);
   EXPECT_EQ(around_loops(*g, "exp"), 2);
   EXPECT_EQ(around_loops(*g, "if"), 0);
