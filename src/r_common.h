@@ -181,7 +181,6 @@ SEXP wrap_graph(GraphPtr, std::shared_ptr<Locations>, SEXP fields, std::shared_p
                 SEXP saved = R_NilValue);
 SEXP fields_of(SEXP graph);  // list(in_tree, out_tree, is_static, ...)
 void register_saved(DllInfo*);
-void register_views(DllInfo*);
 SEXP nodes(const std::vector<ValuePtr>&, SEXP graph);  // as R objects that keep the graph
 bool tracing();
 SEXP enclosing(SEXP environment);

@@ -157,7 +157,7 @@ SEXP allocate_list_of_data(const std::vector<TensorType>& types, std::vector<Kep
 
 // R's next collection takes it, unless a result did before: nothing but a reference that does not count keeps it.
 void set_aside(SEXP data, const TensorType& type, const std::vector<TensorType>& types, std::vector<Kept>& spares) {
-  if (bytes_of(type.dtype, type.shape) < large || is_view(data)) return;
+  if (bytes_of(type.dtype, type.shape) < large) return;
   spares.resize(types.size());
   for (size_t i = 0; i < types.size(); ++i) {
     if (types[i].dtype != type.dtype || types[i].shape != type.shape) continue;

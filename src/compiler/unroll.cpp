@@ -48,7 +48,7 @@ class Unroller {
     if (std::none_of(buffers_.begin(), buffers_.end(), [](const Facts& f) { return f.small; })) return false;
     double nodes = 0;
     for (const Nest& n : nests_)
-      if (wanted(n)) nodes += n.nodes;
+      if (wanted(n)) nodes += n.size.nodes;
     if (nodes > most_unrolled_nodes) return false;
     rewrite_block(program_.body);
     return true;
@@ -59,10 +59,14 @@ class Unroller {
     bool small = false, in_loop = false;
     std::vector<BufferId> parts;
   };
+  struct Size {  // of what would be written out
+    double nodes = 0;
+    double functions = 0;  // how often one statement calls any
+  };
   struct Nest {
     const Stmt* stmt;
     bool possible;  // short, and every small buffer is accessed at places that become constant
-    double nodes;
+    Size size;
     std::vector<BufferId> buffers;
   };
 
@@ -76,9 +80,9 @@ class Unroller {
         each_block(s, [&](const Block& inner) { collect(inner, loop); });
         continue;
       }
-      Nest n{&s, true, 0, {}};
+      Nest n{&s, true, {}, {}};
       n.possible =
-          steps(s, 1, n.nodes) <= most_steps_here() && (where_ == Where::inside || functions(s, 1) <= most_functions);
+          steps(s, 1, n.size) <= most_steps_here() && (where_ == Where::inside || n.size.functions <= most_functions);
       std::unordered_set<Variable> own;
       loops_of(s, own);
       each_access_inside(s, [&](BufferId b, const Index* place, AccessKind) {
@@ -102,9 +106,9 @@ class Unroller {
   double most_steps_here() const { return static_cast<double>(where_ == Where::nests ? most_steps : most_inner_steps); }
   // What is written out as a whole or not at all.
   bool is_nest(const Stmt& s) {
-    double nodes = 0;
+    Size size;
     return std::holds_alternative<loops::For>(s.is) &&
-           (where_ == Where::nests || steps(s, 1, nodes) <= most_steps_here());
+           (where_ == Where::nests || steps(s, 1, size) <= most_steps_here());
   }
   void access(BufferId b, const Index* place, bool in_loop) {
     Facts& f = buffers_[static_cast<size_t>(b)];
@@ -114,36 +118,26 @@ class Unroller {
     else
       for (const Affine& a : *place) f.small = f.small && a.terms.empty();
   }
-  // How often the innermost statements run; adds the nodes that would be written out.
-  double steps(const Stmt& s, double times, double& nodes) {
+  // How often the innermost statements run; adds to the size.
+  double steps(const Stmt& s, double times, Size& size) {
     if (auto f = std::get_if<loops::For>(&s.is)) {
       double sum = 0;
       for (const Stmt& inner : f->body)
-        sum = std::max(sum, steps(inner, times * static_cast<double>(f->end - f->begin), nodes));
+        sum = std::max(sum, steps(inner, times * static_cast<double>(f->end - f->begin), size));
       return sum;
     }
     if (!std::holds_alternative<loops::Store>(s.is) && !std::holds_alternative<loops::Declare>(s.is) &&
         !std::holds_alternative<loops::Update>(s.is))
       return static_cast<double>(most_steps) + 1;
     double own = 1;
-    each_expression(s, [&](Expr e) { each_node(e, [&](Expr) { own += 1; }); });
-    nodes += own * times;
-    return times;
-  }
-  // How often those run that call an elementary function.
-  static double functions(const Stmt& s, double times) {
-    double most = 0;
     each_expression(s, [&](Expr e) {
       each_node(e, [&](Expr x) {
-        if (x->op == Op::function || x->op == Op::power) most = times;
+        own += 1;
+        if (x->op == Op::function || x->op == Op::power) size.functions = std::max(size.functions, times);
       });
     });
-    const auto f = std::get_if<loops::For>(&s.is);
-    each_block(s, [&](const Block& b) {
-      for (const Stmt& inner : b)
-        most = std::max(most, functions(inner, f ? times * static_cast<double>(f->end - f->begin) : times));
-    });
-    return most;
+    size.nodes += own * times;
+    return times;
   }
   bool wanted(const Nest& n) const {
     return n.possible && std::any_of(n.buffers.begin(), n.buffers.end(),

@@ -24,18 +24,6 @@ bool makes_value(const Graph& g, const ValuePtr& v) {
   });
 }
 
-void substitute_in(std::vector<Call>& calls, const graph::Substitution& map) {
-  for (Call& c : calls) {
-    substitute_all(map, c.inputs);
-    substitute_all(map, c.outputs);
-    rewrite_subgraphs(c, [&](Graph& inner) {
-      substitute_in(inner.calls, map);
-      substitute_all(map, inner.outputs);
-      substitute_all(map, inner.constants);
-    });
-  }
-}
-
 }  // namespace
 
 Augmented augmented(const Call& call) {
@@ -48,7 +36,7 @@ Augmented augmented(const Call& call) {
       made[i] = primitives::convert(Var{&part, made[i]}, type.dtype, type.ambiguous).value;
     own[made[i].get()] = call.outputs[i];
   }
-  substitute_in(part.calls, own);
+  substitute_in(own, part);
   substitute_all(own, made);
   graph::locate(part.calls, 0, call.location);
   made.erase(made.begin(), made.begin() + static_cast<std::ptrdiff_t>(call.outputs.size()));

@@ -40,16 +40,6 @@ bool is_simple(const Call& c) {
   return only_moves(c) || (p.op && is_simple(*p.op));
 }
 
-// Replaces values in all that a graph reads, inner graphs included.
-void substitute_in(const graph::Substitution& map, Graph& g) {
-  for (Call& c : g.calls) {
-    substitute_all(map, c.inputs);
-    rewrite_subgraphs(c, [&](Graph& inner) { substitute_in(map, inner); });
-  }
-  substitute_all(map, g.outputs);
-  substitute_all(map, g.constants);
-}
-
 // What an invariant of a body is made of from outside.
 struct Sources {
   int64_t bytes = 0;

@@ -30,6 +30,17 @@ inline void substitute_all(const graph::Substitution& map, std::vector<ValuePtr>
   for (ValuePtr& v : values) v = substitute(map, v);
 }
 
+// In all that a graph makes and reads, inner graphs included.
+inline void substitute_in(const graph::Substitution& map, Graph& g) {
+  for (Call& c : g.calls) {
+    substitute_all(map, c.inputs);
+    substitute_all(map, c.outputs);
+    rewrite_subgraphs(c, [&](Graph& inner) { substitute_in(map, inner); });
+  }
+  substitute_all(map, g.outputs);
+  substitute_all(map, g.constants);
+}
+
 template <class T>
 void append(std::vector<T>& to, const std::vector<T>& more) {
   to.insert(to.end(), more.begin(), more.end());

@@ -11,17 +11,6 @@
 namespace anvil::testing {
 namespace {
 
-int64_t calls_of(const Graph& g, const std::string& name, bool of_loops, bool in_loop = false) {
-  int64_t n = 0;
-  for (const graph::Call& c : g.calls) {
-    n += in_loop == of_loops && c.primitive->name == name;
-    for (const GraphPtr& inner : subgraphs(c)) n += calls_of(*inner, name, of_loops, in_loop || primitives::repeats(c));
-  }
-  return n;
-}
-int64_t in_loops(const Graph& g, const std::string& name) { return calls_of(g, name, true); }
-int64_t around_loops(const Graph& g, const std::string& name) { return calls_of(g, name, false); }
-
 // while (k < end) s = step(s), from x[0]; of a number `end` if it is given, else as long as the sum of s is small.
 GraphPtr repeated(const std::function<Var(Graph&, const Var& s, const Vars& x)>& step, int64_t end = 4) {
   return trace({f64({6}), f64({6}), f64({3, 6})}, [=](Graph& g, const Vars& x) {
@@ -63,10 +52,10 @@ TEST(HoistInvariants, ComputationsLeaveAndWhatTheyReadWithThem) {
     return s * exp(x[1] * 0.5) + reduce_sum(transpose(exp(x[2]), {1, 0}), {1}) + cumsum(reverse(x[1], {0}), 0);
   }));
   for (const char* name : {"exp", "reduce_sum", "transpose", "cumsum", "reverse"})
-    EXPECT_EQ(in_loops(*g, name), 0) << name;
-  EXPECT_EQ(in_loops(*g, "mul"), 1);
-  EXPECT_EQ(around_loops(*g, "exp"), 2);
-  EXPECT_EQ(around_loops(*g, "if"), 0);
+    EXPECT_EQ(calls_in_loops(*g, name), 0) << name;
+  EXPECT_EQ(calls_in_loops(*g, "mul"), 1);
+  EXPECT_EQ(calls_around_loops(*g, "exp"), 2);
+  EXPECT_EQ(calls_around_loops(*g, "if"), 0);
 }
 
 TEST(HoistInvariants, WhatOnlyMovesDataStaysAndSoDoesArithmeticOnOneArray) {
@@ -74,29 +63,29 @@ TEST(HoistInvariants, WhatOnlyMovesDataStaysAndSoDoesArithmeticOnOneArray) {
     const Var spread = broadcast_in_dim(exp(x[1]), {3, 6}, {1});
     return s * (x[1] + 1.0) + reduce_sum(spread * broadcast_in_dim(s, {3, 6}, {1}), {0}) + reduce_sum(spread, {0});
   }));
-  EXPECT_EQ(in_loops(*g, "exp"), 0);
-  EXPECT_EQ(around_loops(*g, "broadcast_in_dim"), 1);
-  EXPECT_EQ(in_loops(*g, "broadcast_in_dim"), 2);
-  EXPECT_EQ(around_loops(*g, "add"), 0);
+  EXPECT_EQ(calls_in_loops(*g, "exp"), 0);
+  EXPECT_EQ(calls_around_loops(*g, "broadcast_in_dim"), 1);
+  EXPECT_EQ(calls_in_loops(*g, "broadcast_in_dim"), 2);
+  EXPECT_EQ(calls_around_loops(*g, "add"), 0);
 }
 
 TEST(HoistInvariants, ArithmeticOnSeveralArraysLeaves) {
   const GraphPtr g = expect_same(repeated([](Graph&, const Var& s, const Vars& x) { return s * 0.5 + (x[0] - x[1]); }));
-  EXPECT_EQ(in_loops(*g, "sub"), 0);
-  EXPECT_EQ(around_loops(*g, "sub"), 1);
+  EXPECT_EQ(calls_in_loops(*g, "sub"), 0);
+  EXPECT_EQ(calls_around_loops(*g, "sub"), 1);
 }
 
 TEST(HoistInvariants, OfALoopThatMayMakeNoStepOnlyIfItDoes) {
   const GraphPtr f = repeated([](Graph&, const Var& s, const Vars& x) { return s * 2.0 + exp(x[1]); }, -1);
   for (double scale : {1.0, 1000.0}) {  // steps, and none
     const GraphPtr g = expect_same(f, scale);
-    EXPECT_EQ(in_loops(*g, "exp"), 0);
-    ASSERT_EQ(around_loops(*g, "if"), 1);
+    EXPECT_EQ(calls_in_loops(*g, "exp"), 0);
+    ASSERT_EQ(calls_around_loops(*g, "if"), 1);
     for (const graph::Call& c : g->calls) EXPECT_NE(c.primitive->name, "exp");  // in the branch
   }
-  EXPECT_EQ(
-      around_loops(*expect_same(repeated([](Graph&, const Var& s, const Vars& x) { return s + exp(x[1]); }, 1)), "exp"),
-      0);
+  EXPECT_EQ(calls_around_loops(
+                *expect_same(repeated([](Graph&, const Var& s, const Vars& x) { return s + exp(x[1]); }, 1)), "exp"),
+            0);
 }
 
 TEST(HoistInvariants, OutOfNestedLoopsAsFarAsTheyAreTheSame) {
@@ -107,12 +96,12 @@ TEST(HoistInvariants, OutOfNestedLoopsAsFarAsTheyAreTheSame) {
           return Vars{t[0] + integer(c, 1), t[1] + exp(in(c, x[1])) + sin(in(c, s))};
         })[1];
   }));
-  EXPECT_EQ(in_loops(*g, "exp"), 0);
-  EXPECT_EQ(around_loops(*g, "exp"), 1);
+  EXPECT_EQ(calls_in_loops(*g, "exp"), 0);
+  EXPECT_EQ(calls_around_loops(*g, "exp"), 1);
   int64_t in_inner = 0;
   for (const graph::Call& c : g->calls)
-    for (const GraphPtr& outer : subgraphs(c)) in_inner += in_loops(*outer, "sine");
-  EXPECT_EQ(in_loops(*g, "sine"), 1);
+    for (const GraphPtr& outer : subgraphs(c)) in_inner += calls_in_loops(*outer, "sine");
+  EXPECT_EQ(calls_in_loops(*g, "sine"), 1);
   EXPECT_EQ(in_inner, 0);
 }
 

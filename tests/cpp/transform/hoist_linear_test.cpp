@@ -20,14 +20,6 @@ GraphPtr summed(int64_t n, int64_t steps, const std::function<Var(Graph&, Var x)
         })[1]};
   });
 }
-int64_t calls_in_loops(const Graph& g, const std::string& name, bool in_loop = false) {
-  int64_t n = 0;
-  for (const graph::Call& c : g.calls) {
-    n += in_loop && c.primitive->name == name;
-    for (const GraphPtr& inner : subgraphs(c)) n += calls_in_loops(*inner, name, in_loop || primitives::repeats(c));
-  }
-  return n;
-}
 Tensor waves(int64_t n) {
   std::vector<double> x;
   for (int64_t i = 0; i < n; ++i) x.push_back(std::cos(static_cast<double>(i) * 0.7));
