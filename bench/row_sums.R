@@ -1,6 +1,6 @@
 # Sums, maxima, variances and softmaxes of rows, which lie across memory, and a product with a vector, in milliseconds beside
 # base R: what a cache does not hold is read in the order of memory (src/compiler/streams.cpp). Then sums of both the rows and the
-# columns, of squares and of what nearly is one, and variances and correlations of vectors, which are read once
+# columns, of squares, of what nearly is one and of what is made (src/compiler/sums_along_memory.cpp), and variances and correlations of vectors, which are read once
 # (src/transform/centred_sums.cpp).
 suppressPackageStartupMessages(library(anvil))
 source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))), "timing.R"))
@@ -49,6 +49,27 @@ for (columns in c(512L, 500L)) {
     x <- nv_tensor(m, dtype)
     times <- median_ms(list(function() for (i in 1:100) both(x), function() for (i in 1:100) list(rowSums(m), colSums(m))), 11L)
     cat(sprintf("   512 x %4d %s rows and columns %5.1f us, base R %5.1f us\n", columns, dtype, 10 * times[1L], 10 * times[2L]))
+  }
+}
+m <- matrix(rnorm(4e6), 2000L)
+pairs <- list(
+  "rows and columns" = list(function(x) list(rowSums(x), colSums(x)), function(m) list(rowSums(m), colSums(m))),
+  "of exp()" = list(function(x) {
+    e <- exp(x)
+    list(rowSums(e), colSums(e))
+  }, function(m) {
+    e <- exp(m)
+    list(rowSums(e), colSums(e))
+  }),
+  "values and rows" = list(function(x) list(2 * x, rowSums(2 * x)), function(m) list(2 * m, rowSums(2 * m)))
+)
+for (name in names(pairs)) {
+  f <- jit(pairs[[name]][[1L]])
+  g <- pairs[[name]][[2L]]
+  for (dtype in c("f64", "f32")) {
+    x <- nv_tensor(m, dtype)
+    times <- median_ms(list(function() f(x), function() g(m)), 11L)
+    cat(sprintf("  2000 x 2000 %s %-16s %6.2f ms, base R %6.2f ms\n", dtype, name, times[1L], times[2L]))
   }
 }
 centred <- function(x) x - nv_mean(x)

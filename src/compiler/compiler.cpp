@@ -13,6 +13,7 @@ const std::vector<Pass>& passes() {
       {"contraction", [](loops::Program& p, const Target& target) { find_contractions(p, target); }},
       {"pieces", [](loops::Program& p, const Target& target) { cut_at_pieces(p, target); }},
       {"layout", [](loops::Program& p, const Target&) { choose_layouts(p); }},
+      {"sums", [](loops::Program& p, const Target& target) { sum_along_memory(p, target); }},
       {"merge", [](loops::Program& p, const Target&) { merge_nests(p); }},
       {"steps", [](loops::Program& p, const Target& target) { step_contractions(p, target); }},
       {"shrink", [](loops::Program& p, const Target&) { shrink_buffers(p); }},

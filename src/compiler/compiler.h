@@ -13,7 +13,7 @@ namespace anvil::compiler {
 struct Target {
   int vector_bytes = 32;      // bytes of a vector register that generated code should use
   int registers = 16;         // of that size
-  bool contract_all = false;  // contractions of any size and in any steps, worth it or not: for tests
+  bool any_size = false;      // what pays for large programs is done for small ones as well: for tests
   double task = 25'000;       // operations of a task that threads share
   double cache = 1 << 19;     // bytes that a core has near
 };

@@ -81,7 +81,7 @@ class Finder {
 
   bool worthwhile(const Contraction& c) const {
     const auto shape = shape_of(program_, c);
-    return shape && (target_.contract_all || packed_is_faster(*shape, target_));
+    return shape && (target_.any_size || packed_is_faster(*shape, target_));
   }
 
   Program& program_;

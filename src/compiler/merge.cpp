@@ -124,7 +124,7 @@ class Merger {
     n.product = inner_product == 0 ? 0 : n.reduces ? inner_product : inner_product + 1;
     if (own_update)
       for (const NodePtr& c : n.children)
-        if (auto u = std::get_if<loops::Update>(&c->stmt.is))
+        if (auto u = std::get_if<loops::Update>(&c->stmt.is); u && !makes(n, u->local))
           if (u->op == Op::add && u->value->op == Op::mul && u->value->args[0] != u->value->args[1] &&
               has_load(u->value->args[0], v) && has_load(u->value->args[1], v)) {
             n.product = std::max(n.product, 1);

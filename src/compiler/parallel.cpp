@@ -15,6 +15,9 @@
 //                                             }
 //                                             for k in 0..50 { a1 += t1[k] }
 //
+// And of sums that lie in a buffer, each of which every step adds to, such as those of the rows of a matrix that steps go
+// through by columns: a task has a part of the buffer's size.
+//
 // Temporaries that no step reads from another one are the task's own (own.h). How a nest is cut depends on
 // the program alone, so that results have the same bits for any number of threads.
 #include <algorithm>
@@ -28,6 +31,7 @@
 #include "compiler/own.h"
 #include "compiler/passes.h"
 #include "compiler/schedule.h"
+#include "compiler/sum_buffers.h"
 #include "loops/dependence.h"
 #include "loops/origins.h"
 
@@ -41,8 +45,9 @@ constexpr int64_t most_tasks = 64;
 constexpr double short_task = 10;  // of what is worth to be one
 constexpr int64_t few_steps = 8;   // of a loop: another one is cut where it has more
 constexpr double most_of_a_step = 0.75;
-constexpr double long_body = 64;       // operations
-constexpr double most_longer = 1.125;  // is what tasks that leave nothing may take
+constexpr double share_of_parts = 1. / 16;  // of a task: what parts of sums in a buffer may take
+constexpr double long_body = 64;            // operations
+constexpr double most_longer = 1.125;       // is what tasks that leave nothing may take
 
 class Cutter {
  public:
@@ -84,7 +89,11 @@ class Cutter {
     }
     return inside > 0 && inside >= most_of_a_step * all;
   }
-  bool may_cut(const For& f) const { return independent(program_, f, own_.of(f)); }
+  bool may_cut(const For& f) const {
+    std::vector<BufferId> own = own_.of(f);
+    for (const SumBuffer& s : shared_sums(f)) own.push_back(s.buffer);
+    return independent(program_, f, own);
+  }
   static int64_t steps(const For& f) { return extent(f) / steps_at_once(f); }
 
   // The loop that is cut becomes the outermost: one that has enough steps, if all steps of all loops on the
@@ -107,6 +116,7 @@ class Cutter {
   // many, those leave least that are as large as they can be.
   int64_t steps_of_task(const For& f, double cost) const {
     const int64_t n = steps(f);
+    if (!target_.any_size) cost = std::min(cost, target_.task * cost / least_cost(shared_sums(f)));
     const auto short_ones = static_cast<int64_t>(cost / (short_task * target_.task));
     const auto tasks = std::clamp<int64_t>(static_cast<int64_t>(cost / target_.task), 2,
                                            std::min(std::max(most_tasks, short_ones), n));
@@ -131,6 +141,7 @@ class Cutter {
   void cut(For f, double cost, const loops::Origins& from, Block& result) {
     const int64_t size = steps_of_task(f, cost), count = extent(f) / size, rest = extent(f) - count * size;
     const std::vector<BufferId> own = own_.of(f);
+    const std::vector<SumBuffer> sums_in_buffers = shared_sums(f);
     std::optional<For> tail;
     if (rest > 0) {
       tail = LoopCopy(program_, own)(f);
@@ -145,6 +156,13 @@ class Cutter {
     Block sums;
     std::vector<Sum> parts = parts_of(f, count);
     for (const Sum& s : parts) add_up(s, from, tasks, sums);
+    for (const SumBuffer& sum : sums_in_buffers) {
+      const int width =
+          target_.vector_bytes / static_cast<int>(size_of(program_.buffers[static_cast<size_t>(sum.buffer)].dtype));
+      PartsOfSum in_buffer = take_parts(program_, sum, f, loops::variable(tasks.variable), count, width);
+      std::move(in_buffer.before.begin(), in_buffer.before.end(), std::back_inserter(tasks.body));
+      std::move(in_buffer.after.begin(), in_buffer.after.end(), std::back_inserter(sums));
+    }
     if (size > 1)
       tasks.body.push_back({std::move(f)});
     else
@@ -158,6 +176,21 @@ class Cutter {
   }
 
   // ---- sums ----
+  // Those in a buffer, if tasks are large enough for parts of them.
+  std::vector<SumBuffer> shared_sums(const For& f) const {
+    std::vector<SumBuffer> list = sum_buffers(program_, f);
+    const bool worthwhile = list.empty() || target_.any_size || nest_cost(program_, f) >= 2 * least_cost(list);
+    return worthwhile ? list : std::vector<SumBuffer>{};
+  }
+  // Of a task: a part is filled, read and added to the whole.
+  double least_cost(const std::vector<SumBuffer>& sums) const {
+    double vectors = 0;
+    for (const SumBuffer& s : sums) {
+      const loops::Buffer& b = program_.buffers[static_cast<size_t>(s.buffer)];
+      vectors += ceil_div(elements(b.shape) * static_cast<int64_t>(size_of(b.dtype)), target_.vector_bytes);
+    }
+    return std::max(target_.task, 4 * vectors / share_of_parts);
+  }
   struct Sum {
     LocalId whole, part;
     Op op;

@@ -19,6 +19,7 @@ void weigh_contractions(loops::Program&);                // part of it: operands
 void lay_out_records(loops::Program&);                   // part of the next one: what loops record lies step by step
 void cut_at_pieces(loops::Program&, const Target&);      // what is made in pieces moves into its readers
 void choose_layouts(loops::Program&);                    // temporaries lie in memory as they are read
+void sum_along_memory(loops::Program&, const Target&);   // sums across it, where others read the same
 void merge_nests(loops::Program&);                       // nests with equal loops become one
 void step_contractions(loops::Program&, const Target&);  // what passes between them and nests stays in the cache
 void shrink_buffers(loops::Program&);                 // temporaries lose the dimensions of shared loops, down to locals

@@ -219,23 +219,24 @@ class Forwarder {
   explicit Forwarder(Program& p) : program_(p), stored_(p.buffers.size()) {}
   void run() {
     // only buffers that are both stored and loaded can gain
-    std::vector<bool> loaded(program_.buffers.size());
-    loops::ExprSet seen;
-    find_loads(program_.body, loaded, seen);
-    loaded_ = std::move(loaded);
+    loaded_.assign(program_.buffers.size(), false);
+    find_loads(program_.body);
+    position_ = 0;
     block(program_.body);
   }
 
  private:
-  void find_loads(const Block& b, std::vector<bool>& loaded, loops::ExprSet& seen) {
+  void find_loads(const Block& b) {
     for (const Stmt& s : b) {
+      ++position_;
       if (std::holds_alternative<loops::Contraction>(s.is)) continue;  // loads from memory
+      loops::ExprSet seen;
       each_expression(s, [&](Expr e) {
         each_node(e, seen, [&](Expr x) {
-          if (x->op == Op::load) loaded[static_cast<size_t>(x->buffer)] = true, loads_.insert(x);
+          if (x->op == Op::load) loaded_[static_cast<size_t>(x->buffer)] = true, last_load_[x] = position_;
         });
       });
-      each_block(s, [&](const Block& inner) { find_loads(inner, loaded, seen); });
+      each_block(s, [&](const Block& inner) { find_loads(inner); });
     }
   }
   void forget(BufferId b) {
@@ -253,6 +254,7 @@ class Forwarder {
     Block result;
     result.reserve(b.size());
     for (Stmt& s : b) {
+      const int position = ++position_;
       bool compound = std::holds_alternative<loops::For>(s.is) || std::holds_alternative<loops::While>(s.is) ||
                       std::holds_alternative<loops::If>(s.is);
       if (compound) forget_changed(s);  // before: a later iteration sees the change
@@ -276,7 +278,7 @@ class Forwarder {
       forget(store->buffer);
       if (loaded_[static_cast<size_t>(store->buffer)]) {
         Expr load = program_.exprs.load(store->buffer, store->value->dtype, store->place);
-        if (loads_.count(load)) {
+        if (const auto last = last_load_.find(load); last != last_load_.end() && last->second > position) {
           // a local that changes later would forward another value than the stored one
           bool stays =
               store->value->op == Op::constant || (store->value->op == Op::local && !updated(store->value->local));
@@ -315,7 +317,8 @@ class Forwarder {
 
   Program& program_;
   std::vector<bool> loaded_;
-  std::unordered_set<Expr> loads_;
+  std::unordered_map<Expr, int> last_load_;  // the number of its statement, in order of the program
+  int position_ = 0;
   struct Known {
     Expr value;
     loops::Origins origins;

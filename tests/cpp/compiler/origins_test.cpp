@@ -127,7 +127,7 @@ TEST(Origins, OfRandomProgramsStayThroughAllPasses) {
 TEST(Origins, OfOrdinaryProgramsStayThroughAllPasses) {
   each_seed(120, [](unsigned seed) {
     compiler::Target target{64, 32};
-    target.contract_all = seed % 2 == 0;
+    target.any_size = seed % 2 == 0;
     expect_origins_of(*OrdinaryProgram(seed).graph, target);
   });
 }

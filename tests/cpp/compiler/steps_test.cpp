@@ -85,7 +85,7 @@ TEST(Steps, ThreadsGiveTheSameBits) {
   const auto inputs = numbers_for(*g);
   for (const double cache : {512., 2048., 16384.}) {
     compiler::Target target = small_tasks(cache);
-    target.contract_all = true;
+    target.any_size = true;
     expect_machine_code_right(*g, inputs, tolerance, target);
   }
 }

@@ -57,7 +57,7 @@ TEST(Summary, OfAContraction) {
   Var x = b.input(DType::f32, {96, 64}), y = b.input(DType::f32, {64, 48});
   b.output(dot_general(x, y, {1}, {0}, {}, {}));
   compiler::Target all = target;
-  all.contract_all = true;
+  all.any_size = true;
   const auto nests = summary_of(*b.g, all);
   ASSERT_EQ(nests.size(), 1u);
   EXPECT_EQ(nests[0].kind, NestSummary::Kind::contraction);

@@ -118,7 +118,7 @@ LoopInterpreter::Sums& LoopInterpreter::sums_of(loops::LocalId id, Op op) {
   return s;
 }
 
-// A sum that begins with what changes nothing has nothing in it yet.
+// What changes nothing is no part of a sum.
 void LoopInterpreter::leave_out_identity(Traced& sum, Op op, DType t) {
   if (sum.term == make_.constant(loops::identity(op, t), t)) sum.term = Terms::nothing(op);
 }
@@ -138,6 +138,7 @@ void LoopInterpreter::accumulate(const loops::Update& s, Op op) {
     Traced& to = own ? l.values[p] : sums->values[p];
     const bool begun = own || sums->begun[p];
     leave_out_identity(to, op, t);
+    leave_out_identity(operands[p], op, t);
     to.number = begun ? combine(op, t, to.number, operands[p].number) : operands[p].number;
     to.term = make_.accumulate(op, to.term, operands[p].term);
     if (!own) sums->begun[p] = true;

@@ -27,7 +27,7 @@ inline graph::GraphPtr optimized(const graph::Graph& g) {
 // any size; for every third as if the cache were small.
 inline compiler::Target target_for(const graph::Graph& g) {
   compiler::Target target = llvm_backend::target();
-  target.contract_all = g.calls.size() % 2 == 1;
+  target.any_size = g.calls.size() % 2 == 1;
   if (g.calls.size() % 4 < 2) target.task = 2;
   if (g.calls.size() % 3 == 0) target.cache = 512;
   if (g.calls.size() % 7 == 0) target.cache = 16;

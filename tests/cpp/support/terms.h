@@ -5,8 +5,7 @@
 //
 // A term is a fingerprint of 64 bits: comparing and making one takes no memory. What compilers may
 // do is left out of it, and nothing else is:
-// - a reduction is the multiset of what was accumulated, in any order and grouping, where it began with what
-//   changes nothing;
+// - a reduction is the multiset of what was accumulated, in any order and grouping, without what changes nothing;
 // - an accumulated fma(a, b, sum) is a product that is added;
 // - a b is b a;
 // - what depends on constants and loop indices alone is the constant that it gives.
