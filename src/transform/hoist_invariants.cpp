@@ -4,7 +4,8 @@
 //     %e = exp (%w)                    while (%s0)
 //     %s = mul (%s, %e)                  %s = mul (%s, %e)
 //
-// Where the loop may make no step, this is done if its condition holds at first. What only moves data stays, since it is
+// Where the loop may make no step, this is done if its condition holds at first, or that of the loop whose records it
+// goes through. What only moves data stays, since it is
 // read as it goes; so does simple arithmetic on one array, and what would take much more memory than it is made of.
 #include <algorithm>
 
@@ -70,19 +71,33 @@ class Hoister {
  private:
   void hoist(Call& loop, std::vector<Call>& before) {
     const auto steps = counts_.of(loop);
-    if (steps ? *steps < 2 : primitives::control_of(loop) == primitives::Control::scan || tests_with_effect(loop))
-      return;
+    const Test test = steps ? Test{} : first_test(loop, before);
+    if (steps ? *steps < 2 : !test.condition) return;
     std::vector<Call> moved = take(*loop.params.graph("body_graph"));  // a copy of our own, by rewrite_subgraphs
     if (moved.empty()) return;
     any_ = true;
     if (steps)
       std::move(moved.begin(), moved.end(), std::back_inserter(before));
     else
-      guard(loop, std::move(moved), before);
+      guard(loop, test, std::move(moved), before);
   }
-  static bool tests_with_effect(const Call& loop) {
-    const GraphPtr& test = loop.params.graph("cond_graph");
-    return std::any_of(test->calls.begin(), test->calls.end(), has_effect);
+
+  // What tells whether a loop makes a step: its condition of the values that it starts from; of a loop over records that
+  // of the one that made them. None where that is not known, or would do more than to tell.
+  struct Test {
+    GraphPtr condition;
+    ValueList state;
+  };
+  static Test first_test(const Call& loop, const std::vector<Call>& before) {
+    if (primitives::control_of(loop) == primitives::Control::scan) {
+      const auto made = std::find_if(before.begin(), before.end(), [&](const Call& c) {
+        return std::find(c.outputs.begin(), c.outputs.end(), loop.inputs[0]) != c.outputs.end();
+      });
+      return made != before.end() && primitives::records(*made) ? first_test(*made, before) : Test{};
+    }
+    const GraphPtr& condition = loop.params.graph("cond_graph");
+    const bool effect = std::any_of(condition->calls.begin(), condition->calls.end(), has_effect);
+    return effect ? Test{} : Test{condition, loop.inputs};
   }
 
   // The calls that leave a body, in their order.
@@ -151,8 +166,8 @@ class Hoister {
     return bytes <= std::max(little, from.bytes);
   }
 
-  // In a branch that the loop's condition chooses, of the values that it starts from; zeros in the other one.
-  static void guard(Call& loop, std::vector<Call> moved, std::vector<Call>& before) {
+  // In a branch where the loop makes a step; zeros in the other one.
+  static void guard(Call& loop, const Test& test, std::vector<Call> moved, std::vector<Call>& before) {
     const Values read = addresses(reads(loop));
     const auto yes = std::make_shared<Graph>(), no = std::make_shared<Graph>();
     for (const Call& c : moved)
@@ -164,7 +179,7 @@ class Hoister {
     yes->calls = std::move(moved);
     list_constants(*yes);
     Graph g;
-    const ValuePtr runs = graph::inline_calls(*loop.params.graph("cond_graph"), loop.inputs, g).at(0);
+    const ValuePtr runs = graph::inline_calls(*test.condition, test.state, g).at(0);
     const std::vector<ValuePtr> results = primitives::branch(g, runs, yes, no);
     for (Call& c : g.calls) c.location = loop.location;
     std::move(g.calls.begin(), g.calls.end(), std::back_inserter(before));

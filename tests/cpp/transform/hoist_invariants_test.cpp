@@ -88,6 +88,31 @@ TEST(HoistInvariants, OfALoopThatMayMakeNoStepOnlyIfItDoes) {
             0);
 }
 
+// The way back of a loop of an unknown number of steps goes through what that has recorded.
+TEST(HoistInvariants, OfALoopOverRecordsOnlyIfThereAreSome) {
+  const GraphPtr f = trace({f64({6}), f64({6})}, [](Graph& g, const Vars& x) {
+    const Var end = while_loop(
+        g, {integer(g, 0), x[0]}, [](Graph& b, const Vars& s) { return reduce_sum(s[1], {0}) < number(b, 100.0); },
+        [&](Graph& b, const Vars& s) {
+          return Vars{s[0] + integer(b, 1), s[1] * (sin(in(b, x[1])) + 1.5)};
+        })[1];
+    return Vars{reduce_sum(end * end, {0})};
+  });
+  const GraphPtr back = transform::gradient(*f, {true, true}, true), g = optimized(back);
+  EXPECT_EQ(calls_in_loops(*g, "sine"), 0);
+  EXPECT_EQ(calls_in_loops(*g, "cosine"), 0);
+  for (const graph::Call& c : g->calls) EXPECT_NE(c.primitive->name, "cosine");  // in a branch
+  for (double scale : {1.0, 1000.0}) {                                           // steps, and none
+    std::vector<Tensor> x = some(scale);
+    x.pop_back();
+    const std::vector<Tensor> expected = eigen::evaluate(*back, x), got = eigen::evaluate(*g, x);
+    for (size_t k = 0; k < 3; ++k)
+      for (int64_t i = 0; i < (k == 0 ? 1 : 6); ++i)
+        EXPECT_EQ(element(got[k], i).text(DType::f64), element(expected[k], i).text(DType::f64)) << k;
+  }
+  expect_gradient(f, {some()[0], some()[1]}, 1);
+}
+
 TEST(HoistInvariants, OutOfNestedLoopsAsFarAsTheyAreTheSame) {
   const GraphPtr g = expect_same(repeated([](Graph& b, const Var& s, const Vars& x) {
     return while_loop(
