@@ -1,5 +1,5 @@
-// SumNest across memory, such as those of the rows of a matrix, become sums along it where another nest goes through the same
-// memory, which is more than a cache holds: they are added up in a buffer, so that the two nests can become one.
+// Sums across memory, such as those of the rows of a matrix, become sums along it where another nest goes through the same
+// memory and there is much of it: they are added up in a buffer, so that the two nests can become one.
 //
 //   for j in 0..2000 {                     for j in 0..2000 {
 //     for i in 0..2000 {                     for i in 0..2000 {
