@@ -114,9 +114,9 @@ class Cutter {
   // ---- cutting ----
   // The steps of a task: so that little is left over, and four threads are done at the same time. Of all tasks of so
   // many, those leave least that are as large as they can be.
-  int64_t steps_of_task(const For& f, double cost) const {
+  int64_t steps_of_task(const For& f, double cost, const std::vector<SumBuffer>& sums) const {
     const int64_t n = steps(f);
-    if (!target_.any_size) cost = std::min(cost, target_.task * cost / least_cost(shared_sums(f)));
+    if (!target_.any_size) cost = std::min(cost, target_.task * cost / least_cost(sums));
     const auto short_ones = static_cast<int64_t>(cost / (short_task * target_.task));
     const auto tasks = std::clamp<int64_t>(static_cast<int64_t>(cost / target_.task), 2,
                                            std::min(std::max(most_tasks, short_ones), n));
@@ -139,9 +139,10 @@ class Cutter {
   }
 
   void cut(For f, double cost, const loops::Origins& from, Block& result) {
-    const int64_t size = steps_of_task(f, cost), count = extent(f) / size, rest = extent(f) - count * size;
-    const std::vector<BufferId> own = own_.of(f);
     const std::vector<SumBuffer> sums_in_buffers = shared_sums(f);
+    const int64_t size = steps_of_task(f, cost, sums_in_buffers), count = extent(f) / size;
+    const int64_t rest = extent(f) - count * size;
+    const std::vector<BufferId> own = own_.of(f);
     std::optional<For> tail;
     if (rest > 0) {
       tail = LoopCopy(program_, own)(f);

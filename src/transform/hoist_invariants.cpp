@@ -5,8 +5,8 @@
 //     %s = mul (%s, %e)                  %s = mul (%s, %e)
 //
 // Where the loop may make no step, this is done if its condition holds at first, or that of the loop whose records it
-// goes through. What only moves data stays, since it is
-// read as it goes; so does simple arithmetic on one array, and what would take much more memory than it is made of.
+// goes through. What only moves data stays, since it is read as it goes; so does simple arithmetic on one array, and what
+// would take much more memory than it is made of.
 #include <algorithm>
 
 #include "base/interrupt.h"
