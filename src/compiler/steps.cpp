@@ -187,12 +187,12 @@ class Stepper {
       });
       room /= static_cast<double>(n), work /= static_cast<double>(n), steps *= static_cast<double>(n);
       if (room > target_.cache && !rows) continue;
-      const int64_t size = rows                   ? largest_divisor(n, rows_of_cache * target_.cache / room)
+      const int64_t size = rows               ? largest_divisor(n, rows_of_cache * target_.cache / room)
                            : target_.any_size ? 1
-                                                  : smallest_divisor(n, least_of_step / work);
+                                              : smallest_divisor(n, least_of_step / work);
       if (static_cast<double>(size) * room > target_.cache) return std::nullopt;
       if (!target_.any_size && (steps / static_cast<double>(size) < (rows ? blocks_of_rows : least_steps) ||
-                                    (rows && (size < rows_of_block || all_work > most_of_row * numbers))))
+                                (rows && (size < rows_of_block || all_work > most_of_row * numbers))))
         return std::nullopt;
       return Cut{k + 1, size};
     }
