@@ -40,8 +40,9 @@ double cost_packed(const ProductShape& s, const Tile& tile) {
   double a = s.batch_of_a_together ? pack_batch : pack_alone, b = s.batch_of_b_together ? pack_batch : pack_alone;
   const bool one_step = s.depth_loops == 1;  // from each step of the depth to the next
   const auto in_place = [&](int64_t lines, int64_t of_other, int64_t tile_of_other) {
-    return product::in_place((of_other + tile_of_other - 1) / tile_of_other, lines * s.depth * s.element_bytes,
-                             of_other * std::min(s.depth, product::depth_block) * s.element_bytes);
+    return product::in_place(
+        (of_other + tile_of_other - 1) / tile_of_other, lines * s.depth * s.element_bytes,
+        of_other * std::min(s.depth, product::depth_block(size_t(s.element_bytes))) * s.element_bytes);
   };
   if (s.rows_of_a_together)
     a = (one_step || s.columns >= many_for_windows) && s.rows >= tile.rows && in_place(s.rows, s.columns, tile.columns)

@@ -42,15 +42,15 @@ class Blocks {
         weights_(at.weights),
         n_block_(std::min(panels(n_.count, kernel_.columns), wide / kernel_.columns)),
         m_block_(std::min(panels(m_.count, kernel_.rows),
-                          std::max<int64_t>(1, block_bytes / int64_t(sizeof(T)) /
-                                                   std::min(depth_block, a_depth_.count) / kernel_.rows))) {
+                          std::max<int64_t>(1, block_bytes / int64_t(sizeof(T)) / std::min(most_depth, a_depth_.count) /
+                                                   kernel_.rows))) {
     if (rounds()) {
       n_sums_ = std::min(panels(n_.count, kernel_.columns), sum_columns / kernel_.columns);
       m_sums_ = std::min(panels(m_.count, kernel_.rows), sum_rows / kernel_.rows);
     }
     if (!rounds()) choose_places();
     if (weighted) a_in_place_ = false;
-    const int64_t depth = std::min(a_depth_.count, depth_block);
+    const int64_t depth = std::min(a_depth_.count, most_depth);
     packed_steps_ = even_steps(depth, kernel_.rows);
     if (a_depth_.at == nullptr) a_steps_ = even_steps(depth, a_depth_.step);
     if (b_depth_.at == nullptr) b_steps_ = even_steps(depth, b_depth_.step);
@@ -74,7 +74,7 @@ class Blocks {
   // For packed blocks, which all of a batch can use.
   runtime::Block memory() const {
     const int64_t packed =
-        (m_block_ * kernel_.rows + n_block_ * kernel_.columns) * std::min(a_depth_.count, depth_block);
+        (m_block_ * kernel_.rows + n_block_ * kernel_.columns) * std::min(a_depth_.count, most_depth);
     return runtime::Block(size_t(packed + sums_rows() * n_sums_ * kernel_.columns) * sizeof(T) + 64);
   }
 
@@ -124,6 +124,8 @@ class Blocks {
   }
 
  private:
+  static constexpr int64_t most_depth = depth_block(sizeof(T));  // of a block
+
   // C, or a matrix of whole tiles for a part of it that begins in row i and column j.
   struct Sums {
     T* data;
@@ -146,11 +148,11 @@ class Blocks {
   }
 
   void add_up(const Sums& c, const void* a, const void* b, const T* weights, const Part& part, T* packed_a) const {
-    T* const packed_b = packed_a + m_block_ * kernel_.rows * std::min(a_depth_.count, depth_block);
+    T* const packed_b = packed_a + m_block_ * kernel_.rows * std::min(a_depth_.count, most_depth);
     const bool once = part.i1 - part.i0 <= m_block_;  // is each panel of B used
     for (int64_t j0 = part.j0; j0 < part.j1; j0 += n_block_)
-      for (int64_t p0 = 0; p0 < a_depth_.count; p0 += depth_block) {
-        const int64_t j1 = std::min(j0 + n_block_, part.j1), depth = std::min(depth_block, a_depth_.count - p0);
+      for (int64_t p0 = 0; p0 < a_depth_.count; p0 += most_depth) {
+        const int64_t j1 = std::min(j0 + n_block_, part.j1), depth = std::min(most_depth, a_depth_.count - p0);
         Side<T> rows(a, m_, part.i1, a_depth_.from(p0, depth), steps_of(a_depth_, a_steps_, p0), rows_, a_is_large_);
         Side<T> columns(b, n_, j1, b_depth_.from(p0, depth), steps_of(b_depth_, b_steps_, p0), columns_, b_is_large_);
         for (int64_t i0 = part.i0; i0 < part.i1; i0 += m_block_) {
@@ -210,7 +212,7 @@ class Blocks {
         together(depth, lines, steps, static_cast<const T*>(b) + n_[column.first] + b_depth_[p0], b_step_, later, to,
                  ld, in);
       else
-        stream(row, column, lines, steps, static_cast<const T*>(b), p0, depth, to, ld, in);
+        stream(row, column, lines, steps, static_cast<const T*>(b), p0, depth, later, to, ld, in);
     });
   }
 
@@ -221,7 +223,7 @@ class Blocks {
       return (reach(lines) + reach(depth) + 1) * int64_t(sizeof(T));
     };
     const auto of_copy = [](const Places& lines, const Places& depth) {
-      return lines.count * std::min(depth.count, depth_block) * int64_t(sizeof(T));
+      return lines.count * std::min(depth.count, most_depth) * int64_t(sizeof(T));
     };
     const int64_t rows = panels(m_.count, kernel_.rows), columns = panels(n_.count, kernel_.columns);
     a_in_place_ = in_place(columns, bytes(m_, a_depth_), of_copy(n_, b_depth_));
@@ -286,15 +288,15 @@ class Blocks {
 
   // Columns of B where they lie, as far as their depth lies together.
   void stream(const Panel& row, const Panel& column, const T* a, const int64_t* steps, const T* b, int64_t first,
-              int64_t depth, T* c, int64_t ld, Into into) const {
+              int64_t depth, const Fetch<T>& later, T* c, int64_t ld, Into into) const {
     const int64_t j = column.first, spacing = n_[j + 1] - n_[j];
     for (int64_t p = 0, run = 0; p < depth; p += run) {
       run = std::min(runs_[size_t(first + p)], depth - p);
       const T* groups[most_widths];
       for (size_t g = 0; g <= column.kernel; ++g)
         groups[g] = b + n_[j + int64_t(g) * kernel_.narrow] + b_depth_[first + p];
-      kernel_.streamed[row.kernel][column.kernel](run, a, steps + p, groups, spacing, c, ld,
-                                                  into == Into::set && p > 0 ? Into::add : into);
+      kernel_.streamed[row.kernel][column.kernel](run, a, steps + p, groups, spacing, {later.from, later.steps + p}, c,
+                                                  ld, into == Into::set && p > 0 ? Into::add : into);
     }
   }
 

@@ -35,7 +35,8 @@ void contract(S* c, const S* a, const S* b, std::span<const Axis> axes,
   contract(dtype_of<S>(), c, a, b, nullptr, axes, isa);
 }
 
-constexpr int64_t depth_block = 384;  // of the sum: panels of B stay in the first cache
+// Steps of the depth, for elements of so many bytes, after which sums go to C: panels of B stay in the first cache.
+constexpr int64_t depth_block(size_t element_bytes) { return element_bytes == 4 ? 512 : 384; }
 
 // Lines of an operand that lie together are read where they lie if few tiles of the other operand use them, or if their
 // memory is small; if some tiles do, where the second cache has room for what is packed of the other one beside them.
@@ -133,7 +134,7 @@ struct Kernel {
   int64_t rows, columns, narrow;
   using Together = void (*)(int64_t k, const T* a, const int64_t* steps, const T* b, int64_t ldb, Fetch<T>, T* c,
                             int64_t ldc, Into);
-  using Streamed = void (*)(int64_t k, const T* a, const int64_t* steps, const T* const* b, int64_t ldb, T* c,
+  using Streamed = void (*)(int64_t k, const T* a, const int64_t* steps, const T* const* b, int64_t ldb, Fetch<T>, T* c,
                             int64_t ldc, Into);
   Together together[2][most_widths];
   Streamed streamed[2][most_widths];

@@ -32,7 +32,9 @@ class Side {
         depth_(depth),
         steps_(steps),
         panels_(panels),
-        large_(large) {}
+        large_(large) {
+    std::fill_n(offsets_, depth_.count, 0);
+  }
   const Places& depth() const { return depth_; }
   const Panel& of(int64_t k) const { return panels_[size_t(k)]; }
   Places lines(int64_t k) const { return lines_.from(of(k).first, of(k).count); }
@@ -44,20 +46,29 @@ class Side {
   bool goes_on(int64_t k) const { return k < end_; }
   // Panel k, `together` elements at each offset; nothing if it need not be fetched.
   Fetch<T> fetch(int64_t k, int64_t together) {
-    if (!goes_on(k) || (of(k).packed ? k <= fetched_ : !large_)) return {};
-    fetched_ = k;
+    if (!goes_on(k) || (k <= fetched_ && (of(k).packed || !large_))) return {};
+    fetched_ = std::max(fetched_, k);
     const Places some = lines(k);
     const T* const from = data_ + some[0];
-    if (!of(k).packed || some.run(0) > 1) return {from + depth_[0] - steps_[0], steps_};
-    int64_t p = 0;
-    for (int64_t line = 0; line < some.count; ++line)
-      for (int64_t q = 0; q < depth_.count && p < depth_.count; q += together)
-        offsets_[p++] = some[line] - some[0] + depth_[q];
-    std::fill(offsets_ + p, offsets_ + depth_.count, offsets_[p - 1]);
+    if (some.run(0) > 1) return {from + depth_[0] - steps_[0], steps_};
+    if (lines_.at != nullptr || some.count != offsets_of_) find_offsets(some, together);
     return {from, offsets_};
   }
 
  private:
+  // Of lines apart from each other, whose steps lie together more or less. What stays of earlier ones is in memory as well.
+  void find_offsets(const Places& some, int64_t together) {
+    offsets_of_ = some.count;
+    if (parts_ == 0)
+      for (int64_t q = 0; q < depth_.count; q += together) part_[parts_++] = depth_[q];
+    int64_t* to = offsets_;
+    const int64_t lines = std::min(some.count, depth_.count / parts_);
+    for (int64_t line = 0; line < lines; ++line, to += parts_) {
+      const int64_t first = some[line] - some[0];
+      for (int64_t q = 0; q < parts_; ++q) to[q] = first + part_[q];
+    }
+  }
+
   const T* data_;
   const Places& lines_;
   int64_t end_;
@@ -66,7 +77,8 @@ class Side {
   const std::vector<Panel>& panels_;
   bool large_;
   int64_t ready_ = 0, fetched_ = 0;
-  int64_t offsets_[depth_block];
+  int64_t parts_ = 0, part_[depth_block(sizeof(T))];  // of the depth, as far from each other as is fetched at once
+  int64_t offsets_of_ = 0, offsets_[depth_block(sizeof(T))];  // of panels of so many lines
 };
 
 }  // namespace anvil::product
