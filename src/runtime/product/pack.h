@@ -96,13 +96,29 @@ void gather_lines(T* to, int64_t height, const T* from, const Places& lines, con
   }
 }
 
+// Panels of one height: to[i + height * p] = from[lines[i] + depth[p]] for i < height, of lines that all lie together
+// or do so in runs of 16, 8 and 4; null where that is no part of the height. And of lines apart from each other, n steps
+// of which lie together.
+template <class T>
+struct Copies {
+  void (*together)(T* to, const T* from, const Places& depth);
+  using Runs = void (*)(T* to, const T* from, const Places& lines, const Places& depth);
+  Runs in_runs[3];
+  void (*transposed)(T* to, const T* from, const Places& lines, int64_t n);
+};
+
 // Lines apart from each other, whose steps may lie together in runs.
 template <class T>
-void pack_lines(T* to, int64_t height, const T* from, const Places& lines, const Places& depth) {
+void pack_lines(T* to, int64_t height, const T* from, const Places& lines, const Places& depth,
+                const Copies<T>* copies) {
   for (int64_t p = 0, n = 0; p < depth.count; p += n) {
     n = depth.run(p);
     if (n >= square) {
-      transpose_lines(to + height * p, height, from + depth[p], lines, n);
+      T* const steps = to + height * p;
+      if (copies && lines.count == height)
+        copies->transposed(steps, from + depth[p], lines, n);
+      else
+        transpose_lines(steps, height, from + depth[p], lines, n);
       continue;
     }
     while (p + n < depth.count && depth.run(p + n) < square) ++n;
@@ -132,9 +148,10 @@ void copy_runs(T* to, int64_t height, const T* from, const Places& lines, const 
 }
 
 // One panel: to[i + height * p] = from[lines[i] + depth[p]]. Lines that lie together in runs are copied by runs of
-// the same length, those of all of the panel at each step.
+// the same length, those of all of the panel at each step. `copies`: for panels of this height, or null.
 template <class T>
-void pack_panel(T* to, int64_t height, const T* from, const Places& lines, const Places& depth) {
+void pack_panel(T* to, int64_t height, const T* from, const Places& lines, const Places& depth,
+                const Copies<T>* copies = nullptr) {
   for (int64_t first = 0; first < lines.count; first += most_lines) {
     const Places some = lines.from(first, most_lines);
     Firsts of_16, of_8, of_4, of_1;
@@ -142,7 +159,7 @@ void pack_panel(T* to, int64_t height, const T* from, const Places& lines, const
       n = some.run(i);
       if (n < square) {
         while (i + n < some.count && some.run(i + n) < square) ++n;
-        pack_lines(to + first + i, height, from, some.from(i, n), depth);
+        pack_lines(to + first + i, height, from, some.from(i, n), depth, copies);
         continue;
       }
       int64_t line = i;
@@ -160,7 +177,7 @@ void pack_panel(T* to, int64_t height, const T* from, const Places& lines, const
 
 // The same of small floats, which become numbers to compute with.
 template <class T, class S>
-void pack_panel(T* to, int64_t height, const S* from, const Places& lines, const Places& depth) {
+void pack_panel(T* to, int64_t height, const S* from, const Places& lines, const Places& depth, const Copies<T>*) {
   for (int64_t i = 0, n = 0; i < lines.count; i += n) {
     n = lines.run(i);
     const S* const run = from + lines[i];
@@ -171,14 +188,6 @@ void pack_panel(T* to, int64_t height, const S* from, const Places& lines, const
   }
 }
 
-// Panels of one height: to[i + height * p] = from[lines[i] + depth[p]] for i < height, of lines that all lie together
-// or do so in runs of 16, 8 and 4; null where that is no part of the height.
-template <class T>
-struct Copies {
-  void (*together)(T* to, const T* from, const Places& depth);
-  using Runs = void (*)(T* to, const T* from, const Places& lines, const Places& depth);
-  Runs in_runs[3];
-};
 inline bool in_runs_of(int64_t n, const Places& lines) {
   for (int64_t i = 0; i < lines.count; i += n)
     if (lines.run(i) < n) return false;
@@ -197,7 +206,7 @@ __attribute__((noinline)) void pack(T* to, const void* from, const Places& lines
         if (copies.in_runs[k] && in_runs_of(16 >> k, lines)) return copies.in_runs[k](to, elements, lines, depth);
   }
   if (lines.count < height) std::fill(to, to + height * depth.count, T(0));
-  pack_panel(to, height, elements, lines, depth);
+  pack_panel(to, height, elements, lines, depth, &copies);
 }
 
 // The steps of a panel times their weights.

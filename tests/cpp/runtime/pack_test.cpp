@@ -23,9 +23,9 @@ TYPED_TEST_SUITE(Packing, Floats);
 
 TYPED_TEST(Packing, OfLinesInRunsOfAnyLength) {
   const auto from = this->draw(900);
-  const auto check = [&](int64_t height, const Copies<TypeParam>& copies, int64_t lines, int64_t steps,
-                         int64_t longest) {
-    const auto of_lines = this->draw_places(lines, longest), of_steps = this->draw_places(steps, longest / 3 + 1);
+  const auto check = [&](int64_t height, const Copies<TypeParam>& copies, int64_t lines, int64_t steps, int64_t longest,
+                         int64_t longest_of_steps) {
+    const auto of_lines = this->draw_places(lines, longest), of_steps = this->draw_places(steps, longest_of_steps);
     const int64_t size = height * steps;
     std::vector<TypeParam> to(size_t(size + 1), TypeParam(7));
     pack<TypeParam, TypeParam>(to.data(), from.data(), {of_lines.data(), lines}, {of_steps.data(), steps}, height,
@@ -35,7 +35,8 @@ TYPED_TEST(Packing, OfLinesInRunsOfAnyLength) {
       for (int64_t p = 0; p < steps; ++p)
         ASSERT_EQ(to[size_t(p * height + i)],
                   i < lines ? from[size_t(of_lines[size_t(i)] + of_steps[size_t(p)])] : TypeParam(0))
-            << "line " << i << " step " << p << " of a panel of " << height << ", runs of " << longest;
+            << "line " << i << " step " << p << " of a panel of " << height << ", runs of " << longest << " and "
+            << longest_of_steps;
   };
   for (const auto isa : test::instruction_sets()) {
     const auto kernel = elementary::of_type<TypeParam>(kernels_of(isa));
@@ -43,7 +44,8 @@ TYPED_TEST(Packing, OfLinesInRunsOfAnyLength) {
          {std::pair(kernel.rows, kernel.copy_rows), std::pair(kernel.columns, kernel.copy_columns)})
       for (const int64_t longest : {1, 3, 7, 20, 70, 200})
         for (const int64_t lines : {height, height - 1, height / 2, int64_t(1)})
-          for (const int64_t steps : {1, 5, 40}) check(height, copies, lines, steps, longest);
+          for (const int64_t steps : {1, 5, 40, 75})
+            for (const int64_t of_steps : {1, 7, 90}) check(height, copies, lines, steps, longest, of_steps);
   }
 }
 

@@ -12,8 +12,8 @@ check() { # check FILE BYTES: no frame is larger; a tile has 24 registers (of AV
   fi
 }
 compiler=$2
-check avx512 1280
-check avx2 320
+check avx512 1500
+check avx2 380
 check baseline 160
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
