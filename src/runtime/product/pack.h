@@ -98,13 +98,14 @@ void gather_lines(T* to, int64_t height, const T* from, const Places& lines, con
 
 // Panels of one height: to[i + height * p] = from[lines[i] + depth[p]] for i < height, of lines that all lie together
 // or do so in runs of 16, 8 and 4; null where that is no part of the height. And of lines apart from each other, n steps
-// of which lie together.
+// of which lie together; or null.
 template <class T>
 struct Copies {
   void (*together)(T* to, const T* from, const Places& depth);
   using Runs = void (*)(T* to, const T* from, const Places& lines, const Places& depth);
   Runs in_runs[3];
-  void (*transposed)(T* to, const T* from, const Places& lines, int64_t n);
+  using Transposed = void (*)(T* to, const T* from, const Places& lines, int64_t n);
+  Transposed transposed;
 };
 
 // Lines apart from each other, whose steps may lie together in runs.
@@ -115,7 +116,7 @@ void pack_lines(T* to, int64_t height, const T* from, const Places& lines, const
     n = depth.run(p);
     if (n >= square) {
       T* const steps = to + height * p;
-      if (copies && lines.count == height)
+      if (copies && copies->transposed && lines.count == height)
         copies->transposed(steps, from + depth[p], lines, n);
       else
         transpose_lines(steps, height, from + depth[p], lines, n);
