@@ -151,10 +151,11 @@ class Blocks {
     T* const packed_b = packed_a + m_block_ * kernel_.rows * std::min(a_depth_.count, most_depth);
     const bool once = part.i1 - part.i0 <= m_block_;  // is each panel of B used
     for (int64_t j0 = part.j0; j0 < part.j1; j0 += n_block_)
-      for (int64_t p0 = 0; p0 < a_depth_.count; p0 += most_depth) {
-        const int64_t j1 = std::min(j0 + n_block_, part.j1), depth = std::min(most_depth, a_depth_.count - p0);
-        Side<T> rows(a, m_, part.i1, a_depth_.from(p0, depth), steps_of(a_depth_, a_steps_, p0), rows_, a_is_large_);
-        Side<T> columns(b, n_, j1, b_depth_.from(p0, depth), steps_of(b_depth_, b_steps_, p0), columns_, b_is_large_);
+      for (int64_t p0 = 0, depth = 0; p0 < a_depth_.count; p0 += depth) {
+        const int64_t j1 = std::min(j0 + n_block_, part.j1);
+        depth = depth_from(p0);
+        Side<T> rows(a, m_, part.i1, a_depth_.from(p0, depth), steps_of(a_depth_, a_steps_, p0), rows_, a_ahead_);
+        Side<T> columns(b, n_, j1, b_depth_.from(p0, depth), steps_of(b_depth_, b_steps_, p0), columns_, b_ahead_);
         for (int64_t i0 = part.i0; i0 < part.i1; i0 += m_block_) {
           const int64_t i1 = std::min(i0 + m_block_, part.i1);
           for (int64_t j = j0; j < j1; ++j) {
@@ -177,6 +178,13 @@ class Blocks {
       }
   }
 
+  // Of the block that begins there: blocks are about equal, since tiles of few steps are slow, and end where runs do.
+  int64_t depth_from(int64_t first) const {
+    const int64_t left = a_depth_.count - first, blocks = panels(left, most_depth), even = panels(left, blocks);
+    if (!streams_b_ || blocks == 1) return even;
+    const int64_t last = even - 1, whole_run = last + runs_[size_t(first + last)];
+    return whole_run <= most_depth ? whole_run : even;
+  }
   // Offsets of the steps of a block of the depth.
   static const int64_t* steps_of(const Places& depth, const std::vector<int64_t>& even, int64_t first) {
     return depth.at ? depth.at + first : even.data();
@@ -230,8 +238,13 @@ class Blocks {
     if (rows <= most_tiles(n_)) streams_b_ = find_runs();
     if (!streams_b_ && in_place(rows, bytes(n_, b_depth_), of_copy(m_, a_depth_)))
       b_step_ = spacing(b_depth_, b_depth_.count);
-    a_is_large_ = m_.count * a_depth_.count * int64_t(sizeof(T)) > in_caches;
-    b_is_large_ = b_step_ >= 0 && n_.count * b_depth_.count * int64_t(sizeof(T)) > in_caches;
+    const auto ahead = [](int64_t elements) {
+      return elements * int64_t(sizeof(T)) > in_caches ? Ahead::always : Ahead::once;
+    };
+    a_ahead_ = ahead(m_.count * a_depth_.count);
+    if (b_step_ >= 0) b_ahead_ = ahead(n_.count * b_depth_.count);
+    // windows that share most of their elements with those before
+    if (streams_b_ && n_.count * b_depth_.count * int64_t(sizeof(T)) > 2 * bytes(n_, b_depth_)) b_ahead_ = Ahead::never;
   }
   // For how many tiles at most columns of B are read along their depth.
   static int64_t most_tiles(const Places& lines) {
@@ -307,7 +320,7 @@ class Blocks {
   int64_t n_block_, m_block_, n_sums_ = 0, m_sums_ = 0;  // panels
   bool a_in_place_ = false, streams_b_ = false;
   int64_t b_step_ = -1;                                    // of the depth, where that is read as it lies
-  bool a_is_large_ = false, b_is_large_ = false;           // where they lie, they are fetched again for each tile
+  Ahead a_ahead_ = Ahead::once, b_ahead_ = Ahead::once;    // where they lie
   std::vector<int64_t> packed_steps_, a_steps_, b_steps_;  // of the depth
   std::vector<Panel> rows_, columns_;
   std::vector<int64_t> runs_;  // how many steps of the depth, from each on, lie together in B

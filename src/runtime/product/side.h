@@ -18,21 +18,23 @@ struct Panel {
   int64_t in_c;   // of rows, how many of them follow each other there; of columns, their spacing
 };
 
+// How often a panel that is read where it lies is fetched ahead of its tiles.
+enum class Ahead : uint8_t { never, once, always };
+
 // Panels of an operand up to `end`, for some steps of the depth. A panel is packed when the first tile
-// needs it; before, while other tiles are made, it is fetched. What is read where it lies is so again and again
-// if it is `large`.
+// needs it; before, while other tiles are made, it is fetched.
 template <class T>
 class Side {
  public:
   Side(const void* data, const Places& lines, int64_t end, const Places& depth, const int64_t* steps,
-       const std::vector<Panel>& panels, bool large)
+       const std::vector<Panel>& panels, Ahead ahead)
       : data_(static_cast<const T*>(data)),
         lines_(lines),
         end_(end),
         depth_(depth),
         steps_(steps),
         panels_(panels),
-        large_(large) {
+        ahead_(ahead) {
     std::fill_n(offsets_, depth_.count, 0);
   }
   const Places& depth() const { return depth_; }
@@ -46,7 +48,8 @@ class Side {
   bool goes_on(int64_t k) const { return k < end_; }
   // Panel k, `together` elements at each offset; nothing if it need not be fetched.
   Fetch<T> fetch(int64_t k, int64_t together) {
-    if (!goes_on(k) || (k <= fetched_ && (of(k).packed || !large_))) return {};
+    const Ahead often = !goes_on(k) ? Ahead::never : of(k).packed ? Ahead::once : ahead_;
+    if (often == Ahead::never || (often == Ahead::once && k <= fetched_)) return {};
     fetched_ = std::max(fetched_, k);
     const Places some = lines(k);
     const T* const from = data_ + some[0];
@@ -75,7 +78,7 @@ class Side {
   Places depth_;
   const int64_t* steps_;
   const std::vector<Panel>& panels_;
-  bool large_;
+  Ahead ahead_;
   int64_t ready_ = 0, fetched_ = 0;
   int64_t parts_ = 0, part_[depth_block(sizeof(T))];  // of the depth, as far from each other as is fetched at once
   int64_t offsets_of_ = 0, offsets_[depth_block(sizeof(T))];  // of panels of so many lines
