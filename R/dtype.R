@@ -56,12 +56,14 @@ dtype_code <- function(x) {
 # objects that stand for them, and their sizes: bytes, and the bits of floats.
 dtype_codes <- NULL
 dtype_objects <- NULL
+dtype_is_float <- NULL
 dtype_sizes <- NULL
 read_dtypes <- function() {
   known <- .Call(C_anvil_dtypes)
   here <- topenv()
   assign("dtype_codes", stats::setNames(seq_along(known$name) - 1L, known$name), here)
   assign("dtype_objects", Map(function(name, kind) structure(name, class = c(kind, "AnvilDtype")), known$name, known$kind, USE.NAMES = FALSE), here)
+  assign("dtype_is_float", vapply(dtype_objects, is_float_dtype, NA), here)
   sizes <- Map(function(bytes, exponent, mantissa) list(bytes = bytes, exponent = exponent, mantissa = mantissa), known$bytes, known$exponent, known$mantissa)
   assign("dtype_sizes", stats::setNames(sizes, known$name), here)
 }

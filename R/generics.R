@@ -35,7 +35,7 @@ NULL
 
 #' @export
 Ops.AnvilValue <- function(e1, e2) {
-  if (is_sparse(e1) || !missing(e2) && is_sparse(e2)) {
+  if (is.list(e1) && is_sparse(e1) || !missing(e2) && is.list(e2) && is_sparse(e2)) {
     return(sparse_operator(.Generic, e1, e2))
   }
   if (missing(e2)) {

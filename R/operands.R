@@ -1,7 +1,7 @@
 # Small tools for composite nv_* functions: what an operand is. Checks of tensors are the core's,
 # those of R values in checks.R.
 
-is_float_code <- function(code) is_float_dtype(dtype_from_code(code))
+is_float_code <- function(code) dtype_is_float[[code + 1L]]
 is_integer_code <- function(code) is_integer_dtype(dtype_from_code(code))
 
 sizes_of <- function(x, name = rlang::caller_arg(x)) type_tag(x, name)[-(1:2)]

@@ -261,7 +261,10 @@ print.AnvilDevice <- function(x, ...) {
 as.character.AnvilDevice <- function(x, ...) as.character(unclass(x))
 
 # c(dtype, ambiguous, sizes...) of anything that has a type.
-type_tag <- function(x, name = rlang::caller_arg(x)) .Call(C_anvil_tag, x) %||% abstract_tag(x, name)
+type_tag <- function(x, name = rlang::caller_arg(x)) {
+  tag <- .Call(C_anvil_tag, x)
+  if (is.null(tag)) abstract_tag(x, name) else tag
+}
 
 make_tag <- function(dtype, shape, ambiguous = FALSE) {
   if (!is.null(shape) && (!is_whole(shape) || any(shape < 0))) {

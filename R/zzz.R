@@ -26,8 +26,9 @@ missing_hints <- list(
   nv_min = "i It compares two tensors. The smallest element of one is `nv_reduce_min()`."
 )
 for (name in c(ls(pattern = "^nvl?_[a-z]"), other_exports)) {
-  if (is.function(get(name))) assign(name, checked_for_missing(get(name), missing_hints[[name]]))
+  if (is.function(get(name))) assign(name, checked_for_missing(recording_at_once(get(name)), missing_hints[[name]]))
 }
+for (name in c("real_div", "real_pow")) assign(name, recording_at_once(get(name)))
 rm(name)
 
 # After the functions that they call.

@@ -78,8 +78,15 @@ static void initialise() {
   names.place = Rf_install("srcref");
   names.file = Rf_install("srcfile");
   names.generic = Rf_install(".Generic");
-  names.parent_frame = keep(Rf_lang1(Rf_install("parent.frame")));
-  names.sys_call = keep(Rf_lang1(Rf_install("sys.call")));
+  // the functions themselves and their defaults: half of the time goes into looking for them
+  const auto base = [](const char* name, int argument) {
+    SEXP function = PROTECT(Rf_eval(Rf_install(name), R_BaseEnv));
+    SEXP call = keep(Rf_lang2(function, Rf_ScalarInteger(argument)));
+    UNPROTECT(1);
+    return call;
+  };
+  names.parent_frame = base("parent.frame", 1);
+  names.sys_call = base("sys.call", 0);
   continuation();
   set_printer(print_in_r);
   set_interrupt_check(wants_to_stop);
