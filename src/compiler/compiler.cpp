@@ -17,6 +17,7 @@ const std::vector<Pass>& passes() {
       {"merge", [](loops::Program& p, const Target&) { merge_nests(p); }},
       {"steps", [](loops::Program& p, const Target& target) { step_contractions(p, target); }},
       {"shrink", [](loops::Program& p, const Target&) { shrink_buffers(p); }},
+      {"states", [](loops::Program& p, const Target&) { update_states_in_place(p); }},
       {"results", [](loops::Program& p, const Target&) { place_results(p); }},
       {"rows", [](loops::Program& p, const Target&) { update_by_rows(p); }},
       {"collapse", [](loops::Program& p, const Target& target) { collapse_loops(p, target); }},

@@ -23,6 +23,7 @@ void sum_along_memory(loops::Program&, const Target&);   // sums across it, wher
 void merge_nests(loops::Program&);                       // nests with equal loops become one
 void step_contractions(loops::Program&, const Target&);  // what passes between them and nests stays in the cache
 void shrink_buffers(loops::Program&);                 // temporaries lose the dimensions of shared loops, down to locals
+void update_states_in_place(loops::Program&);         // those of loops that are made element by element
 void place_results(loops::Program&);                  // temporaries lie where a result will be
 void update_by_rows(loops::Program&);                 // rows of tables are changed several columns at once
 void collapse_loops(loops::Program&, const Target&);  // adjacent loops over contiguous memory become one

@@ -4,6 +4,8 @@
 //   t1[i] = exp(x1[i])                     out1[i] = exp(x1[i])
 //   a1 += t1[i]                            a1 += out1[i]
 //   out1[i] = t1[i] / a1                   out1[i] = out1[i] / a1
+//
+// Where that is all that its last reader did, there is nothing left to do.
 #include <set>
 
 #include "compiler/passes.h"
@@ -23,6 +25,7 @@ class ResultPlaces {
     for (size_t k = 0; k < program_.body.size(); ++k) collect(program_.body[k], static_cast<int>(k));
     for (size_t k = 0; k < program_.body.size(); ++k)
       if (auto f = std::get_if<loops::For>(&program_.body[k].is)) nest(*f, static_cast<int>(k), {});
+    if (moved_) remove_copies(program_.body);
   }
 
  private:
@@ -55,16 +58,8 @@ class ResultPlaces {
         nest(*inner, k, around);
       else if (auto store = std::get_if<loops::Store>(&f.body[i].is);
                store && buffer(store->buffer).kind == loops::Buffer::Kind::output && use(store->buffer).all == 1 &&
-               !use(store->buffer).fixed && once(store->place, around))
+               !use(store->buffer).fixed && visits_once(store->place, around))
         if (const BufferId t = read_there(f.body, i, store->place, k); t >= 0) become(t, *store);
-  }
-  // Whether no two steps of the loops are at the same place.
-  static bool once(const Index& place, std::set<Variable> around) {
-    for (const Affine& a : place) {
-      if (a.terms.size() > 1) return false;
-      if (!a.terms.empty() && around.erase(a.terms[0].variable) == 0) return false;
-    }
-    return around.empty();
   }
   // A temporary like the result of statement i which the program reads for the last time there or just before, at the
   // result's place; -1: there is none.
@@ -89,10 +84,23 @@ class ResultPlaces {
   void become(BufferId t, loops::Store& store) {
     std::swap(buffer(t), buffer(store.buffer));
     store.buffer = t;
+    moved_ = true;
+  }
+  // Of elements to where they are.
+  static void remove_copies(Block& block) {
+    for (Stmt& s : block)
+      if (auto f = std::get_if<loops::For>(&s.is)) remove_copies(f->body);
+    std::erase_if(block, [](const Stmt& s) {
+      if (auto f = std::get_if<loops::For>(&s.is)) return f->body.empty();
+      auto store = std::get_if<loops::Store>(&s.is);
+      return store && store->value->op == Op::load && store->value->buffer == store->buffer &&
+             store->value->place == store->place;
+    });
   }
 
   Program& program_;
   std::vector<Use> uses_;
+  bool moved_ = false;
 };
 
 }  // namespace

@@ -23,7 +23,7 @@ using loops::For;
 
 constexpr int most_steps_in_a_vector = 8, most_ops_in_a_vector = 24;  // steps, and operations of each
 constexpr int tiny_steps = 4, tiny_ops = 24;                          // anywhere: steps, and operations of all
-constexpr int most_vectors_in_place = 4;
+constexpr int most_vectors_in_place = 128;
 constexpr int branching_steps = 8, branching_ops = 24;  // with branches: steps, and operations of each
 
 bool moves_numbers(const Block& b) {
@@ -94,7 +94,8 @@ void write_out_rest(Program& p, const For& loop, Block& out) {
     part.begin = begin;
     part.end = begin += (loop.end - begin) / width * width;
     if (part.begin == part.end) continue;
-    part.width = width, part.copies = 1;
+    part.width = width;
+    if (width < loop.width) part.copies = 1;
     if (width == 1) part.kind = For::Kind::serial;
     out.push_back({std::move(part)});
   }

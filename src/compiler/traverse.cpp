@@ -110,6 +110,14 @@ std::vector<int> count_accesses(const Program& p) {
   return counts;
 }
 
+bool visits_once(const Index& place, std::set<Variable> loops) {
+  for (const Affine& a : place) {
+    if (a.terms.size() > 1) return false;
+    if (!a.terms.empty() && loops.erase(a.terms[0].variable) == 0) return false;
+  }
+  return loops.empty();
+}
+
 BufferId make_temporary(Program& p, DType dtype, Shape shape, const char* mark) {
   const std::string number = std::to_string(p.buffers.size() + 1);
   return add_temporary(p, dtype, std::move(shape), mark + number);

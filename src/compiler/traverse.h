@@ -1,5 +1,6 @@
 // What several passes need: the rewriting of expressions, and the removal of dead stores.
 #pragma once
+#include <set>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -47,6 +48,9 @@ inline double multiplications(const loops::Contraction& c) {
   for (const auto& axis : c.axes) n *= static_cast<double>(axis.extent);
   return n;
 }
+
+// Whether no two steps of some loops are at the same place.
+bool visits_once(const Index&, std::set<Variable> loops);
 
 // Removes stores to temporaries that nothing reads, and loops that are empty then.
 void remove_dead_stores(Program&);

@@ -18,7 +18,7 @@ TEST(Stages, NameEveryPass) {
   std::vector<std::string> names;
   for (const compiler::Stage& s : compiler::stages(*b.g, {64, 32})) names.push_back(s.name);
   EXPECT_EQ(names, (std::vector<std::string>{"lower", "unroll", "inline", "contraction", "pieces", "layout", "sums",
-                                             "merge", "steps", "shrink", "results", "rows", "collapse", "schedule",
+                                             "merge", "steps", "shrink", "states", "results", "rows", "collapse", "schedule",
                                              "blocks", "streams", "parallel", "prefetch", "around", "buffers"}));
 }
 
