@@ -35,6 +35,7 @@ NULL
 
 #' @export
 Ops.AnvilValue <- function(e1, e2) {
+  # is.list() first: it spares every other operand the call of a closure
   if (is.list(e1) && is_sparse(e1) || !missing(e2) && is.list(e2) && is_sparse(e2)) {
     return(sparse_operator(.Generic, e1, e2))
   }

@@ -110,6 +110,14 @@ struct Offsets {
         of_weights(tables.add(r.batch, &Axis::weights)) {}
 };
 
+// Whether the first `count` places are at the same distance within each group of so many.
+inline bool even_in_groups(const Places& at, int64_t count, int64_t group) {
+  if (at.count < count) return false;
+  for (int64_t i = 1; i < count; ++i)
+    if (i % group != 0 && at[i] - at[i - 1] != at[1] - at[0]) return false;
+  return true;
+}
+
 // n elements that lie together, as C is to take them.
 template <int64_t n, class T>
 void put_in(T* to, const T* from, Into into) {

@@ -42,15 +42,14 @@ class Blocks {
         weights_(at.weights),
         n_block_(std::min(panels(n_.count, kernel_.columns), wide / kernel_.columns)),
         m_block_(std::min(panels(m_.count, kernel_.rows),
-                          std::max<int64_t>(1, block_bytes / int64_t(sizeof(T)) / std::min(most_depth, a_depth_.count) /
-                                                   kernel_.rows))) {
+                          std::max<int64_t>(1, block_bytes / int64_t(sizeof(T)) / deepest() / kernel_.rows))) {
     if (rounds()) {
       n_sums_ = std::min(panels(n_.count, kernel_.columns), sum_columns / kernel_.columns);
       m_sums_ = std::min(panels(m_.count, kernel_.rows), sum_rows / kernel_.rows);
     }
     if (!rounds()) choose_places();
     if (weighted) a_in_place_ = false;
-    const int64_t depth = std::min(a_depth_.count, most_depth);
+    const int64_t depth = deepest();
     packed_steps_ = even_steps(depth, kernel_.rows);
     if (a_depth_.at == nullptr) a_steps_ = even_steps(depth, a_depth_.step);
     if (b_depth_.at == nullptr) b_steps_ = even_steps(depth, b_depth_.step);
@@ -73,8 +72,7 @@ class Blocks {
 
   // For packed blocks, which all of a batch can use.
   runtime::Block memory() const {
-    const int64_t packed =
-        (m_block_ * kernel_.rows + n_block_ * kernel_.columns) * std::min(a_depth_.count, most_depth);
+    const int64_t packed = (m_block_ * kernel_.rows + n_block_ * kernel_.columns) * deepest();
     return runtime::Block(size_t(packed + sums_rows() * n_sums_ * kernel_.columns) * sizeof(T) + 64);
   }
 
@@ -125,6 +123,7 @@ class Blocks {
 
  private:
   static constexpr int64_t most_depth = depth_block(sizeof(T));  // of a block
+  int64_t deepest() const { return std::min(a_depth_.count, most_depth); }
 
   // C, or a matrix of whole tiles for a part of it that begins in row i and column j.
   struct Sums {
@@ -148,7 +147,7 @@ class Blocks {
   }
 
   void add_up(const Sums& c, const void* a, const void* b, const T* weights, const Part& part, T* packed_a) const {
-    T* const packed_b = packed_a + m_block_ * kernel_.rows * std::min(a_depth_.count, most_depth);
+    T* const packed_b = packed_a + m_block_ * kernel_.rows * deepest();
     const bool once = part.i1 - part.i0 <= m_block_;  // is each panel of B used
     for (int64_t j0 = part.j0; j0 < part.j1; j0 += n_block_)
       for (int64_t p0 = 0, depth = 0; p0 < a_depth_.count; p0 += depth) {
@@ -273,13 +272,6 @@ class Blocks {
     for (int64_t i = 2; i < count; ++i)
       if (at[i] - at[i - 1] != at[1] - at[0]) return -1;
     return count > 1 ? at[1] - at[0] : 0;
-  }
-
-  static bool even_in_groups(const Places& at, int64_t count, int64_t group) {
-    if (at.count < count) return false;
-    for (int64_t i = 1; i < count; ++i)
-      if (i % group != 0 && at[i] - at[i - 1] != at[1] - at[0]) return false;
-    return true;
   }
 
   // kernel(to, leading dimension, into): to C where it has the places of the tile, as a matrix of whole ones has.

@@ -34,9 +34,7 @@ class Side {
         depth_(depth),
         steps_(steps),
         panels_(panels),
-        ahead_(ahead) {
-    std::fill_n(offsets_, depth_.count, 0);
-  }
+        ahead_(ahead) {}
   const Places& depth() const { return depth_; }
   const Panel& of(int64_t k) const { return panels_[size_t(k)]; }
   Places lines(int64_t k) const { return lines_.from(of(k).first, of(k).count); }
@@ -62,8 +60,10 @@ class Side {
   // Of lines apart from each other, whose steps lie together more or less. What stays of earlier ones is in memory as well.
   void find_offsets(const Places& some, int64_t together) {
     offsets_of_ = some.count;
-    if (parts_ == 0)
+    if (parts_ == 0) {
+      std::fill_n(offsets_, depth_.count, 0);
       for (int64_t q = 0; q < depth_.count; q += together) part_[parts_++] = depth_[q];
+    }
     int64_t* to = offsets_;
     const int64_t lines = std::min(some.count, depth_.count / parts_);
     for (int64_t line = 0; line < lines; ++line, to += parts_) {
