@@ -14,7 +14,7 @@
 //     out1[k, i, h] = sum of t2[j, i, h] * x3[j, k, h]
 //
 // The leading loops of the nest become loops around the contractions as far as these have axes for them, as few as it
-// takes; of the last one a step may be several of its steps. Then nests are merged again, and temporaries shrink to what
+// takes, or another loop that may as well come first; of the last one a step may be several of its steps. Then nests are merged again, and temporaries shrink to what
 // a step needs. An axis that moves only one of the operands is cut into large blocks, since the other operand is packed
 // again for each of them, and where the products are so short that memory is what they wait for.
 #include <algorithm>
@@ -25,6 +25,7 @@
 
 #include "base/interrupt.h"
 #include "compiler/passes.h"
+#include "compiler/schedule.h"
 #include "compiler/traverse.h"
 
 namespace anvil::compiler {
@@ -71,6 +72,12 @@ class Stepper {
     std::vector<Variable> axes;
     std::set<BufferId> between;
   };
+  // The loops of a nest, and these in an order in which they may run as well: one of them before all others.
+  struct Walk {
+    size_t nest;
+    std::vector<For*> loops, order;
+    size_t first;
+  };
   // How far the loops of a nest go around its partners, and how many steps of the last one at once.
   struct Cut {
     size_t loops;
@@ -87,35 +94,80 @@ class Stepper {
   }
 
   void go_together(Block& b, size_t nest, bool results) {
-    std::set<size_t> beside;
-    each_access_inside(b[nest], [&](BufferId x, const Index*, AccessKind) {
-      if (auto known = contractions_.find(x); known != contractions_.end())
-        beside.insert(known->second.begin(), known->second.end());
-    });
-    const std::vector<For*> loops = outer_loops(&std::get<For>(b[nest].is));
-    std::vector<Partner> partners;
-    for (size_t k : beside)
-      if (std::holds_alternative<Contraction>(b[k].is))
-        if (Partner p = partner(b, k, nest, loops); !p.axes.empty()) partners.push_back(std::move(p));
-    if (partners.empty() || (results && partners[0].statement > nest)) return;
-    const std::optional<Cut> cut = choose(b, loops, partners);
-    if (!cut) return;
-    changed_ = true;
-    std::vector<std::pair<size_t, Variable>> blocks;  // statements, and the loops over their blocks
-    for (const Partner& p : partners) blocks.push_back({p.statement, surround(b[p.statement], p, loops, *cut)});
-    if (cut->size > 1) {
-      blocks.push_back({nest, split(*loops[cut->loops - 1], cut->size)});
-      split_buffers(b, partners, blocks, cut->size);
+    for (const Walk& walk : walks(b, nest)) {
+      std::vector<Partner> partners = partners_of(b, walk);
+      if (partners.empty() || (results && partners[0].statement > nest)) continue;
+      const std::optional<Cut> cut = choose(b, walk, partners);
+      if (!cut) continue;
+      changed_ = true;
+      std::vector<Walk> nests = others(b, walk, *cut, partners);
+      nests.push_back(walk);
+      std::vector<std::pair<size_t, Variable>> blocks;  // statements, and the loops over their blocks
+      for (const Partner& p : partners) blocks.push_back({p.statement, surround(b[p.statement], p, walk, *cut)});
+      for (const Walk& each : nests) {
+        if (cut->size > 1) blocks.push_back({each.nest, split(*each.order[cut->loops - 1], cut->size)});
+        move_loop(each.loops, each.first, 0);
+      }
+      if (cut->size > 1) split_buffers(b, partners, blocks, cut->size);
+      return;
     }
   }
 
   // ---- who goes with whom ----
-  Partner partner(const Block& b, size_t k, size_t nest, const std::vector<For*>& loops) const {
+  std::vector<Walk> walks(Block& b, size_t nest) const {
+    const std::vector<For*> loops = outer_loops(&std::get<For>(b[nest].is));
+    std::vector<Walk> list = {{nest, loops, loops, 0}};
+    for (size_t k = 1; k < loops.size() && (k > 1 || independent(program_, *loops[0])); ++k) {
+      if (!independent(program_, *loops[k])) break;
+      std::vector<For*> order = loops;
+      std::rotate(order.begin(), order.begin() + static_cast<ptrdiff_t>(k),
+                  order.begin() + static_cast<ptrdiff_t>(k) + 1);
+      list.push_back({nest, loops, std::move(order), k});
+    }
+    return list;
+  }
+  std::vector<Partner> partners_of(const Block& b, const Walk& walk) const {
+    std::set<size_t> beside;
+    each_access_inside(b[walk.nest], [&](BufferId x, const Index*, AccessKind) {
+      if (auto known = contractions_.find(x); known != contractions_.end())
+        beside.insert(known->second.begin(), known->second.end());
+    });
+    std::vector<Partner> list;
+    for (size_t k : beside)
+      if (std::holds_alternative<Contraction>(b[k].is))
+        if (Partner p = partner(b, k, walk); !p.axes.empty()) list.push_back(std::move(p));
+    return list;
+  }
+  // Further nests that make operands of the partners or read their results, and that can be cut as they are.
+  std::vector<Walk> others(Block& b, const Walk& walk, const Cut& cut, std::vector<Partner>& partners) const {
+    std::vector<Walk> list;
+    for (size_t k = 0; k < b.size(); ++k)
+      if (k != walk.nest && std::holds_alternative<For>(b[k].is))
+        for (Walk& w : walks(b, k))
+          if ((w.first == 0 || cut.loops == 1) && goes_with(b, w, cut, partners)) {
+            list.push_back(std::move(w));
+            break;
+          }
+    return list;
+  }
+  bool goes_with(const Block& b, const Walk& walk, const Cut& cut, std::vector<Partner>& partners) const {
+    std::vector<std::pair<Partner*, Partner>> known;
+    for (Partner& p : partners)
+      if (Partner other = partner(b, p.statement, walk); !other.between.empty()) {
+        if (common(other.axes, p.axes) < cut.loops) return false;
+        known.emplace_back(&p, std::move(other));
+      }
+    for (auto& [p, other] : known) p->between.merge(other.between);
+    return !known.empty();
+  }
+  Partner partner(const Block& b, size_t k, const Walk& walk) const {
     const auto& c = std::get<Contraction>(b[k].is);
+    const Stmt& nest = b[walk.nest];
+    const bool before = k < walk.nest;
     Partner p = {k, {}, {}};
-    for (const auto& [x, place] : places(c, k < nest)) {
-      if (!is_temporary(x) || !touches(b[nest], x, k < nest ? AccessKind::read : AccessKind::write)) continue;
-      std::vector<Variable> axes = axes_of(c, b[nest], x, *place, loops);
+    for (const auto& [x, place] : places(c, before)) {
+      if (!is_temporary(x) || !touches(nest, x, before ? AccessKind::read : AccessKind::write)) continue;
+      std::vector<Variable> axes = axes_of(c, nest, x, *place, walk.order);
       if (p.between.empty()) p.axes = axes;
       p.axes.resize(common(axes, p.axes));
       p.between.insert(x);
@@ -166,9 +218,9 @@ class Stepper {
   }
 
   // ---- how far ----
-  std::optional<Cut> choose(const Block& b, const std::vector<For*>& loops,
-                            const std::vector<Partner>& partners) const {
-    size_t most = loops.size();
+  std::optional<Cut> choose(const Block& b, const Walk& walk, const std::vector<Partner>& partners) const {
+    const std::vector<For*>& loops = walk.order;
+    size_t most = walk.first == 0 ? loops.size() : 1;
     std::set<BufferId> between;
     double work = INFINITY, all_work = 0;
     for (const Partner& p : partners) {
@@ -215,8 +267,9 @@ class Stepper {
 
   // ---- changes ----
   // Loops around a contraction, outermost first; gives the variable of the last one.
-  Variable surround(Stmt& s, const Partner& p, const std::vector<For*>& loops, const Cut& cut) {
+  Variable surround(Stmt& s, const Partner& p, const Walk& walk, const Cut& cut) {
     auto& c = std::get<Contraction>(s.is);
+    const std::vector<For*>& loops = walk.order;
     Variable last = p.axes[cut.loops - 1];
     int64_t steps = loops[cut.loops - 1]->end / cut.size;
     for (size_t k = 0; k < cut.loops; ++k)

@@ -31,6 +31,11 @@ struct Places {
   }
 };
 
+// Of a line of the caches. What is fetched of several that follow each other are those that elements end in: the first
+// one has come with what lies before.
+template <class T>
+constexpr int64_t in_line = 64 / sizeof(T);
+
 constexpr int64_t square = 4;
 
 // to[i + height * p] = lines[i][p] for i, p < square
@@ -63,12 +68,11 @@ void transpose(T* to, int64_t height, const T* const* lines, int64_t p) {
 // Some lines, n steps of which lie together: to[i + height * p] = from[lines[i] + p].
 template <class T>
 void transpose_lines(T* to, int64_t height, const T* from, const Places& lines, int64_t n) {
-  constexpr int64_t in_line = 64 / sizeof(T);
   int64_t i = 0;
   for (; i + square <= lines.count; i += square) {
     const T* const four[square] = {from + lines[i], from + lines[i + 1], from + lines[i + 2], from + lines[i + 3]};
     for (int64_t r = i + square; r < std::min(i + 2 * square, lines.count); ++r)
-      for (int64_t q = 0; q < std::min(n, 4 * in_line); q += in_line) __builtin_prefetch(from + lines[r] + q);
+      for (int64_t q = 0; q < std::min(n, 4 * in_line<T>); q += in_line<T>) __builtin_prefetch(from + lines[r] + q);
     int64_t p = 0;
     for (; p + square <= n; p += square) transpose(to + i + height * p, height, four, p);
     for (; p < n; ++p)
@@ -83,14 +87,14 @@ void transpose_lines(T* to, int64_t height, const T* from, const Places& lines, 
 // The elements of a step after each other. Steps far from each other are no pattern that the processor foresees.
 template <class T>
 void gather_lines(T* to, int64_t height, const T* from, const Places& lines, const Places& depth) {
-  constexpr int64_t together = 32, ahead = 8, in_line = 8;
+  constexpr int64_t together = 32, ahead = 8, of_line = 8;
   int64_t offsets[together];
   for (int64_t i = 0; i < lines.count; i += together) {
     const int64_t n = std::min(lines.count - i, together);
     for (int64_t r = 0; r < n; ++r) offsets[r] = lines[i + r];
     for (int64_t p = 0; p < depth.count; ++p) {
       const T *const step = from + depth[p], *const later = from + depth[std::min(p + ahead, depth.count - 1)];
-      for (int64_t r = 0; r < n; r += in_line) __builtin_prefetch(later + offsets[r]);
+      for (int64_t r = 0; r < n; r += of_line) __builtin_prefetch(later + offsets[r]);
       for (int64_t r = 0; r < n; ++r) to[i + r + height * p] = step[offsets[r]];
     }
   }

@@ -50,7 +50,7 @@ class Side {
     if (often == Ahead::never || (often == Ahead::once && k <= fetched_)) return {};
     fetched_ = std::max(fetched_, k);
     const Places some = lines(k);
-    const T* const from = data_ + some[0];
+    const T* const from = data_ + some[0] + in_line<T> - 1;
     if (some.run(0) > 1) return {from + depth_[0] - steps_[0], steps_};
     if (lines_.at != nullptr || some.count != offsets_of_) find_offsets(some, together);
     return {from, offsets_};
