@@ -24,6 +24,13 @@ class LoopCopy {
     renew(f);
     return f;
   }
+  Stmt operator()(Stmt s) {
+    Block one;
+    one.push_back(std::move(s));
+    renew(one);
+    return std::move(one[0]);
+  }
+  BufferId of(BufferId b) const { return known(buffers_, b); }
   // One step of a loop.
   Block operator()(const loops::For& f, const Affine& at) {
     variables_[f.variable] = at;

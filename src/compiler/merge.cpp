@@ -42,7 +42,9 @@ struct Node {
   loops::Footprint touched;  // by a statement, or by one step of a loop
   int statements = 1, nodes = 0;
   bool is_loop = false;
-  int product = 0;        // 1 for the sum of a product, 2 for the loop around it, ...; 0: none inside
+  int product = 0;        // 1 for the sum of a product, 2 for a loop around it, 3 for one around that which moves one
+                          // operand; 0: none inside
+  Expr term = nullptr;    // of a product: left * right
   bool dots = false;      // of a product: its operands lie along the sum, which is a vector then
   bool function = false;  // calls one
   bool reduces = false;   // updates a local made outside
@@ -95,6 +97,7 @@ class Merger {
 
   void summarise(Node& n) {
     n.touched = {};
+    n.term = nullptr;
     n.statements = 1;
     n.nodes = 0;
     if (!n.is_loop) {
@@ -111,7 +114,7 @@ class Merger {
       n.nodes += c->nodes;
       n.dots = n.dots || c->dots;
       n.function = n.function || c->function;
-      inner_product = std::max(inner_product, c->product);
+      if (c->product > inner_product) inner_product = c->product, n.term = c->term;
     }
     Variable v = std::get<loops::For>(n.stmt.is).variable;
     bool own_update = false;
@@ -121,13 +124,14 @@ class Merger {
       n.reduces = true;
       if (use.read) n.carried = true;
     }
-    n.product = inner_product == 0 ? 0 : n.reduces ? inner_product : inner_product + 1;
+    const bool of_all = inner_product == 2 && has_load(n.term->args[0], v) && has_load(n.term->args[1], v);
+    n.product = inner_product == 0 ? 0 : n.reduces || of_all ? inner_product : inner_product + 1;
     if (own_update)
       for (const NodePtr& c : n.children)
         if (auto u = std::get_if<loops::Update>(&c->stmt.is); u && !makes(n, u->local))
           if (u->op == Op::add && u->value->op == Op::mul && u->value->args[0] != u->value->args[1] &&
               has_load(u->value->args[0], v) && has_load(u->value->args[1], v)) {
-            n.product = std::max(n.product, 1);
+            if (n.product == 0) n.product = 1, n.term = u->value;
             n.dots = n.extent() >= long_sum && lies_along(u->value, v);
           }
   }
@@ -296,7 +300,7 @@ class Merger {
     x.touched.add(n->touched);
     x.statements += n->statements;
     x.nodes += n->nodes;
-    x.product = std::max(x.product, n->product);
+    if (n->product > x.product) x.product = n->product, x.term = n->term;
     x.reduces = x.reduces || n->reduces;
     x.dots = x.dots || n->dots;
     x.function = x.function || n->function;

@@ -9,10 +9,23 @@
 //   }                                             for i in 0..64 { out1[i, j] = x1[i, $p1] }
 //                                               }
 //
+// So are rows far from each other of which each element is much work, as those of a block of a matrix: the processor
+// foresees what follows in memory, but does not get far ahead before such a row ends, and never to the next one.
+//
+//   for j in 0..50 {                            for j in 0..50 {
+//     for i in 0..400 vector 8 {                  $p1 = min(j + 1, 49)
+//       out1[i, j] = exp(x1[i + 400*k, j])        for i in 0..400 vector 8 {
+//     }                                             prefetch x1[i + 400*k, $p1], 64 bytes
+//   }                                               out1[i, j] = exp(x1[i + 400*k, j])
+//                                                 }
+//                                               }
+//
 // Only in tables that the cache near the processor does not hold. What is asked for in vain does no harm: a place may
 // come from data that the loop itself changes, or be that of a step that does nothing.
 #include <algorithm>
+#include <cstdlib>
 #include <unordered_set>
+#include <utility>
 
 #include "compiler/passes.h"
 #include "compiler/schedule.h"
@@ -33,6 +46,7 @@ class Prefetcher {
       auto f = std::get_if<For>(&s.is);
       if (f && f->kind == For::Kind::vector) continue;
       if (f && f->kind == For::Kind::serial && extent(*f) >= least_steps) look_ahead(*f);
+      if (f && f->kind == For::Kind::serial && extent(*f) >= few_rows) look_at_next_row(*f);
       each_block(s, [this](Block& inner) { block(inner); });
     }
   }
@@ -42,6 +56,9 @@ class Prefetcher {
   static constexpr int64_t on_the_way = 3072;                                  // bytes of rows that are asked for
   static constexpr int64_t least_ahead = 4, most_ahead = 16;                   // steps
   static constexpr size_t most_nodes = 24;                                     // of what a place is computed from
+  static constexpr int64_t few_rows = 8, least_apart = 4096,
+                           least_long_row = 256;  // rows that follow each other, bytes
+  static constexpr double much_work = 10;         // of an element
 
   // What one step of a loop makes, and the loops inside it.
   struct Inside {
@@ -97,8 +114,6 @@ class Prefetcher {
         if (place == nullptr) return;
         const Affine at = linear(program_, b, *place);
         if (loops::factor(at, parameter) == 0) return;
-        const loops::Buffer& table = program_.buffers[static_cast<size_t>(b)];
-        const auto size = static_cast<int64_t>(size_of(table.dtype));
         const For* along = nullptr;
         for (const loops::Term& t : at.terms) {
           if (t.variable == parameter || inside.variables.count(t.variable) == 0) continue;
@@ -106,9 +121,8 @@ class Prefetcher {
           if (along || t.factor != 1 || loop == inside.loops.end()) return;
           along = loop->second;
         }
-        const int64_t bytes = along ? size * extent(*along) : 0;
-        if (bytes < least_row || bytes > most_row || static_cast<double>(elements(table.shape) * size) <= cache_)
-          return;
+        const int64_t bytes = along ? size(b) * extent(*along) : 0;
+        if (bytes < least_row || bytes > most_row || !is_large(b)) return;
         Row row{b, substitute({{along->variable, {along->begin, {}}}}, *place), bytes};
         if (std::find(rows.begin(), rows.end(), row) == rows.end()) rows.push_back(std::move(row));
       });
@@ -150,6 +164,51 @@ class Prefetcher {
         ahead.push_back({loops::Prefetch{row.buffer, substitute(later, row.place), row.bytes}});
     }
     f.body.insert(f.body.begin(), std::make_move_iterator(ahead.begin()), std::make_move_iterator(ahead.end()));
+  }
+
+  // ---- rows that follow each other ----
+  void look_at_next_row(For& f) {
+    Block ahead;
+    for (Stmt& s : f.body) {
+      auto row = std::get_if<For>(&s.is);
+      if (!row || row->kind != For::Kind::vector || loop_facts(*row).weight < much_work) continue;
+      const std::vector<std::pair<BufferId, Index>> places = places_of_rows(f, *row);
+      if (places.empty()) continue;
+      const Expr next = at_most(program_.exprs.index(loops::variable(f.variable) + 1), f.end - 1);
+      const VariableMap later = {{f.variable, loops::variable(bind(next, f.begin, f.end - 1, ahead))}};
+      Block asked;
+      for (const auto& [b, place] : places)
+        asked.push_back({loops::Prefetch{b, substitute(later, place), row->width * size(b)}});
+      row->body.insert(row->body.begin(), std::make_move_iterator(asked.begin()), std::make_move_iterator(asked.end()));
+    }
+    f.body.insert(f.body.begin(), std::make_move_iterator(ahead.begin()), std::make_move_iterator(ahead.end()));
+  }
+  // Where a loop reads such rows along memory, each step of f another one.
+  std::vector<std::pair<BufferId, Index>> places_of_rows(const For& f, const For& row) const {
+    Inside inside;
+    collect(f.body, false, inside);
+    std::vector<std::pair<BufferId, Index>> list;
+    for (const Stmt& s : row.body)
+      each_access_inside(s, [&](BufferId b, const Index* place, AccessKind kind) {
+        if (kind != AccessKind::read || !is_large(b)) return;
+        const Affine at = linear(program_, b, *place);
+        const int64_t bytes = extent(row) * size(b), apart = std::abs(loops::factor(at, f.variable)) * size(b);
+        const bool along = loops::factor(at, row.variable) == 1 &&
+                           std::all_of(at.terms.begin(), at.terms.end(), [&](const loops::Term& t) {
+                             return t.variable == row.variable || inside.variables.count(t.variable) == 0;
+                           });
+        if (!along || bytes < least_long_row || static_cast<double>(4 * bytes) > cache_ ||
+            apart < std::max(least_apart, 2 * bytes))
+          return;
+        if (std::find(list.begin(), list.end(), std::pair(b, *place)) == list.end()) list.emplace_back(b, *place);
+      });
+    return list;
+  }
+  int64_t size(BufferId b) const {
+    return static_cast<int64_t>(size_of(program_.buffers[static_cast<size_t>(b)].dtype));
+  }
+  bool is_large(BufferId b) const {
+    return static_cast<double>(elements(program_.buffers[static_cast<size_t>(b)].shape) * size(b)) > cache_;
   }
 
   Program& program_;

@@ -18,21 +18,18 @@ using loops::For;
 // The sums of a loop, each a local between a load and a store of the same element, and the accesses of their buffers.
 class SumFinder {
  public:
-  explicit SumFinder(const Block& b) {
+  SumFinder(const Program& p, const Block& b) : program_(p) {
     block(b);
     for (const auto& [local, sum] : sums_) {
       if (sum.reads != 1 || !sum.stored || !sum.op || sum.mixed) continue;
-      InBuffer& x = buffers_[sum.load->buffer];
-      if (x.sum.local >= 0 && x.sum.op != *sum.op) continue;
-      x.sum = {sum.load->buffer, *sum.op, local};
-      x.adding += 2;
+      adds(sum.load->buffer, *sum.op);
     }
   }
   // The buffers all accesses of which add to what is there.
   std::vector<SumBuffer> sums() const {
     std::vector<SumBuffer> list;
     for (const auto& [b, x] : buffers_)
-      if (x.adding == x.all) list.push_back(x.sum);
+      if (x.adding == x.all) list.push_back({b, x.op});
     return list;
   }
 
@@ -44,12 +41,20 @@ class SumFinder {
     bool stored = false, mixed = false;
   };
   struct InBuffer {
-    SumBuffer sum{-1, Op::add, -1};
+    Op op = Op::add;
     int adding = 0, all = 0;  // accesses
   };
+  // A read and a write.
+  void adds(BufferId b, Op op) {
+    InBuffer& x = buffers_[b];  // a view has no accesses of its own
+    if (x.adding > 0 && x.op != op) return;
+    x.op = op;
+    x.adding += 2;
+  }
   void block(const Block& b) {
     for (const Stmt& s : b) {
-      each_access(s, [&](BufferId x, const Index*, AccessKind) { ++buffers_[x].all; });
+      each_access(s, [&](BufferId x, const Index*, AccessKind) { ++buffers_[root(program_, x)].all; });
+      if (auto c = std::get_if<loops::Contraction>(&s.is); c && c->adds) adds(c->buffer, Op::add);
       each_expression(s, [&](Expr e) {
         each_node(e, [&](Expr x) {
           if (x->op == Op::local) ++sums_[x->local].reads;
@@ -73,6 +78,7 @@ class SumFinder {
       each_block(s, [this](const Block& inner) { block(inner); });
     }
   }
+  const Program& program_;
   std::map<LocalId, LocalSum> sums_;
   std::map<BufferId, InBuffer> buffers_;
 };
@@ -89,13 +95,11 @@ bool steps_meet(const Program& p, const For& f, BufferId b) {
 
 std::vector<SumBuffer> sum_buffers(const Program& p, const For& f) {
   std::vector<SumBuffer> list;
-  for (const SumBuffer& sum : SumFinder(f.body).sums()) {
+  for (const SumBuffer& sum : SumFinder(p, f.body).sums()) {
     const BufferId b = sum.buffer;
     const loops::Buffer& buffer = p.buffers[static_cast<size_t>(b)];
-    const bool has_views = buffer.alias >= 0 || std::any_of(p.buffers.begin(), p.buffers.end(),
-                                                            [b](const loops::Buffer& x) { return x.alias == b; });
-    if (buffer.kind == loops::Buffer::Kind::temporary && !buffer.own && !has_views && steps_meet(p, f, b))
-      list.push_back(sum);
+    const bool changes = buffer.kind == loops::Buffer::Kind::temporary || buffer.kind == loops::Buffer::Kind::output;
+    if (changes && !buffer.own && steps_meet(p, f, b)) list.push_back(sum);
   }
   return list;
 }
@@ -118,11 +122,14 @@ PartsOfSum take_parts(Program& p, const SumBuffer& sum, For& f, const Affine& ta
   const auto redirect = [&](const auto& self, Block& block) -> void {
     for (Stmt& s : block) {
       each_expression(s, [&](Expr& x) { x = rewriter(x); });
-      if (auto store = std::get_if<loops::Store>(&s.is); store && store->buffer == sum.buffer) {
-        store->buffer = parts;
-        store->place = part(store->place, task);
+      const auto to_part = [&](auto* to) {
+        if (to == nullptr || to->buffer != sum.buffer) return;
+        to->buffer = parts;
+        to->place = part(to->place, task);
         loops::unite(from, s.origins);
-      }
+      };
+      to_part(std::get_if<loops::Store>(&s.is));
+      to_part(std::get_if<loops::Contraction>(&s.is));
       each_block(s, [&](Block& b) { self(self, b); });
     }
   };
@@ -154,7 +161,7 @@ PartsOfSum take_parts(Program& p, const SumBuffer& sum, For& f, const Affine& ta
     return Block{{loops::Store{parts, part(place, task), nothing}, from}};
   });
   For all = make_loop(p, f.variable, count);
-  const LocalId whole = make_local(p, sum.local);
+  const LocalId whole = make_local(p, t);
   all.body = each_element([&](const Index& place) {
     const Expr one = e.load(parts, t, part(place, loops::variable(all.variable)));
     return Block{{loops::Declare{whole, e.load(sum.buffer, t, place)}, from},

@@ -6,7 +6,7 @@
 //       a1 += x1[i, p]
 //       s1[i] = a1
 //
-// Their order is free, so that tasks may have parts of them: parallel.cpp.
+// as a contraction that adds does as well. Their order is free, so that tasks may have parts of them: parallel.cpp.
 #pragma once
 #include <vector>
 
@@ -15,9 +15,8 @@
 namespace anvil::compiler {
 
 struct SumBuffer {
-  BufferId buffer;  // a temporary, no view
+  BufferId buffer;  // no view
   Op op;            // by which each access in the loop changes what is there, and nothing else reads it
-  LocalId local;    // through which one of them does
 };
 std::vector<SumBuffer> sum_buffers(const Program&, const loops::For&);
 

@@ -133,6 +133,10 @@ LocalId make_local(Program& p, LocalId like) {
   p.locals.push_back(std::move(copy));
   return static_cast<LocalId>(p.locals.size()) - 1;
 }
+LocalId make_local(Program& p, DType dtype) {
+  p.locals.push_back({"a" + std::to_string(p.locals.size() + 1), dtype});
+  return static_cast<LocalId>(p.locals.size()) - 1;
+}
 
 Variable make_variable(Program& p, Variable like) {
   std::string name = p.variables[static_cast<size_t>(like)].name;

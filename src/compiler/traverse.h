@@ -38,6 +38,7 @@ constexpr int64_t long_sum = 32;
 BufferId make_temporary(Program&, DType, Shape, const char* mark);
 BufferId make_temporary(Program&, BufferId like, Shape, const char* mark);
 LocalId make_local(Program&, LocalId like);
+LocalId make_local(Program&, DType);
 // A variable with the name of another one; a loop over it of `count` steps from 0 on, its body empty.
 Variable make_variable(Program&, Variable like);
 loops::For make_loop(Program&, Variable like, int64_t count);

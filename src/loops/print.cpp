@@ -304,7 +304,7 @@ class Printer {
       open_.push_back(variable);
       text += (text.size() > 9 ? ", " : "") + variable_text(variable) + " in 0.." + std::to_string(extent);
     }
-    line(text + ": " + place(s.buffer, s.place) + " = sum of " + whole(s.product, true));
+    line(text + ": " + place(s.buffer, s.place) + (s.adds ? " += sum of " : " = sum of ") + whole(s.product, true));
     open_.resize(open_.size() - s.axes.size());
   }
   void statement(const Swap& s) {

@@ -97,7 +97,7 @@ struct Prefetch {
 };  // so much memory from a place on comes near the processor, if it likes; changes nothing
 // buffer[place] = sum of `product` over the axes that place does not depend on, for each step of the
 // others: products of matrices in any layout, side by side, that run over packed blocks
-// (runtime/product). The sum starts at 0 and has no order.
+// (runtime/product). The sum starts at 0, or `adds` to what is there, and has no order.
 struct Contraction {
   struct Axis {
     Variable variable;
@@ -109,6 +109,7 @@ struct Contraction {
   // of loads of other buffers, the left one also times a weight, a load that depends on some of what both do and on
   // nothing that only one does; small floats are all three, computed with what they are widened to, without weights
   Expr product;
+  bool adds = false;  // no small floats, of which each sum is rounded once
   Expr left() const { return loaded(weight() ? product->args[0]->args[0] : product->args[0]); }
   Expr right() const { return loaded(product->args[1]); }
   Expr weight() const { return product->args[0]->op == Op::mul ? product->args[0]->args[1] : nullptr; }

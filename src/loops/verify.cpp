@@ -306,6 +306,7 @@ class Verifier {
     const DType stored = known(s.buffer).dtype;
     require(s.product->op == Op::mul && is_computed(s.product->dtype) && s.product->dtype == compute_type(stored),
             "a contraction of no product");
+    require(!s.adds || s.product->dtype == stored, "a contraction adds to what is rounded");
     for (Expr e : {s.left(), s.right()})
       require(e->op == Op::load && e->dtype == stored && root(program_, e->buffer) != root(program_, s.buffer),
               "a contraction of no loads, of other dtypes, or of its own result");

@@ -53,6 +53,7 @@ void each_access(const Stmt& stmt, AccessFunction f) {
       if (x->op == Op::load) f(x->buffer, &x->place, AccessKind::read);
     });
   });
+  if (auto c = std::get_if<Contraction>(&stmt.is); c && c->adds) f(c->buffer, &c->place, AccessKind::read);
   if (auto s = std::get_if<Prefetch>(&stmt.is)) f(s->buffer, &s->place, AccessKind::read);
   if (auto s = std::get_if<Store>(&stmt.is)) f(s->buffer, &s->place, AccessKind::write);
   if (auto c = std::get_if<Contraction>(&stmt.is)) f(c->buffer, &c->place, AccessKind::write);

@@ -157,13 +157,14 @@ int32_t contract(Run* run, void* const* p, const int64_t* d) {
   return guarded(run, [&] {
     const auto dtype = static_cast<DType>(d[0]);
     const auto count = static_cast<size_t>(d[1]), bytes = size_of(dtype);
-    const bool weighted = d[2] != 0;
+    const bool weighted = d[2] != 0, adds = d[3] != 0;
     const int64_t arrays = weighted ? 4 : 3;
     std::vector<product::Axis> axes;
-    for (const int64_t* x = d + 3 + arrays; axes.size() < count; x += 1 + arrays)
+    for (const int64_t* x = d + 4 + arrays; axes.size() < count; x += 1 + arrays)
       axes.push_back({x[0], x[1], x[2], x[3], weighted ? x[4] : 0});
-    const auto at = [&](size_t k) { return static_cast<char*>(p[k]) + d[3 + k] * static_cast<int64_t>(bytes); };
-    product::contract(dtype, at(0), at(1), at(2), weighted ? at(3) : nullptr, axes);
+    const auto at = [&](size_t k) { return static_cast<char*>(p[k]) + d[4 + k] * static_cast<int64_t>(bytes); };
+    product::contract(dtype, at(0), at(1), at(2), weighted ? at(3) : nullptr, axes,
+                      adds ? product::Into::add : product::Into::set);
   });
 }
 int32_t cholesky_f32(Run* run, void* const* p, const int64_t* d) { return call_cholesky<float>(run, p, d); }

@@ -33,7 +33,7 @@ Overloaded(F...) -> Overloaded<F...>;
 // How many numbers the call of a contraction takes: see runtime/functions.h.
 size_t contraction_numbers(const loops::Contraction& c) {
   const size_t arrays = c.weight() ? 4 : 3;
-  return 3 + arrays + (1 + arrays) * c.axes.size();
+  return 4 + arrays + (1 + arrays) * c.axes.size();
 }
 
 }  // namespace

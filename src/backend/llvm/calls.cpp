@@ -110,7 +110,7 @@ void Emitter::emit(const loops::Call& s) {
 
 void Emitter::emit(const loops::Contraction& s) {
   llvm::SmallVector<Value, 16> numbers = {i64(int64_t(s.left()->dtype)), i64(int64_t(s.axes.size())),
-                                          i64(s.weight() != nullptr)};
+                                          i64(s.weight() != nullptr), i64(s.adds)};
   std::vector<BufferId> buffers = {s.buffer};
   llvm::SmallVector<Affine, 4> offsets = {loops::linear(program_, s.buffer, s.place)};
   for (Expr load : {s.left(), s.right(), s.weight()})

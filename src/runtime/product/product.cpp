@@ -354,15 +354,16 @@ void contract_stored(void* c, const void* a, const void* b, const T* weights, co
 }  // namespace
 
 void contract(DType stored, void* c, const void* a, const void* b, const void* weights, std::span<const Axis> axes,
-              elementary::Isa isa) {
+              Into into, elementary::Isa isa) {
   const Offsets at(axes);
   if (at.rows.count == 0 || at.columns.count == 0 || at.of_c.count == 0) return;
   if (at.turned) std::swap(a, b);
   visit_real(stored, [&]<class S>() {
     if (at.row_depth.count == 0)
-      for (int64_t k = 0; k < at.of_c.count; ++k) zero(static_cast<S*>(c) + at.of_c[k], at.c_rows, at.c_columns);
+      for (int64_t k = 0; k < at.of_c.count && into == Into::set; ++k)
+        zero(static_cast<S*>(c) + at.of_c[k], at.c_rows, at.c_columns);
     else
-      contract_stored<Compute<S>>(c, a, b, static_cast<const Compute<S>*>(weights), at, storage<S>(), sizeof(S), {},
+      contract_stored<Compute<S>>(c, a, b, static_cast<const Compute<S>*>(weights), at, storage<S>(), sizeof(S), {into},
                                   isa);
   });
 }

@@ -25,14 +25,16 @@ namespace anvil::product {
 struct Axis {
   int64_t extent, c, a, b, weights = 0;
 };
+enum class Into : uint8_t { set, add, subtract };  // what becomes of C
 // Any instruction set that the processor has may be asked for. Every axis is in C or in both operands, those of the
-// weights in both operands; all arrays are floats of one dtype. `weights` may be null, and is so for small floats.
+// weights in both operands; all arrays are floats of one dtype. `weights` may be null, and is so for small floats, which
+// are set.
 void contract(DType, void* c, const void* a, const void* b, const void* weights, std::span<const Axis> axes,
-              elementary::Isa isa = elementary::detected_isa());
+              Into = Into::set, elementary::Isa isa = elementary::detected_isa());
 template <class S>
 void contract(S* c, const S* a, const S* b, std::span<const Axis> axes,
               elementary::Isa isa = elementary::detected_isa()) {
-  contract(dtype_of<S>(), c, a, b, nullptr, axes, isa);
+  contract(dtype_of<S>(), c, a, b, nullptr, axes, Into::set, isa);
 }
 
 // Steps of the depth, for elements of so many bytes, after which sums go to C: panels of B stay in the first cache.
@@ -80,8 +82,7 @@ template <class T>
 void subtract(T* c, int64_t row, int64_t column, View<T> a, View<T> b, int64_t m, int64_t n, int64_t k,
               Elements of = Elements::all, elementary::Isa isa = elementary::detected_isa());
 
-// What becomes of C, and of which elements; others may change as well, as far as a tile reaches.
-enum class Into : uint8_t { set, add, subtract };
+// What becomes of which elements of C; others may change as well, as far as a tile reaches.
 struct Update {
   Into into = Into::set;
   Elements of = Elements::all;

@@ -98,6 +98,22 @@ TEST(Prefetch, PlacesThatTheStepItselfMakes) {
 }
 // Tables that the cache holds, few steps, rows of less than a line and long ones, places known to the compiler, and
 // places across the rows.
+// Rows far from each other, each element of which is much work.
+graph::GraphPtr part_of_columns(bool work) {
+  Builder b;
+  Var x = b.input(DType::f64, {800, 12});
+  Var part = slice(x, {100, 0}, {140, 12}, {1, 1});
+  b.output(work ? exp(part) : part * 2.0);
+  return b.g;
+}
+TEST(Prefetch, TheNextRow) {
+  const compiler::Target target = {32, 16, false, 1e9, 2048};
+  const std::string text = after(*optimized(*part_of_columns(true)), "prefetch", target);
+  EXPECT_EQ(prefetches(text), 1) << text;
+  EXPECT_NE(text.find("min(j + 1, 11)"), std::string::npos) << text;
+  EXPECT_EQ(prefetches(after(*optimized(*part_of_columns(false)), "prefetch", target)), 0);
+  expect_right(*part_of_columns(true), {numbers(DType::f64, {800, 12})});
+}
 TEST(Prefetch, NotWhereItDoesNotPay) {
   const auto looked_up = [](int64_t rows, int64_t columns, int64_t n, double cache) {
     Builder b;

@@ -1,5 +1,6 @@
 // Contractions that go step by step with the nests between them.
 #include "compiler/machine_code.h"
+#include "compiler/stage_text.h"
 #include "primitives/vocabulary/composite.h"
 #include "transform/reverse.h"
 
@@ -112,6 +113,103 @@ TEST(Steps, RowsOfDeepProductsStayTogether) {
   compiler::Target target = {32, 16};
   EXPECT_EQ(made(*nearest(50000, 64, 16), target).in_loops, 1);
   EXPECT_EQ(made(*nearest(50000, 64, 1024), target).in_loops, 0) << "packing the centres again for each block";
+}
+
+// What makes an operand, and a bias and a function after, along the inner loop of their nests.
+graph::GraphPtr layer(int64_t rows, int64_t in, int64_t out, bool residual = false) {
+  Builder b;
+  Var x = b.input(DType::f64, {rows, in}), w = b.input(DType::f64, {in, out}), scale = b.input(DType::f64, {in}),
+      bias = b.input(DType::f64, {out});
+  Var t = dot_general(abs(x * along(scale, x, {1})), w, {1}, {0}, {}, {});
+  Var y = exp((t + along(bias, t, {1})) * 0.1);
+  b.output(residual ? y + x : y);
+  return b.g;
+}
+TEST(Steps, WhatMakesAndWhatFollowsAProductGoesAlong) {
+  for (const bool residual : {false, true}) {
+    const Made m = made(*layer(200'003, 24, 24, residual), {32, 16});
+    EXPECT_EQ(m.in_loops, 1);
+    EXPECT_EQ(m.contractions, 2) << "of steps that make no block";
+    EXPECT_LT(m.largest, 200'003);
+    for (const int64_t rows : {96, 97, 101, 128}) expect_right(*layer(rows, 6, 6, residual));
+  }
+  EXPECT_EQ(made(*layer(1 << 18, 24, 24), {32, 16}).contractions, 1);
+}
+graph::GraphPtr covariances(int64_t rows, int64_t columns, bool weighted) {
+  Builder b;
+  Var x = b.input(DType::f64, {rows, columns}), w = b.input(DType::f64, {rows});
+  Var e = exp(x * 0.3);
+  b.output(dot_general(weighted ? e * along(w, e, {0}) : e, weighted ? x : e, {0}, {0}, {}, {}));
+  return b.g;
+}
+TEST(Steps, BlocksOfADepthAddUp) {
+  for (const bool weighted : {false, true})
+    for (const int64_t rows : {96, 97, 250}) {
+      expect_right(*covariances(rows, 5, weighted));
+    }
+  EXPECT_EQ(made(*covariances(50000, 64, false), {32, 16}).in_loops, 0) << "blocks of few steps are slow";
+  const Made m = made(*covariances(200000, 4, false), {32, 16});
+  EXPECT_EQ(m.in_loops, 1);
+  EXPECT_LT(m.largest, 200000);
+}
+TEST(Steps, SmallFloatsAreRoundedOnce) {
+  Builder b;
+  Var x = b.input(DType::bf16, {96, 5});
+  Var e = exp(x);
+  b.output(dot_general(e, e, {0}, {0}, {}, {}));
+  EXPECT_EQ(made(*b.g, small_cache).in_loops, 0);
+}
+TEST(Steps, TasksAddUpForThemselves) {
+  for (const bool weighted : {false, true}) {
+    EXPECT_NE(after(*covariances(200000, 4, weighted), "parallel", {32, 16}).find("parallel own"), std::string::npos);
+    const auto g = covariances(203, 5, weighted);
+    compiler::Target target = small_tasks(2048);
+    target.any_size = true;
+    expect_machine_code_right(*g, numbers_for(*g), 1e-12, target);
+  }
+}
+// A product, what is made of it, and a product over its rows.
+TEST(Steps, ChainsGoTogether) {
+  Builder b;
+  Var x = b.input(DType::f64, {120, 5}), w = b.input(DType::f64, {5, 6});
+  Var h = exp(dot_general(x, w, {1}, {0}, {}, {}) * 0.1);
+  b.output(dot_general(h, x, {0}, {0}, {}, {}));
+  const Made m = made(*b.g, small_cache);
+  EXPECT_EQ(m.in_loops, m.contractions);
+  EXPECT_LT(m.largest, 120 * 5);
+  expect_right(*b.g);
+}
+// All rows are needed before the second product can begin.
+TEST(Steps, NotWhereSomethingElseWaits) {
+  Builder b;
+  Var x = b.input(DType::f64, {120, 5}), w = b.input(DType::f64, {5, 6}), v = b.input(DType::f64, {6, 6});
+  Var t = dot_general(x, w, {1}, {0}, {}, {});
+  Var all = reduce_sum(dot_general(exp(t * 0.1), v, {1}, {0}, {}, {}), {0, 1});
+  b.output(dot_general(abs(t * along(all, t, {})), v, {1}, {0}, {}, {}));
+  expect_right(*b.g);
+}
+TEST(Steps, WhatOthersNeedAsWellIsNotCut) {
+  for (const int64_t rows : {120, 200'000}) {
+    Builder b;
+    Var x = b.input(DType::f64, {rows, 8}), w = b.input(DType::f64, {8, 8});
+    Var t = dot_general(x, w, {1}, {0}, {}, {}), e = exp(t * 0.1);
+    b.output(e);
+    b.output(t * along(reduce_sum(e, {0, 1}), t, {}));
+    if (rows == 120)
+      expect_right(*b.g);
+    else
+      EXPECT_EQ(made(*b.g, {32, 16}).in_loops, 0);
+  }
+}
+// Products of the elements of a row are no product of matrices, whose loops would stay as they are.
+TEST(Steps, QuadraticForms) {
+  for (const int64_t rows : {96, 101}) {
+    Builder b;
+    Var x = b.input(DType::f64, {rows, 6}), w = b.input(DType::f64, {6, 6});
+    b.output(reduce_sum(dot_general(x, w, {1}, {0}, {}, {}) * x, {1}));
+    EXPECT_LT(made(*b.g, small_cache).largest, rows * 6);
+    expect_right(*b.g);
+  }
 }
 
 // Blocks of rows that another contraction needs column by column, all of them.

@@ -49,6 +49,32 @@ TEST(SumBuffers, WhatEveryStepAddsTo) {
             1);
   EXPECT_EQ(sums_of([](const Parts& s) { return Block{{Update{0, Op::local, s.e.fma(s.x, s.x, s.a)}}}; }), 1);
 }
+// for p in 0..6 { contract i in 0..4, j in 0..3, q in 0..8: t1[i, j] += sum of x1[q + 8*p, i] * x2[q + 8*p, j] }
+TEST(SumBuffers, ContractionsThatAdd) {
+  for (const bool adds : {true, false})
+    for (const bool seen : {true, false}) {
+      Program p;
+      p.variables = {{"p"}, {"i"}, {"j"}, {"q"}};
+      const auto buffer = [&](Buffer::Kind kind, Shape shape, BufferId alias = -1) {
+        Buffer b;
+        b.kind = kind, b.dtype = t, b.shape = std::move(shape), b.alias = alias;
+        p.buffers.push_back(b);
+      };
+      buffer(Buffer::Kind::input, {48, 4}), buffer(Buffer::Kind::input, {48, 3});
+      buffer(Buffer::Kind::output, {4, 3}), buffer(Buffer::Kind::output, {12}, 2);
+      const Affine row = variable(3) + variable(0) * 8;
+      For f;
+      f.variable = 0, f.end = 6;
+      f.body = {{Contraction{
+          {{1, 4}, {2, 3}, {3, 8}},
+          2,
+          {variable(1), variable(2)},
+          p.exprs.binary(Op::mul, p.exprs.load(0, t, {row, variable(1)}), p.exprs.load(1, t, {row, variable(2)})),
+          adds}}};
+      if (seen) f.body.push_back({Store{3, {variable(0)}, p.exprs.constant(1, t)}});  // by a view
+      EXPECT_EQ(compiler::sum_buffers(p, f).size(), adds && !seen);
+    }
+}
 TEST(SumBuffers, NotByTwoOperations) {
   EXPECT_EQ(sums_of([](const Parts& s) { return Block{{Update{0, Op::maximum, s.x}}, {Update{0, Op::add, s.x}}}; }), 0);
   EXPECT_EQ(sums_of([](const Parts& s) {  // the same buffer by two locals

@@ -56,17 +56,18 @@ using Floats = testing::Types<float, double>;
 TYPED_TEST_SUITE(Linalg, Floats);
 
 TYPED_TEST(Linalg, Products) {
-  for (const auto& [m, n, k] : {std::tuple{1, 1, 1}, {5, 3, 4}, {33, 65, 40}, {70, 100, 257}})
-    for (int flags = 0; flags < 4; ++flags) {
-      const bool ta = flags & 1, tb = flags & 2;
+  for (const auto& [m, n, k] : {std::tuple{1, 1, 1}, {5, 3, 4}, {33, 65, 40}, {70, 100, 257}, {7, 5, 3000}})
+    for (int flags = 0; flags < 8; ++flags) {
+      const bool ta = flags & 1, tb = flags & 2, adds = flags & 4;
       auto a = this->draw(m * k), b = this->draw(k * n), c = this->draw(m * n);
+      const auto before = c;
       ASSERT_EQ(this->call("contract", {c.data(), a.data(), b.data()},
-                           {int64_t(dtype_of<TypeParam>()), 3, 0, 0, 0, 0, m, 1, ta ? k : 1, 0, n, m, 0, tb ? 1 : k, k,
-                            0, ta ? 1 : m, tb ? n : 1}),
+                           {int64_t(dtype_of<TypeParam>()), 3, 0, adds, 0, 0, 0, m, 1, ta ? k : 1, 0, n, m, 0,
+                            tb ? 1 : k, k, 0, ta ? 1 : m, tb ? n : 1}),
                 0);
       for (int i = 0; i < m; ++i)
         for (int j = 0; j < n; ++j) {
-          double sum = 0;
+          double sum = adds ? double(before[size_t(i + j * m)]) : 0;
           for (int l = 0; l < k; ++l)
             sum += double(a[size_t(ta ? l + i * k : i + l * m)]) * double(b[size_t(tb ? j + l * n : l + j * k)]);
           ASSERT_NEAR(c[size_t(i + j * m)], sum, this->tolerance) << m << " " << n << " " << k << " " << flags;

@@ -295,8 +295,11 @@ void LoopInterpreter::statement(const loops::Contraction& s) {
       return;
     }
     const Traced x = evaluate(s.product, 0);
-    Traced& to =
-        sums.try_emplace(position(s.buffer, s.place, 0), Traced{Scalar(0), make_.constant(Scalar(0), t)}).first->second;
+    const int64_t at = position(s.buffer, s.place, 0);
+    if (sums.count(at) == 0)
+      sums[at] = s.adds ? element(s.buffer, at) : Traced{Scalar(0), make_.constant(Scalar(0), t)};
+    Traced& to = sums[at];
+    leave_out_identity(to, Op::add, t);
     to = {combine(Op::add, t, to.number, x.number), make_.accumulate(Op::add, to.term, x.term)};
     ++steps;
   };
