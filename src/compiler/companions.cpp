@@ -159,6 +159,22 @@ bool Companions::mostly_alone(const Group& group) const {
   return alone >= 0.5 * all;
 }
 
+bool Companions::makes_depth(const For* f) const {
+  bool found = false;
+  if (f != nullptr)
+    for (const Stmt& s : f->body)
+      each_access(s, [&](BufferId x, const Index* place, AccessKind kind) {
+        const auto known = contractions_.find(x);
+        if (kind != AccessKind::write || known == contractions_.end() || found) return;
+        for (size_t k : known->second)
+          for (const auto& [operand, at] : places(contraction(k), false))
+            for (size_t d = 0; operand == x && d < at->size(); ++d)
+              found = found || ((*place)[d] == loops::variable(f->variable) && (*at)[d].terms.size() == 1 &&
+                                is_depth(contraction(k), (*at)[d].terms[0].variable));
+      });
+  return found;
+}
+
 Partner Companions::partner(size_t k, const Walk& walk) const {
   const Contraction& c = contraction(k);
   const Stmt& nest = block_[walk.nest];

@@ -46,6 +46,8 @@ class Companions {
   bool join(Group&, size_t nest, size_t loops) const;
   // A contraction that can.
   std::optional<Partner> partner_of(const Group&, size_t contraction, size_t loops) const;
+  // Whether a loop makes rows of an operand that a contraction sums over.
+  bool makes_depth(const loops::For*) const;
   // Whether most of what passes between them need not be in memory for others.
   bool mostly_alone(const Group&) const;
 

@@ -27,6 +27,7 @@
 #include "compiler/companions.h"
 #include "compiler/passes.h"
 #include "compiler/schedule.h"
+#include "compiler/separate.h"
 
 namespace anvil::compiler {
 namespace {
@@ -58,6 +59,8 @@ class Stepper {
       for (size_t k = 0; k < b.size() && known->any(); ++k)
         if (std::holds_alternative<For>(b[k].is) && go_together(b, *known, k, results))
           known.emplace(program_, b, accesses_);
+    for (size_t k = 0; k < b.size() && known->any(); ++k)
+      if (known->makes_depth(last_loop(b[k])) && separate_and_go(b, k)) known.emplace(program_, b, accesses_);
   }
   bool changed() const { return changed_; }
 
@@ -85,6 +88,21 @@ class Stepper {
       changed_ = true;
       return true;
     }
+    return false;
+  }
+  // A nest without its last loop, which makes an operand of a product over its rows, if that goes block by block then.
+  bool separate_and_go(Block& b, size_t nest) {
+    const size_t buffers = program_.buffers.size();
+    std::optional<Separated> apart = separate(program_, b[nest]);
+    if (!apart) return false;
+    Stmt whole = std::exchange(b[nest], std::move(apart->before));
+    b.insert(b.begin() + static_cast<ptrdiff_t>(nest) + 1, std::move(apart->last));
+    accesses_ = count_accesses(program_);
+    if (go_together(b, Companions(program_, b, accesses_), nest + 1, false)) return true;
+    b.erase(b.begin() + static_cast<ptrdiff_t>(nest) + 1);
+    b[nest] = std::move(whole);
+    program_.buffers.resize(buffers);
+    accesses_ = count_accesses(program_);
     return false;
   }
   // Further nests and contractions, as long as all of them are still worth it.

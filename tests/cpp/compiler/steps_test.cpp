@@ -1,5 +1,6 @@
 // Contractions that go step by step with the nests between them.
 #include "compiler/machine_code.h"
+#include "compiler/separate.h"
 #include "compiler/stage_text.h"
 #include "primitives/vocabulary/composite.h"
 #include "transform/reverse.h"
@@ -151,6 +152,43 @@ TEST(Steps, BlocksOfADepthAddUp) {
   const Made m = made(*covariances(200000, 4, false), {32, 16});
   EXPECT_EQ(m.in_loops, 1);
   EXPECT_LT(m.largest, 200000);
+}
+// The means are made in the nest that takes them off.
+TEST(Steps, CovariancesAreTakenInBlocks) {
+  for (const int64_t rows : {96, 97, 200'000}) {
+    Builder b;
+    Var x = b.input(DType::f64, {rows, 6});
+    Var centred = x - along(reduce_sum(x, {0}) * (1 / double(rows)), x, {1});
+    b.output(dot_general(centred, centred, {0}, {0}, {}, {}));
+    if (rows < 1000) {
+      expect_right(*b.g);
+      continue;
+    }
+    const Made m = made(*b.g, {32, 16});
+    EXPECT_EQ(m.in_loops, 1);
+    EXPECT_LT(m.largest, rows);
+  }
+}
+TEST(Steps, LastLoopsAreSeparatedWhereMemoryIsAllTheyNeed) {
+  using namespace loops;
+  for (const bool local : {true, false}) {
+    Program p;
+    p.variables = {{"j"}, {"i"}};
+    p.locals = {{"t2", DType::f64}};
+    p.buffers = {{Buffer::Kind::input, DType::f64, {9, 4}, 0, -1, -1, "x1"},
+                 {Buffer::Kind::temporary, DType::f64, {4}, -1, -1, -1, "t1"},
+                 {Buffer::Kind::output, DType::f64, {9, 4}, 0, -1, -1, "out1"}};
+    p.inputs = p.outputs = 1;
+    const Expr x = p.exprs.load(0, DType::f64, {variable(1), variable(0)}),
+               first = p.exprs.load(0, DType::f64, {Affine{}, variable(0)}),
+               mean = local ? p.exprs.local(0, DType::f64) : p.exprs.load(1, DType::f64, {variable(0)});
+    For nest, inner;
+    nest.variable = 0, nest.end = 4, inner.variable = 1, inner.end = 9;
+    inner.body.push_back({Store{2, {variable(1), variable(0)}, p.exprs.binary(Op::sub, x, mean)}});
+    nest.body.push_back(local ? Stmt{Let{0, first}} : Stmt{Store{1, {variable(0)}, first}});
+    nest.body.push_back({std::move(inner)});
+    EXPECT_EQ(compiler::separate(p, {std::move(nest)}).has_value(), !local);
+  }
 }
 TEST(Steps, SmallFloatsAreRoundedOnce) {
   Builder b;
