@@ -26,17 +26,6 @@ int64_t& extent_of(Stmt& s, size_t axis) {
   return loop(s, axis).end;
 }
 
-// The dimension of an access that the axis moves, if it does nothing else.
-std::optional<size_t> dimension_of(const Index& place, Variable axis) {
-  std::optional<size_t> found;
-  for (size_t d = 0; d < place.size(); ++d) {
-    if (loops::factor(place[d], axis) == 0) continue;
-    if (found || !(place[d] == loops::variable(axis))) return std::nullopt;
-    found = d;
-  }
-  return found;
-}
-
 // The dimension that the axis is in buffers that nobody else knows.
 Dimensions dimensions_of(Block& b, const std::vector<AlongAxis>& statements, const std::set<BufferId>& between,
                          const std::vector<int>& accesses) {

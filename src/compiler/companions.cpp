@@ -89,7 +89,8 @@ std::vector<Partner> Companions::partners_of(const Walk& walk) const {
   });
   std::vector<Partner> list;
   for (size_t k : beside)
-    if (Partner p = partner(k, walk); !p.axes.empty() && nothing_waits({{walk}, {}}, k)) list.push_back(std::move(p));
+    if (Partner p = partner(k, walk); !p.axes.empty() && nothing_waits(steps({{walk}, {p}}, 1)))
+      list.push_back(std::move(p));
   return list;
 }
 
@@ -103,7 +104,10 @@ bool Companions::join(Group& group, size_t nest, size_t loops) const {
         fits = fits && common(other.axes, p.axes) >= loops;
         known.emplace_back(&p, std::move(other));
       }
-    if (!fits || known.empty() || !nothing_waits(group, nest)) continue;
+    if (!fits || known.empty()) continue;
+    Steps members = steps(group, loops);
+    members[nest] = walk.order[loops - 1]->variable;
+    if (!nothing_waits(members)) continue;
     for (auto& [p, other] : known) p->between.merge(other.between);
     group.nests.push_back(std::move(walk));
     return true;
@@ -119,25 +123,43 @@ std::optional<Partner> Companions::partner_of(const Group& group, size_t k, size
     all.axes.resize(common(all.axes, p.axes));
     all.between.merge(p.between);
   }
-  if (all.axes.size() < loops || !nothing_waits(group, k)) return std::nullopt;
+  if (all.axes.size() < loops) return std::nullopt;
+  Steps members = steps(group, loops);
+  members[k] = all.axes[loops - 1];
+  if (!nothing_waits(members)) return std::nullopt;
   return all;
 }
 
-// Whether no other statement depends on one of a group, or one more, and a later one of them on it.
-bool Companions::nothing_waits(const Group& group, size_t more) const {
-  std::set<size_t> members = {more};
-  for (const Walk& w : group.nests) members.insert(w.nest);
-  for (const Partner& p : group.partners) members.insert(p.statement);
-  loops::Footprint before, others;  // of members, and of what depends on these
-  for (size_t k = *members.begin(); k <= *members.rbegin(); ++k) {
-    if (members.count(k)) {
-      if (conflict(touched(k), others)) return false;
-      before.add(touched(k));
-    } else if (conflict(touched(k), before) || conflict(touched(k), others)) {
-      others.add(touched(k));
+// Whether no step of a statement needs what another one makes in other steps: they depend on each other by what lies along
+// the axis, and on nothing that stays apart and depends on one of them.
+bool Companions::nothing_waits(const Steps& members) const {
+  std::map<BufferId, std::optional<size_t>> dimensions;
+  for (const auto& [k, axis] : members)
+    each_access_inside(block_[k], [&, v = axis](BufferId x, const Index* place, AccessKind) {
+      const std::optional<size_t> d = place ? dimension_of(*place, v) : std::nullopt;
+      if (auto [known, first] = dimensions.emplace(x, d); !first && known->second != d) known->second = std::nullopt;
+    });
+  loops::Footprint before, others, apart;  // of members, of what depends on these, of members without what lies so
+  for (size_t k = members.begin()->first; k <= members.rbegin()->first; ++k) {
+    if (members.count(k) == 0) {
+      if (conflict(touched(k), before) || conflict(touched(k), others)) others.add(touched(k));
+      continue;
     }
+    loops::Footprint own = touched(k);
+    before.add(own);
+    if (conflict(own, others)) return false;
+    for (const auto& [x, d] : dimensions)
+      if (d) own.forget(x);
+    if (conflict(own, apart)) return false;
+    apart.add(own);
   }
   return true;
+}
+Companions::Steps Companions::steps(const Group& group, size_t loops) {
+  Steps members;
+  for (const Walk& w : group.nests) members[w.nest] = w.order[loops - 1]->variable;
+  for (const Partner& p : group.partners) members[p.statement] = p.axes[loops - 1];
+  return members;
 }
 
 bool Companions::mostly_alone(const Group& group) const {

@@ -4,8 +4,9 @@
 //   for j { for i { t2[i, j] = tanh(t1[i, j]) } }                the inner loop of the nest, and the depth of the
 //   contract k, j, i: out1[k, j] = sum of x1[i, k] * t2[i, j]    second product
 //
-// No statement between them that stays apart makes one wait for all of another.
+// None of them waits for all of another one.
 #pragma once
+#include <map>
 #include <optional>
 #include <set>
 #include <unordered_map>
@@ -65,7 +66,9 @@ class Companions {
     return step(program_, c.buffer, c.place, axis) == 0;
   }
   bool is_temporary(BufferId) const;
-  bool nothing_waits(const Group&, size_t more) const;
+  using Steps = std::map<size_t, Variable>;  // statements, and the axis of each
+  static Steps steps(const Group&, size_t loops);
+  bool nothing_waits(const Steps&) const;
   const loops::Footprint& touched(size_t statement) const;
 
   const Program& program_;

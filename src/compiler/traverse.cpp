@@ -118,6 +118,16 @@ bool visits_once(const Index& place, std::set<Variable> loops) {
   return loops.empty();
 }
 
+std::optional<size_t> dimension_of(const Index& place, Variable axis) {
+  std::optional<size_t> found;
+  for (size_t d = 0; d < place.size(); ++d) {
+    if (loops::factor(place[d], axis) == 0) continue;
+    if (found || !(place[d] == loops::variable(axis))) return std::nullopt;
+    found = d;
+  }
+  return found;
+}
+
 BufferId make_temporary(Program& p, DType dtype, Shape shape, const char* mark) {
   const std::string number = std::to_string(p.buffers.size() + 1);
   return add_temporary(p, dtype, std::move(shape), mark + number);

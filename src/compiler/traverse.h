@@ -1,5 +1,6 @@
 // What several passes need: the rewriting of expressions, and the removal of dead stores.
 #pragma once
+#include <optional>
 #include <set>
 #include <unordered_map>
 #include <unordered_set>
@@ -52,6 +53,9 @@ inline double multiplications(const loops::Contraction& c) {
 
 // Whether no two steps of some loops are at the same place.
 bool visits_once(const Index&, std::set<Variable> loops);
+
+// The dimension of an access that a loop or an axis moves, one element at each step, if it moves no other one.
+std::optional<size_t> dimension_of(const Index&, Variable axis);
 
 // Removes stores to temporaries that nothing reads, and loops that are empty then.
 void remove_dead_stores(Program&);

@@ -15,7 +15,7 @@ constexpr DType t = DType::f64;
 struct Cut {
   Program p;
   std::vector<compiler::AddedStatement> added;
-  Cut(bool seen_otherwise, int more_accesses) {
+  Cut(bool seen_otherwise, int more_accesses, bool read_between = false) {
     constexpr Variable i = 0, j = 1, k = 2, row = 3, column = 4, depth = 5;
     p.variables = {{"i"}, {"j"}, {"p"}, {"i"}, {"i"}, {"p"}};
     p.inputs = 1, p.outputs = 2;
@@ -33,8 +33,14 @@ struct Cut {
                                   1,
                                   {variable(i), variable(j)},
                                   p.exprs.binary(Op::mul, load(0, i, k), load(0, k, j))}});
+    if (read_between) {
+      For g;
+      g.variable = column, g.end = 10;
+      g.body.push_back({Store{3, {variable(column)}, p.exprs.load(1, t, {Affine{9, {}}, variable(column)})}});
+      p.body.push_back({std::move(g)});
+    }
     p.body.push_back({std::move(f)});
-    std::vector<compiler::AlongAxis> statements = {{0, 0}, {1, 0}};
+    std::vector<compiler::AlongAxis> statements = {{0, 0}, {read_between ? 2u : 1u, 0}};
     if (seen_otherwise) {
       p.body.push_back({Contraction{{{column, 10}, {depth, 10}},
                                     3,
@@ -70,6 +76,13 @@ TEST(AxisBlocks, WhatPassesBetweenHasBlocks) {
             "  for i in 0..2 {\n"
             "    out1[i + 8] = t1rest[i, 0]\n"
             "  }\n");
+}
+// Something between reads the whole of what they pass on.
+TEST(AxisBlocks, RestsStandBeforeWhatReadsThem) {
+  const Cut cut(false, 0, true);
+  EXPECT_EQ(cut.shape(), (Shape{10, 10}));
+  const std::string text = print(cut.p);
+  EXPECT_LT(text.find("t1[i + 8, j] ="), text.find("out2[i] = t1[9, i]")) << text;
 }
 TEST(AxisBlocks, WhatOthersSeeStaysAsItIs) {
   EXPECT_EQ(Cut(false, 1).shape(), (Shape{10, 10}));

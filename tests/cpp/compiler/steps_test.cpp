@@ -192,10 +192,12 @@ TEST(Steps, LastLoopsAreSeparatedWhereMemoryIsAllTheyNeed) {
 }
 TEST(Steps, SmallFloatsAreRoundedOnce) {
   Builder b;
-  Var x = b.input(DType::bf16, {96, 5});
+  Var x = b.input(DType::bf16, {96, 24});
   Var e = exp(x);
   b.output(dot_general(e, e, {0}, {0}, {}, {}));
-  EXPECT_EQ(made(*b.g, small_cache).in_loops, 0);
+  const Made m = made(*b.g, small_cache);
+  EXPECT_EQ(m.contractions, 1);
+  EXPECT_EQ(m.in_loops, 0);
 }
 TEST(Steps, TasksAddUpForThemselves) {
   for (const bool weighted : {false, true}) {
@@ -219,17 +221,38 @@ TEST(Steps, ChainsGoTogether) {
 }
 // All rows are needed before the second product can begin.
 TEST(Steps, NotWhereSomethingElseWaits) {
-  Builder b;
-  Var x = b.input(DType::f64, {120, 5}), w = b.input(DType::f64, {5, 6}), v = b.input(DType::f64, {6, 6});
-  Var t = dot_general(x, w, {1}, {0}, {}, {});
-  Var all = reduce_sum(dot_general(exp(t * 0.1), v, {1}, {0}, {}, {}), {0, 1});
-  b.output(dot_general(abs(t * along(all, t, {})), v, {1}, {0}, {}, {}));
-  expect_right(*b.g);
+  for (const int64_t rows : {120, 200'000}) {
+    Builder b;
+    Var x = b.input(DType::f64, {rows, 24}), w = b.input(DType::f64, {24, 24}), v = b.input(DType::f64, {24, 24});
+    Var t = dot_general(x, w, {1}, {0}, {}, {});
+    Var all = reduce_sum(dot_general(exp(t * 0.1), v, {1}, {0}, {}, {}), {0, 1});
+    b.output(dot_general(abs(t * along(all, t, {})), v, {1}, {0}, {}, {}));
+    if (rows == 120)
+      expect_right(*b.g);
+    else
+      EXPECT_GE(made(*b.g, {32, 16}).in_loops, 3);
+  }
+}
+TEST(Steps, NorWhereWhatStaysApartDoes) {
+  for (const int64_t rows : {120, 200'000}) {
+    Builder b;
+    Var x = b.input(DType::f64, {rows, 24}), w = b.input(DType::f64, {24, 24}), v = b.input(DType::f64, {24, 24});
+    Var t = dot_general(x, w, {1}, {0}, {}, {}), e = exp(t * 0.1);
+    Var u = dot_general(e * along(reduce_sum(e, {0, 1}), e, {}), v, {1}, {0}, {}, {});
+    b.output(abs(u) + t);
+    if (rows == 120) {
+      expect_right(*b.g);
+    } else {
+      const Made m = made(*b.g, {32, 16});
+      EXPECT_GE(m.in_loops, 1);
+      EXPECT_EQ(m.contractions - m.in_loops, 1) << "the first product";
+    }
+  }
 }
 TEST(Steps, WhatOthersNeedAsWellIsNotCut) {
   for (const int64_t rows : {120, 200'000}) {
     Builder b;
-    Var x = b.input(DType::f64, {rows, 8}), w = b.input(DType::f64, {8, 8});
+    Var x = b.input(DType::f64, {rows, 24}), w = b.input(DType::f64, {24, 24});
     Var t = dot_general(x, w, {1}, {0}, {}, {}), e = exp(t * 0.1);
     b.output(e);
     b.output(t * along(reduce_sum(e, {0, 1}), t, {}));
