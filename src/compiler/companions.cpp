@@ -89,9 +89,15 @@ std::vector<Partner> Companions::partners_of(const Walk& walk) const {
   });
   std::vector<Partner> list;
   for (size_t k : beside)
-    if (Partner p = partner(k, walk); !p.axes.empty() && nothing_waits(steps({{walk}, {p}}, 1)))
-      list.push_back(std::move(p));
+    if (Partner p = partner(k, walk); !p.axes.empty()) list.push_back(std::move(p));
   return list;
+}
+
+bool Companions::keep_those_that_need_not_wait(Group& group, size_t loops) const {
+  const Walk& walk = group.nests[0];
+  return std::erase_if(group.partners, [&](const Partner& p) {
+           return !nothing_waits(steps({{walk}, {p}}, loops));
+         }) > 0;
 }
 
 bool Companions::join(Group& group, size_t nest, size_t loops) const {

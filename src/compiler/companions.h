@@ -43,6 +43,8 @@ class Companions {
 
   std::vector<Walk> walks(size_t nest) const;
   std::vector<Partner> partners_of(const Walk&) const;
+  // Removes partners that wait for the nest, or it for them; whether there were any.
+  bool keep_those_that_need_not_wait(Group&, size_t loops) const;
   // Whether a nest can go along with so many loops, which it does then.
   bool join(Group&, size_t nest, size_t loops) const;
   // A contraction that can.

@@ -81,6 +81,9 @@ class Stepper {
       std::optional<Cut> cut = choose(known, group);
       const auto adds_up = [&](const Partner& p) { return known.is_depth(p, p.axes.size() - 1); };
       if (!cut && std::erase_if(group.partners, adds_up) > 0 && !group.partners.empty()) cut = choose(known, group);
+      // a head of its own costs little, and nests may meet further on
+      if (cut && cut->rows && known.keep_those_that_need_not_wait(group, cut->loops))
+        cut = group.partners.empty() ? std::nullopt : choose(known, group);
       if (!cut) continue;
       grow(b, known, group, *cut);
       if (cut->rows && !known.mostly_alone(group)) continue;
@@ -168,15 +171,16 @@ class Stepper {
     return std::nullopt;
   }
   // At most so many, whole lines of the caches where there is room for some: a divisor of all if a large one is, else
-  // blocks that are about equal.
+  // blocks that are about equal. Columns of such a block are not in the same places of the caches.
   static int64_t block_of_rows(int64_t n, double most) {
-    constexpr int64_t line = 16;
+    constexpr int64_t line = 16, same_places = 256;
     most = std::clamp(most, 1., static_cast<double>(n));
     const auto limit = static_cast<int64_t>(most), unit = limit < 4 * line ? 1 : line;
     for (int64_t d = limit / unit * unit; 2 * d > limit; d -= unit)
-      if (n % d == 0) return d;
+      if (n % d == 0 && (unit == 1 || d % same_places != 0)) return d;
     const int64_t count = (n + limit - 1) / limit, even = (n + count - 1) / count;
-    return std::min((even + unit - 1) / unit, limit / unit) * unit;
+    const int64_t size = std::min((even + unit - 1) / unit, limit / unit) * unit;
+    return unit > 1 && size % same_places == 0 ? size - unit : size;
   }
   static int64_t smallest_divisor(int64_t n, double least) {
     int64_t d = 1;
