@@ -12,6 +12,10 @@ namespace {
 using loops::Contraction;
 using loops::For;
 
+constexpr size_t most_members = 24;  // of a group: their steps share the caches
+constexpr size_t most_between = 64;  // statements from a nest, as far as nests become one
+
+bool near(size_t a, size_t b) { return std::max(a, b) - std::min(a, b) <= most_between; }
 size_t common(const std::vector<Variable>& a, const std::vector<Variable>& b) {
   return static_cast<size_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
 }
@@ -51,6 +55,11 @@ Companions::Companions(const Program& p, Block& b, const std::vector<int>& acces
     if (std::holds_alternative<Contraction>(b[k].is))
       each_access(b[k], [&](BufferId x, const Index*, AccessKind) {
         if (is_temporary(x)) contractions_[x].insert(k);
+      });
+  for (size_t k = 0; k < b.size(); ++k)
+    if (!contractions_.empty())
+      each_access_inside(b[k], [&](BufferId x, const Index*, AccessKind) {
+        if (contractions_.count(x)) touching_[x].insert(k);
       });
 }
 
@@ -93,11 +102,26 @@ std::vector<Partner> Companions::partners_of(const Walk& walk) const {
   return list;
 }
 
-bool Companions::keep_those_that_need_not_wait(Group& group, size_t loops) const {
+bool Companions::remove_those_that_wait(Group& group, size_t loops) const {
   const Walk& walk = group.nests[0];
   return std::erase_if(group.partners, [&](const Partner& p) {
-           return !nothing_waits(steps({{walk}, {p}}, loops));
+           return !near(p.statement, walk.nest) || !nothing_waits(steps({{walk}, {p}}, loops));
          }) > 0;
+}
+
+std::set<size_t> Companions::around(const Group& group) const {
+  std::set<size_t> found;
+  const auto add = [&](const std::unordered_map<BufferId, std::set<size_t>>& list, BufferId x) {
+    if (auto known = list.find(x); known != list.end())
+      for (size_t k : known->second)
+        if (!group.has(k) && near(k, group.nests[0].nest)) found.insert(k);
+  };
+  if (group.nests.size() + group.partners.size() >= most_members) return found;
+  for (const Walk& w : group.nests)
+    each_access_inside(block_[w.nest], [&](BufferId x, const Index*, AccessKind) { add(contractions_, x); });
+  for (const Partner& p : group.partners)
+    each_access(block_[p.statement], [&](BufferId x, const Index*, AccessKind) { add(touching_, x); });
+  return found;
 }
 
 bool Companions::join(Group& group, size_t nest, size_t loops) const {

@@ -44,7 +44,9 @@ class Companions {
   std::vector<Walk> walks(size_t nest) const;
   std::vector<Partner> partners_of(const Walk&) const;
   // Removes partners that wait for the nest, or it for them; whether there were any.
-  bool keep_those_that_need_not_wait(Group&, size_t loops) const;
+  bool remove_those_that_wait(Group&, size_t loops) const;
+  // What shares temporaries with a group and stands near.
+  std::set<size_t> around(const Group&) const;
   // Whether a nest can go along with so many loops, which it does then.
   bool join(Group&, size_t nest, size_t loops) const;
   // A contraction that can.
@@ -77,6 +79,7 @@ class Companions {
   Block& block_;
   const std::vector<int>& accesses_;
   std::unordered_map<BufferId, std::set<size_t>> contractions_;  // by the temporaries that they touch
+  std::unordered_map<BufferId, std::set<size_t>> touching_;      // all statements, by these
   mutable std::unordered_map<size_t, loops::Footprint> touched_;
 };
 

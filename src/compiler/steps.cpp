@@ -82,7 +82,7 @@ class Stepper {
       const auto adds_up = [&](const Partner& p) { return known.is_depth(p, p.axes.size() - 1); };
       if (!cut && std::erase_if(group.partners, adds_up) > 0 && !group.partners.empty()) cut = choose(known, group);
       // a head of its own costs little, and nests may meet further on
-      if (cut && cut->rows && known.keep_those_that_need_not_wait(group, cut->loops))
+      if (cut && cut->rows && known.remove_those_that_wait(group, cut->loops))
         cut = group.partners.empty() ? std::nullopt : choose(known, group);
       if (!cut) continue;
       grow(b, known, group, *cut);
@@ -112,15 +112,15 @@ class Stepper {
   void grow(const Block& b, const Companions& known, Group& group, Cut& cut) const {
     for (bool more = true; more;) {
       more = false;
-      for (size_t k = 0; k < b.size(); ++k) {
-        if (group.has(k)) continue;
+      for (size_t k : known.around(group)) {
         if (std::holds_alternative<For>(b[k].is)) {
           more = known.join(group, k, cut.loops) || more;
         } else if (std::holds_alternative<Contraction>(b[k].is)) {
           std::optional<Partner> p = known.partner_of(group, k, cut.loops);
           if (!p) continue;
           group.partners.push_back(*std::move(p));
-          if (const std::optional<Cut> wider = choose(known, group); wider && wider->loops == cut.loops)
+          if (const std::optional<Cut> wider = choose(known, group);
+              wider && wider->loops == cut.loops && wider->rows == cut.rows)
             cut = *wider, more = true;
           else
             group.partners.pop_back();
