@@ -86,12 +86,20 @@ class Stepper {
         cut = group.partners.empty() ? std::nullopt : choose(known, group);
       if (!cut) continue;
       grow(b, known, group, *cut);
-      if (cut->rows && !known.mostly_alone(group)) continue;
+      if ((cut->rows && !known.mostly_alone(group)) || !may_leave_rest(group, *cut)) continue;
       cut_all(b, group, *cut);
       changed_ = true;
       return true;
     }
     return false;
+  }
+  // Steps that make no block come after all others, also after those of later steps of the loops around.
+  bool may_leave_rest(const Group& group, const Cut& cut) const {
+    if (cut.loops == 1 || group.nests[0].order[cut.loops - 1]->end % cut.size == 0) return true;
+    return std::all_of(group.nests.begin(), group.nests.end(), [&](const Walk& w) {
+      return std::all_of(w.order.begin(), w.order.begin() + static_cast<ptrdiff_t>(cut.loops),
+                         [&](const For* f) { return independent(program_, *f); });
+    });
   }
   // A nest without its last loop, which makes an operand of a product over its rows, if that goes block by block then.
   bool separate_and_go(Block& b, size_t nest) {

@@ -190,6 +190,43 @@ TEST(Steps, LastLoopsAreSeparatedWhereMemoryIsAllTheyNeed) {
     EXPECT_EQ(compiler::separate(p, {std::move(nest)}).has_value(), !local);
   }
 }
+// What is left of the rows would come after the main part of all columns.
+TEST(Steps, NoRestWhereStepsOfLoopsAroundNeedIt) {
+  using namespace loops;
+  for (const bool others : {true, false}) {
+    constexpr int64_t rows = 1009, heads = 3;
+    constexpr Variable h = 0, i = 1, q = 2, head = 3, row = 4;
+    Program p;
+    p.variables = {{"h"}, {"i"}, {"q"}, {"h"}, {"i"}};
+    p.inputs = 2, p.outputs = 1;
+    p.buffers = {{Buffer::Kind::input, DType::f64, {rows, 2, heads}, 0, -1, -1, "x1"},
+                 {Buffer::Kind::input, DType::f64, {2, heads}, 1, -1, -1, "x2"},
+                 {Buffer::Kind::output, DType::f64, {rows, heads + 1}, 0, -1, -1, "out1"},
+                 {Buffer::Kind::temporary, DType::f64, {rows, heads}, -1, -1, -1, "t1"}};
+    p.body.push_back(
+        {Contraction{{{h, heads}, {i, rows}, {q, 2}},
+                     3,
+                     {variable(i), variable(h)},
+                     p.exprs.binary(Op::mul, p.exprs.load(0, DType::f64, {variable(i), variable(q), variable(h)}),
+                                    p.exprs.load(1, DType::f64, {variable(q), variable(h)}))}});
+    const Affine from = others ? variable(row) * -1 + Affine{rows - 1, {}} : variable(row);
+    For around, inner;
+    around.variable = head, around.end = heads, inner.variable = row, inner.end = rows;
+    inner.body.push_back({Store{2,
+                                {variable(row), variable(head) + Affine{1, {}}},
+                                p.exprs.binary(Op::add, p.exprs.load(3, DType::f64, {variable(row), variable(head)}),
+                                               others ? p.exprs.load(2, DType::f64, {from, variable(head)})
+                                                      : p.exprs.load(3, DType::f64, {from, variable(head)}))}});
+    around.body.push_back({std::move(inner)});
+    p.body.push_back({std::move(around)});
+    verify(p);
+    compiler::Target target = small_cache;
+    target.cache = 4096;
+    compiler::step_contractions(p, target);
+    verify(p);
+    EXPECT_EQ(print(p).find("rest") == std::string::npos, others) << print(p);
+  }
+}
 TEST(Steps, SmallFloatsAreRoundedOnce) {
   Builder b;
   Var x = b.input(DType::bf16, {96, 24});
