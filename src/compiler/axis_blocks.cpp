@@ -57,15 +57,7 @@ void move(Program& p, Stmt& s, Variable v, const Affine& to, const Own& own) {
     if (e->op == Op::load) return p.exprs.load(e->buffer, e->dtype, moved(e->buffer, e->place));
     return e->op == Op::index ? p.exprs.index(substitute(map, e->place[0])) : nullptr;
   });
-  const auto walk = [&](const auto& self, Stmt& stmt) -> void {
-    each_expression(stmt, [&](Expr& e) { e = rewriter(e); });
-    if (auto store = std::get_if<loops::Store>(&stmt.is)) store->place = moved(store->buffer, store->place);
-    if (auto c = std::get_if<Contraction>(&stmt.is)) c->place = moved(c->buffer, c->place);
-    each_block(stmt, [&](Block& b) {
-      for (Stmt& inner : b) self(self, inner);
-    });
-  };
-  walk(walk, s);
+  rewrite_places(s, rewriter, moved);
 }
 
 // Copies of the statements for the steps from `first` on, with buffers of their own.

@@ -49,6 +49,12 @@ bool Group::has(size_t statement) const {
          std::any_of(partners.begin(), partners.end(), [&](const Partner& p) { return p.statement == statement; });
 }
 
+std::set<BufferId> Group::between() const {
+  std::set<BufferId> all;
+  for (const Partner& p : partners) all.insert(p.between.begin(), p.between.end());
+  return all;
+}
+
 Companions::Companions(const Program& p, Block& b, const std::vector<int>& accesses)
     : program_(p), block_(b), accesses_(accesses) {
   for (size_t k = 0; k < b.size(); ++k)
@@ -59,7 +65,7 @@ Companions::Companions(const Program& p, Block& b, const std::vector<int>& acces
   for (size_t k = 0; k < b.size(); ++k)
     if (!contractions_.empty())
       each_access_inside(b[k], [&](BufferId x, const Index*, AccessKind) {
-        if (contractions_.count(x)) touching_[x].insert(k);
+        if (contractions_.count(x)) touching_[x].insert(k), beside_.insert(k);
       });
 }
 
@@ -193,18 +199,14 @@ Companions::Steps Companions::steps(const Group& group, size_t loops) {
 }
 
 bool Companions::mostly_alone(const Group& group) const {
-  std::set<BufferId> between;
   std::map<BufferId, int> seen;
   const auto count = [&](size_t k) {
     each_access_inside(block_[k], [&](BufferId x, const Index*, AccessKind) { ++seen[x]; });
   };
   for (const Walk& w : group.nests) count(w.nest);
-  for (const Partner& p : group.partners) {
-    count(p.statement);
-    between.insert(p.between.begin(), p.between.end());
-  }
+  for (const Partner& p : group.partners) count(p.statement);
   double all = 0, alone = 0;
-  for (BufferId x : between) {
+  for (BufferId x : group.between()) {
     all += bytes(x);
     if (seen[x] == accesses_[static_cast<size_t>(x)]) alone += bytes(x);
   }

@@ -33,6 +33,7 @@ struct Group {
   std::vector<Walk> nests;
   std::vector<Partner> partners;
   bool has(size_t statement) const;
+  std::set<BufferId> between() const;
 };
 
 // Of a block; `accesses`: how many each buffer has in the program.
@@ -41,6 +42,7 @@ class Companions {
   Companions(const Program&, Block&, const std::vector<int>& accesses);
   bool any() const { return !contractions_.empty(); }
 
+  bool beside(size_t nest) const { return beside_.count(nest) > 0; }  // whether it shares temporaries with contractions
   std::vector<Walk> walks(size_t nest) const;
   std::vector<Partner> partners_of(const Walk&) const;
   // Removes partners that wait for the nest, or it for them; whether there were any.
@@ -80,6 +82,7 @@ class Companions {
   const std::vector<int>& accesses_;
   std::unordered_map<BufferId, std::set<size_t>> contractions_;  // by the temporaries that they touch
   std::unordered_map<BufferId, std::set<size_t>> touching_;      // all statements, by these
+  std::set<size_t> beside_;                                      // all statements that touch any of them
   mutable std::unordered_map<size_t, loops::Footprint> touched_;
 };
 

@@ -11,6 +11,7 @@
 //                                            out1[i] = a1, out2[i] = a2
 //                                          }
 #include "compiler/lower.h"
+#include "compiler/traverse.h"
 
 namespace anvil::compiler {
 
@@ -21,8 +22,7 @@ Lowerer::Locals Lowerer::declare(const std::vector<ValuePtr>& results, const std
   emit(std::move(here));
   Locals locals;
   for (size_t k = 0; k < results.size(); ++k) {
-    locals.push_back(static_cast<loops::LocalId>(program_.locals.size()));
-    program_.locals.push_back({"a" + std::to_string(program_.locals.size() + 1), results[k]->type.dtype});
+    locals.push_back(make_local(program_, results[k]->type.dtype));
     emit({loops::Declare{locals[k], primitives::narrowed(exprs(), first[k], results[k]->type.dtype)}});
   }
   return locals;

@@ -222,8 +222,7 @@ void Lowerer::reduce(const ValuePtr& result, const Shape& extents, Op op, Scalar
   if (elements(shape) == 0) return;
   Index o = index(shape, &Lowerer::dimension), r = index(extents, &Lowerer::reduced);
   DType dtype = compute_type(result->type.dtype);
-  loops::LocalId sum = static_cast<loops::LocalId>(program_.locals.size());
-  program_.locals.push_back({"a" + std::to_string(sum + 1), dtype});
+  const loops::LocalId sum = make_local(program_, dtype);
   Block body;
   Block* outer = std::exchange(block_, &body);
   emit({loops::Declare{sum, exprs().constant(initial, dtype)}});
@@ -245,8 +244,7 @@ void Lowerer::scan(const ValuePtr& result, int64_t axis, Op op, Scalar initial,
   if (elements(shape) == 0) return;
   Index i = index(shape, &Lowerer::dimension);
   DType dtype = compute_type(result->type.dtype);
-  loops::LocalId sum = static_cast<loops::LocalId>(program_.locals.size());
-  program_.locals.push_back({"a" + std::to_string(sum + 1), dtype});
+  const loops::LocalId sum = make_local(program_, dtype);
   Block step, body;
   Expr value = evaluate([&] { return element(i); }, step);
   step.push_back({loops::Update{sum, op, value}});

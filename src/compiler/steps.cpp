@@ -57,7 +57,7 @@ class Stepper {
     // Results that are read first: they go both ways.
     for (const bool results : {true, false})
       for (size_t k = 0; k < b.size() && known->any(); ++k)
-        if (std::holds_alternative<For>(b[k].is) && go_together(b, *known, k, results))
+        if (std::holds_alternative<For>(b[k].is) && known->beside(k) && go_together(b, *known, k, results))
           known.emplace(program_, b, accesses_);
     for (size_t k = 0; k < b.size() && known->any(); ++k)
       if (known->makes_depth(last_loop(b[k])) && separate_and_go(b, k)) known.emplace(program_, b, accesses_);
@@ -141,15 +141,13 @@ class Stepper {
   std::optional<Cut> choose(const Companions& known, const Group& group) const {
     const std::vector<For*>& loops = group.nests[0].order;
     size_t most = group.nests[0].first == 0 ? loops.size() : 1;
-    std::set<BufferId> between;
     double work = INFINITY;
     for (const Partner& p : group.partners) {
       most = std::min(most, p.axes.size());
-      between.insert(p.between.begin(), p.between.end());
       work = std::min(work, multiplications(known.contraction(p.statement)));
     }
     double room = 0, numbers = 0, steps = 1;
-    for (BufferId x : between) {
+    for (BufferId x : group.between()) {
       room += known.bytes(x);
       numbers += static_cast<double>(elements(program_.buffers[static_cast<size_t>(x)].shape));
     }
@@ -201,16 +199,14 @@ class Stepper {
     std::vector<AddedStatement> added;
     if (cut.size > 1) {
       std::vector<AlongAxis> statements;
-      std::set<BufferId> between;
       for (const Partner& p : group.partners) {
         const auto& axes = std::get<Contraction>(b[p.statement].is).axes;
         const auto axis = std::find_if(axes.begin(), axes.end(),
                                        [&](const Contraction::Axis& x) { return x.variable == p.axes[cut.loops - 1]; });
         statements.push_back({p.statement, static_cast<size_t>(axis - axes.begin())});
-        between.insert(p.between.begin(), p.between.end());
       }
       for (const Walk& each : group.nests) statements.push_back({each.nest, each.first + cut.loops - 1});
-      added = cut_along(program_, b, statements, cut.size, between, accesses_);
+      added = cut_along(program_, b, statements, cut.size, group.between(), accesses_);
     }
     for (const Partner& p : group.partners) surround(b[p.statement], p, group.nests[0], cut);
     for (const Walk& each : group.nests) move_loop(each.loops, each.first, 0);

@@ -175,30 +175,21 @@ std::vector<T> reordered(const std::vector<T>& x, const Order& order) {
   for (size_t d : order) y.push_back(x[d]);
   return y;
 }
-template <class R>
-void reorder_dimensions(Block& block, const std::vector<Order>& orders, R& rewriter) {
-  const auto store = [&](BufferId b, Index& place) {
-    if (const Order& order = orders[static_cast<size_t>(b)]; !order.empty()) place = reordered(place, order);
-  };
-  for (Stmt& s : block) {
-    each_expression(s, [&](Expr& e) { e = rewriter(e); });
-    if (auto x = std::get_if<loops::Store>(&s.is)) store(x->buffer, x->place);
-    if (auto x = std::get_if<loops::Contraction>(&s.is)) store(x->buffer, x->place);
-    each_block(s, [&](Block& b) { reorder_dimensions(b, orders, rewriter); });
-  }
-}
-
 }  // namespace
 
 void reorder_dimensions(Program& p, const std::vector<Order>& orders) {
   if (std::all_of(orders.begin(), orders.end(), [](const Order& o) { return o.empty(); })) return;
   for (size_t b = 0; b < orders.size(); ++b)
     if (!orders[b].empty()) p.buffers[b].shape = reordered(p.buffers[b].shape, orders[b]);
+  const auto place = [&](BufferId b, const Index& at) {
+    const Order& order = orders[static_cast<size_t>(b)];
+    return order.empty() ? at : reordered(at, order);
+  };
   Rewriter rewriter(p.exprs, [&](Expr e) -> Expr {
     if (e->op != Op::load || orders[static_cast<size_t>(e->buffer)].empty()) return nullptr;
-    return p.exprs.load(e->buffer, e->dtype, reordered(e->place, orders[static_cast<size_t>(e->buffer)]));
+    return p.exprs.load(e->buffer, e->dtype, place(e->buffer, e->place));
   });
-  reorder_dimensions(p.body, orders, rewriter);
+  for (Stmt& s : p.body) rewrite_places(s, rewriter, place);
 }
 
 }  // namespace anvil::compiler

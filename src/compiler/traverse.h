@@ -128,15 +128,19 @@ inline auto variable_rewriter(loops::ExprPool& pool, const VariableMap& map) {
     return nullptr;
   });
 }
-// Replaces expressions and places in a statement and everything inside it.
+// Replaces expressions in a statement and everything inside it, and places of what it stores by place(buffer, place).
+template <class R, class P>
+void rewrite_places(Stmt& stmt, R& rewriter, const P& place) {
+  each_expression(stmt, [&](Expr& e) { e = rewriter(e); });
+  if (auto s = std::get_if<loops::Store>(&stmt.is)) s->place = place(s->buffer, s->place);
+  if (auto c = std::get_if<loops::Contraction>(&stmt.is)) c->place = place(c->buffer, c->place);
+  each_block(stmt, [&](Block& b) {
+    for (Stmt& s : b) rewrite_places(s, rewriter, place);
+  });
+}
 template <class R>
 void rewrite(Stmt& stmt, R& rewriter, const VariableMap& map) {
-  each_expression(stmt, [&](Expr& e) { e = rewriter(e); });
-  if (auto s = std::get_if<loops::Store>(&stmt.is)) s->place = substitute(map, s->place);
-  if (auto c = std::get_if<loops::Contraction>(&stmt.is)) c->place = substitute(map, c->place);
-  each_block(stmt, [&](Block& b) {
-    for (Stmt& s : b) rewrite(s, rewriter, map);
-  });
+  rewrite_places(stmt, rewriter, [&](BufferId, const Index& place) { return substitute(map, place); });
 }
 // f becomes the loop over the `size` steps of a block. A block of one step is no loop: f's variable is gone from its body.
 void take_block(Program&, loops::For& f, const Affine& block, int64_t size);
