@@ -252,6 +252,10 @@ bool independent(const Program& p, const loops::For& loop, const std::vector<Buf
     for (LocalId l : facts.updated)
       if (read.count(l) || ops[l] == Op::local) return false;
   }
+  return steps_do_not_meet(p, loop, own);
+}
+
+bool steps_do_not_meet(const Program& p, const loops::For& loop, const std::vector<BufferId>& own) {
   loops::Footprint body(p, loop.body);
   for (BufferId b : own) body.forget(b);
   return steps_apart(p, loops::steps(loop, body));

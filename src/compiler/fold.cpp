@@ -34,6 +34,24 @@ Lowerer::Exprs Lowerer::values_of(const Locals& locals) {
   return values;
 }
 
+namespace {
+
+bool contains(Expr e, Expr part) {
+  bool found = false;
+  each_node(e, [&](Expr x) { found = found || x == part; });
+  return found;
+}
+// An accumulation where the new value is one.
+loops::Update changed(loops::LocalId local, Expr old, Expr fresh) {
+  for (int k = 0; k < 2 && loops::accumulates(fresh->op); ++k)
+    if (const Expr other = fresh->args[static_cast<size_t>(1 - k)];
+        fresh->args[static_cast<size_t>(k)] == old && !contains(other, old))
+      return {local, fresh->op, other};
+  return {local, Op::local, fresh};
+}
+
+}  // namespace
+
 // All new values are known before the first old one goes.
 void Lowerer::assign(const Locals& locals, const std::function<Exprs()>& next) {
   Block here;
@@ -49,7 +67,7 @@ void Lowerer::assign(const Locals& locals, const std::function<Exprs()>& next) {
     e = exprs().local(l, e->dtype);
   }
   for (size_t k = 0; k < locals.size(); ++k)
-    if (fresh[k] != old[k]) emit({loops::Update{locals[k], Op::local, fresh[k]}});
+    if (fresh[k] != old[k]) emit({changed(locals[k], old[k], fresh[k])});
 }
 
 void Lowerer::store(const std::vector<BufferId>& to, const Index& place, const Locals& locals) {

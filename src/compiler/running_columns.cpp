@@ -1,12 +1,14 @@
-// Running sums along memory, of several columns at a time. A vector of columns would gather and scatter every element; as
+// Recurrences along memory, of several columns at a time. A vector of columns would gather and scatter every element; as
 // scalars each column is read and written as it lies, and the steps of one column, which wait for each other, leave room
 // for those of the others:
 //
 //   for j in 0..1000 vector 16 x 8 {       for j in 0..1000 unroll 8 {
 //     a1 = 0                                 a1 = 0
 //     for i in 0..500 {                      for i in 0..500 {
-//       a1 += x1[i, j]                         a1 += x1[i, j]
+//       a1 := 0.9 * a1 + x1[i, j]              a1 := 0.9 * a1 + x1[i, j]
 //       out1[i, j] = a1                        out1[i, j] = a1
+//
+// Sums that run along one column are vectors: running_sums.cpp.
 #include <algorithm>
 
 #include "compiler/schedule.h"

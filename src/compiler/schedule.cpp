@@ -8,7 +8,7 @@
 // memory, be it an outer one (sums of the rows of a column-major matrix) or the sum itself.
 //
 // For products: register_blocks.cpp. For short loops: short_loops.cpp. For nests that read across memory: across.cpp.
-// For running sums: running_columns.cpp.
+// For running sums: running_sums.cpp. For recurrences: running_columns.cpp.
 #include "compiler/schedule.h"
 
 #include <algorithm>
@@ -62,6 +62,8 @@ class Scheduler {
         f->kind = For::Kind::serial;
         f->width = f->copies = 1;
         make_serial(f->body);
+      } else if (auto u = std::get_if<loops::Update>(&s.is)) {
+        u->running = false;
       }
   }
   // Chooses and gives the cost of one run of the loop.
@@ -79,11 +81,15 @@ class Scheduler {
     LoopFacts facts = loop_facts(f);
     int w = width(f, facts);
     bool tiny = w < 4 && w < extent(f);
-    if (!facts.simple || facts.one_by_one || w < 2 || tiny || !independent(program_, f)) return serial;
-    double fold = static_cast<double>(facts.updated.size()) * (4 + 2 * std::log2(w));
-    double vector = ceil_div(extent(f), w) * (0.5 + block_cost(program_, f.body, f.variable, w)) + fold;
+    if (!facts.simple || facts.one_by_one || w < 2 || tiny) return serial;
+    std::vector<loops::Update*> running;
+    if (!independent(program_, f) && (running = running_sums(program_, f)).empty()) return serial;
+    const double fold = static_cast<double>(facts.updated.size()) * (4 + 2 * std::log2(w)),
+                 scans = static_cast<double>(running.size()) * 2 * std::log2(w);
+    double vector = ceil_div(extent(f), w) * (0.5 + block_cost(program_, f.body, f.variable, w) + scans) + fold;
     if (vector >= serial) return serial;
     make_serial(f.body);
+    for (loops::Update* u : running) run_along(program_, *u);
     f.kind = For::Kind::vector;
     f.width = w;
     return vector;
@@ -224,7 +230,7 @@ class Scheduler {
       each_block(s, [this](Block& inner) { mark(inner); });
       if (auto f = std::get_if<For>(&s.is)) f->reduction = !loop_facts(*f).updated.empty();
       auto u = std::get_if<loops::Update>(&s.is);
-      if (u && u->op == Op::add && u->value->op == Op::mul && is_float(u->value->dtype))
+      if (u && !u->running && u->op == Op::add && u->value->op == Op::mul && is_float(u->value->dtype))
         *u = {
             u->local, Op::local,
             program_.exprs.fma(u->value->args[0], u->value->args[1], program_.exprs.local(u->local, u->value->dtype))};

@@ -33,6 +33,8 @@ void narrow(loops::For&);  // a loop of few steps is no vector of many
 // order is free. Of some buffers each iteration has its own.
 bool independent(const Program&, const loops::For&, const std::vector<BufferId>& own = {});
 
+bool steps_do_not_meet(const Program&, const loops::For&, const std::vector<BufferId>& own = {});  // in memory
+
 // The cost of one run of a scheduled loop, in operations.
 double nest_cost(const Program&, const loops::For&);
 
@@ -45,7 +47,12 @@ void move_loop(const std::vector<loops::For*>&, size_t k, size_t to);
 // Schedules such loops, the last of them a vector loop, where that reads across memory: across.cpp.
 bool walk_along_lines(Program&, const std::vector<loops::For*>&);
 void write_out_short_loops(Program&);  // short_loops.cpp
-// Makes several steps of a loop over running sums at once, each along memory; false where it is no such: running_columns.cpp.
+// The sums of which each step of a loop is read, if nothing else keeps its steps from being lanes; or none:
+// running_sums.cpp.
+std::vector<loops::Update*> running_sums(const Program&, loops::For&);
+void run_along(Program&, loops::Update&);
+// Makes several steps of a loop over recurrences at once, each along memory; false where it is no such:
+// running_columns.cpp.
 bool run_columns(const Program&, loops::For&);
 
 // The loop among the statements of another one, null where there are several or none.

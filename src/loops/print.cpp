@@ -260,7 +260,8 @@ class Printer {
     std::string value = prepared(s.value);
     std::string sign = s.op == Op::local ? "" : s.op == Op::fma ? "+" : name(s.op);
     bool word = s.op == Op::minimum || s.op == Op::maximum;
-    line(local_name(s.local) + " " + (s.op == Op::local ? ":" : sign + (word ? " " : "")) + "= " + value);
+    line(local_name(s.local) + " " + (s.op == Op::local ? ":" : sign + (word ? " " : "")) + "= " + value +
+         (s.running ? " running" : ""));
   }
   void statement(const Bind& s) {
     std::string value = prepared(s.value);

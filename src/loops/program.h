@@ -67,6 +67,7 @@ struct Update {  // local = local op value; op add, mul, minimum, maximum, bit_a
   LocalId local;
   Op op;  // Op::local: plain assignment; of fma(a, b, local): a sum of products
   Expr value;
+  bool running = false;  // of a vector loop: what comes after it sees, in each lane, the value of that step
 };
 struct Bind {
   Variable parameter;

@@ -182,8 +182,26 @@ class Verifier {
       require(f.width >= 1 && f.copies >= 1 && f.end - f.begin >= int64_t(f.width) * f.copies,
               "too few steps in the loop over " + id);
     r = {f.begin, f.end - 1, true};
+    running(f);
     block(f.body);
     ranges_[static_cast<size_t>(f.variable)].visible = false;
+  }
+  // Every local that a loop updates step by step is updated once, by a vector loop in its own body, and not seen before.
+  void running(const For& f) const {
+    std::unordered_set<LocalId> seen;
+    for (const Stmt& s : f.body) {
+      each_expression(s, [&](Expr e) {
+        each_node(e, [&](Expr x) {
+          if (x->op == Op::local) seen.insert(x->local);
+        });
+      });
+      auto u = std::get_if<Update>(&s.is);
+      if (u == nullptr || !u->running) continue;
+      const std::string& id = known_local(u->local).name;
+      require(f.kind == For::Kind::vector && u->op != Op::local, id + " cannot run along a vector");
+      require(locals_[static_cast<size_t>(u->local)] == State::variable, id + " runs in its own loop");
+      require(seen.insert(u->local).second, id + " is seen before it runs on");
+    }
   }
   // Tasks change nothing but memory, and hold no other tasks, no loops of unknown length and no calls.
   void parallel(const For& f) const {
@@ -254,16 +272,7 @@ class Verifier {
     require(locals_[static_cast<size_t>(s.local)] == State::variable,
             "update of " + l.name + ", which is not declared");
     require(l.dtype == s.value->dtype, "update of " + l.name + " with another dtype");
-    switch (s.op) {
-      case Op::local:
-      case Op::add:
-      case Op::mul:
-      case Op::minimum:
-      case Op::maximum:
-      case Op::bit_and:
-      case Op::bit_or: break;
-      default: fail(std::string("update with ") + name(s.op));
-    }
+    if (s.op != Op::local && !accumulates(s.op)) fail(std::string("update with ") + name(s.op));
   }
   void statement(const Bind& s) {
     expression(s.value);

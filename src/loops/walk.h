@@ -28,6 +28,10 @@ void each_access(const Stmt&, AccessFunction f);
 // The same for a statement with everything inside it.
 void each_access_inside(const Stmt&, AccessFunction f);
 
+inline bool accumulates(Op op) {
+  return op == Op::add || op == Op::mul || op == Op::minimum || op == Op::maximum || op == Op::bit_and ||
+         op == Op::bit_or;
+}
 // The operation of an update that accumulates: its own, add for x = fma(a, b, x); Op::local for one that assigns.
 inline Op accumulates(const Update& u) {
   if (u.op != Op::local || u.value->op != Op::fma) return u.op;

@@ -38,6 +38,13 @@ size_t contraction_numbers(const loops::Contraction& c) {
 
 }  // namespace
 
+std::vector<const Update*> running(const For& f) {
+  std::vector<const Update*> list;
+  for (const Stmt& s : f.body)
+    if (const auto* u = std::get_if<Update>(&s.is); u && u->running) list.push_back(u);
+  return list;
+}
+
 Analysis::Analysis(const Program& program) : program_(program) {
   for (const Stmt& s : program.body) {
     Facts own;
@@ -190,8 +197,11 @@ std::vector<UpdatePath> Analysis::updates(const For& f) const {
   return result;
 }
 
-// Every outer local that is updated only accumulates, by one operation, below the same blocked loops.
+// Every outer local that is updated runs along the loop, or only accumulates, by one operation, below the same blocked
+// loops.
 bool Analysis::reductions_fit(const For& f, const Facts& known) const {
+  std::set<LocalId> run;
+  for (const Update* u : running(f)) run.insert(u->local);
   const std::vector<UpdatePath> paths = updates(f);
   const auto scheduled = [](const UpdatePath& u) {
     std::vector<const For*> blocked;
@@ -200,7 +210,7 @@ bool Analysis::reductions_fit(const For& f, const Facts& known) const {
     return blocked;
   };
   for (LocalId l : known.updated) {
-    if (known.made.count(l)) continue;
+    if (known.made.count(l) || run.count(l)) continue;
     const UpdatePath* first = nullptr;
     for (const UpdatePath& u : paths) {
       if (u.update->local != l) continue;
@@ -247,9 +257,12 @@ void Analysis::plan(const For& f, bool lanes, int blocked, double runs) {
   if (f.kind != For::Kind::serial) p.copies = f.copies;
   while (p.width > n) p.width /= 2;
   while (p.step() > n) --p.copies;
+  const bool runs_along = !running(f).empty();
+  if (runs_along && p.width == 1) p = {};
   const bool wanted = p.step() > 1;
   if (wanted && (known.control || blocked == most_axes || !independent(f, &p.in_place) || !reductions_fit(f, known)))
     p = {};
+  p.in_place |= runs_along;  // a step that is made again would go on from the end
   p.blocked = p.step() > 1;
   p.runs = runs * double(std::max<int64_t>(1, n / p.step()));
   plan(f.body, lanes || p.width > 1, blocked + p.blocked, p.runs);

@@ -41,6 +41,9 @@ struct Plan {
   int64_t step() const { return int64_t(width) * copies; }
 };
 
+// The updates of a loop that run along its lanes.
+std::vector<const loops::Update*> running(const loops::For&);
+
 // One update of a local from inside a loop: the loops between, outermost first.
 struct UpdatePath {
   const loops::Update* update;

@@ -85,6 +85,12 @@ class Emitter {
     int copies = 1;                      // registers for each of outside
     llvm::Type* type = nullptr;
   };
+  struct Running {  // a local that runs along a vector loop
+    const loops::Update* update;
+    llvm::Type* type;
+    LocalState outside;
+    llvm::SmallVector<Value, 1> so_far;  // slots for each of outside: its value before a step, in all lanes
+  };
   struct Level {  // a loop split into pieces: what happens after each
     int64_t steps;
     std::vector<Reduction*> flush;
@@ -157,10 +163,6 @@ class Emitter {
   void emit(const loops::Swap&);
   void emit(const loops::Prefetch&);
   void emit(const loops::Contraction&);
-  template <class F>
-  void each_coordinate(AxisMask, F&&);
-  template <class F>
-  llvm::SmallVector<Value, 1> per_coordinate(AxisMask, F&&);
   int done_lanes(const Coordinate&) const;
   Value not_done(int lanes);  // a mask
   void push_scope(const void* statement, llvm::Instruction* door, bool may_not_run);
@@ -178,6 +180,18 @@ class Emitter {
   void plan_flush(const UpdatePath&, Reduction*);
   void flush(Reduction&);
   void end_reduction(Reduction&);
+
+  // running.cpp
+  std::vector<Running> begin_running(const loops::For&);
+  void run_along(const Running&);
+  void end_running(const Running&);
+
+  // f(coordinate) for each choice of copies of some loops; the last loop's copies in the order of its steps.
+  template <class F>
+  void each_coordinate(AxisMask, F&& f);
+  // One value for each, where project() looks for it.
+  template <class F>
+  llvm::SmallVector<Value, 1> per_coordinate(AxisMask, F&&);
 
   // values.cpp
   Info info(Expr);
@@ -288,7 +302,34 @@ class Emitter {
   llvm::DenseMap<std::pair<const void*, int>, Recent> recent_;
   llvm::DenseMap<Expr, Info> infos_;  // of the statement being written
   std::map<const loops::For*, std::pair<int64_t, std::vector<Reduction*>>> flushes_;
+  llvm::ArrayRef<Running> running_;  // of the vector loop being written
 };
+
+template <class F>
+void Emitter::each_coordinate(AxisMask axes, F&& f) {
+  Coordinate c{};
+  while (true) {
+    f(static_cast<const Coordinate&>(c));
+    size_t i = axes_.size();
+    while (i-- > 0) {
+      if (!(axes >> i & 1)) continue;
+      if (++c[i] < axes_[i].copies) break;
+      c[i] = 0;
+    }
+    if (i == size_t(-1)) return;
+  }
+}
+
+// A tail has fewer copies than its loop was planned with, and leaves places empty.
+template <class F>
+llvm::SmallVector<Emitter::Value, 1> Emitter::per_coordinate(AxisMask axes, F&& f) {
+  size_t places = 1;
+  for (size_t i = 0; i < axes_.size(); ++i)
+    if (axes >> i & 1) places *= size_t(axes_[i].radix);
+  llvm::SmallVector<Value, 1> values(places, nullptr);
+  each_coordinate(axes, [&](const Coordinate& c) { values[size_t(project(axes, c))] = f(c); });
+  return values;
+}
 
 // Moves the builder to where code of a scope goes: its end, or in front of the first branch below it.
 struct Emitter::At {

@@ -33,6 +33,8 @@ void Emitter::emit(const For& f) {
   const bool accumulates =
       std::any_of(known.updated.begin(), known.updated.end(), [&](LocalId l) { return !known.made.count(l); });
   std::vector<Reduction> reductions = begin_reductions(f);
+  const std::vector<Running> running = plan.width > 1 ? begin_running(f) : std::vector<Running>{};
+  const llvm::ArrayRef<Running> outer_running = std::exchange(running_, running);
   Axis axis;
   axis.width = plan.width;
   axis.radix = axis.copies = plan.copies;
@@ -46,6 +48,8 @@ void Emitter::emit(const For& f) {
     const int64_t start = f.end - int64_t(axis.copies) * plan.width;
     steps(f, axis, start, start);
   }
+  running_ = outer_running;
+  for (const Running& r : running) end_running(r);
   for (Reduction& r : reductions) end_reduction(r);
 }
 

@@ -93,7 +93,7 @@ class Description {
   void write(const loops::Store& s) { put({s.around_caches}), write(s.value), write(s.buffer, s.place); }
   void write(const loops::Let& s) { write(s.value), put({made(locals_, s.local)}); }
   void write(const loops::Declare& s) { write(s.value), put({made(locals_, s.local)}); }
-  void write(const loops::Update& s) { write(s.value), write_used(s.local), put({int64_t(s.op)}); }
+  void write(const loops::Update& s) { write(s.value), write_used(s.local), put({int64_t(s.op), s.running}); }
   void write(const loops::Bind& s) {
     const loops::VariableInfo& v = program_.variables[size_t(s.parameter)];
     write(s.value);

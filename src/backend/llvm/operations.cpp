@@ -309,4 +309,27 @@ Operations::Value Operations::fold(Op op, DType t, Value vector) {
   return vector;
 }
 
+// The right half of 2, 4, 8, ... lanes takes what the left one ends with (J. Sklansky, Conditional-sum addition logic,
+// 1960). No lane is less than the one before where nothing negative is added, rounding or not: both are the same
+// monotonous function of sums that differ by one step.
+Operations::Value Operations::scan(Op op, DType t, Value vector) {
+  const int lanes = int(llvm::cast<llvm::FixedVectorType>(vector->getType())->getNumElements());
+  for (int half = 1; half < lanes; half *= 2) {
+    llvm::SmallVector<int, 64> left;
+    llvm::SmallVector<llvm::Constant*, 64> right;
+    for (int l = 0; l < lanes; ++l) {
+      left.push_back(l / (2 * half) * 2 * half + half - 1);
+      right.push_back(b.getInt1(l % (2 * half) >= half));
+    }
+    Value more = binary(op, t, b.CreateShuffleVector(vector, left), vector);
+    vector = b.CreateSelect(llvm::ConstantVector::get(right), more, vector);
+  }
+  return vector;
+}
+
+Operations::Value Operations::last(Value vector) {
+  const auto lanes = llvm::cast<llvm::FixedVectorType>(vector->getType())->getNumElements();
+  return b.CreateShuffleVector(vector, llvm::SmallVector<int, 64>(lanes, int(lanes) - 1));
+}
+
 }  // namespace anvil::llvm_backend

@@ -28,6 +28,8 @@ class Operations {
 
   Value splat(Value, int lanes);
   Value fold(loops::Op, DType, Value vector);  // of all lanes, pairwise
+  Value scan(loops::Op, DType, Value vector);  // of each lane and all before it
+  Value last(Value vector);                    // the last lane in all lanes
 
  private:
   Value integer_division(loops::Op, DType, Value, Value);

@@ -26,33 +26,6 @@ void Emitter::pop_scope() {
 
 void Emitter::touch(BufferId b) { buffer_changed_[analysis_.root(b)] = ++time_; }
 
-template <class F>
-void Emitter::each_coordinate(AxisMask axes, F&& f) {
-  Coordinate c{};
-  while (true) {
-    f(static_cast<const Coordinate&>(c));
-    size_t i = axes_.size();
-    while (i-- > 0) {
-      if (!(axes >> i & 1)) continue;
-      if (++c[i] < axes_[i].copies) break;
-      c[i] = 0;
-    }
-    if (i == size_t(-1)) return;
-  }
-}
-
-// One value for each coordinate, where project() looks for it: a tail has fewer copies than its
-// loop was planned with, and leaves places empty.
-template <class F>
-llvm::SmallVector<Emitter::Value, 1> Emitter::per_coordinate(AxisMask axes, F&& f) {
-  size_t places = 1;
-  for (size_t i = 0; i < axes_.size(); ++i)
-    if (axes >> i & 1) places *= size_t(axes_[i].radix);
-  llvm::SmallVector<Value, 1> values(places, nullptr);
-  each_coordinate(axes, [&](const Coordinate& c) { values[size_t(project(axes, c))] = f(c); });
-  return values;
-}
-
 void Emitter::block(const Block& statements) {
   if (const auto cuts = cuts_.find(&statements); cuts != cuts_.end()) return call_sections(cuts->second);
   constexpr double long_block = 500;
@@ -140,6 +113,8 @@ void Emitter::emit(const loops::Declare& s) {
 }
 
 void Emitter::emit(const loops::Update& s) {
+  for (const Running& r : running_)
+    if (r.update == &s) return run_along(r);
   const LocalState l = local_state(s.local);
   const DType t = s.value->dtype;
   const bool fused = s.op == Op::local && l.partial;  // x = fma(a, b, x)

@@ -166,7 +166,7 @@ TEST(Reductions, FusedDotProduct) {
   }
 }
 
-// A running sum reads what it accumulates: it cannot be split.
+// A running sum reads what it accumulates: it is split where the program says how only.
 TEST(Reductions, ScansStayInOrder) {
   const int64_t n = 23;
   ProgramBuilder b;

@@ -1,6 +1,7 @@
 // Which loops become vectors and blocks of registers, and in which order they come.
 #include "compiler/stage_text.h"
 #include "primitives/vocabulary/composite.h"
+#include "support/regions.h"
 
 namespace anvil::test {
 namespace {
@@ -40,11 +41,14 @@ TEST(Schedule, LinesThatAreWrittenInPartAreFilledSoon) {
   EXPECT_TRUE(blocks < fill && fill < along && along < lanes && lanes != std::string::npos) << text;
 }
 
-TEST(Schedule, RunningSumsGoAlongSeveralColumns) {
+// a = 0.9 a + x
+TEST(Schedule, RecurrencesGoAlongSeveralColumns) {
+  const auto body =
+      region({DType::f32, DType::f32}, [](const std::vector<Var>& v) { return std::vector<Var>{v[0] * 0.9 + v[1]}; });
   for (const int64_t columns : {3, 100}) {
     Builder b;
-    Var x = b.input(DType::f32, {600, columns});
-    b.output(record("cumsum", {x}, {{"dim", int64_t(0), true}}));
+    Var x = b.input(DType::f32, {600, columns}), start = b.input(DType::f32, {});
+    b.output(call("cumulative", {x, start}, {{"dim", int64_t(0), true}, {"body", body}})[0]);
     const std::string text = print(expect_passes_agree(*b.g, numbers_for(*b.g)));
     EXPECT_NE(text.find("unroll " + std::to_string(std::min<int64_t>(8, columns))), std::string::npos) << text;
     EXPECT_EQ(text.find("vector"), std::string::npos) << text;
@@ -113,14 +117,23 @@ TEST(Schedule, ALargeOperandIsReadOnce) {
   EXPECT_LT(depth, text.size()) << text;
 }
 
-TEST(Schedule, ScansAreSerial) {
+TEST(Schedule, SumsRunAlongLanes) {
   Builder b;
-  b.output(cumsum(b.input(DType::f32, {100}), 0));
-  loops::Program p = expect_passes_agree(*b.g, numbers_for(*b.g));
-  EXPECT_EQ(std::get<For>(p.body.at(1).is).kind, For::Kind::serial);
+  const auto product =
+      region({DType::f32, DType::f32}, [](const std::vector<Var>& v) { return std::vector<Var>{v[1] * v[0]}; });
+  Var x = b.input(DType::f32, {100, 3}), one = b.input(DType::f32, {});
+  b.output(cumsum(x * x, 0));
+  b.output(cumsum(cumsum(x, 0), 0));
+  b.output(call("cumulative", {x, one}, {{"dim", int64_t(0), true}, {"body", product}})[0]);
+  const std::string text = print(expect_passes_agree(*b.g, numbers_for(*b.g), 1e-5));
+  int running = 0;
+  for (size_t k = text.find(" running"); k != std::string::npos; k = text.find(" running", k + 1)) ++running;
+  EXPECT_EQ(running, 4) << text;
+  EXPECT_NE(text.find("+= x1[i, j] * x1[i, j] running"), std::string::npos) << text;
+  EXPECT_NE(text.find("*= x1[i, j] running"), std::string::npos) << text;
   Builder c;  // along rows of a matrix the columns are side by side
   c.output(cumsum(c.input(DType::f32, {100, 7}), 1));
-  p = expect_passes_agree(*c.g, numbers_for(*c.g));
+  const loops::Program p = expect_passes_agree(*c.g, numbers_for(*c.g));
   EXPECT_EQ(std::get<For>(p.body.at(0).is).kind, For::Kind::vector);
 }
 

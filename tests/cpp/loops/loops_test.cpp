@@ -123,6 +123,32 @@ TEST(Verify, FindsBrokenPromises) {
   broken([](Program& p) { p.body.push_back({Prefetch{0, {{}, {}}, 0}}); });
 }
 
+// for i vector { a1 += x1 running; out1 = a1 ... }
+TEST(Verify, FindsWhatCannotRunAlongAVector) {
+  const auto runs = [](auto change) {
+    Program p = example();
+    For& f = inner(p);
+    f.kind = For::Kind::vector, f.width = 3;
+    std::get<Update>(f.body[0].is).running = true;
+    std::get<Store>(f.body[1].is).value = p.exprs.local(0, DType::f32);
+    change(p, f);
+    verify(p);
+  };
+  EXPECT_NO_THROW(runs([](Program&, For&) {}));
+  const auto broken = [&](auto change) { EXPECT_THROW(runs(change), InternalError); };
+  broken([](Program&, For& f) { f.kind = For::Kind::serial, f.width = 1; });
+  broken([](Program&, For& f) { std::swap(f.body[0], f.body[1]); });  // read before
+  broken([](Program&, For& f) { f.body.push_back(f.body[0]); });      // twice
+  broken([](Program& p, For& f) {                                     // in steps that each have their own
+    f.body.insert(f.body.begin(), outer(p).body[0]);
+    outer(p).body.erase(outer(p).body.begin());
+  });
+  broken([](Program& p, For& f) {  // no accumulation
+    auto& u = std::get<Update>(f.body[0].is);
+    u.value = p.exprs.fma(u.value, u.value, p.exprs.local(0, DType::f32)), u.op = Op::local;
+  });
+}
+
 // parallel i: t1[i] = x1[i], t2[i] = t1[i]
 TEST(Verify, FindsMemoryThatTasksShare) {
   const auto tasks = [](int64_t first, int64_t second, bool own) {

@@ -6,7 +6,8 @@
 // width * copies steps side by side, each statement for all of them before the next one, all its
 // loads before its stores; where the steps do not divide the range, the last ones are done twice,
 // or left out where memory changes in place or a local accumulates. Every one of these steps that
-// accumulates has a sum of its own, which joins the others when the loop ends.
+// accumulates has a sum of its own, which joins the others when the loop ends; those of a running sum
+// go one after the other.
 //
 // The tasks of a parallel loop come from the last to the first, each with memory of its own.
 //
@@ -60,8 +61,9 @@ class LoopInterpreter {
     bool made = false;
     size_t depth = 0;  // number of axes where it was made
     std::vector<Traced> values;
-    Op op = Op::constant;    // of the sums in flight
-    std::vector<Sums> sums;  // in flight: of the steps of the first, second, ... axis inside its own
+    Op op = Op::constant;        // of the sums in flight
+    std::vector<Sums> sums;      // in flight: of the steps of the first, second, ... axis inside its own
+    std::vector<Traced> so_far;  // after all steps side by side, whose own values it has meanwhile
   };
   struct Instruction {  // of an expression, operands first
     Expr node;
@@ -109,6 +111,7 @@ class LoopInterpreter {
   void assign(const loops::Update&);
   void leave_out_identity(Traced& sum, Op, DType);
   void accumulate(const loops::Update&, Op);
+  void run_along(const loops::Update&);
   Traced operand(const loops::Update&, size_t point);  // what it adds
   Sums& sums_of(loops::LocalId, Op);
   void join_sums();
@@ -132,6 +135,7 @@ class LoopInterpreter {
   std::vector<VariableState> variables_;
   std::vector<Local> locals_;
   std::vector<loops::LocalId> made_, summing_;  // locals of the blocks around; those with sums in flight
+  std::vector<loops::LocalId> running_;         // those that run along the innermost axis
   std::vector<Axis> axes_;
   std::vector<size_t> counts_ = {1};  // points of the first axes
   std::unordered_map<Expr, Code> codes_;

@@ -57,6 +57,11 @@ void LoopInterpreter::side_by_side(const For& f, int64_t start, Axis axis) {
   for (size_t p = 0; p < points(); ++p) values.push_back(start + static_cast<int64_t>(p) % axis.points);
   variables_[static_cast<size_t>(f.variable)] = {true, std::move(values)};
   block(f.body);
+  for (loops::LocalId id : running_) {
+    Local& l = locals_[static_cast<size_t>(id)];
+    l.values = std::move(l.so_far);
+  }
+  running_.clear();
   axes_.pop_back();
   counts_.pop_back();
   join_sums();
@@ -82,6 +87,8 @@ void LoopInterpreter::statement(const loops::Update& s) {
   const Op op = loops::accumulates(s);
   if (op == Op::local)
     assign(s);
+  else if (s.running && locals_[static_cast<size_t>(s.local)].depth < axes_.size())
+    run_along(s);
   else
     accumulate(s, op);
 }
@@ -143,6 +150,29 @@ void LoopInterpreter::accumulate(const loops::Update& s, Op op) {
     to.term = make_.accumulate(op, to.term, operands[p].term);
     if (!own) sums->begun[p] = true;
   }
+}
+
+// Of the steps side by side each sees what it and those before it in the innermost loop make.
+void LoopInterpreter::run_along(const loops::Update& s) {
+  const DType t = program_.locals[static_cast<size_t>(s.local)].dtype;
+  Local& l = locals_[static_cast<size_t>(s.local)];
+  if (l.depth + 1 != axes_.size()) fail("a local runs along several loops");
+  const auto steps_of_each = static_cast<size_t>(axes_.back().points);
+  l.so_far.clear();
+  for (size_t q = 0; q < points() / steps_of_each; ++q) l.so_far.push_back(l.values[l.values.size() == 1 ? 0 : q]);
+  std::vector<Traced> seen;
+  for (size_t p = 0; p < points(); ++p) {
+    Traced x = operand(s, p), &to = l.so_far[p / steps_of_each];
+    if (!done(p, l.depth)) {
+      ++steps;
+      leave_out_identity(to, s.op, t);
+      leave_out_identity(x, s.op, t);
+      to = {combine(s.op, t, to.number, x.number), make_.accumulate(s.op, to.term, x.term)};
+    }
+    seen.push_back(to);
+  }
+  l.values = std::move(seen);
+  running_.push_back(s.local);
 }
 
 // What the steps of a loop have added up goes to the sums of the loop around it, or to the local.
