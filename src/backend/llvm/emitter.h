@@ -177,7 +177,7 @@ class Emitter {
   std::vector<const loops::For*> blocked_loops(const UpdatePath&) const;
   std::vector<Reduction> begin_reductions(const loops::For&);
   Reduction begin_reduction(LocalId, loops::Op, const std::vector<const loops::For*>& axes, bool long_sum);
-  void plan_flush(const UpdatePath&, Reduction*);
+  void plan_flush(const UpdatePath&, int64_t in_step, Reduction*);
   void flush(Reduction&);
   void end_reduction(Reduction&);
 

@@ -151,17 +151,21 @@ std::vector<Emitter::Reduction> Emitter::begin_reductions(const For& f) {
     if (local_state(id).partial) continue;
     const std::vector<const For*> axes = blocked_loops(updates[0]);
     const Op op = loops::accumulates(*updates[0].update);
-    bool uniform = true, long_sum = false;
+    bool uniform = true;
+    int64_t all = 0;
+    std::map<const For*, int64_t> in_step;  // additions of one step of a loop
     for (const UpdatePath& u : updates) {
       int64_t count = 1;
       for (const For* l : u.loops) count *= steps_of(*l, analysis_.plan(l));
+      all += count;
+      ++in_step[u.loops.back()];
       uniform &= blocked_loops(u) == axes && loops::accumulates(*u.update) == op;
-      long_sum |= op == Op::add && is_float(program_.locals[size_t(id)].dtype) && count > longest_sum;
     }
+    const bool long_sum = op == Op::add && is_float(program_.locals[size_t(id)].dtype) && all > longest_sum;
     if (!uniform || (axes.empty() && !long_sum)) continue;
     result.push_back(begin_reduction(id, op, axes, long_sum));
     if (long_sum)
-      for (const UpdatePath& u : updates) plan_flush(u, &result.back());
+      for (const UpdatePath& u : updates) plan_flush(u, in_step[u.loops.back()], &result.back());
   }
   return result;
 }
@@ -199,8 +203,8 @@ Emitter::Reduction Emitter::begin_reduction(LocalId id, Op op, const std::vector
 }
 
 // Finds the loop on the way whose steps make a sum long, and cuts it into blocks.
-void Emitter::plan_flush(const UpdatePath& u, Reduction* r) {
-  int64_t count = 1;
+void Emitter::plan_flush(const UpdatePath& u, int64_t in_step, Reduction* r) {
+  int64_t count = in_step;
   for (size_t k = u.loops.size(); k-- > 0;) {
     const int64_t inner = steps_of(*u.loops[k], analysis_.plan(u.loops[k]));
     if (count * inner <= longest_sum) {

@@ -97,6 +97,26 @@ TEST(Reductions, LongSumsAreBlocked) {
   }
 }
 
+// Also where each step of a loop adds several of them.
+TEST(Reductions, LongSumsOfFewStepsAreBlocked) {
+  constexpr int64_t steps = 500, in_step = 64;
+  ProgramBuilder b;
+  const BufferId x = b.input(DType::f32, {in_step, steps}), y = b.output(DType::f32, {});
+  const Variable i = b.index();
+  const LocalId s = b.local(DType::f32);
+  b.p.body.push_back({Declare{s, b.number(0, DType::f32)}});
+  Block step;
+  for (int64_t k = 0; k < in_step; ++k) step.push_back({Update{s, Op::add, b.load(x, {Affine{k, {}}, at(i)})}});
+  b.p.body.push_back(serial(i, 0, steps, std::move(step)));
+  b.p.body.push_back({Store{y, {}, b.get(s)}});
+  const Tensor in = graph::allocate({DType::f32, {in_step, steps}});
+  std::mt19937_64 random(1);
+  std::lognormal_distribution<float> numbers(0, 2);
+  double exact = 0;
+  for (int64_t e = 0; e < in_step * steps; ++e) exact += in.as<float>()[e] = numbers(random);
+  EXPECT_NEAR(run_native(b.p, {in})[0].as<float>()[0] / exact, 1, 5e-7);
+}
+
 TEST(Reductions, SumOfNegativeZerosIsNegativeZero) {
   ProgramBuilder b;
   const BufferId x = b.input(DType::f64, {20}), y = b.output(DType::f64, {});
