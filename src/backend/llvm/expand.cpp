@@ -4,6 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include <llvm/IR/IntrinsicsX86.h>
+
 #define ANVIL_ELEMENTARY_ISA expanded
 #include "runtime/elementary/error_function.h"
 #include "runtime/elementary/exponential.h"
@@ -19,6 +21,7 @@ struct Place {
   llvm::IRBuilder<>& builder;
   llvm::Type* floats;  // vectors
   llvm::Type* integers;
+  bool scales;
   int written = 0;
 };
 thread_local Place* place = nullptr;
@@ -117,6 +120,39 @@ T select(Mask m, T x, T y) {
   return T(b().CreateSelect(m.v, x.v, y.v));
 }
 
+// x 2^k by one instruction for 16, 32 or 64 bytes; null for vectors of other sizes.
+llvm::Value* scaled(llvm::Value* x, llvm::Value* k) {
+  namespace id = llvm::Intrinsic;
+  const auto* type = llvm::cast<llvm::FixedVectorType>(x->getType());
+  const unsigned lanes = type->getNumElements();
+  const bool single = type->getElementType()->isFloatTy();
+  const unsigned bytes = lanes * (single ? 4 : 8);
+  llvm::IRBuilder<>& builder = place->builder;
+  if (bytes > 64) {
+    llvm::SmallVector<int, 64> first, second, all;
+    for (unsigned l = 0; l < lanes; ++l) (l < lanes / 2 ? first : second).push_back(int(l)), all.push_back(int(l));
+    const auto part = [&](const auto& of) {
+      return scaled(builder.CreateShuffleVector(x, of), builder.CreateShuffleVector(k, of));
+    };
+    llvm::Value *low = part(first), *high = part(second);
+    return low && high ? builder.CreateShuffleVector(low, high, all) : nullptr;
+  }
+  const id::ID scalef = bytes == 64   ? single ? id::x86_avx512_mask_scalef_ps_512 : id::x86_avx512_mask_scalef_pd_512
+                        : bytes == 32 ? single ? id::x86_avx512_mask_scalef_ps_256 : id::x86_avx512_mask_scalef_pd_256
+                        : bytes == 16 ? single ? id::x86_avx512_mask_scalef_ps_128 : id::x86_avx512_mask_scalef_pd_128
+                                      : id::not_intrinsic;
+  if (scalef == id::not_intrinsic) return nullptr;
+  constexpr int rounding_as_usual = 4;
+  llvm::SmallVector<llvm::Value*, 5> arguments = {x, k, x, builder.getIntN(std::max(8U, lanes), ~uint64_t(0))};
+  if (bytes == 64) arguments.push_back(builder.getInt32(rounding_as_usual));
+  return b().CreateIntrinsic(scalef, {}, arguments);
+}
+template <class T>
+Number<T> scale(Number<T> x, Rounded<Number<T>> k) {
+  if (llvm::Value* y = place->scales ? scaled(x.v, k.value.v) : nullptr) return Number<T>(y);
+  return scale_in_two(x, k);
+}
+
 // The formulas that are short.
 #define ANVIL_FORMULA(function) \
   if (name == #function) return function(x);
@@ -140,10 +176,11 @@ std::optional<V> call(const std::string& name, V x) {
 
 namespace anvil::llvm_backend {
 
-llvm::Value* expand(llvm::IRBuilder<>& builder, const std::string& function, llvm::Value* x, int* written) {
+llvm::Value* expand(llvm::IRBuilder<>& builder, const std::string& function, llvm::Value* x, bool scales,
+                    int* written) {
   using namespace elementary::expanded;
   llvm::Type* type = x->getType();
-  Place here{builder, type, llvm::VectorType::getInteger(llvm::cast<llvm::VectorType>(type))};
+  Place here{builder, type, llvm::VectorType::getInteger(llvm::cast<llvm::VectorType>(type)), scales};
   Place* outer = std::exchange(place, &here);
   llvm::Value* y = type->getScalarType()->isFloatTy() ? call(function, Number<float>(x)).value_or(Number<float>()).v
                                                       : call(function, Number<double>(x)).value_or(Number<double>()).v;

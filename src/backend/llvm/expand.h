@@ -9,8 +9,8 @@
 
 namespace anvil::llvm_backend {
 
-// Of a vector of floats or doubles; null where the function is not one of the short ones. Adds to `written`
-// how many instructions that takes.
-llvm::Value* expand(llvm::IRBuilder<>&, const std::string& function, llvm::Value* x, int* written);
+// Of a vector of floats or doubles; null where the function is not one of the short ones. `scales`: the processor
+// multiplies by powers of two (AVX-512). Adds to `written` how many instructions that takes.
+llvm::Value* expand(llvm::IRBuilder<>&, const std::string& function, llvm::Value* x, bool scales, int* written);
 
 }  // namespace anvil::llvm_backend

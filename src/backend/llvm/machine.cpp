@@ -177,6 +177,7 @@ Machine::Machine(const Settings& settings, Symbols symbols)
   std::string error;
   target_ = target_machine(triple_, llvm::sys::getHostCPUName().str(), features(settings), error);
   if (!target_) throw InternalError("LLVM has no target for " + triple_.str() + ": " + error);
+  scales_ = target_->getTargetFeatureString().contains("+avx512vl");
   halves_ = triple_.isAArch64() || target_->getTargetFeatureString().contains("+f16c");
 }
 

@@ -28,6 +28,7 @@ class Machine {
   const Symbols& symbols() const { return symbols_; }
   const Settings& settings() const { return settings_; }
   bool halves() const { return halves_; }  // the processor converts f16
+  bool scales() const { return scales_; }  // and multiplies by powers of two
   // A module for this target; `names` keeps the names of values for people.
   std::unique_ptr<llvm::Module> module(llvm::LLVMContext&, bool names) const;
   // Locals into registers. This and those below ask between functions whether the user wants to
@@ -40,7 +41,7 @@ class Machine {
 
  private:
   Settings settings_;
-  bool halves_ = false;
+  bool halves_ = false, scales_ = false;
   Symbols symbols_;
   llvm::Triple triple_;
   std::unique_ptr<llvm::TargetMachine> target_;

@@ -201,9 +201,23 @@ V power_of_two(bits<V> code) {
 // x 2^k in two steps from a code with offset 2 bias, so that k may lie anywhere
 // between the smallest subnormal and overflow, and the result is rounded once.
 template <class V>
-V scale(V x, bits<V> code) {
-  bits<V> half = code >> 1;
-  return x * power_of_two<V>(half) * power_of_two<V>(code - half);
+V scale_in_two(V x, Rounded<V> k) {
+  bits<V> half = k.code >> 1;
+  return x * power_of_two<V>(half) * power_of_two<V>(k.code - half);
 }
+// In one step where there is an instruction for it, with the same bits.
+template <class V>
+V scale(V x, Rounded<V> k) {
+  return scale_in_two(x, k);
+}
+#if defined(ANVIL_ELEMENTARY_AVX512)
+#define ANVIL_SCALE(T, N, scaled) \
+  ANVIL_INLINE Lanes<T, N> scale(Lanes<T, N> x, Rounded<Lanes<T, N>> k) { return {scaled}; }
+ANVIL_SCALE(float, 8, _mm256_maskz_scalef_ps(0xff, x.v, k.value.v))
+ANVIL_SCALE(float, 16, _mm512_maskz_scalef_ps(0xffff, x.v, k.value.v))
+ANVIL_SCALE(double, 4, _mm256_maskz_scalef_pd(0xf, x.v, k.value.v))
+ANVIL_SCALE(double, 8, _mm512_maskz_scalef_pd(0xff, x.v, k.value.v))
+#undef ANVIL_SCALE
+#endif
 
 }  // namespace anvil::elementary::ANVIL_ELEMENTARY_ISA

@@ -51,9 +51,9 @@ V erfc_far(V x, V square, V square_low) {
   auto [g, g_error] = two_product(t, q);
   V slope = fma(t, V(-0.38f), V(0.42f));  // of q, crudely
   V g_low = fma(t_low, fma(t, slope, q), fma(t, q_low, g_error));
-  auto [p, p_low, code] = exp_in_two(-square, -square_low);
+  auto [p, p_low, k] = exp_in_two(-square, -square_low);
   auto [product, error] = two_product(g, p);
-  V far = scale(product + fma(g, p_low, fma(g_low, p, error)), code);
+  V far = scale(product + fma(g, p_low, fma(g_low, p, error)), k);
   return select(x < V(0), V(2) - far, far);
 }
 // Largest error: f32 1.03 ulp at 0x1.086936p+3; f64 1.09 ulp at 0x1.8026d1f014a32p+4.

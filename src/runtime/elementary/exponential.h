@@ -14,27 +14,27 @@ V exp(V x) {
   using T = table<V>;
   using L = layout<V>;
   x = lesser(V(L::exp_high), greater(V(L::exp_low), x));
-  auto [k, code] = nearest(x, T::log2e, 2 * L::bias);
-  V r = fma(k, V(-T::ln2[1]), fma(k, V(-T::ln2[0]), x));
+  Rounded<V> k = nearest(x, T::log2e, 2 * L::bias);
+  V r = fma(k.value, V(-T::ln2[1]), fma(k.value, V(-T::ln2[0]), x));
   V q = short_polynomial(r, T::exp);
   V p = fma(fma(q, r, V(1)), r, V(1));
-  return scale(p, code);
+  return scale(p, k);
 }
 
-// exp(x + x_low) = 2^k (p + p_low), 0 <= p_low < 0.07 with an error of about 2^-28 or 2^-57 and k the code that
-// scale() takes. x lies between exp_low and exp_high.
+// exp(x + x_low) = 2^k (p + p_low), 0 <= p_low < 0.07 with an error of about 2^-28 or 2^-57 and k for
+// scale(). x lies between exp_low and exp_high.
 template <class V>
 struct ExpInTwo {
   V p, p_low;
-  bits<V> code;
+  Rounded<V> k;
 };
 template <class V>
 ExpInTwo<V> exp_in_two(V x, V x_low) {
   using T = table<V>;
-  auto [k, code] = nearest(x, T::log2e, 2 * layout<V>::bias);
-  auto [r, r_low] = fast_two_sum(fma(k, V(-T::ln2[0]), x), fma(k, V(-T::ln2[1]), x_low));
+  Rounded<V> k = nearest(x, T::log2e, 2 * layout<V>::bias);
+  auto [r, r_low] = fast_two_sum(fma(k.value, V(-T::ln2[0]), x), fma(k.value, V(-T::ln2[1]), x_low));
   auto [p, error] = fast_two_sum(V(1), r);
-  return {p, fma(r * r, polynomial(r, T::exp), fma(r, r_low, r_low) + error), code};
+  return {p, fma(r * r, polynomial(r, T::exp), fma(r, r_low, r_low) + error), k};
 }
 
 // ---- expm1 ---------------------------------------------------------------------
@@ -103,18 +103,17 @@ V logistic(V x) {
   using T = table<V>;
   using L = layout<V>;
   V y = greater(V(L::exp_low), -abs(x));
-  auto [k, code] = nearest(y, T::log2e, 2 * L::bias);
-  V r = fma(k, V(-T::ln2[1]), fma(k, V(-T::ln2[0]), y));
+  Rounded<V> k = nearest(y, T::log2e, 2 * L::bias);
+  V r = fma(k.value, V(-T::ln2[1]), fma(k.value, V(-T::ln2[0]), y));
   V tail = fma(r * r, polynomial(r, T::exp), r);
   V p = V(1) + tail;
   V p_low = tail - (p - V(1));
-  V first = power_of_two<V>(code >> 1), second = power_of_two<V>(code - (code >> 1));
-  V power = first * second;
+  V power = scale(V(1), k);
   V d = fma(power, p, V(1));
   V d_low = fma(power, p_low, fma(power, p, V(1) - d));
   mask<V> negative = x < V(0);
   V q = corrected_quotient(select(negative, p, V(1)), select(negative, p_low, V(0)), d, d_low);
-  return select(negative, q * first * second, q);
+  return select(negative, scale(q, k), q);
 }
 
 }  // namespace anvil::elementary::ANVIL_ELEMENTARY_ISA

@@ -46,10 +46,10 @@ V pow(V x, V y) {
   mask<V> moderate = abs(product) < V(2 * L::exp_high);
   V product_low = select(moderate, fma(y, log_low, fma(y, log_high, -product)), V(0));
   product = lesser(V(L::exp_high), greater(V(L::exp_low), product));
-  auto [k, code] = nearest(product, T::log2e, 2 * L::bias);
-  V r = fma(k, V(-T::ln2[1]), fma(k, V(-T::ln2[0]), product)) + product_low;
+  Rounded<V> k = nearest(product, T::log2e, 2 * L::bias);
+  V r = fma(k.value, V(-T::ln2[1]), fma(k.value, V(-T::ln2[0]), product)) + product_low;
   V p = fma(fma(polynomial(r, T::exp), r, V(1)), r, V(1));
-  V result = scale(p, code);
+  V result = scale(p, k);
 
   mask<V> integer = trunc(y) == y;
   V half_y = V(0.5) * y;

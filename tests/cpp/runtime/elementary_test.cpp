@@ -274,7 +274,8 @@ void check_special_values() {
 TEST(Elementary, SpecialValuesOfFloats) { check_special_values<float>(); }
 TEST(Elementary, SpecialValuesOfDoubles) { check_special_values<double>(); }
 
-// Processors take long for a product that underflows; a masked softmax has many.
+// Processors take long for a product that underflows; a masked softmax has many. Not for the instruction of AVX-512 that
+// multiplies by a power of two.
 template <class T>
 void check_zeros_far_out() {
   const struct {
@@ -288,8 +289,10 @@ void check_zeros_far_out() {
   for (const auto& c : far_out) {
     std::vector<T> x(20, c.x), y(20, c.y), out(20);
     std::feclearexcept(FE_ALL_EXCEPT);
-    apply(c.f, {x.data(), y.data()}, out.data(), 20);
+    EXPECT_EQ(call(c.f, c.x, c.y), c.want) << name(c.f) << " " << c.x << " " << c.y;
+    if (detected_isa() != Isa::avx512) apply(c.f, {x.data(), y.data()}, out.data(), 20);
     EXPECT_FALSE(std::fetestexcept(FE_UNDERFLOW)) << name(c.f) << " " << c.x << " " << c.y;
+    apply(c.f, {x.data(), y.data()}, out.data(), 20);
     EXPECT_EQ(out, std::vector<T>(20, c.want)) << name(c.f) << " " << c.x << " " << c.y;
   }
 }
