@@ -20,6 +20,8 @@
 //                                                 }
 //                                               }
 //
+// And any rows that a loop reads a second time, as for their variances: memory has nothing to do meanwhile.
+//
 // Only in tables that the cache near the processor does not hold. What is asked for in vain does no harm: a place may
 // come from data that the loop itself changes, or be that of a step that does nothing.
 #include <algorithm>
@@ -46,7 +48,7 @@ class Prefetcher {
       auto f = std::get_if<For>(&s.is);
       if (f && f->kind == For::Kind::vector) continue;
       if (f && f->kind == For::Kind::serial && extent(*f) >= least_steps) look_ahead(*f);
-      if (f && f->kind == For::Kind::serial && extent(*f) >= few_rows) look_at_next_row(*f);
+      if (f && f->kind != For::Kind::parallel && extent(*f) >= few_rows) look_at_next_row(*f);
       each_block(s, [this](Block& inner) { block(inner); });
     }
   }
@@ -169,12 +171,13 @@ class Prefetcher {
   // ---- rows that follow each other ----
   void look_at_next_row(For& f) {
     Block ahead;
+    std::vector<Row> read, asked_for;
     for (Stmt& s : f.body) {
       auto row = std::get_if<For>(&s.is);
-      if (!row || row->kind != For::Kind::vector || loop_facts(*row).weight < much_work) continue;
-      const std::vector<std::pair<BufferId, Index>> places = places_of_rows(f, *row);
+      if (!row || row->kind != For::Kind::vector) continue;
+      const std::vector<std::pair<BufferId, Index>> places = places_of_rows(f, *row, read, asked_for);
       if (places.empty()) continue;
-      const Expr next = at_most(program_.exprs.index(loops::variable(f.variable) + 1), f.end - 1);
+      const Expr next = at_most(program_.exprs.index(loops::variable(f.variable) + steps_at_once(f)), f.end - 1);
       const VariableMap later = {{f.variable, loops::variable(bind(next, f.begin, f.end - 1, ahead))}};
       Block asked;
       for (const auto& [b, place] : places)
@@ -183,8 +186,14 @@ class Prefetcher {
     }
     f.body.insert(f.body.begin(), std::make_move_iterator(ahead.begin()), std::make_move_iterator(ahead.end()));
   }
-  // Where a loop reads such rows along memory, each step of f another one.
-  std::vector<std::pair<BufferId, Index>> places_of_rows(const For& f, const For& row) const {
+  // Where a loop reads such rows along memory, each step of f another one. `read`: by the loops before it.
+  std::vector<std::pair<BufferId, Index>> places_of_rows(const For& f, const For& row, std::vector<Row>& read,
+                                                         std::vector<Row>& asked_for) const {
+    const auto contains = [](const std::vector<Row>& rows, const Row& r) {
+      return std::find(rows.begin(), rows.end(), r) != rows.end();
+    };
+    const bool much = loop_facts(row).weight >= much_work;
+    const std::vector<Row> read_before = read;
     Inside inside;
     collect(f.body, false, inside);
     std::vector<std::pair<BufferId, Index>> list;
@@ -197,10 +206,14 @@ class Prefetcher {
                            std::all_of(at.terms.begin(), at.terms.end(), [&](const loops::Term& t) {
                              return t.variable == row.variable || inside.variables.count(t.variable) == 0;
                            });
-        if (!along || bytes < least_long_row || static_cast<double>(4 * bytes) > cache_ ||
-            apart < std::max(least_apart, 2 * bytes))
-          return;
-        if (std::find(list.begin(), list.end(), std::pair(b, *place)) == list.end()) list.emplace_back(b, *place);
+        if (!along || bytes < least_long_row || static_cast<double>(4 * bytes) > cache_) return;
+        const Row whole{b, substitute({{row.variable, {row.begin, {}}}}, *place), bytes};
+        read.push_back(whole);
+        const bool again = apart >= bytes && contains(read_before, whole),
+                   far = much && apart >= std::max(least_apart, 2 * bytes);
+        if (contains(asked_for, whole) || !(again || far)) return;
+        asked_for.push_back(whole);
+        list.emplace_back(b, *place);
       });
     return list;
   }

@@ -114,6 +114,21 @@ TEST(Prefetch, TheNextRow) {
   EXPECT_EQ(prefetches(after(*optimized(*part_of_columns(false)), "prefetch", target)), 0);
   expect_right(*part_of_columns(true), {numbers(DType::f64, {800, 12})});
 }
+// Rows that are read twice, once the memory of the next one is asked for; here by three loops, four rows at a time.
+TEST(Prefetch, RowsThatAreReadTwice) {
+  Builder b;
+  Var x = b.input(DType::f64, {64, 21});
+  const auto centred = [&] { return x - broadcast_in_dim(reduce_sum(x, {0}), x.shape(), {1}); };
+  const Var d = centred(), top = reduce_max(abs(d), {0});
+  b.output(reduce_sum(d * d / broadcast_in_dim(top, x.shape(), {1}), {0}));
+  const compiler::Target target = {32, 16, false, 1e9, 4 * 64 * 8};
+  const std::string text = after(*optimized(*b.g), "prefetch", target);
+  EXPECT_EQ(prefetches(text), 1) << text;
+  EXPECT_NE(text.find("min(i + 4, 20)"), std::string::npos) << text;
+  const auto asked = text.find("prefetch");  // by the second loop
+  EXPECT_TRUE(text.find("a1 += ") < asked && asked < text.find("a2 max = ")) << text;
+  expect_right(*b.g, {numbers(DType::f64, {64, 21})});
+}
 TEST(Prefetch, NotWhereItDoesNotPay) {
   const auto looked_up = [](int64_t rows, int64_t columns, int64_t n, double cache) {
     Builder b;

@@ -160,5 +160,27 @@ TEST(Schedule, AFunctionOfLongSumsLeavesThemInBlocks) {
   EXPECT_EQ(flat.find("unroll"), std::string::npos) << flat;
 }
 
+// Sums that wait for others of the same row, four rows at a time; not where rows are stored, long or heavy.
+TEST(Schedule, SumsOfShortRowsGoSeveralAtATime) {
+  const auto text = [](const Shape& shape, DType t, auto f) {
+    Builder b;
+    b.output(f(b.input(t, shape)));
+    return print(expect_passes_agree(*b.g, numbers_for(*b.g), 1e-5));
+  };
+  const auto centred = [](Var x) { return x - broadcast_in_dim(reduce_sum(x, {0}), x.shape(), {1}); };
+  const auto log_sum = [](Var x) {
+    const Var top = reduce_max(x, {0});
+    return top + log(reduce_sum(exp(x - broadcast_in_dim(top, x.shape(), {1})), {0}));
+  };
+  const auto squares = [&](Var x) { return reduce_sum(centred(x) * centred(x), {0}); };
+  for (const Shape& shape : {Shape{100, 40}, {300, 5}, {41, 63}, {2000, 7}}) {
+    EXPECT_NE(text(shape, DType::f32, squares).find("unroll 4"), std::string::npos);
+    EXPECT_NE(text({shape[0] / 2, shape[1]}, DType::f64, log_sum).find("unroll 4"), std::string::npos);
+  }
+  EXPECT_EQ(text({2100, 7}, DType::f32, squares).find("unroll 4"), std::string::npos);
+  EXPECT_EQ(text({100, 3}, DType::f32, squares).find("unroll 4"), std::string::npos);
+  EXPECT_EQ(text({100, 40}, DType::f32, centred).find("unroll 4"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace anvil::test
