@@ -8,7 +8,7 @@
 // memory, be it an outer one (sums of the rows of a column-major matrix) or the sum itself.
 //
 // For products: register_blocks.cpp. For short loops: short_loops.cpp. For nests that read across memory: across.cpp.
-// For sums of short rows: rows_at_once.cpp. For running sums: running_sums.cpp. For recurrences: running_columns.cpp.
+// For stencils: shared_loads.cpp. For sums of short rows: rows_at_once.cpp. For running sums: running_sums.cpp. For recurrences: running_columns.cpp.
 #include "compiler/schedule.h"
 
 #include <algorithm>
@@ -116,6 +116,7 @@ class Scheduler {
     for (Stmt& s : f.body)
       if (auto inner = std::get_if<For>(&s.is)) choose_copies(*inner);
     share_further(program_, target_, f);
+    share_loads(program_, f);
     take_rows_at_once(program_, f);
   }
 

@@ -55,6 +55,7 @@ void run_along(Program&, loops::Update&);
 // running_columns.cpp.
 bool run_columns(const Program&, loops::For&);
 
+void share_loads(const Program&, loops::For&);        // shared_loads.cpp
 void take_rows_at_once(const Program&, loops::For&);  // rows_at_once.cpp
 
 // The loop among the statements of another one, null where there are several or none.

@@ -74,9 +74,10 @@ Emitter::Value Emitter::not_done(int done) {
 void Emitter::emit(const loops::Store& s) {
   Info in = info(s.value);
   for (const Affine& a : s.place) depends(in, a);
+  const auto values = per_coordinate(in.axes, [&](const Coordinate& c) { return spread(s.value, c, lanes(in)); });
   each_coordinate(in.axes, [&](const Coordinate& c) {
     const bool keep = in.lanes && axes_[size_t(vector_axis_)].keep;
-    store(s.buffer, s.value->dtype, s.place, c, spread(s.value, c, lanes(in)), keep ? done_lanes(c) : 0,
+    store(s.buffer, s.value->dtype, s.place, c, values[size_t(project(in.axes, c))], keep ? done_lanes(c) : 0,
           s.around_caches);
   });
   touch(s.buffer);

@@ -182,5 +182,32 @@ TEST(Schedule, SumsOfShortRowsGoSeveralAtATime) {
   EXPECT_EQ(text({100, 40}, DType::f32, centred).find("unroll 4"), std::string::npos);
 }
 
+// Columns of a stencil, whose loads are the same vectors; not where each has its own, few, or the same for all.
+TEST(Schedule, ColumnsOfStencilsShareLoads) {
+  const auto text = [](const Shape& shape, auto f) {
+    Builder b;
+    const Var x = b.input(DType::f64, shape);
+    const auto part = [&](int64_t i, int64_t j) {
+      return slice(x, {i, j}, {i + shape[0] - 2, j + shape[1] - 2}, {1, 1});
+    };
+    b.output(f(part));
+    return print(expect_passes_agree(*b.g, numbers_for(*b.g), 1e-12));
+  };
+  const auto cross = [](auto part) { return part(0, 1) + part(2, 1) + part(1, 0) + part(1, 2) - 4.0 * part(1, 1); };
+  const auto square = [](auto part) {
+    Var sum = part(0, 0);
+    for (int64_t k = 1; k < 9; ++k) sum = sum + part(k % 3, k / 3) * double(k);
+    return sum;
+  };
+  const auto column = [](auto part) { return part(0, 0) + part(1, 0) + part(2, 0) * part(0, 0); };
+  const auto difference = [](auto part) { return part(0, 1) - part(0, 0); };
+  for (const Shape& shape : {Shape{40, 30}, {41, 31}, {67, 7}, {16, 6}}) {
+    EXPECT_NE(text(shape, cross).find("unroll 4"), std::string::npos) << text(shape, cross);
+    EXPECT_NE(text(shape, square).find("unroll 4"), std::string::npos);
+    EXPECT_EQ(text(shape, column).find("unroll 4"), std::string::npos);
+    EXPECT_EQ(text(shape, difference).find("unroll 4"), std::string::npos);
+  }
+}
+
 }  // namespace
 }  // namespace anvil::test
