@@ -71,14 +71,25 @@ Emitter::Value Emitter::not_done(int done) {
   return llvm::ConstantVector::get(lane);
 }
 
+static bool calls_function(Expr e) {
+  bool found = false;
+  loops::each_node(e, [&](Expr x) { found = found || x->op == Op::function || x->op == Op::power; });
+  return found;
+}
+
 void Emitter::emit(const loops::Store& s) {
   Info in = info(s.value);
   for (const Affine& a : s.place) depends(in, a);
-  const auto values = per_coordinate(in.axes, [&](const Coordinate& c) { return spread(s.value, c, lanes(in)); });
+  const auto result = [&](const Coordinate& c) { return spread(s.value, c, lanes(in)); };
+  // Steps of several loops share loads, which a store between them would end.
+  const bool first_all = vector_axis_ >= 0 && in.axes >> vector_axis_ == 1 && in.axes != AxisMask(1) << vector_axis_ &&
+                         !calls_function(s.value);
+  llvm::SmallVector<Value, 1> results;
+  if (first_all) results = per_coordinate(in.axes, result);
   each_coordinate(in.axes, [&](const Coordinate& c) {
     const bool keep = in.lanes && axes_[size_t(vector_axis_)].keep;
-    store(s.buffer, s.value->dtype, s.place, c, values[size_t(project(in.axes, c))], keep ? done_lanes(c) : 0,
-          s.around_caches);
+    store(s.buffer, s.value->dtype, s.place, c, first_all ? results[size_t(project(in.axes, c))] : result(c),
+          keep ? done_lanes(c) : 0, s.around_caches);
   });
   touch(s.buffer);
 }
