@@ -6,9 +6,11 @@
 //     out1[i] = x1[i] + x2[i]                   out1[i] = x1[i] + x2[i] around caches
 //   }                                         }
 //
-// Where a program's results are together more than caches hold. Each element must be written once, at the only place
-// that has to do with the result, by vectors that follow each other and fill whole cache lines.
+// Where a program's results are together more than caches hold. Each element must be written once and not be read, by
+// vectors that follow each other and fill whole cache lines.
+#include <cmath>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "compiler/passes.h"
 #include "compiler/schedule.h"
@@ -25,7 +27,7 @@ class AroundCaches {
   AroundCaches(Program& p, const Target& target) : program_(p), cache_(target.cache) {}
 
   void run() {
-    count_accesses(program_.body);
+    look(program_.body, 1);
     find(program_.body);
     double bytes = 0;
     for (const Store* s : found_) bytes += bytes_of(s->buffer);
@@ -43,9 +45,17 @@ class AroundCaches {
   int64_t size_of_element(BufferId b) const { return static_cast<int64_t>(size_of(buffer(b).dtype)); }
   double bytes_of(BufferId b) const { return static_cast<double>(elements(buffer(b).shape) * size_of_element(b)); }
 
-  void count_accesses(const Block& b) {
-    for (const Stmt& s : b)
-      each_access_inside(s, [&](BufferId id, const Index*, AccessKind) { ++accesses_[root(program_, id)]; });
+  // What is stored, how many elements of it, and what is accessed otherwise.
+  void look(const Block& b, double times) {
+    for (const Stmt& s : b) {
+      auto store = std::get_if<Store>(&s.is);
+      if (store) stored_[root(program_, store->buffer)] += times;
+      each_access(s, [&](BufferId id, const Index*, AccessKind kind) {
+        if (!store || kind == AccessKind::read) used_.insert(root(program_, id));
+      });
+      auto f = std::get_if<For>(&s.is);
+      each_block(s, [&](const Block& inner) { look(inner, f ? times * static_cast<double>(extent(*f)) : INFINITY); });
+    }
   }
 
   void find(Block& b) {
@@ -63,7 +73,8 @@ class AroundCaches {
 
   bool may_go_around(const Store& s) const {
     const BufferId to = root(program_, s.buffer);
-    if (buffer(to).kind != Buffer::Kind::output || accesses_.at(to) != 1 || around_.empty()) return false;
+    if (buffer(to).kind != Buffer::Kind::output || around_.empty()) return false;
+    if (used_.count(to) > 0 || stored_.at(to) > static_cast<double>(elements(buffer(to).shape))) return false;
     if (bytes_of(to) < least_part * cache_) return false;
     const Affine at = linear(program_, s.buffer, s.place);
     const For& along = *around_.back();
@@ -81,7 +92,8 @@ class AroundCaches {
 
   Program& program_;
   const double cache_;
-  std::unordered_map<BufferId, int> accesses_;  // by root
+  std::unordered_map<BufferId, double> stored_;  // elements, by root
+  std::unordered_set<BufferId> used_;            // otherwise
   std::vector<For*> around_;
   std::vector<Store*> found_;
 };

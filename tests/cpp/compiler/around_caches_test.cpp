@@ -39,7 +39,21 @@ TEST(AroundCaches, ColumnsAndTasks) {
   EXPECT_EQ(stores(*b.g), 1);
   expect_right(*b.g, {numbers(DType::f64, {64, 30}), numbers(DType::f64, {64})});
 }
-// Read again, made in two places, less than caches hold, lines that are not whole, numbers that do not
+// Parts of a result, and what tasks of equal size leave over.
+TEST(AroundCaches, InSeveralLoops) {
+  Builder joined;
+  Var y = joined.input(DType::f64, {320});
+  joined.output(concatenate({exp(y), y * 2.0}, 0));
+  EXPECT_EQ(stores(*joined.g), 2) << after(*optimized(*joined.g), "around", small_cache);
+  expect_right(*joined.g, {numbers(DType::f64, {320})});
+  Builder rest;
+  rest.output(rest.input(DType::f64, {8008}) * 2.0);
+  compiler::Target tasks = small_cache;
+  tasks.task = 100;
+  EXPECT_EQ(stores(*rest.g, tasks), 1) << after(*optimized(*rest.g), "around", tasks);
+  expect_right(*rest.g, {numbers(DType::f64, {8008})});
+}
+// Read again, written again, less than caches hold, lines that are not whole, numbers that do not
 // follow each other.
 TEST(AroundCaches, NotWhereItDoesNotPay) {
   const auto of = [](Shape shape, const compiler::Target& target = small_cache) {
@@ -60,12 +74,12 @@ TEST(AroundCaches, NotWhereItDoesNotPay) {
   Var e = exp(x);
   twice.output(e);
   twice.output(reshape(reduce_sum(reshape(e, {16, 20}), {0}), {20}));
-  Builder joined;
-  Var y = joined.input(DType::f64, {320});
-  joined.output(concatenate({exp(y), y * 2.0}, 0));
-  EXPECT_EQ(stores(*joined.g), 0) << after(*optimized(*joined.g), "around", small_cache);
+  Builder over;
+  Var y = over.input(DType::f64, {320});
+  over.output(pad(exp(y), over.input(DType::f64, {}), {0}, {1}, {1}));
+  EXPECT_EQ(stores(*over.g), 0) << after(*optimized(*over.g), "around", small_cache);
   expect_right(*twice.g, {numbers(DType::f64, {320})});
-  expect_right(*joined.g, {numbers(DType::f64, {320})});
+  expect_right(*over.g, {numbers(DType::f64, {320}), numbers(DType::f64, {})});
 
   Builder loop;
   Var z = loop.input(DType::f64, {320});
