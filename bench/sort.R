@@ -10,6 +10,7 @@ sorted <- jit(function(x) nv_sort(x))
 ordered <- jit(function(x) nv_argsort(x))
 measure <- function(x, dtype) {
   t <- nv_tensor(x, dtype = dtype)
+  x <- as.vector(as_array(t))
   stopifnot(identical(as.vector(as_array(sorted(t))), sort(x)))
   stopifnot(identical(as.vector(as_array(ordered(t))), order(x)))
   functions <- list(
@@ -19,4 +20,4 @@ measure <- function(x, dtype) {
   )
   round(median_ms(functions, 15L), 1)
 }
-print(rbind(f64 = measure(rnorm(n), "f64"), i32 = measure(sample.int(1e9, n), "i32")))
+print(rbind(f32 = measure(rnorm(n), "f32"), f64 = measure(rnorm(n), "f64"), i32 = measure(sample.int(1e9, n), "i32")))
