@@ -74,6 +74,12 @@ TEST(AroundCaches, NotWhereItDoesNotPay) {
   Var e = exp(x);
   twice.output(e);
   twice.output(reshape(reduce_sum(reshape(e, {16, 20}), {0}), {20}));
+  Builder read;
+  Var c = cumsum(read.input(DType::f64, {320}), 0);
+  read.output(c);
+  read.output(reverse(c, {0}) * 2.0);
+  EXPECT_EQ(stores(*read.g), 1) << after(*optimized(*read.g), "around", small_cache);
+  expect_right(*read.g, {numbers(DType::f64, {320})});
   Builder over;
   Var y = over.input(DType::f64, {320});
   over.output(pad(exp(y), over.input(DType::f64, {}), {0}, {1}, {1}));
