@@ -25,7 +25,7 @@ const std::vector<Pass>& passes() {
       {"blocks", [](loops::Program& p, const Target& target) { block_for_caches(p, target); }},
       {"streams", [](loops::Program& p, const Target& target) { stream_sums(p, target); }},
       {"parallel", [](loops::Program& p, const Target& target) { cut_into_tasks(p, target); }},
-      {"windows", [](loops::Program& p, const Target& target) { share_windows(p, target); }},
+      {"overlap", [](loops::Program& p, const Target& target) { share_overlap(p, target); }},
       {"prefetch", [](loops::Program& p, const Target& target) { prefetch_rows(p, target); }},
       {"around", [](loops::Program& p, const Target& target) { store_around_caches(p, target); }},
       {"buffers", [](loops::Program& p, const Target&) { plan_buffers(p); }},

@@ -31,7 +31,7 @@ void schedule(loops::Program&, const Target&);        // which loop is a vector,
 void block_for_caches(loops::Program&, const Target&);     // what is read again stays in a cache
 void stream_sums(loops::Program&, const Target&);          // sums across memory go along it
 void cut_into_tasks(loops::Program&, const Target&);       // large nests become tasks that threads share
-void share_windows(loops::Program&, const Target&);        // steps of sums whose windows overlap read them once
+void share_overlap(loops::Program&, const Target&);        // steps of sums whose windows overlap read them once
 void prefetch_rows(loops::Program&, const Target&);        // rows of large tables are asked for some steps ahead
 void store_around_caches(loops::Program&, const Target&);  // large results go to memory at once
 void plan_buffers(loops::Program&);                        // places of the temporaries in the arena

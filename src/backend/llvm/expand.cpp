@@ -4,8 +4,6 @@
 #include <optional>
 #include <utility>
 
-#include <llvm/IR/IntrinsicsX86.h>
-
 #define ANVIL_ELEMENTARY_ISA expanded
 #include "runtime/elementary/error_function.h"
 #include "runtime/elementary/exponential.h"

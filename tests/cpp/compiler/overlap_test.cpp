@@ -35,10 +35,10 @@ graph::GraphPtr filtered(const Filter& f) {
                    {"batch_group_count", int64_t(1)}}));
   return expand(*b.g, Reader::backend);
 }
-std::string text_of(const Filter& f) { return after(*filtered(f), "windows", wide); }
+std::string text_of(const Filter& f) { return after(*filtered(f), "overlap", wide); }
 bool shares(const Filter& f) { return text_of(f) != after(*filtered(f), "parallel", wide); }
 
-TEST(Windows, StepsAVectorApartAreMadeTogether) {
+TEST(Overlap, StepsAVectorApartAreMadeTogether) {
   const std::string text = text_of({4000, 50});
   for (const char* part : {" in 0..2 reduction {", " in 0..8 reduction {", " in 48..50 reduction {", " + 16], a1)"})
     EXPECT_NE(text.find(part), std::string::npos) << part << " " << text;
@@ -50,7 +50,7 @@ TEST(Windows, StepsAVectorApartAreMadeTogether) {
   floats.dtype = DType::f32;
   EXPECT_NE(text_of(floats).find(" + 16], a1)"), std::string::npos) << text_of(floats);
 }
-TEST(Windows, OthersStayAsTheyAre) {
+TEST(Overlap, OthersStayAsTheyAre) {
   EXPECT_TRUE(shares({4000, 50}));
   EXPECT_FALSE(shares({8000, 15})) << "a window and a half";
   EXPECT_FALSE(shares({500, 50})) << "little work";
@@ -59,7 +59,7 @@ TEST(Windows, OthersStayAsTheyAre) {
   EXPECT_FALSE(shares({4000, 50, 1, 1, 3})) << "steps that never are a vector apart";
 }
 
-TEST(Windows, EveryLengthIsRight) {
+TEST(Overlap, EveryLengthIsRight) {
   std::vector<Filter> filters;
   for (int64_t steps = 1; steps <= 100; steps += 3) filters.push_back({6000 + steps, steps});
   for (const int64_t places : {1, 7, 31, 64, 65, 4100}) filters.push_back({places, 37});
@@ -79,7 +79,7 @@ TEST(Windows, EveryLengthIsRight) {
       }
 }
 // No step touches what the filter does not reach.
-TEST(Windows, InfinitiesStayWhereTheyAre) {
+TEST(Overlap, InfinitiesStayWhereTheyAre) {
   const graph::GraphPtr g = filtered({6000, 50});
   std::vector<Tensor> inputs = numbers_for(*g);
   for (const int64_t place : {0, 100, 6048}) inputs[0].as<double>()[place] = INFINITY;

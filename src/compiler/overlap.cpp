@@ -194,6 +194,6 @@ class Windows {
 
 }  // namespace
 
-void share_windows(Program& p, const Target& target) { Windows(p, target).block(p.body); }
+void share_overlap(Program& p, const Target& target) { Windows(p, target).block(p.body); }
 
 }  // namespace anvil::compiler
