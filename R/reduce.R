@@ -175,8 +175,9 @@ extreme <- function(primitive, reduction, operand, dims, drop, with_values) {
 #'
 #' What R's `cumsum()`, `cumprod()`, `cummax()` and `cummin()` call for tensors, and the logarithm of the running sum of
 #' exponentials, \eqn{\log \sum_{j \le i} \exp x_j}{log(sum(exp(x[1:i])))}, in which no exponential overflows. Integers wrap
-#' around; `bool` is counted in `i32`. After a `NaN` everything is `NaN`. Numbers are added one after the other, so that running sums of
-#' what is not negative never fall; each addition rounds: after a million equal `f32` numbers a running sum is 1 percent off, where
+#' around; `bool` is counted in `i32`. After a `NaN` everything is `NaN`. Running sums of
+#' what is not negative never fall, rounded as they are. Numbers are added one after the other, in compiled code after those of some
+#' neighbours have been added up; each addition rounds: after a million equal `f32` numbers a running sum can be 1 percent off, where
 #' `sum()` is not. Convert to `f64`, or use [nv_associative_scan()].
 #'
 #' @param operand A tensor with at least one dimension; of floats for `nv_cumlogsumexp()`.

@@ -60,16 +60,11 @@ void collect(const Block& block, LoopFacts& f, std::unordered_set<LocalId>& made
 // Locals that are read other than by updates of themselves.
 void collect_reads(const Block& block, std::unordered_set<LocalId>& read) {
   for (const Stmt& s : block) {
-    const auto reads = [&](Expr e) {
+    loops::each_operand(s, [&](Expr e) {
       each_node(e, [&](Expr x) {
         if (x->op == Op::local) read.insert(x->local);
       });
-    };
-    auto u = std::get_if<loops::Update>(&s.is);
-    if (u && u->op == Op::local && loops::accumulates(*u) == Op::add)
-      reads(u->value->args[0]), reads(u->value->args[1]);
-    else
-      each_expression(s, reads);
+    });
     each_block(s, [&](const Block& b) { collect_reads(b, read); });
   }
 }

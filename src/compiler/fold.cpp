@@ -36,16 +36,11 @@ Lowerer::Exprs Lowerer::values_of(const Locals& locals) {
 
 namespace {
 
-bool contains(Expr e, Expr part) {
-  bool found = false;
-  each_node(e, [&](Expr x) { found = found || x == part; });
-  return found;
-}
 // An accumulation where the new value is one.
 loops::Update changed(loops::LocalId local, Expr old, Expr fresh) {
   for (int k = 0; k < 2 && loops::accumulates(fresh->op); ++k)
     if (const Expr other = fresh->args[static_cast<size_t>(1 - k)];
-        fresh->args[static_cast<size_t>(k)] == old && !contains(other, old))
+        fresh->args[static_cast<size_t>(k)] == old && !loops::reads_local(other, local))
       return {local, fresh->op, other};
   return {local, Op::local, fresh};
 }

@@ -144,9 +144,7 @@ class Merger {
   }
   static bool calls_function(const Stmt& s) {
     bool found = false;
-    each_expression(s, [&](Expr e) {
-      each_node(e, [&](Expr x) { found = found || x->op == Op::function || x->op == Op::power; });
-    });
+    each_expression(s, [&](Expr e) { found = found || loops::calls_function(e); });
     return found;
   }
   static int nodes(const Stmt& s) {

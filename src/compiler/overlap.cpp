@@ -43,6 +43,7 @@ class Windows {
   void block(Block& b) {
     Block result;
     for (Stmt& s : b) {
+      poll();
       auto f = std::get_if<For>(&s.is);
       const bool at_once = f && steps_at_once(*f) > 1;
       const double runs = runs_;

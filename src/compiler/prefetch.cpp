@@ -172,10 +172,12 @@ class Prefetcher {
   void look_at_next_row(For& f) {
     Block ahead;
     std::vector<Row> read, asked_for;
+    Inside inside;
+    collect(f.body, false, inside);
     for (Stmt& s : f.body) {
       auto row = std::get_if<For>(&s.is);
       if (!row || row->kind != For::Kind::vector) continue;
-      const std::vector<std::pair<BufferId, Index>> places = places_of_rows(f, *row, read, asked_for);
+      const std::vector<std::pair<BufferId, Index>> places = places_of_rows(f, *row, inside, read, asked_for);
       if (places.empty()) continue;
       const Expr next = at_most(program_.exprs.index(loops::variable(f.variable) + steps_at_once(f)), f.end - 1);
       const VariableMap later = {{f.variable, loops::variable(bind(next, f.begin, f.end - 1, ahead))}};
@@ -187,15 +189,10 @@ class Prefetcher {
     f.body.insert(f.body.begin(), std::make_move_iterator(ahead.begin()), std::make_move_iterator(ahead.end()));
   }
   // Where a loop reads such rows along memory, each step of f another one. `read`: by the loops before it.
-  std::vector<std::pair<BufferId, Index>> places_of_rows(const For& f, const For& row, std::vector<Row>& read,
-                                                         std::vector<Row>& asked_for) const {
-    const auto contains = [](const std::vector<Row>& rows, const Row& r) {
-      return std::find(rows.begin(), rows.end(), r) != rows.end();
-    };
+  std::vector<std::pair<BufferId, Index>> places_of_rows(const For& f, const For& row, const Inside& inside,
+                                                         std::vector<Row>& read, std::vector<Row>& asked_for) const {
     const bool much = loop_facts(row).weight >= much_work;
-    const std::vector<Row> read_before = read;
-    Inside inside;
-    collect(f.body, false, inside);
+    const auto before = static_cast<std::ptrdiff_t>(read.size());
     std::vector<std::pair<BufferId, Index>> list;
     for (const Stmt& s : row.body)
       each_access_inside(s, [&](BufferId b, const Index* place, AccessKind kind) {
@@ -209,9 +206,11 @@ class Prefetcher {
         if (!along || bytes < least_long_row || static_cast<double>(4 * bytes) > cache_) return;
         const Row whole{b, substitute({{row.variable, {row.begin, {}}}}, *place), bytes};
         read.push_back(whole);
-        const bool again = apart >= bytes && contains(read_before, whole),
-                   far = much && apart >= std::max(least_apart, 2 * bytes);
-        if (contains(asked_for, whole) || !(again || far)) return;
+        const bool again =
+                       apart >= bytes && std::find(read.begin(), read.begin() + before, whole) != read.begin() + before,
+                   far = much && apart >= std::max(least_apart, 2 * bytes),
+                   asked = std::find(asked_for.begin(), asked_for.end(), whole) != asked_for.end();
+        if (asked || !(again || far)) return;
         asked_for.push_back(whole);
         list.emplace_back(b, *place);
       });

@@ -22,7 +22,7 @@ namespace {
 
 using loops::For;
 
-constexpr int at_a_time = 4;
+constexpr int most_at_a_time = 4;
 constexpr int64_t short_row = 128;  // steps of a vector loop
 constexpr double little_work = 48;  // of such a step
 
@@ -32,37 +32,37 @@ bool is_sum_of_row(const For& f) {
            return std::holds_alternative<For>(s.is) || std::holds_alternative<loops::Store>(s.is);
          });
 }
-bool reads(const For& f, const std::unordered_set<LocalId>& locals) {
+using Locals = std::unordered_set<LocalId>;
+bool reads_any(Expr e, const Locals& locals) {
+  return loops::any_node(e, [&](Expr x) { return x->op == Op::local && locals.count(x->local) > 0; });
+}
+bool reads_any(const For& f, const Locals& locals) {
   bool found = false;
-  for (const Stmt& s : f.body)
-    each_expression(s, [&](Expr e) {
-      each_node(e, [&](Expr x) { found = found || (x->op == Op::local && locals.count(x->local) > 0); });
-    });
+  for (const Stmt& s : f.body) each_expression(s, [&](Expr e) { found = found || reads_any(e, locals); });
   return found;
 }
 
 }  // namespace
 
 void take_rows_at_once(const Program& p, For& f) {
-  if (f.kind != For::Kind::serial || extent(f) < at_a_time) return;
-  std::unordered_set<LocalId> sums;  // and what is computed from them
+  const int rows = fitting_copies(extent(f), 1, most_at_a_time);
+  if (f.kind != For::Kind::serial || rows == 1) return;
+  Locals sums;  // and what is computed from them
   bool waits = false;
   for (Stmt& s : f.body) {
     if (auto row = std::get_if<For>(&s.is)) {
       if (!is_sum_of_row(*row)) return;
-      waits = waits || reads(*row, sums);
+      waits = waits || reads_any(*row, sums);
       for (LocalId l : loop_facts(*row).updated) sums.insert(l);
-    } else if (auto l = std::get_if<loops::Let>(&s.is)) {
-      each_node(l->value, [&](Expr x) {
-        if (x->op == Op::local && sums.count(x->local) > 0) sums.insert(l->local);
-      });
+    } else if (auto l = std::get_if<loops::Let>(&s.is); l && reads_any(l->value, sums)) {
+      sums.insert(l->local);
     }
   }
-  if (!waits || !independent(p, f)) return;
+  if (!waits || loop_facts(f).one_by_one || !independent(p, f)) return;
   f.kind = For::Kind::unroll;
-  f.copies = at_a_time;
+  f.copies = rows;
   for (Stmt& s : f.body)
-    if (auto row = std::get_if<For>(&s.is)) row->copies = std::max(1, row->copies / at_a_time);
+    if (auto row = std::get_if<For>(&s.is)) row->copies = std::max(1, row->copies / rows);
 }
 
 }  // namespace anvil::compiler

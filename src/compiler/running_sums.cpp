@@ -5,7 +5,7 @@
 //     out1[i] = a1                           out1[i] = a1
 //   }                                      }
 //
-// The same for products, minima and maxima. What reads the sum comes after it in the same step.
+// The same for minima, maxima, and products of integers. What reads the sum comes after it in the same step.
 #include "compiler/schedule.h"
 
 namespace anvil::compiler {
@@ -13,45 +13,54 @@ namespace {
 
 using Locals = std::unordered_set<LocalId>;
 
-// But for what an update accumulates into.
-void add_reads(Stmt& s, Locals& read) {
-  const auto reads = [&](Expr e) {
-    each_node(e, [&](Expr x) {
-      if (x->op == Op::local) read.insert(x->local);
-    });
-  };
-  auto u = std::get_if<loops::Update>(&s.is);
-  if (u && u->op == Op::local && loops::accumulates(*u) == Op::add)
-    reads(u->value->args[0]), reads(u->value->args[1]);
-  else
-    each_expression(s, reads);
+// a1 = fma(x, y, a1) as an update by the product, others as they are.
+loops::Update as_accumulation(Program& p, const loops::Update& u) {
+  if (u.op != Op::local || loops::accumulates(u) != Op::add) return u;
+  return {u.local, Op::add, p.exprs.binary(Op::mul, u.value->args[0], u.value->args[1])};
+}
+// A product of some lanes may be zero or infinite where that of all so far is not.
+bool may_run_along(const loops::Update& u) {
+  const DType t = u.value->dtype;
+  return u.op != Op::local && !is_small(t) && !(u.op == Op::mul && is_float(t));
+}
+void add_locals(Expr e, Locals& read) {
+  each_node(e, [&](Expr x) {
+    if (x->op == Op::local) read.insert(x->local);
+  });
 }
 
 }  // namespace
 
-std::vector<loops::Update*> running_sums(const Program& p, loops::For& f) {
-  Locals read, before, made, updated;
-  for (Stmt& s : f.body) add_reads(s, read);
-  std::vector<loops::Update*> result;
+std::vector<loops::Update*> running_sums(Program& p, loops::For& f) {
+  std::vector<std::pair<loops::Update*, loops::Update>> updates;
+  Locals read, made;
+  bool possible = true;
   for (Stmt& s : f.body) {
     if (std::holds_alternative<loops::For>(s.is)) return {};
-    add_reads(s, before);
     if (auto d = std::get_if<loops::Declare>(&s.is)) made.insert(d->local);
-    auto u = std::get_if<loops::Update>(&s.is);
-    if (u == nullptr || made.count(u->local) > 0) continue;
-    if (loops::accumulates(*u) == Op::local || !updated.insert(u->local).second) return {};
+    if (auto u = std::get_if<loops::Update>(&s.is); u && made.count(u->local) == 0) {
+      const loops::Update changed = as_accumulation(p, *u);
+      add_locals(changed.value, read);
+      possible = possible && changed.op != Op::local && read.count(u->local) == 0;
+      for (const auto& [other, _] : updates) possible = possible && other->local != u->local;
+      updates.emplace_back(u, changed);
+    } else {
+      each_expression(s, [&](Expr e) { add_locals(e, read); });
+    }
+  }
+  if (!possible) return {};
+  std::vector<loops::Update*> result;
+  for (const auto& [u, changed] : updates) {
     if (read.count(u->local) == 0) continue;
-    if (is_small(u->value->dtype) || before.count(u->local) > 0) return {};
+    if (!may_run_along(changed)) return {};
     result.push_back(u);
   }
-  return steps_do_not_meet(p, f) ? result : std::vector<loops::Update*>{};
+  return !result.empty() && steps_do_not_meet(p, f) ? result : std::vector<loops::Update*>{};
 }
 
 void run_along(Program& p, loops::Update& u) {
+  u = as_accumulation(p, u);
   u.running = true;
-  if (u.op != Op::local) return;
-  u.op = Op::add;
-  u.value = p.exprs.binary(Op::mul, u.value->args[0], u.value->args[1]);
 }
 
 }  // namespace anvil::compiler

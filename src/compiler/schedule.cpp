@@ -8,7 +8,8 @@
 // memory, be it an outer one (sums of the rows of a column-major matrix) or the sum itself.
 //
 // For products: register_blocks.cpp. For short loops: short_loops.cpp. For nests that read across memory: across.cpp.
-// For stencils: shared_loads.cpp. For sums of short rows: rows_at_once.cpp. For running sums: running_sums.cpp. For recurrences: running_columns.cpp.
+// For stencils: shared_loads.cpp. For sums of short rows: rows_at_once.cpp. For running sums: running_sums.cpp. For
+// recurrences: running_columns.cpp.
 #include "compiler/schedule.h"
 
 #include <algorithm>
@@ -82,8 +83,9 @@ class Scheduler {
     int w = width(f, facts);
     bool tiny = w < 4 && w < extent(f);
     if (!facts.simple || facts.one_by_one || w < 2 || tiny) return serial;
-    std::vector<loops::Update*> running;
-    if (!independent(program_, f) && (running = running_sums(program_, f)).empty()) return serial;
+    const bool apart = independent(program_, f);
+    const auto running = apart ? std::vector<loops::Update*>{} : running_sums(program_, f);
+    if (!apart && running.empty()) return serial;
     const double fold = static_cast<double>(facts.updated.size()) * (4 + 2 * std::log2(w)),
                  scans = static_cast<double>(running.size()) * 2 * std::log2(w);
     double vector = ceil_div(extent(f), w) * (0.5 + block_cost(program_, f.body, f.variable, w) + scans) + fold;
@@ -120,13 +122,6 @@ class Scheduler {
     take_rows_at_once(program_, f);
   }
 
-  // The largest number of copies up to `most` that hardly makes more steps than needed.
-  static int fitting_copies(int64_t n, int width, int most) {
-    double needed = ceil_div(n, width);
-    for (int c = most; c > 1; --c)
-      if (int64_t(width) * c <= n && ceil_div(n, int64_t(width) * c) * c <= 1.15 * needed) return c;
-    return 1;
-  }
   void choose_copies_of_vector(For& f) {
     int most = most_copies_of_sums(f);
     if (most <= 2) {
@@ -303,6 +298,13 @@ void narrow(For& f) {
   while (f.copies > 1 && steps_at_once(f) > extent(f)) --f.copies;
   while (f.width > 1 && f.width > extent(f)) f.width /= 2;
   if (steps_at_once(f) == 1) f.kind = For::Kind::serial;
+}
+
+int fitting_copies(int64_t n, int width, int most) {
+  const double needed = ceil_div(n, width);
+  for (int c = most; c > 1; --c)
+    if (int64_t(width) * c <= n && ceil_div(n, int64_t(width) * c) * c <= 1.15 * needed) return c;
+  return 1;
 }
 
 void schedule(Program& p, const Target& target) { Scheduler(p, target).run(); }

@@ -33,7 +33,8 @@ void narrow(loops::For&);  // a loop of few steps is no vector of many
 // order is free. Of some buffers each iteration has its own.
 bool independent(const Program&, const loops::For&, const std::vector<BufferId>& own = {});
 
-bool steps_do_not_meet(const Program&, const loops::For&, const std::vector<BufferId>& own = {});  // in memory
+// The same of memory alone.
+bool steps_do_not_meet(const Program&, const loops::For&, const std::vector<BufferId>& own = {});
 
 // The cost of one run of a scheduled loop, in operations.
 double nest_cost(const Program&, const loops::For&);
@@ -49,7 +50,7 @@ bool walk_along_lines(Program&, const std::vector<loops::For*>&);
 void write_out_short_loops(Program&);  // short_loops.cpp
 // The sums of which each step of a loop is read, if nothing else keeps its steps from being lanes; or none:
 // running_sums.cpp.
-std::vector<loops::Update*> running_sums(const Program&, loops::For&);
+std::vector<loops::Update*> running_sums(Program&, loops::For&);
 void run_along(Program&, loops::Update&);
 // Makes several steps of a loop over recurrences at once, each along memory; false where it is no such:
 // running_columns.cpp.
@@ -57,6 +58,9 @@ bool run_columns(const Program&, loops::For&);
 
 void share_loads(const Program&, loops::For&);        // shared_loads.cpp
 void take_rows_at_once(const Program&, loops::For&);  // rows_at_once.cpp
+
+// The largest number of copies up to `most` that hardly makes more steps than needed.
+int fitting_copies(int64_t n, int width, int most);
 
 // The loop among the statements of another one, null where there are several or none.
 loops::For* only_loop(loops::For&);

@@ -47,13 +47,14 @@ void share_loads(const Program& p, For& u) {
   For* v = only_loop(u);
   if (u.kind != For::Kind::serial || v == nullptr || v->kind != For::Kind::vector) return;
   const LoopFacts facts = loop_facts(*v);
-  if (!facts.updated.empty() || facts.function || !independent(p, u)) return;
+  if (!facts.updated.empty() || facts.function || loop_facts(u).one_by_one) return;
   const double one = vectors_loaded(p, u, *v, 1);
-  if (one < least_loads) return;
+  if (one < least_loads || !independent(p, u)) return;
   int best = 1;
   double least = fewer_loads * one;
-  for (int n = 2; n <= most_at_once && n <= extent(u); ++n)
-    if (const double each = vectors_loaded(p, u, *v, n) / n; each < least && each * n <= most_vectors)
+  for (int n = 2; n <= most_at_once; ++n)
+    if (const double each = vectors_loaded(p, u, *v, n) / n;
+        each < least && each * n <= most_vectors && fitting_copies(extent(u), 1, n) == n)
       best = n, least = each;
   if (best == 1) return;
   u.kind = For::Kind::unroll;

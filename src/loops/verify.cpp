@@ -187,9 +187,11 @@ class Verifier {
     ranges_[static_cast<size_t>(f.variable)].visible = false;
   }
   // Every local that a loop updates step by step is updated once, by a vector loop in its own body, and not seen before.
-  void running(const For& f) const {
+  void running(const For& f) {
     std::unordered_set<LocalId> seen;
+    bool nested = false;
     for (const Stmt& s : f.body) {
+      each_block(s, [&](const Block&) { nested = true; });
       each_expression(s, [&](Expr e) {
         each_node(e, [&](Expr x) {
           if (x->op == Op::local) seen.insert(x->local);
@@ -198,9 +200,10 @@ class Verifier {
       auto u = std::get_if<Update>(&s.is);
       if (u == nullptr || !u->running) continue;
       const std::string& id = known_local(u->local).name;
-      require(f.kind == For::Kind::vector && u->op != Op::local, id + " cannot run along a vector");
+      require(f.kind == For::Kind::vector && u->op != Op::local && !nested, id + " cannot run along a vector");
       require(locals_[static_cast<size_t>(u->local)] == State::variable, id + " runs in its own loop");
       require(seen.insert(u->local).second, id + " is seen before it runs on");
+      running_.insert(u);
     }
   }
   // Tasks change nothing but memory, and hold no other tasks, no loops of unknown length and no calls.
@@ -268,6 +271,7 @@ class Verifier {
   void statement(const Declare& s) { define(s.local, State::variable, s.value); }
   void statement(const Update& s) {
     expression(s.value);
+    require(!s.running || running_.count(&s) > 0, "a local runs along no loop");
     const LocalInfo& l = known_local(s.local);
     require(locals_[static_cast<size_t>(s.local)] == State::variable,
             "update of " + l.name + ", which is not declared");
@@ -353,6 +357,7 @@ class Verifier {
   const Program& program_;
   std::vector<Range> ranges_;
   std::vector<State> locals_;
+  std::unordered_set<const Update*> running_;  // that stand where they may
   std::vector<LocalId> made_;
 };
 

@@ -45,6 +45,20 @@ void each_node(Expr e, FunctionRef<void(Expr)> f) {
   each_node(e, seen, f);
 }
 
+bool any_node(Expr e, FunctionRef<bool(Expr)> holds) {
+  bool found = false;
+  each_node(e, [&](Expr x) { found = found || holds(x); });
+  return found;
+}
+bool calls_function(Expr e) {
+  return any_node(e, [](Expr x) {
+    return x->op == Op::function || x->op == Op::power || (x->op == Op::remainder && is_float(x->dtype));
+  });
+}
+bool reads_local(Expr e, LocalId local) {
+  return any_node(e, [local](Expr x) { return x->op == Op::local && x->local == local; });
+}
+
 void each_access(const Stmt& stmt, AccessFunction f) {
   const auto whole = [&](BufferId b) { f(b, nullptr, AccessKind::whole); };
   ExprSet seen;

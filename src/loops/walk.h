@@ -20,6 +20,10 @@ void each_block(const Stmt&, FunctionRef<void(const Block&)> f);
 void each_node(Expr, ExprSet& seen, FunctionRef<void(Expr)> f);
 void each_node(Expr, FunctionRef<void(Expr)> f);
 
+bool any_node(Expr, FunctionRef<bool(Expr)> holds);
+bool calls_function(Expr);
+bool reads_local(Expr, LocalId);
+
 enum class AccessKind : uint8_t { read, write, whole };  // whole: by a runtime function or a swap
 // f(buffer, index or null, kind) for what a statement itself accesses, without its blocks:
 // first what it reads. A contraction does so for each step of its axes.
@@ -37,6 +41,14 @@ inline Op accumulates(const Update& u) {
   if (u.op != Op::local || u.value->op != Op::fma) return u.op;
   const Expr last = u.value->args[2];
   return last->op == Op::local && last->local == u.local ? Op::add : Op::local;
+}
+// f(expression) for what a statement computes from, but for the local that an update accumulates into.
+template <class F>
+void each_operand(const Stmt& s, F&& f) {
+  if (auto u = std::get_if<Update>(&s.is); u && u->op == Op::local && accumulates(*u) == Op::add)
+    f(u->value->args[0]), f(u->value->args[1]);
+  else
+    each_expression(s, [&](Expr e) { f(e); });
 }
 
 // What people look at as one piece: a loop that stands in no other one but a while, with all that is inside, a

@@ -12,6 +12,14 @@ test_that("nvl_reduce() takes several tensors and any function", {
   expect_equal(both(function(x) largest(x)[[2L]], f64(x)), apply(x, 2, which.max), ignore_attr = TRUE)
 })
 
+test_that("running products are those of all so far, however large or small neighbours are together", {
+  for (x in list(c(rep(10, 32), rep(1e-3, 32)), as.numeric(0:300), c(1e30, 1e30, rep(1e-3, 62)), c(rep(1e-30, 3), rep(1e5, 61)))) {
+    f32 <- nv_tensor(x, dtype = "f32")
+    expect_identical(as_array(jit(function(x) nv_cumprod(x))(f32)), as_array(nv_cumprod(f32)))
+    expect_equal(as_array(jit(function(x) nv_cumprod(x))(f64(x))), cumprod(x), ignore_attr = TRUE)
+  }
+})
+
 test_that("nvl_cumulative() is R's cumprod() and cummax()", {
   x <- c(2, -1, 3, 0.5, 4)
   expect_equal(both(function(x) nvl_cumulative(x, nv_scalar(1, "f64"), 1, function(a, b) a * b), f64(x)), cumprod(x), ignore_attr = TRUE)

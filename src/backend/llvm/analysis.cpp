@@ -38,7 +38,7 @@ size_t contraction_numbers(const loops::Contraction& c) {
 
 }  // namespace
 
-std::vector<const Update*> running(const For& f) {
+std::vector<const Update*> running_updates(const For& f) {
   std::vector<const Update*> list;
   for (const Stmt& s : f.body)
     if (const auto* u = std::get_if<Update>(&s.is); u && u->running) list.push_back(u);
@@ -191,7 +191,7 @@ std::vector<UpdatePath> Analysis::updates(const For& f) const {
   if (known.updated.empty() || known.control) return result;
   find_updates(f.body, path, all);
   for (UpdatePath& u : all)
-    if (!known.made.count(u.update->local) && !known.read.count(u.update->local) &&
+    if (!u.update->running && !known.made.count(u.update->local) && !known.read.count(u.update->local) &&
         loops::accumulates(*u.update) != Op::local)
       result.push_back(std::move(u));
   return result;
@@ -201,7 +201,7 @@ std::vector<UpdatePath> Analysis::updates(const For& f) const {
 // loops.
 bool Analysis::reductions_fit(const For& f, const Facts& known) const {
   std::set<LocalId> run;
-  for (const Update* u : running(f)) run.insert(u->local);
+  for (const Update* u : running_updates(f)) run.insert(u->local);
   const std::vector<UpdatePath> paths = updates(f);
   const auto scheduled = [](const UpdatePath& u) {
     std::vector<const For*> blocked;
@@ -257,7 +257,7 @@ void Analysis::plan(const For& f, bool lanes, int blocked, double runs) {
   if (f.kind != For::Kind::serial) p.copies = f.copies;
   while (p.width > n) p.width /= 2;
   while (p.step() > n) --p.copies;
-  const bool runs_along = !running(f).empty();
+  const bool runs_along = !running_updates(f).empty();
   if (runs_along && p.width == 1) p = {};
   const bool wanted = p.step() > 1;
   if (wanted && (known.control || blocked == most_axes || !independent(f, &p.in_place) || !reductions_fit(f, known)))

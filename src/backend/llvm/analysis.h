@@ -42,7 +42,7 @@ struct Plan {
 };
 
 // The updates of a loop that run along its lanes.
-std::vector<const loops::Update*> running(const loops::For&);
+std::vector<const loops::Update*> running_updates(const loops::For&);
 
 // One update of a local from inside a loop: the loops between, outermost first.
 struct UpdatePath {

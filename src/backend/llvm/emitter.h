@@ -186,7 +186,7 @@ class Emitter {
   void run_along(const Running&);
   void end_running(const Running&);
 
-  // f(coordinate) for each choice of copies of some loops; the last loop's copies in the order of its steps.
+  // below: f(coordinate) for each choice of copies of some loops; the last loop's copies in the order of its steps.
   template <class F>
   void each_coordinate(AxisMask, F&& f);
   // One value for each, where project() looks for it.

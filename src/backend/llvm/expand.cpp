@@ -141,7 +141,8 @@ llvm::Value* scaled(llvm::Value* x, llvm::Value* k) {
                                       : id::not_intrinsic;
   if (scalef == id::not_intrinsic) return nullptr;
   constexpr int rounding_as_usual = 4;
-  llvm::SmallVector<llvm::Value*, 5> arguments = {x, k, x, builder.getIntN(std::max(8U, lanes), ~uint64_t(0))};
+  llvm::SmallVector<llvm::Value*, 5> arguments = {
+      x, k, x, llvm::Constant::getAllOnesValue(builder.getIntNTy(std::max(8U, lanes)))};
   if (bytes == 64) arguments.push_back(builder.getInt32(rounding_as_usual));
   return b().CreateIntrinsic(scalef, {}, arguments);
 }

@@ -12,7 +12,7 @@ namespace anvil::llvm_backend {
 
 std::vector<Emitter::Running> Emitter::begin_running(const loops::For& f) {
   std::vector<Running> result;
-  for (const loops::Update* u : running(f)) {
+  for (const loops::Update* u : running_updates(f)) {
     const loops::LocalInfo& local = program_.locals[size_t(u->local)];
     const int width = analysis_.plan(&f).width;
     Running r{u, ops_.type(local.dtype, width), local_state(u->local), {}};

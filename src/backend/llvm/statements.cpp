@@ -71,19 +71,13 @@ Emitter::Value Emitter::not_done(int done) {
   return llvm::ConstantVector::get(lane);
 }
 
-static bool calls_function(Expr e) {
-  bool found = false;
-  loops::each_node(e, [&](Expr x) { found = found || x->op == Op::function || x->op == Op::power; });
-  return found;
-}
-
 void Emitter::emit(const loops::Store& s) {
   Info in = info(s.value);
   for (const Affine& a : s.place) depends(in, a);
   const auto result = [&](const Coordinate& c) { return spread(s.value, c, lanes(in)); };
   // Steps of several loops share loads, which a store between them would end.
   const bool first_all = vector_axis_ >= 0 && in.axes >> vector_axis_ == 1 && in.axes != AxisMask(1) << vector_axis_ &&
-                         !calls_function(s.value);
+                         !loops::calls_function(s.value);
   llvm::SmallVector<Value, 1> results;
   if (first_all) results = per_coordinate(in.axes, result);
   each_coordinate(in.axes, [&](const Coordinate& c) {
@@ -140,7 +134,7 @@ void Emitter::emit(const loops::Update& s) {
       result = ops_.fma(t, x, y, b_.CreateLoad(type, place));
     } else {
       result = operand(s.value);
-      if (s.op != Op::local) result = ops_.binary(s.op, t, result, b_.CreateLoad(type, place));
+      if (s.op != Op::local) result = ops_.binary(s.op, t, b_.CreateLoad(type, place), result);
     }
     const int done = l.folded ? done_lanes(c) : 0;
     if (done > 0) result = b_.CreateSelect(not_done(done), result, b_.CreateLoad(type, place));

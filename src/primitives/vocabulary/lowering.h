@@ -33,7 +33,7 @@ class Lowering {
   virtual void reduce(const graph::ValuePtr& result, const Shape& extents, loops::Op op, Scalar initial,
                       std::function<Expr(const Index& o, const Index& r)> element) = 0;
 
-  // A running reduction along `axis`, in order: result[.., i, ..] = initial op element(0) op ... op element(i).
+  // A running reduction along `axis`: result[.., i, ..] = initial op element(0) op ... op element(i), grouped as is fast.
   virtual void scan(const graph::ValuePtr& result, int64_t axis, loops::Op op, Scalar initial,
                     std::function<Expr(const Index& i)> element) = 0;
 

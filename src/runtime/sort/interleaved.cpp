@@ -145,7 +145,7 @@ struct Code {
 
 // Zeros and NaNs of a line of floats that was sorted by words, in which they are all the same, as they came.
 template <class U>
-void put_back(U* out, const void* from, Line line, DType dtype, bool descending) {
+void put_specials_back(U* out, const void* from, Line line, DType dtype, bool descending) {
   const U* const in = static_cast<const U*>(from);
   const Ranks<U> ranks(dtype);
   int64_t nans = 0, zero = line.n;
@@ -175,7 +175,7 @@ void sort_alone(const Operand& x, const Lines& lines, bool descending, const Ker
     code.decode(words, lines.n * lanes);
     group.store(x.out, words);
     for (int64_t c = 0; special && c < group.count; ++c)
-      put_back(static_cast<std::make_unsigned_t<W>*>(x.out), x.in, group.line(c), x.dtype, descending);
+      put_specials_back(static_cast<std::make_unsigned_t<W>*>(x.out), x.in, group.line(c), x.dtype, descending);
   });
 }
 

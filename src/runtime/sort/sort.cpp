@@ -44,6 +44,7 @@ void for_each_line(const Lines& lines, size_t bytes, F&& visit) {
 template <class T, class U, class BitsOf, class At, class Make>
 void compare_as_floats(T* sorted, int64_t n, const Ranks<U>& ranks, bool descending, const BitsOf& bits, const At& at,
                        const Make& make) {
+  if (n == 0) return;
   const auto is_nan = [&](T x) { return ranks.is_nan(bits(x)); };
   const auto below = [&](U rank) { return [=, &ranks, &bits](T x) { return ranks.total(bits(x)) < rank; }; };
   const auto [first_zero, second_zero] = std::minmax({ranks.total(0), ranks.total(ranks.negative_zero())});
