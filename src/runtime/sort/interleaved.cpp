@@ -143,22 +143,6 @@ struct Code {
   }
 };
 
-// Zeros and NaNs of a line of floats that was sorted by words, in which they are all the same, as they came.
-template <class U>
-void put_specials_back(U* out, const void* from, Line line, DType dtype, bool descending) {
-  const U* const in = static_cast<const U*>(from);
-  const Ranks<U> ranks(dtype);
-  int64_t nans = 0, zero = line.n;
-  for_each_place(line.n, [&](int64_t i) {
-    const U x = out[line.first + i * line.stride];
-    nans += ranks.is_nan(x);
-    if (ranks.is_zero(x)) zero = std::min(zero, i);
-  });
-  const auto element = [&](int64_t i) { return in[line.first + i * line.stride]; };
-  put_back(line.n, ranks, zero, descending ? 0 : line.n - nans, element,
-           [&](int64_t place, int64_t i) { out[line.first + place * line.stride] = element(i); });
-}
-
 template <class W>
 void sort_alone(const Operand& x, const Lines& lines, bool descending, const Kernels& kernels) {
   const int64_t rows = padded(lines.n, kernels), lanes = kernels.register_bytes / int64_t(sizeof(W));
@@ -174,8 +158,9 @@ void sort_alone(const Operand& x, const Lines& lines, bool descending, const Ker
       kernels.sort64(words, rows);
     code.decode(words, lines.n * lanes);
     group.store(x.out, words);
+    using U = std::make_unsigned_t<W>;
     for (int64_t c = 0; special && c < group.count; ++c)
-      put_specials_back(static_cast<std::make_unsigned_t<W>*>(x.out), x.in, group.line(c), x.dtype, descending);
+      put_back(static_cast<U*>(x.out), static_cast<const U*>(x.in), group.line(c), Ranks<U>(x.dtype), descending);
   });
 }
 

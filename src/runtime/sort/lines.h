@@ -28,16 +28,20 @@ void for_each_place(int64_t n, F&& f) {
   });
 }
 
-// put(place, i) for the elements bits(i) that are zeros and those that are NaNs, which follow each other from these
-// places on as they came.
-template <class U, class At, class Put>
-void put_back(int64_t n, const Ranks<U>& ranks, int64_t zero, int64_t nan, const At& bits, const Put& put) {
-  for_each_place(n, [&](int64_t i) {
-    const U x = bits(i);
-    if (ranks.is_nan(x))
-      put(nan++, i);
-    else if (ranks.is_zero(x))
-      put(zero++, i);
+// Zeros and NaNs of a line of floats that was sorted by ranks, in which they are all the same, as they came.
+template <class U>
+void put_back(U* out, const U* in, Line line, const Ranks<U>& ranks, bool descending) {
+  int64_t nans = 0, next_zero = line.n;
+  for_each_place(line.n, [&](int64_t i) {
+    const U x = out[line.first + i * line.stride];
+    nans += ranks.is_nan(x);
+    if (ranks.is_zero(x)) next_zero = std::min(next_zero, i);
+  });
+  int64_t next_nan = descending ? 0 : line.n - nans;
+  for_each_place(line.n, [&](int64_t i) {
+    const U x = in[line.first + i * line.stride];
+    const bool nan = ranks.is_nan(x);
+    if (nan || ranks.is_zero(x)) out[line.first + (nan ? next_nan++ : next_zero++) * line.stride] = x;
   });
 }
 

@@ -30,8 +30,6 @@ class Ranks {
     if (is_nan(bits)) return U(all ^ flip_);
     return total(is_zero(bits) ? U(0) : bits);
   }
-  bool of_floats() const { return floats_ != 0; }
-  U negative_zero() const { return sign; }
   bool is_nan(U bits) const { return U(bits & ~sign) > infinity_; }
   bool is_zero(U bits) const { return U(bits & ~(floats_ & sign)) == 0; }
 

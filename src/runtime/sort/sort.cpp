@@ -1,10 +1,12 @@
-// Lines are sorted by the total order of their elements; zeros and NaNs are put right afterwards. With several keys
-// lines are sorted by the last key first. Several lines of moderate length go through networks together.
+// A line becomes a list of (rank, position), which is in order and stable at once; long lists
+// are sorted digit by digit from the lowest (radix sort), short ones by comparisons. With
+// several keys the lines are sorted by the last key first. Several lines of moderate length go
+// through networks together.
 #include "runtime/sort/sort.h"
 
 #include <algorithm>
-#include <cstring>
-#include <functional>
+#include <array>
+#include <cmath>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -16,13 +18,86 @@
 #include "runtime/sort/interleaved.h"
 #include "runtime/sort/lines.h"
 #include "runtime/sort/ranks.h"
-#include "runtime/sort/words.h"
 #include "runtime/threads.h"
 
 namespace anvil::runtime {
 namespace {
 
 using namespace sorting;
+
+// ---- entries of a line --------------------------------------------------------------------
+
+struct Narrow {  // ranks of up to 32 bits, in front of the position
+  uint64_t word;
+  static Narrow of(uint64_t rank, uint64_t position) { return {rank << 32 | position}; }
+  uint64_t key() const { return word >> 32; }
+  uint64_t position() const { return word & 0xffffffff; }
+  bool operator<(const Narrow& o) const { return word < o.word; }
+};
+struct Wide {
+  uint64_t rank, at;
+  static Wide of(uint64_t rank, uint64_t position) { return {rank, position}; }
+  uint64_t key() const { return rank; }
+  uint64_t position() const { return at; }
+  bool operator<(const Wide& o) const { return rank != o.rank ? rank < o.rank : at < o.at; }
+};
+template <class U>
+struct Bare {
+  U rank;
+  U key() const { return rank; }
+  bool operator<(const Bare& o) const { return rank < o.rank; }
+};
+
+constexpr int digit_bits = 8;
+constexpr size_t buckets = size_t(1) << digit_bits;
+
+// Digits that all entries share are left out. Gives the one of the two arrays with the result.
+template <int digits, class Entry>
+Entry* radix_sort(Entry* a, Entry* b, int64_t n) {
+  std::array<std::array<int64_t, buckets>, digits> counts{};
+  const auto digit = [](const Entry& e, int d) { return static_cast<size_t>(e.key() >> (digit_bits * d)) % buckets; };
+  const auto count = [&]<int... d>(const Entry& e, std::integer_sequence<int, d...>) {
+    (++counts[static_cast<size_t>(d)][digit(e, d)], ...);
+  };
+  in_pieces(n, digits, [&](int64_t first, int64_t end) {
+    for (int64_t i = first; i < end; ++i) count(a[i], std::make_integer_sequence<int, digits>());
+  });
+  for (int d = 0; d < digits; ++d) {
+    auto& place = counts[static_cast<size_t>(d)];
+    if (place[digit(a[0], d)] == n) continue;
+    int64_t next = 0;
+    for (int64_t& p : place) next += std::exchange(p, next);
+    in_pieces(n, 5, [&](int64_t first, int64_t end) {
+      for (int64_t i = first; i < end; ++i) b[place[digit(a[i], d)]++] = a[i];
+    });
+    std::swap(a, b);
+  }
+  return a;
+}
+
+constexpr int64_t short_line = 24, long_line_for_a_digit = 24;
+
+// `bytes`: of the ranks.
+template <class Entry>
+Entry* sort_entries(Entry* a, Entry* b, int64_t n, size_t bytes) {
+  if (n >= long_line_for_a_digit * static_cast<int64_t>(bytes)) switch (bytes) {
+      case 1: return radix_sort<1>(a, b, n);
+      case 2: return radix_sort<2>(a, b, n);
+      case 4: return radix_sort<4>(a, b, n);
+      default: return radix_sort<8>(a, b, n);
+    }
+  if (n > short_line) {
+    std::sort(a, a + n);
+    return a;
+  }
+  for (int64_t i = 1; i < n; ++i) {
+    Entry e = a[i];
+    int64_t k = i;
+    for (; k > 0 && e < a[k - 1]; --k) a[k] = a[k - 1];
+    a[k] = e;
+  }
+  return a;
+}
 
 // ---- lines --------------------------------------------------------------------------------
 
@@ -38,78 +113,52 @@ void for_each_line(const Lines& lines, size_t bytes, F&& visit) {
   });
 }
 
-// A line of floats in total order, or the positions of its elements, becomes ordered as floats compare: NaNs go to
-// one end, and they and zeros of both signs are as they came. bits(x) of what is sorted, at(i) of the line, of which
-// make(i) is sorted.
-template <class T, class U, class BitsOf, class At, class Make>
-void compare_as_floats(T* sorted, int64_t n, const Ranks<U>& ranks, bool descending, const BitsOf& bits, const At& at,
-                       const Make& make) {
-  if (n == 0) return;
-  const auto is_nan = [&](T x) { return ranks.is_nan(bits(x)); };
-  const auto below = [&](U rank) { return [=, &ranks, &bits](T x) { return ranks.total(bits(x)) < rank; }; };
-  const auto [first_zero, second_zero] = std::minmax({ranks.total(0), ranks.total(ranks.negative_zero())});
-  T *const end = sorted + n, *numbers = sorted, *numbers_end = end;
-  if (is_nan(sorted[0])) numbers = std::partition_point(sorted, end, is_nan);
-  if (numbers != end && is_nan(end[-1])) numbers_end = std::partition_point(numbers, end, std::not_fn(is_nan));
-
-  T *const nans = descending ? sorted : numbers_end, *const nans_end = descending ? numbers : end;
-  const bool at_wrong_end = descending ? numbers_end != end : numbers != sorted,
-             nans_differ = nans != nans_end && bits(nans[0]) != bits(nans_end[-1]);
-  T* const second = std::partition_point(numbers, numbers_end, below(second_zero));
-  const bool zeros_differ =
-      second != numbers && second != numbers_end && ranks.is_zero(bits(second[-1])) && ranks.is_zero(bits(second[0]));
-  if (!at_wrong_end && !nans_differ && !zeros_differ) return;
-
-  const int64_t count = numbers_end - numbers;
-  numbers = static_cast<T*>(std::memmove(descending ? end - count : sorted, numbers, size_t(count) * sizeof(T)));
-  const int64_t zero = std::partition_point(numbers, numbers + count, below(first_zero)) - sorted;
-  put_back(n, ranks, zero, descending ? 0 : count, at, [&](int64_t place, int64_t i) { sorted[place] = make(i); });
-}
-
-// What is done with the places of sorted elements.
+// Alone, the ranks can be sorted without positions and turned back.
 template <class U>
-struct PutValue {
-  U* out;
-  Ranks<U> ranks;
-  void operator()(int64_t place, U rank) const { out[place] = ranks.bits(rank); }
-};
-template <class Position>
-struct PutPosition {
-  Position* out;
-  void operator()(int64_t place, int64_t i) const { out[place] = static_cast<Position>(i); }
-};
-
-// A line of n elements at(i) goes to `out`. `memory`: for 2 n.
-template <class U, class At>
-void sort_values(U* out, int64_t n, const Ranks<U>& ranks, bool descending, U* memory, const At& at) {
-  U* const loaded = memory + n;
-  const Bits different = load_ranks(loaded, n, ranks, at);
-  sort_line<RankForm<U>>(loaded, n, different, memory, PutValue<U>{out, ranks});
-  if (ranks.of_floats())
-    compare_as_floats(
-        out, n, ranks, descending, [](U x) { return x; }, at, at);
+void sort_values(const Operand& x, Line line, bool descending, void* scratch) {
+  const U* const in = static_cast<const U*>(x.in);
+  U* const out = static_cast<U*>(x.out);
+  Bare<U>*a = static_cast<Bare<U>*>(scratch), *b = a + line.n;
+  const Ranks<U> ranks(x.dtype, descending);
+  bool special = false;
+  for_each_place(line.n, [&](int64_t i) {
+    const U bits = in[line.first + i * line.stride];
+    a[i].rank = ranks.equal(bits);
+    special |= a[i].rank != ranks.total(bits);
+  });
+  const Bare<U>* sorted = sort_entries(a, b, line.n, sizeof(U));
+  for_each_place(line.n, [&](int64_t i) { out[line.first + i * line.stride] = ranks.bits(sorted[i].rank); });
+  if (special) put_back(out, in, line, ranks, descending);
 }
 
-// The positions of its elements; `memory` is for 2 n words, `loaded` for n ranks.
-template <class Word, class Position, class U, class At>
-void sort_positions(Position* out, int64_t n, const Ranks<U>& ranks, bool descending, Word* memory, U* loaded,
-                    const At& at) {
-  const Bits different = load_ranks(loaded, n, ranks, at);
-  sort_line<PositionForm<Word, U>>(loaded, n, different, memory, PutPosition<Position>{out});
-  if (!ranks.of_floats()) return;
-  const auto bits = [loaded, ranks](Position i) { return ranks.bits(loaded[i]); };
-  compare_as_floats(out, n, ranks, descending, bits, bits, [](int64_t i) { return static_cast<Position>(i); });
+// The positions of a line's elements in the order of one key after what `order` says; the
+// first key sorted by (`fresh`) starts from the line's own order.
+template <class U, class Entry, class Position>
+void sort_positions(Position* order, bool fresh, const Operand& key, Line line, bool descending, void* scratch) {
+  Entry *a = static_cast<Entry*>(scratch), *b = a + line.n;
+  const U* const in = static_cast<const U*>(key.in);
+  const Ranks<U> ranks(key.dtype, descending);
+  for_each_place(line.n, [&](int64_t i) {
+    const int64_t at = fresh ? i : static_cast<int64_t>(order[i]);
+    a[i] = Entry::of(ranks.equal(in[line.first + at * line.stride]), static_cast<uint64_t>(i));
+  });
+  const Entry* sorted = sort_entries(a, b, line.n, sizeof(U));
+  if (fresh) {
+    for_each_place(line.n, [&](int64_t i) { order[i] = static_cast<Position>(sorted[i].position()); });
+    return;
+  }
+  Position* before = reinterpret_cast<Position*>(sorted == a ? b : a);
+  std::copy(order, order + line.n, before);
+  for_each_place(line.n, [&](int64_t i) { order[i] = before[sorted[i].position()]; });
 }
 
-template <class T, class Position>
-void take(const T* from, int64_t from_stride, const Position* order, T* to, int64_t to_stride, int64_t n) {
-  for_each_place(n, [=](int64_t i) { to[i * to_stride] = from[static_cast<int64_t>(order[i]) * from_stride]; });
-}
 template <class Position>
 void take(const Operand& x, const Position* order, Line line) {
   visit_bits(size_of(x.dtype), [&]<class U>() {
-    take(static_cast<const U*>(x.in) + line.first, line.stride, order, static_cast<U*>(x.out) + line.first, line.stride,
-         line.n);
+    U* to = static_cast<U*>(x.out) + line.first;
+    const U* from = static_cast<const U*>(x.in) + line.first;
+    for_each_place(line.n,
+                   [&](int64_t i) { to[i * line.stride] = from[static_cast<int64_t>(order[i]) * line.stride]; });
   });
 }
 
@@ -128,102 +177,69 @@ struct Sort {
   bool is_alone() const { return operands.size() == 1; }
   bool interleaved() const { return keys == 1 && worth_interleaving(operands[0].dtype, lines, !is_alone()); }
   void alone() const {
-    const Operand& x = operands[0];
-    visit_bits(size_of(x.dtype), [&]<class U>() {
-      const int64_t n = lines.n, arrays = lines.inner > 1 ? 3 : 2;
-      const Ranks<U> ranks(x.dtype, descending);
-      for_each_line(lines, static_cast<size_t>(arrays * n) * sizeof(U), [&](Line line, char* scratch) {
-        U *const memory = reinterpret_cast<U*>(scratch), *const sorted = memory + 2 * n;
-        const U* const in = static_cast<const U*>(x.in) + line.first;
-        U* const out = static_cast<U*>(x.out) + line.first;
-        if (line.stride == 1) return sort_values(out, n, ranks, descending, memory, [in](int64_t i) { return in[i]; });
-        sort_values(sorted, n, ranks, descending, memory, [=](int64_t i) { return in[i * line.stride]; });
-        for_each_place(n, [=](int64_t i) { out[i * line.stride] = sorted[i]; });
-      });
+    visit_bits(size_of(operands[0].dtype), [&]<class U>() {
+      for_each_line(lines, 2 * static_cast<size_t>(lines.n) * sizeof(U),
+                    [&](Line line, char* scratch) { sort_values<U>(operands[0], line, descending, scratch); });
     });
   }
-  // The keys are sorted by from the last one on, each in the order that the ones after it gave.
-  template <class Word, class Position>
+  template <class Position>
   void together() const {
-    const auto n = static_cast<size_t>(lines.n);
-    const size_t words = 2 * n * sizeof(Word), loaded = n * sizeof(uint64_t), positions = 2 * n * sizeof(Position);
-    for_each_line(lines, words + loaded + positions, [&](Line line, char* scratch) {
-      auto* const order = reinterpret_cast<Position*>(scratch + words + loaded);
-      for (int64_t k = keys; k-- > 0;)
-        sort_by(operands[static_cast<size_t>(k)], line, k == keys - 1, order, reinterpret_cast<Word*>(scratch),
-                scratch + words);
+    const size_t entries = 2 * static_cast<size_t>(lines.n) * sizeof(Wide),
+                 positions = static_cast<size_t>(lines.n) * sizeof(Position);
+    for_each_line(lines, entries + positions, [&](Line line, char* scratch) {
+      auto* order = reinterpret_cast<Position*>(scratch + entries);
+      for (int64_t k = keys; k-- > 0;) {
+        const Operand& key = operands[static_cast<size_t>(k)];
+        visit_bits(size_of(key.dtype), [&]<class U>() {
+          using Entry = std::conditional_t<sizeof(U) <= 4 && sizeof(Position) <= 4, Narrow, Wide>;
+          sort_positions<U, Entry>(order, k == keys - 1, key, line, descending, scratch);
+        });
+      }
       for (const Operand& x : operands) take(x, order, line);
-    });
-  }
-  template <class Word, class Position>
-  void sort_by(const Operand& key, Line line, bool first, Position* order, Word* memory, char* loaded) const {
-    visit_bits(size_of(key.dtype), [&]<class U>() {
-      const U* const in = static_cast<const U*>(key.in) + line.first;
-      const auto sort_to = [&](Position* to, const auto& at) {
-        sort_positions(to, line.n, Ranks<U>(key.dtype, descending), descending, memory, reinterpret_cast<U*>(loaded),
-                       at);
-      };
-      if (first && line.stride == 1) return sort_to(order, [=](int64_t i) { return in[i]; });
-      if (first) return sort_to(order, [=](int64_t i) { return in[i * line.stride]; });
-      Position *const places = order + line.n, *const before = reinterpret_cast<Position*>(memory);
-      sort_to(places, [=](int64_t i) { return in[static_cast<int64_t>(order[i]) * line.stride]; });
-      std::copy(order, order + line.n, before);
-      take(before, 1, places, order, 1, line.n);
     });
   }
 };
 
 bool fits_32_bits(int64_t n) { return n <= std::numeric_limits<uint32_t>::max(); }
 
-// The k largest of a line, the first of equal ones first, and their positions: few of many. While the line goes by,
-// some more than k are kept of those that can still be among them.
-template <class U>
+// The k largest of a line, the first of equal ones first, and their positions. While the line goes by, some more than
+// k are kept of those that can still be among them; where k is many the whole line is sorted.
+template <class U, class Entry>
 void select_largest(const Operand& values, int32_t* indices, int64_t k, const Lines& lines) {
-  using Word = std::conditional_t<sizeof(U) <= 4, uint64_t, uint128_t>;
   const int64_t n = lines.n;
   const U* const in = static_cast<const U*>(values.in);
-  constexpr int start = 32;  // of ranks, in front of positions
   const Ranks<U> ranks(values.dtype, true);
-  constexpr int64_t spare = 512;
-  const int64_t room = std::min(n, 2 * k + spare);
-  for_each_line(lines, static_cast<size_t>(room) * sizeof(Word), [&](Line line, char* scratch) {
-    auto* a = reinterpret_cast<Word*>(scratch);
-    int64_t held = 0;
-    bool full = false;  // k that are at least as good as a[k - 1] are known
-    for_each_place(k > 0 ? n : 0, [&](int64_t i) {
-      const Word x = Word(ranks.total(in[line.first + i * line.stride])) << start | Word(i);
-      if (full && !(x < a[k - 1])) return;
-      if (held == room) {
-        std::nth_element(a, a + (k - 1), a + held);
-        held = k, full = true;
-        if (!(x < a[k - 1])) return;
-      }
-      a[held++] = x;
-    });
-    if (k < held) std::nth_element(a, a + k, a + held);
-    std::sort(a, a + k);
+  constexpr int64_t many = 1 << 17, spare = 512;
+  const int64_t room = k > many ? 2 * n : std::min(n, 2 * k + spare);
+  for_each_line(lines, static_cast<size_t>(room) * sizeof(Entry), [&](Line line, char* scratch) {
+    auto* a = reinterpret_cast<Entry*>(scratch);
+    const auto entry = [&](int64_t i) {
+      return Entry::of(ranks.total(in[line.first + i * line.stride]), static_cast<uint64_t>(i));
+    };
+    const Entry* best = a;
+    if (k > many) {
+      for_each_place(n, [&](int64_t i) { a[i] = entry(i); });
+      best = sort_entries(a, a + n, n, sizeof(U));
+    } else if (k > 0) {
+      int64_t held = 0;
+      bool full = false;  // k that are at least as good as a[k - 1] are known
+      for_each_place(n, [&](int64_t i) {
+        const Entry x = entry(i);
+        if (full && !(x < a[k - 1])) return;
+        if (held == room) {
+          std::nth_element(a, a + (k - 1), a + held);
+          held = k, full = true;
+          if (!(x < a[k - 1])) return;
+        }
+        a[held++] = x;
+      });
+      if (k < held) std::nth_element(a, a + k, a + held);
+      std::sort(a, a + k);
+    }
     for_each_place(k, [&](int64_t i) {
-      const auto at = static_cast<int64_t>(static_cast<uint32_t>(a[i]));
+      const auto at = static_cast<int64_t>(best[i].position());
       static_cast<U*>(values.out)[line.first + i * line.stride] = in[line.first + at * line.stride];
       indices[line.first + i * line.stride] = static_cast<int32_t>(at);
-    });
-  });
-}
-
-// The same from the whole line in order.
-template <class U>
-void sort_largest(const Operand& values, int32_t* indices, int64_t k, const Lines& lines) {
-  const auto n = static_cast<size_t>(lines.n);
-  const Ranks<U> ranks(values.dtype, true);
-  for_each_line(lines, n * (2 * sizeof(uint64_t) + sizeof(U)), [&](Line line, char* scratch) {
-    auto* const memory = reinterpret_cast<uint64_t*>(scratch);
-    U* const loaded = reinterpret_cast<U*>(memory + 2 * n);
-    const U* const in = static_cast<const U*>(values.in) + line.first;
-    const Bits different = load_ranks(loaded, line.n, ranks, [=](int64_t i) { return in[i * line.stride]; });
-    sort_line<PositionForm<uint64_t, U>>(loaded, line.n, different, memory, [&](int64_t place, int64_t i) {
-      if (place >= k) return;
-      static_cast<U*>(values.out)[line.first + place * line.stride] = in[i * line.stride];
-      indices[line.first + place * line.stride] = static_cast<int32_t>(i);
     });
   });
 }
@@ -238,7 +254,7 @@ int32_t sort(Run* run, void* const* buffers, const int64_t* numbers) {
       return sort_interleaved(std::span(s.operands), s.lines, s.descending);
     }
     if (s.is_alone()) return s.alone();
-    return fits_32_bits(s.lines.n) ? s.together<uint64_t, uint32_t>() : s.together<uint128_t, uint64_t>();
+    return fits_32_bits(s.lines.n) ? s.together<uint32_t>() : s.together<uint64_t>();
   });
 }
 
@@ -252,10 +268,9 @@ int32_t top_k(Run* run, void* const* buffers, const int64_t* numbers) {
     const Operand values{buffers[0], buffers[2], dtype};
     if (k > 0 && k <= most_largest && worth_interleaving(dtype, lines, true))
       return largest_interleaved(values, indices, k, lines);
-    constexpr int64_t many = 1 << 17;
     visit_bits(size_of(dtype), [&]<class U>() {
-      if (k > many) return sort_largest<U>(values, indices, k, lines);
-      select_largest<U>(values, indices, k, lines);
+      using Entry = std::conditional_t<sizeof(U) <= 4, Narrow, Wide>;
+      select_largest<U, Entry>(values, indices, k, lines);
     });
   });
 }
