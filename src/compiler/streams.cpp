@@ -80,9 +80,7 @@ class Streams {
       return declared && declared->local == l;
     };
     const auto reads_sums = [&](Expr e) {
-      bool reads = false;
-      each_node(e, [&](Expr x) { reads = reads || (x->op == Op::local && sums.count(x->local) > 0); });
-      return reads;
+      return loops::any_node(e, [&](Expr x) { return x->op == Op::local && sums.count(x->local) > 0; });
     };
     return std::all_of(sums.begin(), sums.end(),
                        [&](const auto& sum) {
@@ -90,9 +88,9 @@ class Streams {
                                             [&](const Stmt& s) { return declares(s, sum.first); });
                        }) &&
            std::all_of(p.body.begin(), p.body.end(), [&](const Stmt& s) {
-             const auto& u = std::get<loops::Update>(s.is);
-             if (u.op != Op::local) return !reads_sums(u.value);
-             return !reads_sums(u.value->args[0]) && !reads_sums(u.value->args[1]);
+             bool reads = false;
+             loops::each_operand(s, [&](Expr e) { reads = reads || reads_sums(e); });
+             return !reads;
            });
   }
   // Whether what p adds up is more than a cache holds, side by side along v and far apart along p.

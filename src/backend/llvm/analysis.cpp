@@ -113,63 +113,58 @@ void Analysis::collect(const Stmt& statement, Facts& f) {
     merge(f, inner, times);
     facts_[key] = std::move(inner);
   };
-  std::visit(
-      Overloaded{
-          [&](const For& s) {
-            const double steps =
-                s.kind == For::Kind::vector ? double(s.end - s.begin) / s.width : double(s.end - s.begin);
-            compound(&s, {&s.body}, nullptr, std::max(0.0, steps));
-            f.control |= s.kind == For::Kind::parallel;
-          },
-          [&](const While& s) {
-            compound(&s, {&s.before, &s.body}, s.condition, 1), f.control = true;
-          },
-          [&](const If& s) {
-            compound(&s, {&s.yes, &s.no}, s.condition, 1), f.control = true;
-          },
-          [&](const Store& s) {
-            collect(s.value, f, seen);
-            f.changed.insert(root(s.buffer));
-            f.work += 1;
-          },
-          [&](const Let& s) { collect(s.value, f, seen), f.made.insert(s.local); },
-          [&](const Declare& s) { collect(s.value, f, seen), f.made.insert(s.local); },
-          [&](const Update& s) {
-            if (s.op == Op::local && loops::accumulates(s) == Op::add) {  // its own read of the local does not count
-              collect(s.value->args[0], f, seen), collect(s.value->args[1], f, seen);
-            } else {
-              collect(s.value, f, seen);
-            }
-            f.updated.insert(s.local);
-            f.work += 1;
-          },
-          [&](const Bind& s) { collect(s.value, f, seen), f.bound.insert(s.parameter); },
-          [&](const Call& s) {
-            for (Expr e : s.numbers) collect(e, f, seen);
-            for (BufferId b : s.buffers) f.changed.insert(root(b)), called_.insert(root(b));
-            most_call_buffers_ = std::max(most_call_buffers_, s.buffers.size());
-            most_call_numbers_ = std::max(most_call_numbers_, s.numbers.size());
-            f.control = true;
-            f.work += 1000;
-          },
-          [&](const loops::Contraction& s) {
-            const auto note = [&](BufferId b) { f.changed.insert(root(b)), called_.insert(root(b)); };
-            for (BufferId b : {s.buffer, s.left()->buffer, s.right()->buffer}) note(b);
-            if (s.weight()) note(s.weight()->buffer);
-            most_call_buffers_ = std::max<size_t>(most_call_buffers_, 4);
-            most_call_numbers_ = std::max(most_call_numbers_, contraction_numbers(s));
-            f.control = true;
-            f.work += 1000;
-          },
-          [&](const Swap& s) {
-            f.changed.insert({s.first, s.second});
-            swapped_.insert({s.first, s.second});
-            swaps_.emplace_back(s.first, s.second);
-            f.control = true;
-          },
-          [&](const loops::Prefetch&) { f.work += 1; },
-      },
-      statement.is);
+  std::visit(Overloaded{
+                 [&](const For& s) {
+                   const double steps =
+                       s.kind == For::Kind::vector ? double(s.end - s.begin) / s.width : double(s.end - s.begin);
+                   compound(&s, {&s.body}, nullptr, std::max(0.0, steps));
+                   f.control |= s.kind == For::Kind::parallel;
+                 },
+                 [&](const While& s) {
+                   compound(&s, {&s.before, &s.body}, s.condition, 1), f.control = true;
+                 },
+                 [&](const If& s) {
+                   compound(&s, {&s.yes, &s.no}, s.condition, 1), f.control = true;
+                 },
+                 [&](const Store& s) {
+                   collect(s.value, f, seen);
+                   f.changed.insert(root(s.buffer));
+                   f.work += 1;
+                 },
+                 [&](const Let& s) { collect(s.value, f, seen), f.made.insert(s.local); },
+                 [&](const Declare& s) { collect(s.value, f, seen), f.made.insert(s.local); },
+                 [&](const Update& s) {
+                   loops::each_operand(statement, [&](Expr e) { collect(e, f, seen); });
+                   f.updated.insert(s.local);
+                   f.work += 1;
+                 },
+                 [&](const Bind& s) { collect(s.value, f, seen), f.bound.insert(s.parameter); },
+                 [&](const Call& s) {
+                   for (Expr e : s.numbers) collect(e, f, seen);
+                   for (BufferId b : s.buffers) f.changed.insert(root(b)), called_.insert(root(b));
+                   most_call_buffers_ = std::max(most_call_buffers_, s.buffers.size());
+                   most_call_numbers_ = std::max(most_call_numbers_, s.numbers.size());
+                   f.control = true;
+                   f.work += 1000;
+                 },
+                 [&](const loops::Contraction& s) {
+                   const auto note = [&](BufferId b) { f.changed.insert(root(b)), called_.insert(root(b)); };
+                   for (BufferId b : {s.buffer, s.left()->buffer, s.right()->buffer}) note(b);
+                   if (s.weight()) note(s.weight()->buffer);
+                   most_call_buffers_ = std::max<size_t>(most_call_buffers_, 4);
+                   most_call_numbers_ = std::max(most_call_numbers_, contraction_numbers(s));
+                   f.control = true;
+                   f.work += 1000;
+                 },
+                 [&](const Swap& s) {
+                   f.changed.insert({s.first, s.second});
+                   swapped_.insert({s.first, s.second});
+                   swaps_.emplace_back(s.first, s.second);
+                   f.control = true;
+                 },
+                 [&](const loops::Prefetch&) { f.work += 1; },
+             },
+             statement.is);
 }
 
 // The updates of outer locals below a loop, where nothing but loops lies between.
