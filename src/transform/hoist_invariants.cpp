@@ -5,8 +5,8 @@
 //     %s = mul (%s, %e)                  %s = mul (%s, %e)
 //
 // Where the loop may make no step, this is done if its condition holds at first, or that of the loop whose records it
-// goes through. What only moves data stays, since it is read as it goes; so does simple arithmetic on one array, and what
-// would take much more memory than it is made of.
+// goes through. What only moves data of one array stays, since it is read as it goes; so does simple arithmetic on one
+// array, and what would take much more memory than it is made of.
 #include <algorithm>
 
 #include "base/interrupt.h"
@@ -31,9 +31,13 @@ bool is_simple(loops::Op op) {
   }
 }
 
-// Whether its results take no longer to make than to read them.
+bool is_array(const ValuePtr& v) { return v->kind != Value::Kind::literal && elements(v->type.shape) > 1; }
+
+// Whether its results take no longer to make than to read them. Several arrays in one do: who reads that as a whole, as
+// products do, needs a copy.
 bool only_moves(const Call& c) {
   const primitives::Primitive& p = primitives::primitive_of(c);
+  if (std::count_if(c.inputs.begin(), c.inputs.end(), is_array) > 1) return false;
   return p.view || p.acts == primitives::Acts::moves || c.inputs.empty();
 }
 bool is_simple(const Call& c) {
@@ -137,7 +141,7 @@ class Hoister {
     const auto of_value = [&](const ValuePtr& v) -> Sources {
       if (const auto found = known.find(v.get()); found != known.end()) return found->second;
       if (v->kind == Value::Kind::literal) return {};
-      return {size_in_bytes(v), false, elements(v->type.shape) > 1 ? v.get() : nullptr};
+      return {size_in_bytes(v), false, is_array(v) ? v.get() : nullptr};
     };
     std::vector<std::optional<Sources>> all;
     for (const Call& c : body.calls) {

@@ -75,6 +75,16 @@ TEST(HoistInvariants, ArithmeticOnSeveralArraysLeaves) {
   EXPECT_EQ(calls_around_loops(*g, "sub"), 1);
 }
 
+TEST(HoistInvariants, SeveralArraysInOneLeave) {
+  const GraphPtr g = expect_same(repeated([](Graph&, const Var& s, const Vars& x) {
+    const Var fixed = primitives::concatenate({x[1], x[0]}, 0), moving = primitives::concatenate({s, s}, 0);
+    return s + reduce_sum(reshape(fixed * moving, {2, 6}), {0}) * reverse(x[1], {0});
+  }));
+  EXPECT_EQ(calls_in_loops(*g, "concatenate"), 1);
+  EXPECT_EQ(calls_around_loops(*g, "concatenate"), 1);
+  EXPECT_EQ(calls_in_loops(*g, "reverse"), 1);
+}
+
 TEST(HoistInvariants, OfALoopThatMayMakeNoStepOnlyIfItDoes) {
   const GraphPtr f = repeated([](Graph&, const Var& s, const Vars& x) { return s * 2.0 + exp(x[1]); }, -1);
   for (double scale : {1.0, 1000.0}) {  // steps, and none
