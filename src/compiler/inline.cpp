@@ -32,7 +32,7 @@ struct Use {
   double visits;
   Variable innermost;  // of the loops around it, -1 without one
 };
-struct Facts {
+struct Candidate {
   std::vector<int> writes;  // positions of statements
   std::vector<Use> uses;
   bool whole = false;    // a runtime function or a swap has it
@@ -51,9 +51,10 @@ struct Statement {
 class Inliner {
  public:
   // Moves temporaries that have views, or those that have none.
-  Inliner(Program& p, bool viewed) : program_(p), viewed_(viewed), facts_(p.buffers.size()) {
+  Inliner(Program& p, bool viewed) : program_(p), viewed_(viewed), candidates_(p.buffers.size()) {
     for (size_t b = 0; b < p.buffers.size(); ++b)
-      if (p.buffers[b].alias >= 0) facts_[b].viewed = facts_[static_cast<size_t>(p.buffers[b].alias)].viewed = true;
+      if (p.buffers[b].alias >= 0)
+        candidates_[b].viewed = candidates_[static_cast<size_t>(p.buffers[b].alias)].viewed = true;
   }
   void run() {
     collect(program_.body, -1);
@@ -64,7 +65,7 @@ class Inliner {
   }
 
  private:
-  Facts& facts(BufferId b) { return facts_[static_cast<size_t>(root(program_, b))]; }
+  Candidate& candidate(BufferId b) { return candidates_[static_cast<size_t>(root(program_, b))]; }
 
   // ---- facts ----
   void collect(const Block& block, int parent) {
@@ -95,15 +96,15 @@ class Inliner {
     loops::ExprSet seen;
     each_expression(s, [&](Expr e) {
       each_node(e, seen, [&](Expr x) {
-        if (x->op == Op::load) facts(x->buffer).uses.push_back({id, x, visits, innermost});
+        if (x->op == Op::load) candidate(x->buffer).uses.push_back({id, x, visits, innermost});
       });
     });
-    if (auto st = std::get_if<loops::Store>(&s.is)) facts(st->buffer).writes.push_back(id);
+    if (auto st = std::get_if<loops::Store>(&s.is)) candidate(st->buffer).writes.push_back(id);
     if (auto update = std::get_if<loops::Update>(&s.is)) updates_[update->local].push_back(id);
     each_access(s, [&](BufferId b, const Index*, AccessKind kind) {
       if (kind != AccessKind::whole) return;
-      facts(b).whole = true;
-      facts(b).writes.push_back(id);
+      candidate(b).whole = true;
+      candidate(b).writes.push_back(id);
     });
   }
 
@@ -120,7 +121,7 @@ class Inliner {
     if (store == nullptr) return false;
     only = s;
     const loops::Buffer& b = program_.buffers[static_cast<size_t>(store->buffer)];
-    Facts& f = facts(store->buffer);
+    Candidate& f = candidate(store->buffer);
     if (b.kind != loops::Buffer::Kind::temporary || b.alias >= 0 || f.viewed != viewed_ || f.whole ||
         f.writes.size() != 1 || f.writes[0] != id)
       return false;
@@ -166,7 +167,7 @@ class Inliner {
     const Expr wide = value->args[0];
     const auto& buffer = program_.buffers[static_cast<size_t>(wide->buffer)];
     return size_of(value->dtype) < size_of(wide->dtype) && buffer.kind == loops::Buffer::Kind::temporary &&
-           facts(wide->buffer).uses.size() == 1;
+           candidate(wide->buffer).uses.size() == 1;
   }
 
   // Nothing that an expression reads changes between the producer and a use.
@@ -181,7 +182,7 @@ class Inliner {
     int end = inner ? statements_[static_cast<size_t>(last)].end
                     : last;  // exclusive; the user's own stores are looked at below
     return std::all_of(reads.begin(), reads.end(), [&](Expr e) {
-      const auto& writes = e->op == Op::load ? facts(e->buffer).writes : updates_[e->local];
+      const auto& writes = e->op == Op::load ? candidate(e->buffer).writes : updates_[e->local];
       const auto next = std::upper_bound(writes.begin(), writes.end(), producer);
       return (next == writes.end() || *next >= end) &&
              (inner || !std::binary_search(writes.begin(), writes.end(), use.statement));
@@ -190,7 +191,7 @@ class Inliner {
 
   // Whether a use of moved data reads a slice at each step, whose elements are next to each other in the temporary and
   // were a line apart or more before.
-  bool keeps_slice_together(Expr value, const Facts& f, const Shape& shape, const Use& use) const {
+  bool keeps_slice_together(Expr value, const Candidate& f, const Shape& shape, const Use& use) const {
     const auto moves = [&](const loops::Term& t) {
       return !program_.variables[static_cast<size_t>(t.variable)].parameter;
     };
@@ -212,7 +213,7 @@ class Inliner {
 
   // Whether the value that a producer stores is made where it is read instead.
   bool goes_to_readers(const loops::Store& store, int id) {
-    const Facts& f = facts(store.buffer);
+    const Candidate& f = candidate(store.buffer);
     if (f.uses.empty()) return false;
     if (f.viewed) return lies_closer_before(store, id);
     const Cost c = cost(store.value);
@@ -238,7 +239,7 @@ class Inliner {
   }
   // Moved data that is stored for its views: whether all that read it directly have it closer together where it was.
   bool lies_closer_before(const loops::Store& store, int id) {
-    const Facts& f = facts(store.buffer);
+    const Candidate& f = candidate(store.buffer);
     if (store.value->op != Op::load) return false;
     bool closer = false;
     for (const Use& u : f.uses) {
@@ -253,7 +254,7 @@ class Inliner {
   }
   void move(const Stmt& only) {
     const auto& store = std::get<loops::Store>(only.is);
-    Facts& f = facts(store.buffer);
+    Candidate& f = candidate(store.buffer);
     f.moved = true;
     f.value = store.value;
     f.origins = &only.origins;  // statements stay where they are until all are rewritten
@@ -261,12 +262,12 @@ class Inliner {
 
   // ---- rewriting, producers first ----
   Expr element(Expr load) {
-    const Facts& f = facts(load->buffer);
+    const Candidate& f = candidate(load->buffer);
     if (!f.moved || program_.buffers[static_cast<size_t>(load->buffer)].alias >= 0) return nullptr;
     return element_of(f.value, f, load);
   }
   // The value of a producer where it is loaded.
-  Expr element_of(Expr value, const Facts& f, Expr load) {
+  Expr element_of(Expr value, const Candidate& f, Expr load) {
     VariableMap map;
     bool same = true;
     for (size_t d = 0; d < f.variables.size(); ++d) {
@@ -281,7 +282,7 @@ class Inliner {
   void rewrite_own(Stmt& s) {
     Rewriter rewriter(program_.exprs, [&](Expr e) -> Expr {
       const Expr moved = e->op == Op::load ? element(e) : nullptr;
-      if (moved != nullptr) loops::unite(s.origins, *facts(e->buffer).origins);
+      if (moved != nullptr) loops::unite(s.origins, *candidate(e->buffer).origins);
       return moved;
     });
     each_expression(s, [&](Expr& e) { e = rewriter(e); });
@@ -312,7 +313,7 @@ class Inliner {
       const Stmt* s = &nest;
       for (const loops::For* f; (f = std::get_if<loops::For>(&s->is)) && f->body.size() == 1;) s = &f->body[0];
       auto store = std::get_if<loops::Store>(&s->is);
-      return store != nullptr && facts(store->buffer).moved && !facts(store->buffer).viewed;
+      return store != nullptr && candidate(store->buffer).moved && !candidate(store->buffer).viewed;
     });
     for (Stmt& s : block)
       if (!std::holds_alternative<loops::For>(s.is)) each_block(s, [this](Block& b) { remove_moved(b); });
@@ -320,7 +321,7 @@ class Inliner {
 
   Program& program_;
   bool viewed_;
-  std::vector<Facts> facts_;
+  std::vector<Candidate> candidates_;
   std::vector<Statement> statements_;
   std::unordered_map<loops::LocalId, std::vector<int>> updates_;  // positions of statements
   int next_ = 0;

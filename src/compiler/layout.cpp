@@ -31,18 +31,18 @@ constexpr int64_t least_uses = 8;  // of each element of a copy
 
 class Transposer {
  public:
-  explicit Transposer(Program& p) : program_(p), facts_(p.buffers.size()) {
+  explicit Transposer(Program& p) : program_(p), candidates_(p.buffers.size()) {
     for (size_t b = 0; b < p.buffers.size(); ++b) {
       const loops::Buffer& buffer = p.buffers[b];
-      if (buffer.kind != loops::Buffer::Kind::temporary || buffer.shape.size() < 2) facts_[b].fixed = true;
-      if (buffer.alias >= 0) facts_[b].fixed = facts_[static_cast<size_t>(buffer.alias)].fixed = true;
+      if (buffer.kind != loops::Buffer::Kind::temporary || buffer.shape.size() < 2) candidates_[b].fixed = true;
+      if (buffer.alias >= 0) candidates_[b].fixed = candidates_[static_cast<size_t>(buffer.alias)].fixed = true;
     }
   }
   void run() {
     collect(program_.body);
-    std::vector<Order> orders(facts_.size());
-    for (size_t b = 0; b < facts_.size(); ++b) {
-      const Facts& f = facts_[b];
+    std::vector<Order> orders(candidates_.size());
+    for (size_t b = 0; b < candidates_.size(); ++b) {
+      const Candidate& f = candidates_[b];
       if (!f.fixed && f.store && f.read && !std::is_sorted(f.order.begin(), f.order.end()) &&
           turn(static_cast<BufferId>(b)))
         orders[b] = f.order;
@@ -51,7 +51,7 @@ class Transposer {
   }
 
  private:
-  struct Facts {
+  struct Candidate {
     bool fixed = false, read = false;
     Stmt* nest = nullptr;  // of its only store
     loops::Store* store = nullptr;
@@ -68,7 +68,7 @@ class Transposer {
   // `summing`: inside a loop that updates a local from outside.
   void walk(Stmt& nest, Stmt& s, std::vector<const For*>& loops, bool summing) {
     each_access(s, [&](BufferId b, const Index* place, AccessKind kind) {
-      Facts& f = facts_[static_cast<size_t>(b)];
+      Candidate& f = candidates_[static_cast<size_t>(b)];
       if (f.fixed) return;
       if (kind == AccessKind::whole || std::holds_alternative<loops::Contraction>(s.is) ||
           (kind == AccessKind::write && f.store)) {
@@ -120,7 +120,7 @@ class Transposer {
   }
 
   // Whether sums in a nest would read much more than its result across memory, and did not before.
-  bool reads_across(const Facts& f, Variable inner, Variable before) const {
+  bool reads_across(const Candidate& f, Variable inner, Variable before) const {
     const int64_t result = elements(program_.buffers[static_cast<size_t>(f.store->buffer)].shape);
     const auto along = [&](BufferId b, const Index& place, Variable v) {
       return std::abs(loops::step(program_, b, place, v)) <= 1;
@@ -136,7 +136,7 @@ class Transposer {
 
   // Sorts the loops of the nest; false when they are not those of the dimensions.
   bool turn(BufferId b) {
-    Facts& f = facts_[static_cast<size_t>(b)];
+    Candidate& f = candidates_[static_cast<size_t>(b)];
     const Shape& shape = program_.buffers[static_cast<size_t>(b)].shape;
     std::vector<For*> loops = outer_loops(std::get_if<For>(&f.nest->is));
     std::vector<std::pair<Variable, int64_t>> wanted;  // innermost first
@@ -163,7 +163,7 @@ class Transposer {
   }
 
   Program& program_;
-  std::vector<Facts> facts_;
+  std::vector<Candidate> candidates_;
 };
 
 // ---- packed operands ----------------------------------------------------------------------

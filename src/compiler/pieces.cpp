@@ -65,7 +65,7 @@ class PieceMover {
   }
 
  private:
-  using Facts = BlockFacts::OfBuffer;
+  using OfBuffer = BlockFacts::OfBuffer;
   std::pair<size_t, BufferId> order(BufferId b) const { return {*facts_->at(b).writers.begin(), b}; }
 
   void find_homes(const Block& b) {
@@ -85,7 +85,7 @@ class PieceMover {
 
   // ---- decisions ----
   // The pieces of a buffer, where they are all of it and each element is made once.
-  std::vector<Piece> pieces(BufferId b, const Facts& f) const {
+  std::vector<Piece> pieces(BufferId b, const OfBuffer& f) const {
     const loops::Buffer& buffer = program_.buffers[static_cast<size_t>(b)];
     if (buffer.kind != loops::Buffer::Kind::temporary || viewed_.count(b) || f.whole || f.readers.empty() ||
         *f.writers.rbegin() >= *f.readers.begin() || homes_[static_cast<size_t>(b)] != home_)
@@ -185,7 +185,7 @@ class PieceMover {
     return list;
   }
   // Whether no element is computed more often than it was.
-  bool once(BufferId b, const Facts& f) const {
+  bool once(BufferId b, const OfBuffer& f) const {
     size_t loads = 0;
     int64_t visits = 0;
     for (size_t k : f.readers)
@@ -212,7 +212,7 @@ class PieceMover {
 
   // ---- cutting ----
   void move(BufferId b) {
-    const Facts f = facts_->at(b);
+    const OfBuffer f = facts_->at(b);
     std::vector<Piece> made = pieces(b, f);
     if (made.empty()) return;
     const auto all = [&](auto holds) { return std::all_of(made.begin(), made.end(), holds); };
@@ -311,7 +311,7 @@ class PieceMover {
   bool may_move(const Stmt& s, size_t slot, size_t k) const {
     const std::optional<StoreNest> n = free_nest(s);
     if (!n || !facts_->unchanged(n->store->value, slot + 1, k)) return false;
-    const Facts& own = facts_->at(n->store->buffer);
+    const OfBuffer& own = facts_->at(n->store->buffer);
     const auto between = [&](size_t x) { return x >= slot && x < k; };
     const auto stays = [&](const std::set<size_t>& list) { return std::none_of(list.begin(), list.end(), between); };
     const auto parameters = loops::Footprint(program_, s).parameters();

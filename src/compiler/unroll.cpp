@@ -31,7 +31,7 @@ class Unroller {
   Unroller(Program& p, Where where) : program_(p), where_(where), buffers_(p.buffers.size()) {
     for (size_t b = 0; b < p.buffers.size(); ++b) {
       const loops::Buffer& buffer = p.buffers[b];
-      Facts& f = buffers_[b];
+      Candidate& f = buffers_[b];
       f.small = buffer.kind == loops::Buffer::Kind::temporary && !buffer.shape.empty() &&
                 elements(buffer.shape) <= most_elements && elements(buffer.shape) > 0;
       if (buffer.alias >= 0) f.small = buffers_[static_cast<size_t>(buffer.alias)].small = false;
@@ -40,12 +40,12 @@ class Unroller {
 
   bool run() {  // whether any tensor became numbers
     collect(program_.body, false);
-    for (Facts& f : buffers_) f.small = f.small && f.in_loop;
-    if (std::none_of(buffers_.begin(), buffers_.end(), [](const Facts& f) { return f.small; })) return false;
+    for (Candidate& f : buffers_) f.small = f.small && f.in_loop;
+    if (std::none_of(buffers_.begin(), buffers_.end(), [](const Candidate& f) { return f.small; })) return false;
     // A nest that is too long, or works on other temporaries as well, keeps all its buffers.
     while (settle()) {
     }
-    if (std::none_of(buffers_.begin(), buffers_.end(), [](const Facts& f) { return f.small; })) return false;
+    if (std::none_of(buffers_.begin(), buffers_.end(), [](const Candidate& f) { return f.small; })) return false;
     double nodes = 0;
     for (const Nest& n : nests_)
       if (wanted(n)) nodes += n.size.nodes;
@@ -55,7 +55,7 @@ class Unroller {
   }
 
  private:
-  struct Facts {
+  struct Candidate {
     bool small = false, in_loop = false;
     std::vector<BufferId> parts;
   };
@@ -111,7 +111,7 @@ class Unroller {
            (where_ == Where::nests || steps(s, 1, size) <= most_steps_here());
   }
   void access(BufferId b, const Index* place, bool in_loop) {
-    Facts& f = buffers_[static_cast<size_t>(b)];
+    Candidate& f = buffers_[static_cast<size_t>(b)];
     f.in_loop = f.in_loop || in_loop;
     if (place == nullptr)
       f.small = false;
@@ -160,7 +160,7 @@ class Unroller {
 
   // ---- writing out ----
   std::pair<BufferId, Index> part(BufferId b, const Index& place) {
-    Facts& f = buffers_[static_cast<size_t>(b)];
+    Candidate& f = buffers_[static_cast<size_t>(b)];
     int64_t at = linear(program_, b, place).constant;
     if (f.parts.empty())
       f.parts.assign(static_cast<size_t>(elements(program_.buffers[static_cast<size_t>(b)].shape)), -1);
@@ -244,7 +244,7 @@ class Unroller {
 
   Program& program_;
   Where where_;
-  std::vector<Facts> buffers_;
+  std::vector<Candidate> buffers_;
   std::vector<Nest> nests_;
   size_t next_ = 0;
   std::unordered_map<LocalId, LocalId> locals_;

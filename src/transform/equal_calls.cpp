@@ -90,7 +90,7 @@ bool same_content(const Value& a, const Value& b) {
   return size == 0 || std::memcmp(a.constant.as<char>(), b.constant.as<char>(), size) == 0;
 }
 
-class Merger {
+class EqualCalls {
  public:
   void merge_constants(const Graph& g) {
     std::unordered_multimap<size_t, ValuePtr> seen;
@@ -147,9 +147,9 @@ class Merger {
 }  // namespace
 
 void merge_equal_calls(Graph& g) {
-  Merger merger;
-  merger.merge_constants(g);
-  merger.visit(g);
+  EqualCalls calls;
+  calls.merge_constants(g);
+  calls.visit(g);
 }
 
 }  // namespace anvil::transform
