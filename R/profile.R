@@ -123,7 +123,7 @@ plot_times <- function(x, ...) {
   on.exit(graphics::par(old))
   percent <- 100 * x$share[shown]
   graphics::barplot(percent,
-    names.arg = labels, horiz = TRUE, las = 1, border = NA, col = "#3366aa", xlim = c(0, 1.05 * max(percent)), xlab = "% of the time", ...
+    names.arg = labels, horiz = TRUE, las = 1, border = NA, col = "#3366aa", xlim = range(pretty(c(0, percent))), xlab = "% of the time", ...
   )
 }
 
