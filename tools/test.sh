@@ -116,7 +116,17 @@ test_package() {
     NOT_CRAN=true ANVIL_SOURCE_DIR="$root" ANVIL_TEST_TIMES="$logs/times" \
     R CMD check --as-cran --no-manual "$tarball" || ok=no
   count_check "$ok"
+  count_warnings anvil.Rcheck/00install.out
   count_testthat
+}
+
+# What compilers warn of, of which R's check knows only a few.
+count_warnings() {
+  local warnings
+  warnings=$(grep -c 'warning: ' "$1" || true)
+  if [ "$warnings" = 0 ]; then return; fi
+  grep 'warning: ' "$1" | cut -c1-200 | sed 's/^/   | /' || true
+  problem "compilers: $warnings warnings"
 }
 
 count_check() {

@@ -135,10 +135,11 @@ llvm::Value* scaled(llvm::Value* x, llvm::Value* k) {
     llvm::Value *low = part(first), *high = part(second);
     return low && high ? builder.CreateShuffleVector(low, high, all) : nullptr;
   }
-  const id::ID scalef = bytes == 64   ? single ? id::x86_avx512_mask_scalef_ps_512 : id::x86_avx512_mask_scalef_pd_512
-                        : bytes == 32 ? single ? id::x86_avx512_mask_scalef_ps_256 : id::x86_avx512_mask_scalef_pd_256
-                        : bytes == 16 ? single ? id::x86_avx512_mask_scalef_ps_128 : id::x86_avx512_mask_scalef_pd_128
-                                      : id::not_intrinsic;
+  const auto of_type = [single](id::ID f32, id::ID f64) { return single ? f32 : f64; };
+  id::ID scalef = id::not_intrinsic;
+  if (bytes == 64) scalef = of_type(id::x86_avx512_mask_scalef_ps_512, id::x86_avx512_mask_scalef_pd_512);
+  if (bytes == 32) scalef = of_type(id::x86_avx512_mask_scalef_ps_256, id::x86_avx512_mask_scalef_pd_256);
+  if (bytes == 16) scalef = of_type(id::x86_avx512_mask_scalef_ps_128, id::x86_avx512_mask_scalef_pd_128);
   if (scalef == id::not_intrinsic) return nullptr;
   constexpr int rounding_as_usual = 4;
   llvm::SmallVector<llvm::Value*, 5> arguments = {

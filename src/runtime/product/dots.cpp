@@ -272,6 +272,8 @@ bool dots_are_faster(const T* a, const T* b, const Offsets& at, elementary::Isa 
 template bool dots_are_faster(const float*, const float*, const Offsets&, elementary::Isa);
 template bool dots_are_faster(const double*, const double*, const Offsets&, elementary::Isa);
 
+namespace {
+
 // C, its larger side cut into groups of lines: for the caches, and for threads where there are no other parts.
 template <class T>
 std::vector<DotProducts<T>> in_groups(const T* a, const T* b, const T* weights, const Offsets& at, const Update& update,
@@ -302,11 +304,7 @@ std::vector<DotProducts<T>> in_groups(const T* a, const T* b, const T* weights, 
 }
 
 template <class T>
-void add_dots(T* c, const T* a, const T* b, const T* weights, const Offsets& at, const Update& update,
-              elementary::Isa isa) {
-  const double nanoseconds = nanoseconds_of(at, sizeof(T)) * double(at.of_c.count);
-  const auto groups =
-      in_groups<T>(a, b, weights, at, update, elementary::of_type<T>(kernels_of(isa)).dots, nanoseconds);
+void add_groups(T* c, const std::vector<DotProducts<T>>& groups, double nanoseconds) {
   const int64_t tasks = groups[0].tasks(), count = int64_t(groups.size());
   std::vector<int64_t> first(1, 0);  // of the sums of each group
   size_t bytes = 0;
@@ -322,6 +320,16 @@ void add_dots(T* c, const T* a, const T* b, const T* weights, const Offsets& at,
       groups[size_t(t / tasks)].run(t % tasks, c, sums + first[size_t(t / tasks)], own);
   });
   for (size_t g = 0; g < groups.size(); ++g) groups[g].add_chunks(c, sums + first[g]);
+}
+
+}  // namespace
+
+template <class T>
+void add_dots(T* c, const T* a, const T* b, const T* weights, const Offsets& at, const Update& update,
+              elementary::Isa isa) {
+  const double nanoseconds = nanoseconds_of(at, sizeof(T)) * double(at.of_c.count);
+  const Kernel<T> kernel = elementary::of_type<T>(kernels_of(isa));
+  add_groups(c, in_groups<T>(a, b, weights, at, update, kernel.dots, nanoseconds), nanoseconds);
 }
 template void add_dots(float*, const float*, const float*, const float*, const Offsets&, const Update&,
                        elementary::Isa);
