@@ -14,9 +14,7 @@
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/Function.h>
 #include <llvm/IR/Intrinsics.h>
-#if defined(__x86_64__) || defined(__i386__)
 #include <llvm/IR/IntrinsicsX86.h>
-#endif
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/LLVMContext.h>
