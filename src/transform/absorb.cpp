@@ -90,6 +90,9 @@ class Absorption {
 
 }  // namespace
 
-void absorb_readers(Graph& g) { Absorption(g).visit(g); }
+void absorb_readers(Graph& g) {
+  const KeptValues kept(g);
+  Absorption(g).visit(g);
+}
 
 }  // namespace anvil::transform

@@ -90,6 +90,9 @@ class Algebra {
 
 }  // namespace
 
-void simplify_algebra(Graph& g) { Algebra().visit(g); }
+void simplify_algebra(Graph& g) {
+  const KeptValues kept(g);
+  Algebra().visit(g);
+}
 
 }  // namespace anvil::transform

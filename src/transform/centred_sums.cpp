@@ -233,6 +233,9 @@ class CentredSums {
 
 }  // namespace
 
-bool block_centred_sums(Graph& g, int64_t least_bytes) { return CentredSums(least_bytes).visit(g); }
+bool block_centred_sums(Graph& g, int64_t least_bytes) {
+  const KeptValues kept(g);
+  return CentredSums(least_bytes).visit(g);
+}
 
 }  // namespace anvil::transform

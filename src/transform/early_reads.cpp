@@ -161,6 +161,7 @@ class EarlyReads {
 }  // namespace
 
 bool read_early(Graph& g, const Activity& active) {
+  const KeptValues kept(g);
   EarlyReads reads(active);
   reads.visit(g, false);
   if (reads.any()) list_inner_constants(g);

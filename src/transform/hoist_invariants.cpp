@@ -199,6 +199,7 @@ class Hoister {
 }  // namespace
 
 bool hoist_invariants(Graph& g) {
+  const KeptValues kept(g);
   Hoister hoister;
   hoister.visit(g);
   if (hoister.any()) list_inner_constants(g);

@@ -78,6 +78,7 @@ class LinearHoister {
 }  // namespace
 
 void hoist_linear(Graph& g, const Activity& active) {
+  const KeptValues kept(g);
   LinearHoister hoister(active);
   hoister.visit(g);
   if (hoister.any()) list_inner_constants(g);

@@ -296,6 +296,7 @@ class LateMerges {
 }  // namespace
 
 bool merge_late(Graph& g) {
+  const KeptValues kept(g);
   LateMerges merges;
   merges.visit(g);
   if (merges.any()) list_inner_constants(g);

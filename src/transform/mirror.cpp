@@ -322,6 +322,7 @@ class Mirror {
 }  // namespace
 
 void mirror_values(Graph& g) {
+  const KeptValues kept(g);
   Orders orders(g);
   if (orders.any()) Mirror(orders).visit(g);
 }

@@ -46,6 +46,24 @@ void append(std::vector<T>& to, const std::vector<T>& more) {
   to.insert(to.end(), more.begin(), more.end());
 }
 
+// The values of a graph and of those in it, which live as long as a pass over it. Passes know values by their addresses:
+// what a pass makes must not get that of a value which it has taken out.
+class KeptValues {
+ public:
+  explicit KeptValues(const Graph& g) { add(g); }
+
+ private:
+  void add(const Graph& g) {
+    for (const auto* list : {&g.inputs, &g.constants, &g.outputs}) append(all_, *list);
+    for (const Call& c : g.calls) {
+      append(all_, c.inputs);
+      append(all_, c.outputs);
+      for (const GraphPtr& inner : subgraphs(c)) add(*inner);
+    }
+  }
+  std::vector<ValuePtr> all_;
+};
+
 using Values = std::unordered_set<const Value*>;
 inline bool makes_any_of(const Call& c, const Values& values) {
   return std::any_of(c.outputs.begin(), c.outputs.end(), [&](const ValuePtr& v) { return values.count(v.get()) != 0; });

@@ -159,6 +159,9 @@ class SlicedInputs {
 
 }  // namespace
 
-void turn_sliced_inputs(Graph& g) { SlicedInputs(g).run(); }
+void turn_sliced_inputs(Graph& g) {
+  const KeptValues kept(g);
+  SlicedInputs(g).run();
+}
 
 }  // namespace anvil::transform

@@ -363,6 +363,7 @@ class StepProducts {
 };
 
 bool join(Graph& g, bool sums) {
+  const KeptValues kept(g);
   StepProducts products(sums);
   products.visit(g);
   if (products.any()) list_inner_constants(g);

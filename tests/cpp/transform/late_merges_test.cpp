@@ -3,6 +3,7 @@
 
 #include <random>
 
+#include "primitives/families/control.h"
 #include "primitives/vocabulary/infer.h"
 #include "transform/simplify.h"
 #include "transform/tracing.h"
@@ -103,6 +104,27 @@ TEST(LateMerges, SoDoOthersByDimension) {
                    return Vars{dot_general(x, v[1], {2}, {1}, {0}, {0})};
                  }),
             "negate(2,3,4,5) reshape(2,3,5,7) dot_general(2,3,4,7) reshape(6,4,7)");
+}
+
+// What is taken out of one loop gives its memory to what is made in those after it: no value is taken for another one.
+TEST(LateMerges, InLoopsAfterEachOther) {
+  std::vector<TensorType> types;
+  for (int64_t n = 2; n < 26; ++n) types.push_back(f64({n, 2, 3}));
+  late(trace(types, [](Graph& g, const Vars& x) {
+    Vars results;
+    for (const Var& v : x) {
+      const int64_t n = v.shape()[0];
+      results.push_back(while_loop(
+          g, {integer(g, 0), v}, [](Graph& b, const Vars& s) { return s[0] < integer(b, 2); },
+          [n](Graph& b, const Vars& s) {
+            const Var merged = reshape(negated(s[1]), {2 * n, 3}), twice = plus(negated(merged), merged);
+            return Vars{s[0] + integer(b, 1), plus(s[1], reshape(plus(twice, merged), {n, 2, 3}))};
+          })[1]);
+      const Var whole = reshape(negated(results.back()), {6 * n});
+      results.push_back(reduce_sum(plus(whole, negated(whole)), {0}));
+    }
+    return results;
+  }));
 }
 
 TEST(LateMerges, WhatCannotComeFirstComesLater) {
