@@ -25,7 +25,7 @@ class Invariants {
     }
     substitute_all(map_, g.outputs);
   }
-  bool any() const { return !gone_.empty(); }
+  bool any() const { return !map_.empty(); }
 
  private:
   void shorten(Call& call) {
@@ -38,8 +38,8 @@ class Invariants {
     if (std::find(keep.begin(), keep.end(), false) == keep.end()) return;
     for (size_t i = 0; i < keep.size(); ++i) {
       if (keep[i]) continue;
-      for (const Graph* g : graphs) replace(g->inputs[i], call.inputs[i]);
-      replace(call.outputs[i], call.inputs[i]);
+      for (const Graph* g : graphs) map_[g->inputs[i].get()] = call.inputs[i];
+      map_[call.outputs[i].get()] = call.inputs[i];
     }
     select(keep, call.inputs);
     select(keep, call.outputs);
@@ -47,17 +47,12 @@ class Invariants {
     select(keep, call.params.graph("body_graph")->outputs);
     for (Graph* g : graphs) visit(*g);
   }
-  void replace(const ValuePtr& v, const ValuePtr& by) {
-    map_[v.get()] = by;
-    gone_.push_back(v);
-  }
   static void select(const std::vector<bool>& keep, std::vector<ValuePtr>& values) {
     size_t i = 0;
     std::erase_if(values, [&](const ValuePtr&) { return !keep[i++]; });
   }
 
   graph::Substitution map_;
-  std::vector<ValuePtr> gone_;  // the map knows them by address
 };
 
 }  // namespace
@@ -71,6 +66,7 @@ void list_inner_constants(Graph& g) {
 }
 
 void capture_invariants(Graph& g) {
+  const KeptValues kept(g);
   Invariants invariants;
   invariants.visit(g);
   if (invariants.any()) list_inner_constants(g);

@@ -51,20 +51,20 @@ class Splitter {
     const std::vector<ValuePtr> made = inline_calls(definition, c.inputs, to);
     for (size_t k = first; k < c.outputs.size(); ++k) {
       map_[c.outputs[k].get()] = made[k];
-      kept_.push_back(c.outputs[k]);
       c.outputs[k] = make_value(Value::Kind::result, c.outputs[k]->type);
     }
     to.calls.push_back(std::move(c));
   }
 
   graph::Substitution map_;
-  std::vector<ValuePtr> kept_;  // the map knows them by address
 };
 
 }  // namespace
 
 void split_residuals(Graph& g) {
-  if (has_residuals(g)) Splitter().visit(g);
+  if (!has_residuals(g)) return;
+  const KeptValues kept(g);
+  Splitter().visit(g);
 }
 
 }  // namespace anvil::transform
