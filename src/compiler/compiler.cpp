@@ -28,6 +28,7 @@ const std::vector<Pass>& passes() {
       {"overlap", [](loops::Program& p, const Target& target) { share_overlap(p, target); }},
       {"prefetch", [](loops::Program& p, const Target& target) { prefetch_rows(p, target); }},
       {"around", [](loops::Program& p, const Target& target) { store_around_caches(p, target); }},
+      {"beside", [](loops::Program& p, const Target&) { multiply_beside_each_other(p); }},
       {"buffers", [](loops::Program& p, const Target&) { plan_buffers(p); }},
   };
   return list;

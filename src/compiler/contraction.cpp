@@ -13,6 +13,7 @@
 // dimensions at once and the windows of convolutions are the same thing. Small products and those with few
 // rows or columns stay loops: they fuse, no step of a tile is wasted, and their operands need no packing. Small
 // floats are widened where they are packed, and sums of theirs rounded where they are stored.
+#include "compiler/beside.h"
 #include "compiler/contraction_cost.h"
 #include "compiler/passes.h"
 #include "compiler/traverse.h"
@@ -29,16 +30,24 @@ class Finder {
   Finder(Program& p, const Target& target) : program_(p), target_(target) {}
 
   void block(Block& b) {
-    for (Stmt& s : b) {
+    std::vector<std::pair<size_t, Contraction>> small;
+    for (size_t k = 0; k < b.size(); ++k) {
       Contraction c;
-      if (match(s, c) && worthwhile(c))
-        s = {std::move(c), loops::origins(s)};
+      const bool matches = match(b[k], c);
+      if (matches && worthwhile(c))
+        take(b[k], std::move(c));
+      else if (matches)
+        small.emplace_back(k, std::move(c));
       else
-        each_block(s, [this](Block& inner) { block(inner); });
+        each_block(b[k], [this](Block& inner) { block(inner); });
     }
+    for (auto& [k, c] : small)
+      if (worthwhile_beside(b, k, c)) take(b[k], std::move(c));
   }
 
  private:
+  static void take(Stmt& s, Contraction c) { s = {std::move(c), loops::origins(s)}; }
+
   // The loops of a perfect nest, outermost first, and the block inside of them.
   static const Block* loops_of(const Stmt& s, std::vector<const For*>& loops) {
     const Block* body = nullptr;
@@ -82,6 +91,17 @@ class Finder {
   bool worthwhile(const Contraction& c) const {
     const auto shape = shape_of(program_, c);
     return shape && (target_.any_size || packed_is_faster(*shape, target_));
+  }
+
+  // For one that is at hand and of which it may become a part (beside.cpp).
+  bool worthwhile_beside(const Block& b, size_t k, const Contraction& c) {
+    const size_t first = k - std::min(k, furthest_beside), end = std::min(b.size(), k + furthest_beside + 1);
+    const auto shape = shape_of(program_, c);
+    return shape && std::any_of(b.begin() + ptrdiff_t(first), b.begin() + ptrdiff_t(end), [&](const Stmt& s) {
+             const auto* other = std::get_if<Contraction>(&s.is);
+             return other && share_operand(program_, *other, c) &&
+                    faster_beside(*shape_of(program_, *other), *shape, target_);
+           });
   }
 
   Program& program_;

@@ -1,6 +1,7 @@
 #include "compiler/contraction_cost.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "runtime/product/dots.h"
 
@@ -156,15 +157,27 @@ std::optional<ProductShape> shape_of(const loops::Program& p, const loops::Contr
   return s;
 }
 
+static double cost_in_loops(const ProductShape& s, const Tile& tile) {
+  return cost_of_one_in_loops(s, tile) * static_cast<double>(s.rows) * static_cast<double>(s.columns) *
+         static_cast<double>(s.depth);
+}
+// With so many more columns; infinite where it is no product of lines that lie together.
+static double cost_of_dots(const ProductShape& s, const Target& target, int64_t more = 0) {
+  if (!s.whole_depth_together || s.widened) return std::numeric_limits<double>::infinity();
+  return product::cost_of_dots(
+      {s.rows, s.columns + more, s.depth, s.depth, s.element_bytes, target.vector_bytes, s.one_operand});
+}
+
 bool packed_is_faster(const ProductShape& s, const Target& target) {
   const Tile tile = tile_of(s, target);
-  double in_tiles = cost_packed(s, tile);
-  if (s.whole_depth_together && !s.widened)
-    in_tiles = std::min(in_tiles, product::cost_of_dots({s.rows, s.columns, s.depth, s.depth, s.element_bytes,
-                                                         target.vector_bytes, s.one_operand}));
-  const double in_loops_all = cost_of_one_in_loops(s, tile) * static_cast<double>(s.rows) *
-                              static_cast<double>(s.columns) * static_cast<double>(s.depth);
-  return s.all >= least_work && in_tiles < in_loops_all;
+  return s.all >= least_work && std::min(cost_packed(s, tile), cost_of_dots(s, target)) < cost_in_loops(s, tile);
+}
+
+bool faster_beside(const ProductShape& other, const ProductShape& s, const Target& target) {
+  const int64_t columns = s.rows * s.columns / other.rows;
+  ProductShape both = other;
+  both.columns += columns;
+  return s.whole_depth_together && cost_of_dots(other, target, columns) < cost_packed(both, tile_of(other, target));
 }
 
 }  // namespace anvil::compiler

@@ -31,5 +31,8 @@ struct ProductShape {
 std::optional<ProductShape> shape_of(const loops::Program&, const loops::Contraction&);
 
 bool packed_is_faster(const ProductShape&, const Target&);
+// Whether `other` is a product of lines that lie together, read as they lie, with the columns of another product of these
+// lines beside its own: X'y beside X'X. Loops would read the lines from memory again.
+bool faster_beside(const ProductShape& other, const ProductShape&, const Target&);
 
 }  // namespace anvil::compiler

@@ -102,11 +102,11 @@ bool OwnBuffers::goes_everywhere(const Stmt& s, BufferId b, const Index& place,
                                  const std::vector<const For*>& around) const {
   const Shape& shape = program_.buffers[static_cast<size_t>(b)].shape;
   const auto all_steps = [&](Variable v, int64_t steps) {
-    const auto c = std::get_if<loops::Contraction>(&s.is);
-    return std::any_of(around.begin(), around.end(),
-                       [&](const For* f) { return f->variable == v && f->begin == 0 && f->end == steps; }) ||
-           (c && std::any_of(c->axes.begin(), c->axes.end(),
-                             [&](const auto& axis) { return axis.variable == v && axis.extent == steps; }));
+    bool axis_does = false;
+    if (const auto c = std::get_if<loops::Contraction>(&s.is))
+      c->each_axis([&](const auto& axis) { axis_does = axis_does || (axis.variable == v && axis.extent == steps); });
+    return axis_does || std::any_of(around.begin(), around.end(),
+                                    [&](const For* f) { return f->variable == v && f->begin == 0 && f->end == steps; });
   };
   std::unordered_set<Variable> used;
   for (size_t d = 0; d < shape.size(); ++d) {

@@ -33,6 +33,7 @@ void stream_sums(loops::Program&, const Target&);          // sums across memory
 void cut_into_tasks(loops::Program&, const Target&);       // large nests become tasks that threads share
 void share_overlap(loops::Program&, const Target&);        // steps of sums whose windows overlap read them once
 void prefetch_rows(loops::Program&, const Target&);        // rows of large tables are asked for some steps ahead
+void multiply_beside_each_other(loops::Program&);          // products of one operand with several others are one
 void store_around_caches(loops::Program&, const Target&);  // large results go to memory at once
 void plan_buffers(loops::Program&);                        // places of the temporaries in the arena
 

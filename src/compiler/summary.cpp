@@ -46,6 +46,7 @@ class Summary {
     } else if (auto k = std::get_if<loops::Contraction>(&s.is)) {
       n.kind = NestSummary::Kind::contraction;
       for (const auto& axis : k->axes) n.steps += (n.steps.empty() ? "" : " x ") + std::to_string(axis.extent);
+      if (!k->beside.empty()) n.steps += " and " + std::to_string(k->beside.size()) + " beside it";
       n.schedule = "packed";
       contraction(*k, n);
     } else if (std::holds_alternative<loops::While>(s.is)) {
@@ -91,14 +92,14 @@ class Summary {
   }
   void contraction(const loops::Contraction& c, NestSummary& n) {
     const size_t around = open_.size();
-    for (const auto& [variable, extent] : c.axes) open_.push_back({variable, static_cast<double>(extent)});
-    double times = 2;
+    double times = 2 * multiplications(c);
     for (const Range& r : open_) times *= r.steps;
     (c.product->dtype == DType::f64 ? n.wide_flops : n.flops) += times;
-    access(c.left()->buffer, c.left()->place, 0);
-    access(c.right()->buffer, c.right()->place, 0);
-    if (const Expr w = c.weight()) access(w->buffer, w->place, 0);
+    c.each_axis([&](const auto& axis) { open_.push_back({axis.variable, static_cast<double>(axis.extent)}); });
+    for (Expr load : {c.left(), c.right(), c.weight()})
+      if (load) access(load->buffer, load->place, 0);
     access(c.buffer, c.place, 1);
+    for (const auto& b : c.beside) access(b.right()->buffer, b.right()->place, 0), access(b.buffer, b.place, 1);
     open_.resize(around);
   }
 

@@ -45,11 +45,7 @@ Variable make_variable(Program&, Variable like);
 loops::For make_loop(Program&, Variable like, int64_t count);
 Variable make_parameter(Program&, int64_t low, int64_t high);  // which something has to bind
 
-inline double multiplications(const loops::Contraction& c) {
-  double n = 1;
-  for (const auto& axis : c.axes) n *= static_cast<double>(axis.extent);
-  return n;
-}
+double multiplications(const loops::Contraction&);
 
 // Whether no two steps of some loops are at the same place.
 bool visits_once(const Index&, std::set<Variable> loops);
@@ -133,7 +129,10 @@ template <class R, class P>
 void rewrite_places(Stmt& stmt, R& rewriter, const P& place) {
   each_expression(stmt, [&](Expr& e) { e = rewriter(e); });
   if (auto s = std::get_if<loops::Store>(&stmt.is)) s->place = place(s->buffer, s->place);
-  if (auto c = std::get_if<loops::Contraction>(&stmt.is)) c->place = place(c->buffer, c->place);
+  if (auto c = std::get_if<loops::Contraction>(&stmt.is)) {
+    c->place = place(c->buffer, c->place);
+    for (auto& b : c->beside) b.place = place(b.buffer, b.place);
+  }
   each_block(stmt, [&](Block& b) {
     for (Stmt& s : b) rewrite_places(s, rewriter, place);
   });

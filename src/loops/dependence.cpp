@@ -85,9 +85,10 @@ void Footprint::add_own(const Program& p, const Stmt& s) {
   });
   each_access(s, [&](BufferId b, const Index* place, AccessKind kind) { add_access(p, b, place, kind); });
   if (auto c = std::get_if<Contraction>(&s.is))
-    for (const auto& [variable, extent] : c->axes)
+    c->each_axis([&](const Contraction::Axis& x) {
       for (auto& [_, m] : memory_)
-        for (Access& a : m.accesses) a.inside.push_back({variable, 0, extent - 1});
+        for (Access& a : m.accesses) a.inside.push_back({x.variable, 0, x.extent - 1});
+    });
   if (auto x = std::get_if<Let>(&s.is)) locals_[x->local].written = true;
   if (auto x = std::get_if<Declare>(&s.is)) locals_[x->local].written = true;
   if (auto x = std::get_if<Update>(&s.is)) locals_[x->local].written = true;

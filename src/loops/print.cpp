@@ -298,15 +298,27 @@ class Printer {
     line(text + ")");
   }
   // "contract i in 0..8, j in 0..9, p in 0..7: t1[i, j] = sum of x1[i, p] * x2[p, j]"
+  // "    beside k in 0..5: t2[i, k] = sum of x1[i, p] * x3[p, k]"
   void statement(const Contraction& s) {
-    std::string text = "contract ";
-    for (const auto& [variable, extent] : s.axes) {
-      name_variable(variable);
-      open_.push_back(variable);
-      text += (text.size() > 9 ? ", " : "") + variable_text(variable) + " in 0.." + std::to_string(extent);
+    const std::string start = "contract ", is = s.adds ? " += sum of " : " = sum of ";
+    std::string text = start;
+    const auto axis = [&](const Contraction::Axis& x) {
+      name_variable(x.variable);
+      open_.push_back(x.variable);
+      text +=
+          (text.size() > start.size() ? ", " : "") + variable_text(x.variable) + " in 0.." + std::to_string(x.extent);
+    };
+    const size_t around = open_.size();
+    for (const Contraction::Axis& x : s.axes) axis(x);
+    line(text + ": " + place(s.buffer, s.place) + is + whole(s.product, true));
+    for (const Contraction::Beside& b : s.beside) {
+      text = start;
+      for (const Contraction::Axis& x : b.columns) axis(x);
+      text.replace(0, start.size(), b.columns.empty() ? "    beside" : "    beside ");
+      line(text + ": " + place(b.buffer, b.place) + is + whole(s.product->args[0], true) + " * " +
+           whole(b.operand, true));
     }
-    line(text + ": " + place(s.buffer, s.place) + (s.adds ? " += sum of " : " = sum of ") + whole(s.product, true));
-    open_.resize(open_.size() - s.axes.size());
+    open_.resize(around);
   }
   void statement(const Swap& s) {
     line("swap " + program_.buffers[static_cast<size_t>(s.first)].name + ", " +

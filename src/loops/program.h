@@ -111,6 +111,23 @@ struct Contraction {
   // nothing that only one does; small floats are all three, computed with what they are widened to, without weights
   Expr product;
   bool adds = false;  // no small floats, of which each sum is rounded once
+  // Products of the same left operand, and weight, with other right ones. All axes but those of the columns, which move
+  // the result and the right operand only, take the steps of the first product in these as well.
+  struct Beside {
+    std::vector<Axis> columns;
+    BufferId buffer;
+    Index place;
+    Expr operand;  // as in `product`
+    Expr right() const { return loaded(operand); }
+  };
+  std::vector<Beside> beside = {};
+  // f(axis) for each, those of all columns too.
+  template <class F>
+  void each_axis(F&& f) const {
+    for (const Axis& x : axes) f(x);
+    for (const Beside& b : beside)
+      for (const Axis& x : b.columns) f(x);
+  }
   Expr left() const { return loaded(weight() ? product->args[0]->args[0] : product->args[0]); }
   Expr right() const { return loaded(product->args[1]); }
   Expr weight() const { return product->args[0]->op == Op::mul ? product->args[0]->args[1] : nullptr; }

@@ -309,12 +309,13 @@ class Verifier {
     }
   }
   void statement(const Contraction& s) {
-    for (const auto& [v, extent] : s.axes) {
-      Range& r = ranges_[static_cast<size_t>(v)];
-      require(!r.visible && !program_.variables[static_cast<size_t>(v)].parameter, "an axis has a loop around it");
-      require(extent > 0, "empty axis of a contraction");
-      r = {0, extent - 1, true};
-    }
+    s.each_axis([&](const Contraction::Axis& x) {
+      Range& r = ranges_[static_cast<size_t>(x.variable)];
+      require(!r.visible && !program_.variables[static_cast<size_t>(x.variable)].parameter,
+              "an axis has a loop around it");
+      require(x.extent > 0, "empty axis of a contraction");
+      r = {0, x.extent - 1, true};
+    });
     expression(s.product);
     const DType stored = known(s.buffer).dtype;
     require(s.product->op == Op::mul && is_computed(s.product->dtype) && s.product->dtype == compute_type(stored),
@@ -339,7 +340,36 @@ class Verifier {
       require(step(program_, s.buffer, s.place, v) != 0 ||
                   (step(program_, s.left(), v) != 0 && step(program_, s.right(), v) != 0),
               "an axis of a contraction moves one operand only");
-      ranges_[static_cast<size_t>(v)].visible = false;
+    }
+    for (const Contraction::Beside& b : s.beside) beside(s, b);
+    s.each_axis([&](const Contraction::Axis& x) { ranges_[static_cast<size_t>(x.variable)].visible = false; });
+  }
+  void beside(const Contraction& s, const Contraction::Beside& b) {
+    expression(b.operand);
+    access(b.buffer, b.place);
+    const Expr right = b.right();
+    const DType stored = s.left()->dtype;
+    require(known(b.buffer).dtype == stored && b.operand->dtype == s.product->dtype && right->op == Op::load &&
+                right->dtype == stored,
+            "a product beside a contraction is of no load, or of another dtype");
+    const auto is_result = [&](BufferId x) {
+      return root(program_, x) == root(program_, s.buffer) ||
+             std::any_of(s.beside.begin(), s.beside.end(), [&](const Contraction::Beside& other) {
+               return root(program_, other.buffer) == root(program_, x);
+             });
+    };
+    require(
+        !is_result(right->buffer) && !is_result(s.left()->buffer) && (!s.weight() || !is_result(s.weight()->buffer)),
+        "a product beside a contraction is of a result");
+    for (const auto& [v, _] : b.columns)
+      require(step(program_, s.left(), v) == 0 && (!s.weight() || step(program_, s.weight(), v) == 0) &&
+                  step(program_, b.buffer, b.place, v) != 0 && step(program_, right, v) != 0,
+              "a column beside a contraction moves what is no column");
+    for (const auto& [v, _] : s.axes) {
+      const bool column = step(program_, s.left(), v) == 0;
+      require(step(program_, b.buffer, b.place, v) == (column ? 0 : step(program_, s.buffer, s.place, v)) &&
+                  step(program_, right, v) == (column ? 0 : step(program_, s.right(), v)),
+              "a product beside a contraction takes other steps");
     }
   }
   void statement(const Swap& s) {

@@ -14,9 +14,10 @@ void visit_expressions(S& stmt, const F& f) {
           f(s.condition);
         else if constexpr (std::is_same_v<T, Call>)
           for (auto& e : s.numbers) f(e);
-        else if constexpr (std::is_same_v<T, Contraction>)
+        else if constexpr (std::is_same_v<T, Contraction>) {
           f(s.product);
-        else if constexpr (!std::is_same_v<T, For> && !std::is_same_v<T, Swap> && !std::is_same_v<T, Prefetch>)
+          for (auto& other : s.beside) f(other.operand);
+        } else if constexpr (!std::is_same_v<T, For> && !std::is_same_v<T, Swap> && !std::is_same_v<T, Prefetch>)
           f(s.value);
       },
       stmt.is);
@@ -59,6 +60,10 @@ bool reads_local(Expr e, LocalId local) {
   return any_node(e, [local](Expr x) { return x->op == Op::local && x->local == local; });
 }
 
+static void each_result(const Contraction& c, AccessKind kind, AccessFunction f) {
+  f(c.buffer, &c.place, kind);
+  for (const Contraction::Beside& b : c.beside) f(b.buffer, &b.place, kind);
+}
 void each_access(const Stmt& stmt, AccessFunction f) {
   const auto whole = [&](BufferId b) { f(b, nullptr, AccessKind::whole); };
   ExprSet seen;
@@ -67,10 +72,10 @@ void each_access(const Stmt& stmt, AccessFunction f) {
       if (x->op == Op::load) f(x->buffer, &x->place, AccessKind::read);
     });
   });
-  if (auto c = std::get_if<Contraction>(&stmt.is); c && c->adds) f(c->buffer, &c->place, AccessKind::read);
+  if (auto c = std::get_if<Contraction>(&stmt.is); c && c->adds) each_result(*c, AccessKind::read, f);
   if (auto s = std::get_if<Prefetch>(&stmt.is)) f(s->buffer, &s->place, AccessKind::read);
   if (auto s = std::get_if<Store>(&stmt.is)) f(s->buffer, &s->place, AccessKind::write);
-  if (auto c = std::get_if<Contraction>(&stmt.is)) f(c->buffer, &c->place, AccessKind::write);
+  if (auto c = std::get_if<Contraction>(&stmt.is)) each_result(*c, AccessKind::write, f);
   if (auto c = std::get_if<Call>(&stmt.is))
     for (BufferId b : c->buffers) whole(b);
   if (auto s = std::get_if<Swap>(&stmt.is)) whole(s->first), whole(s->second);

@@ -2,7 +2,9 @@
 #include "runtime/linalg.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "base/interrupt.h"
@@ -156,15 +158,29 @@ void solve_factored(const double* l, int64_t n, double* x, int64_t m) {
 int32_t contract(Run* run, void* const* p, const int64_t* d) {
   return guarded(run, [&] {
     const auto dtype = static_cast<DType>(d[0]);
-    const auto count = static_cast<size_t>(d[1]), bytes = size_of(dtype);
-    const bool weighted = d[2] != 0, adds = d[3] != 0;
-    const int64_t arrays = weighted ? 4 : 3;
+    const bool weighted = d[1] != 0, adds = d[2] != 0;
+    const auto others = static_cast<size_t>(d[3]);
+    const int64_t* next = d + 4;
+    // how many axes, where some arrays begin, then f(extent and steps) for each axis
+    const auto read = [&](std::span<char*> arrays, auto&& f) {
+      const int64_t axes = *next++;
+      for (char*& x : arrays) x = static_cast<char*>(*p++) + *next++ * static_cast<int64_t>(size_of(dtype));
+      for (int64_t k = 0; k < axes; ++k, next += 1 + arrays.size()) f(next);
+    };
+    std::array<char*, 4> first{};
     std::vector<product::Axis> axes;
-    for (const int64_t* x = d + 4 + arrays; axes.size() < count; x += 1 + arrays)
+    read(std::span(first).first(weighted ? 4 : 3), [&](const int64_t* x) {
       axes.push_back({x[0], x[1], x[2], x[3], weighted ? x[4] : 0});
-    const auto at = [&](size_t k) { return static_cast<char*>(p[k]) + d[4 + k] * static_cast<int64_t>(bytes); };
-    product::contract(dtype, at(0), at(1), at(2), weighted ? at(3) : nullptr, axes,
-                      adds ? product::Into::add : product::Into::set);
+    });
+    std::vector<product::Beside> beside;
+    while (beside.size() < others) {
+      std::array<char*, 2> both{};
+      std::vector<product::Axis> columns;
+      read(both, [&](const int64_t* x) { columns.push_back({x[0], x[1], 0, x[2]}); });
+      beside.push_back({both[0], both[1], std::move(columns)});
+    }
+    product::contract(dtype, first[0], first[1], first[2], first[3], axes,
+                      adds ? product::Into::add : product::Into::set, elementary::detected_isa(), beside);
   });
 }
 int32_t cholesky_f32(Run* run, void* const* p, const int64_t* d) { return call_cholesky<float>(run, p, d); }

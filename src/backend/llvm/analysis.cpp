@@ -33,8 +33,11 @@ Overloaded(F...) -> Overloaded<F...>;
 // How many numbers the call of a contraction takes: see runtime/functions.h.
 size_t contraction_numbers(const loops::Contraction& c) {
   const size_t arrays = c.weight() ? 4 : 3;
-  return 4 + arrays + (1 + arrays) * c.axes.size();
+  size_t numbers = 5 + arrays + (1 + arrays) * c.axes.size();
+  for (const auto& b : c.beside) numbers += 3 + 3 * b.columns.size();
+  return numbers;
 }
+size_t contraction_buffers(const loops::Contraction& c) { return 4 + 2 * c.beside.size(); }
 
 }  // namespace
 
@@ -151,7 +154,8 @@ void Analysis::collect(const Stmt& statement, Facts& f) {
                    const auto note = [&](BufferId b) { f.changed.insert(root(b)), called_.insert(root(b)); };
                    for (BufferId b : {s.buffer, s.left()->buffer, s.right()->buffer}) note(b);
                    if (s.weight()) note(s.weight()->buffer);
-                   most_call_buffers_ = std::max<size_t>(most_call_buffers_, 4);
+                   for (const auto& b : s.beside) note(b.buffer), note(b.right()->buffer);
+                   most_call_buffers_ = std::max(most_call_buffers_, contraction_buffers(s));
                    most_call_numbers_ = std::max(most_call_numbers_, contraction_numbers(s));
                    f.control = true;
                    f.work += 1000;

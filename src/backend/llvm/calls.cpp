@@ -109,26 +109,39 @@ void Emitter::emit(const loops::Call& s) {
 }
 
 void Emitter::emit(const loops::Contraction& s) {
-  llvm::SmallVector<Value, 16> numbers = {i64(int64_t(s.left()->dtype)), i64(int64_t(s.axes.size())),
-                                          i64(s.weight() != nullptr), i64(s.adds)};
-  std::vector<BufferId> buffers = {s.buffer};
-  llvm::SmallVector<Affine, 4> offsets = {loops::linear(program_, s.buffer, s.place)};
-  for (Expr load : {s.left(), s.right(), s.weight()})
-    if (load) buffers.push_back(load->buffer), offsets.push_back(loops::linear(program_, load->buffer, load->place));
-  llvm::SmallVector<Value, 16> axes;
-  for (const auto& [variable, extent] : s.axes) {
-    axes.push_back(i64(extent));
-    for (Affine& a : offsets) {
-      axes.push_back(i64(loops::factor(a, variable)));
-      std::erase_if(a.terms, [&, v = variable](const loops::Term& t) { return t.variable == v; });
+  llvm::SmallVector<Value, 16> numbers = {i64(int64_t(s.left()->dtype)), i64(s.weight() != nullptr), i64(s.adds),
+                                          i64(int64_t(s.beside.size()))};
+  std::vector<BufferId> buffers;
+  // where some arrays begin, and each of some axes with its steps in them
+  const auto append = [&](std::initializer_list<std::pair<BufferId, const loops::Index*>> arrays,
+                          const std::vector<loops::Contraction::Axis>& axes) {
+    llvm::SmallVector<Affine, 4> offsets;
+    for (const auto& [buffer, place] : arrays) {
+      buffers.push_back(buffer);
+      offsets.push_back(loops::linear(program_, buffer, *place));
+      Affine first = offsets.back();
+      s.each_axis([&](const auto& axis) {
+        std::erase_if(first.terms, [&](const loops::Term& t) { return t.variable == axis.variable; });
+      });
+      Info in;
+      depends(in, first);
+      numbers.push_back(index_value(first, DType::i64, {}, in));
     }
+    for (const auto& [variable, extent] : axes) {
+      numbers.push_back(i64(extent));
+      for (const Affine& a : offsets) numbers.push_back(i64(loops::factor(a, variable)));
+    }
+  };
+  const auto load = [](Expr e) { return std::pair(e->buffer, &e->place); };
+  numbers.push_back(i64(int64_t(s.axes.size())));
+  if (const Expr w = s.weight())
+    append({{s.buffer, &s.place}, load(s.left()), load(s.right()), load(w)}, s.axes);
+  else
+    append({{s.buffer, &s.place}, load(s.left()), load(s.right())}, s.axes);
+  for (const auto& b : s.beside) {
+    numbers.push_back(i64(int64_t(b.columns.size())));
+    append({{b.buffer, &b.place}, load(b.right())}, b.columns);
   }
-  for (const Affine& a : offsets) {
-    Info in;
-    depends(in, a);
-    numbers.push_back(index_value(a, DType::i64, {}, in));
-  }
-  numbers.append(axes.begin(), axes.end());
   call_runtime("contract", buffers, numbers);
 }
 

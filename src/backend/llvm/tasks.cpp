@@ -54,7 +54,7 @@ Emitter::TaskInput Emitter::task_input(const For& f, const Ranges& around) const
       if (const auto* inner = std::get_if<For>(&s.is)) made.insert(inner->variable);
       if (const auto* bind = std::get_if<loops::Bind>(&s.is)) made.insert(bind->parameter);
       if (const auto* c = std::get_if<loops::Contraction>(&s.is))
-        for (const auto& axis : c->axes) made.insert(axis.variable);
+        c->each_axis([&](const auto& axis) { made.insert(axis.variable); });
       loops::each_access(s, [&](BufferId b, const loops::Index* place, loops::AccessKind) {
         buffers.insert(analysis_.root(b));
         for (const Affine& a : *place) index(a);

@@ -40,16 +40,25 @@ double read_element([[maybe_unused]] int64_t vector_bytes) {
 
 constexpr int64_t pieces(int64_t n, int64_t size) { return (n + size - 1) / size; }
 
-// n lines in as few tiles of at most `most` as there can be, none much smaller than others.
+// n lines in as few tiles of at most `most` as there can be, none much smaller than others; those from the `first` ones
+// on in tiles of their own.
 struct Cut {
-  int64_t n, count;
-  Cut(int64_t lines, int64_t most) : n(lines), count(pieces(lines, most)) {}
-  int64_t operator[](int64_t tile) const { return n * tile / count; }
+  int64_t n, first, of_first, count;
+  Cut(int64_t lines, int64_t most, int64_t first_ones)
+      : n(lines),
+        first(std::min(lines, first_ones)),
+        of_first(pieces(first, most)),
+        count(of_first + pieces(n - first, most)) {}
+  int64_t operator[](int64_t tile) const {
+    return tile <= of_first ? first * tile / of_first : first + (n - first) * (tile - of_first) / (count - of_first);
+  }
 };
+// Further lines of a matrix with itself take no part in the tiles that it has below the diagonal.
 struct Cuts {
   Cut rows, columns;
-  Cuts(int64_t m, int64_t n, const DotTile& tile)
-      : rows(m, m >= n ? tile.rows : tile.columns), columns(n, m >= n ? tile.columns : tile.rows) {}
+  Cuts(int64_t m, int64_t n, const DotTile& tile, bool symmetric)
+      : rows(m, m >= n ? tile.rows : tile.columns, symmetric ? n : m),
+        columns(n, m >= n ? tile.columns : tile.rows, symmetric ? m : n) {}
 };
 
 // How many lines a block has at most.
@@ -58,9 +67,12 @@ constexpr int64_t lines_of_block(int64_t run_bytes) { return bytes_of_lines / st
 // So many steps of the depth lie together in both operands, from each multiple on: those of its first axes.
 int64_t run_of(const Offsets& at) { return std::min(at.row_depth.run(0), at.column_depth.run(0)); }
 
+// As far as both have lines; one of them may have further ones.
 bool one_matrix(const Offsets& at) {
-  if (at.rows.count != at.columns.count) return false;
-  for (int64_t i = 0; i < at.rows.count; ++i)
+  const bool more_rows = at.rows.apart && at.rows.count > at.columns.count,
+             more_columns = at.columns.apart && at.columns.count > at.rows.count;
+  if (at.rows.count != at.columns.count && !more_rows && !more_columns) return false;
+  for (int64_t i = 0; i < std::min(at.rows.count, at.columns.count); ++i)
     if (at.rows[i] != at.columns[i]) return false;
   return true;
 }
@@ -102,7 +114,7 @@ class DotProducts {
         n_(columns.at.count),
         k_(at.row_depth.count),
         run_(run_of(at)),
-        cuts_(m_, n_, dot_tile(dots.lanes * int64_t(sizeof(T)))),
+        cuts_(m_, n_, dot_tile(dots.lanes * int64_t(sizeof(T))), one_matrix),
         blocks_of_run_(pieces(run_, block)),
         blocks_(k_ / run_ * blocks_of_run_),
         chunks_(chunks_of(at, blocks_, sizeof(T))),
@@ -167,7 +179,7 @@ class DotProducts {
     for (int64_t j = 0; j < n_; ++j)
       for (int64_t i = 0; i < m_; ++i)
         if (update_.of == Elements::all || (update_.of == Elements::lower ? i >= j : i <= j)) {
-          const int64_t from = symmetric(batch) && i < j ? j + m_ * i : i + m_ * j;
+          const int64_t from = symmetric(batch) && i < j && j < m_ ? j + m_ * i : i + m_ * j;
           put_in<1>(c + rows_.in_c[i] + columns_.in_c[j], of_chunks + from, update_.into);
         }
   }
@@ -181,7 +193,8 @@ class DotProducts {
     for (int64_t j = 0; j < n_; ++j) lines[m_ + j] = others + columns_.at[j];
     std::fill_n(lines + m_ + n_, lines_ahead, lines[m_ + n_ - 1]);
   }
-  // Whether A and B are one matrix: then C is symmetric, and only what lies below the diagonal is made.
+  // Whether A and B are one matrix: then C is symmetric, and only what lies below the diagonal is made. It may have
+  // further rows, or columns.
   bool symmetric(int64_t batch) const { return one_matrix_ && at_.of_rows[batch] == at_.of_columns[batch]; }
 
   // Those of a block of the depth, in memory where as many as a vector has may be read behind them.
@@ -200,10 +213,12 @@ class DotProducts {
   void add_block(int64_t depth, const T* const* lines, const T* weights, T* copies, T* sums, const T* const* next,
                  bool below) const {
     const auto wanted = [&](int64_t i0, int64_t i1, int64_t j0, int64_t j1) {
-      if (below || update_.of == Elements::lower) return i1 > j0;
+      if (below) return i1 > j0 || j1 > m_;
+      if (update_.of == Elements::lower) return i1 > j0;
       return update_.of == Elements::all || j1 > i0;
     };
-    const int64_t tiles = cuts_.rows.count * cuts_.columns.count / (below ? 2 : 1), count = below ? m_ : m_ + n_;
+    const int64_t tiles = cuts_.rows.count * cuts_.columns.count / (below ? 2 : 1),
+                  count = below ? std::max(m_, n_) : m_ + n_;
     int64_t tile = 0;
     for (int64_t q = 0; q < cuts_.columns.count; ++q) {
       const int64_t j0 = cuts_.columns[q], j1 = cuts_.columns[q + 1];
@@ -241,7 +256,8 @@ class DotProducts {
 }  // namespace
 
 double cost_of_dots(const DotShape& s) {
-  const int64_t most = lines_of_block(s.run * s.element_bytes), lines = s.symmetric ? s.rows : s.rows + s.columns;
+  const int64_t most = lines_of_block(s.run * s.element_bytes),
+                lines = s.symmetric ? std::max(s.rows, s.columns) : s.rows + s.columns;
   if (s.symmetric ? lines > most : std::min(s.rows, s.columns) > most / 2)
     return std::numeric_limits<double>::infinity();
   const int64_t lanes = s.vector_bytes / s.element_bytes, block = bytes_of_line / s.element_bytes;
@@ -249,11 +265,15 @@ double cost_of_dots(const DotShape& s) {
   const double blocks = runs * double(pieces(s.run, block)), more_blocks = blocks - double(pieces(s.depth, block)),
                ends = s.run < s.depth && s.run % lanes != 0 ? runs : 0;
   const double keep = lanes_of_c * double(s.element_bytes) > bytes_of_near_sums ? keep_far_lane : keep_lane;
-  const Cuts cuts(s.rows, s.columns, dot_tile(s.vector_bytes));
-  const double rows = double(s.rows), columns = double(s.columns), depth = double(s.depth);
-  const double made = s.symmetric ? 0.5 + 0.5 / double(cuts.rows.count) : 1;
-  return read_element(s.vector_bytes) * made * depth *
-             (rows * double(cuts.columns.count) + columns * double(cuts.rows.count)) +
+  const DotTile tile = dot_tile(s.vector_bytes);
+  const auto reads = [&](int64_t m, int64_t n, bool symmetric) {
+    const Cuts cuts(m, n, tile, symmetric);
+    return double(m * cuts.columns.count + n * cuts.rows.count) * (symmetric ? 0.5 + 0.5 / double(cuts.rows.count) : 1);
+  };
+  const int64_t few = std::min(s.rows, s.columns), further = std::max(s.rows, s.columns) - few;
+  const double read = s.symmetric ? reads(few, few, true) + (further > 0 ? reads(few, further, false) : 0)
+                                  : reads(s.rows, s.columns, false);
+  return read_element(s.vector_bytes) * double(s.depth) * read +
          (keep + load_lane * (more_blocks + ends)) * lanes_of_c +
          double(lanes * lines) * (pack_lane * ends * double(lanes) + (lines > most ? lane_in_groups * blocks : 0));
 }

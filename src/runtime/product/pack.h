@@ -17,10 +17,11 @@ namespace anvil::product {
 struct Places {
   const int64_t* at;
   int64_t count, first = 0, step = 0;
+  bool apart = false;  // in several arrays
   int64_t operator[](int64_t i) const { return at ? at[i] : first + i * step; }
   Places from(int64_t i, int64_t n) const {
     n = std::min(n, count - i);
-    return at ? Places{at + i, n} : Places{nullptr, n, first + i * step, step};
+    return at ? Places{at + i, n, 0, 0, apart} : Places{nullptr, n, first + i * step, step};
   }
   // How many, from some place on, follow each other in memory.
   int64_t run(int64_t i) const {

@@ -226,6 +226,7 @@ class Blocks {
   // What is read where it lies.
   void choose_places() {
     const auto bytes = [](const Places& lines, const Places& depth) {  // of the memory that they lie in
+      if (lines.apart) return lines.count * depth.count * int64_t(sizeof(T));
       const auto reach = [](const Places& at) { return std::abs(at[at.count - 1] - at[0]); };
       return (reach(lines) + reach(depth) + 1) * int64_t(sizeof(T));
     };
@@ -318,12 +319,6 @@ class Blocks {
   std::vector<int64_t> runs_;  // how many steps of the depth, from each on, lie together in B
 };
 
-template <class S>
-void zero(S* c, const Places& rows, const Places& columns) {
-  for (int64_t j = 0; j < columns.count; ++j)
-    for (int64_t i = 0; i < rows.count; ++i) c[rows[i] + columns[j]] = S(0);
-}
-
 // A product of each of a batch, in parts. `bytes`: of an element of the arrays.
 template <class T>
 void contract_stored(void* c, const void* a, const void* b, const T* weights, const Offsets& at,
@@ -354,8 +349,13 @@ void contract_stored(void* c, const void* a, const void* b, const T* weights, co
 }  // namespace
 
 void contract(DType stored, void* c, const void* a, const void* b, const void* weights, std::span<const Axis> axes,
-              Into into, elementary::Isa isa) {
-  const Offsets at(axes);
+              Into into, elementary::Isa isa, std::span<const Beside> beside) {
+  const auto from = [&](const void* first, const void* other) {  // in elements
+    return (reinterpret_cast<intptr_t>(other) - reinterpret_cast<intptr_t>(first)) / int64_t(size_of(stored));
+  };
+  std::vector<FurtherColumns> further;
+  for (const Beside& x : beside) further.push_back({x.columns, from(c, x.c), from(b, x.b)});
+  const Offsets at(axes, std::move(further));
   if (at.rows.count == 0 || at.columns.count == 0 || at.of_c.count == 0) return;
   if (at.turned) std::swap(a, b);
   visit_real(stored, [&]<class S>() {

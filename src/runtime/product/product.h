@@ -26,11 +26,18 @@ struct Axis {
   int64_t extent, c, a, b, weights = 0;
 };
 enum class Into : uint8_t { set, add, subtract };  // what becomes of C
+// A product of the same A with another B, beside the first: its columns have axes of their own, of which those steps
+// count that are in C and B; all other axes take the steps of the first product.
+struct Beside {
+  void* c;
+  const void* b;
+  std::vector<Axis> columns;
+};
 // Any instruction set that the processor has may be asked for. Every axis is in C or in both operands, those of the
 // weights in both operands; all arrays are floats of one dtype. `weights` may be null, and is so for small floats, which
 // are set.
 void contract(DType, void* c, const void* a, const void* b, const void* weights, std::span<const Axis> axes,
-              Into = Into::set, elementary::Isa isa = elementary::detected_isa());
+              Into = Into::set, elementary::Isa isa = elementary::detected_isa(), std::span<const Beside> beside = {});
 template <class S>
 void contract(S* c, const S* a, const S* b, std::span<const Axis> axes,
               elementary::Isa isa = elementary::detected_isa()) {

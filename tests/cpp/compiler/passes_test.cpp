@@ -20,7 +20,7 @@ TEST(Stages, NameEveryPass) {
   EXPECT_EQ(names, (std::vector<std::string>{"lower",   "unroll",   "inline",   "contraction", "pieces",  "layout",
                                              "sums",    "merge",    "steps",    "shrink",      "states",  "results",
                                              "rows",    "collapse", "schedule", "blocks",      "streams", "parallel",
-                                             "overlap", "prefetch", "around",   "buffers"}));
+                                             "overlap", "prefetch", "around",   "beside",      "buffers"}));
 }
 
 TEST(Lower, OneNestForEachValue) {

@@ -124,6 +124,63 @@ TEST(Verify, FindsBrokenPromises) {
 }
 
 // for i vector { a1 += x1 running; out1 = a1 ... }
+// out1[i, j] = sum of x1[i, p] x2[p, j], beside it out2[i, k] = sum of x1[i, p] x3[p, k]
+Program two_products() {
+  Program p;
+  p.inputs = 3, p.outputs = 2;
+  const auto add = [&](Buffer::Kind kind, Shape shape, int position, const char* name) {
+    p.buffers.push_back({kind, DType::f64, std::move(shape), position, -1, -1, name});
+  };
+  add(Buffer::Kind::input, {4, 3}, 0, "x1");
+  add(Buffer::Kind::input, {3, 5}, 1, "x2");
+  add(Buffer::Kind::input, {3, 2}, 2, "x3");
+  add(Buffer::Kind::output, {4, 5}, 0, "out1");
+  add(Buffer::Kind::output, {4, 2}, 1, "out2");
+  for (const char* name : {"i", "j", "p", "k"}) p.variables.push_back({name});
+  const auto at = [](Variable a, Variable b) { return Index{variable(a), variable(b)}; };
+  const auto load = [&](BufferId b, Index place) { return p.exprs.load(b, DType::f64, std::move(place)); };
+  Contraction c{{{0, 4}, {1, 5}, {2, 3}}, 3, at(0, 1), p.exprs.binary(Op::mul, load(0, at(0, 2)), load(1, at(2, 1)))};
+  c.beside.push_back({{{3, 2}}, 4, at(0, 3), load(2, at(2, 3))});
+  p.body.push_back({std::move(c)});
+  return p;
+}
+
+TEST(Print, ProductsBesideAContraction) {
+  const std::string text = print(two_products());
+  EXPECT_EQ(text.substr(text.find('\n') + 1),
+            "  contract i in 0..4, j in 0..5, p in 0..3: out1[i, j] = sum of x1[i, p] * x2[p, j]\n"
+            "      beside k in 0..2: out2[i, k] = sum of x1[i, p] * x3[p, k]\n");
+}
+
+TEST(Verify, FindsWhatCannotStandBesideAContraction) {
+  EXPECT_NO_THROW(verify(two_products()));
+  const auto broken = [](auto change) {
+    Program p = two_products();
+    auto& c = std::get<Contraction>(p.body[0].is);
+    change(p, c, c.beside[0]);
+    EXPECT_THROW(verify(p), InternalError) << print(p);
+  };
+  using Beside = Contraction::Beside;
+  broken([](Program&, Contraction&, Beside& b) { b.columns[0].extent = 3; });    // leaves its arrays
+  broken([](Program&, Contraction&, Beside& b) { b.columns[0].variable = 1; });  // a column of the first
+  broken([](Program&, Contraction&, Beside& b) { b.columns.clear(); });          // an axis of nobody
+  broken([](Program&, Contraction&, Beside& b) { b.place[1] = variable(1); });   // moves with a column of the first
+  broken([](Program& p, Contraction&, Beside& b) {                               // rows lie otherwise
+    p.buffers[4].shape = {2, 4};
+    b.place = {variable(3), variable(0)};
+  });
+  broken([](Program& p, Contraction&, Beside&) { p.buffers[2].shape = {2, 3}; });
+  broken([](Program& p, Contraction&, Beside& b) {  // another depth
+    p.buffers[2].shape = {2, 3};
+    b.operand = p.exprs.load(2, DType::f64, {variable(3), variable(2)});
+  });
+  broken([](Program& p, Contraction&, Beside& b) {  // of its own result
+    p.buffers[4].kind = Buffer::Kind::temporary;
+    b.operand = p.exprs.load(4, DType::f64, {variable(2), variable(3)});
+  });
+  broken([](Program& p, Contraction&, Beside&) { p.buffers[4].dtype = DType::f32; });
+}
+
 TEST(Verify, FindsWhatCannotRunAlongAVector) {
   const auto runs = [](auto change) {
     Program p = example();

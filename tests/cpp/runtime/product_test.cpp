@@ -89,6 +89,87 @@ TYPED_TEST(LinalgProducts, Contractions) {
   }
 }
 
+// What an axis does in a contraction.
+bool is_column(const product::Axis& x) { return x.c != 0 && x.a == 0 && x.b != 0; }
+int64_t reach(const std::vector<product::Axis>& axes, int64_t product::Axis::*step) {
+  int64_t size = 1;
+  for (const auto& x : axes) size += (x.extent - 1) * x.*step;
+  return size;
+}
+
+// Products of one A with several B at once, and by themselves: of few columns and many, before and behind each other in
+// memory, with other steps in C and B than the first one's, for a batch, in turns where the columns lie together, and
+// beside the product of a matrix with itself, whichever side that one has further lines of.
+TYPED_TEST(LinalgProducts, BesideEachOther) {
+  using product::Axis;
+  const std::vector<std::vector<Axis>> all = {
+      {{40, 1, 50, 0}, {13, 40, 0, 50}, {50, 0, 1, 1}},
+      {{13, 40, 0, 50}, {50, 0, 40, 1}, {40, 1, 1, 0}},
+      {{5, 13, 50, 0}, {13, 1, 0, 50}, {50, 0, 1, 1}},
+      {{13, 1, 0, 1}, {5, 13, 1, 0}, {2, 65, 250, 0}, {50, 0, 5, 13}},
+      {{6, 35 * 9, 40 * 35, 40}, {35, 1, 1, 0}, {9, 35, 0, 240}, {40, 0, 35, 1}},
+      {{30, 1, 1, 0}, {5, 30, 0, 64}, {4, 150, 0, 1000}, {50, 0, 30, 1}},
+      {{300, 1, 1, 0}, {40, 300, 0, 600}, {600, 0, 300, 1}},
+      {{20, 1, 2000, 0}, {3, 20, 0, 2000}, {2000, 0, 1, 1}}};
+  for (size_t k = 0; k < all.size(); ++k)
+    for (const std::vector<int64_t>& columns :
+         std::vector<std::vector<int64_t>>{{1}, {4}, {29}, {7, 1}, {1, 12, 3}, {300, 17}})
+      for (const bool other_steps : {false, true})
+        for (const auto isa : test::instruction_sets()) {
+          const auto a = this->draw(reach(all[k], &Axis::a)), b = this->draw(reach(all[k], &Axis::b));
+          const int64_t size = reach(all[k], &Axis::c);
+          std::vector<product::Beside> beside;
+          std::vector<std::vector<TypeParam>> results(columns.size() + 1), others(columns.size());
+          std::vector<std::vector<TypeParam>> expected(columns.size() + 1);
+          std::vector<Axis> shared;
+          for (const Axis& x : all[k])
+            if (!is_column(x)) shared.push_back(x);
+          results[0].resize(size_t(size)), expected[0].resize(size_t(size));
+          product::contract<TypeParam>(expected[0].data(), a.data(), b.data(), all[k], isa);
+          for (size_t i = 0; i < columns.size(); ++i) {
+            Axis own = {columns[i], size, 0, reach(shared, &Axis::b)};
+            for (const Axis& x : all[k])
+              if (is_column(x) && !other_steps && x.c >= x.b) own = {columns[i], x.c + size, 0, x.b};
+            std::vector<Axis> axes = shared;
+            axes.push_back(own);
+            others[i] = this->draw(reach(axes, &Axis::b));
+            results[i + 1].resize(size_t(reach(axes, &Axis::c))), expected[i + 1].resize(results[i + 1].size());
+            product::contract<TypeParam>(expected[i + 1].data(), a.data(), others[i].data(), axes, isa);
+            beside.push_back({results[i + 1].data(), others[i].data(), {own}});
+          }
+          product::contract(dtype_of<TypeParam>(), results[0].data(), a.data(), b.data(), nullptr, all[k],
+                            product::Into::set, isa, beside);
+          for (size_t i = 0; i < results.size(); ++i)
+            for (size_t e = 0; e < results[i].size(); ++e)
+              ASSERT_NEAR(results[i][e], expected[i][e], this->tolerance)
+                  << "contraction " << k << " result " << i << " element " << e;
+        }
+}
+TYPED_TEST(LinalgProducts, BesideAProductOfAMatrixWithItself) {
+  using product::Axis;
+  for (const auto isa : test::instruction_sets())
+    for (const int64_t m : {1, 3, 8, 21})
+      for (const int64_t n : {1, 2, 9, 40})
+        for (const int64_t k : {70, 3000})
+          for (const bool by_rows : {false, true}) {
+            const auto x = this->draw(m * k), y = this->draw(n * k);
+            // columns of the second product follow those of the first, or rows do
+            const Axis rows = {m, by_rows ? m : 1, k, 0}, depth = {k, 0, 1, 1};
+            const Axis first[] = {rows, {m, by_rows ? 1 : m, 0, k}, depth};
+            const Axis own = {n, by_rows ? 1 : m, 0, k};
+            const Axis second[] = {rows, own, depth};
+            std::vector<TypeParam> xx(size_t(m * m)), xy(size_t(m * std::max(m, n))), both(xx), other(xy);
+            if (by_rows && n > m) continue;  // rows of both results are as far from each other
+            product::contract<TypeParam>(xx.data(), x.data(), x.data(), first, isa);
+            product::contract<TypeParam>(xy.data(), x.data(), y.data(), second, isa);
+            const product::Beside beside[] = {{other.data(), y.data(), {own}}};
+            product::contract(dtype_of<TypeParam>(), both.data(), x.data(), x.data(), nullptr, first,
+                              product::Into::set, isa, beside);
+            for (size_t i = 0; i < xx.size(); ++i) ASSERT_NEAR(both[i], xx[i], this->tolerance);
+            for (size_t i = 0; i < xy.size(); ++i) ASSERT_NEAR(other[i], xy[i], this->tolerance) << m << " " << n;
+          }
+}
+
 // Tiles at the edges are half as high and narrower; nothing besides is written, in whatever way operands lie.
 TYPED_TEST(LinalgProducts, EdgesOfEverySize) {
   for (const auto isa : test::instruction_sets())

@@ -284,27 +284,36 @@ void LoopInterpreter::statement(const loops::Swap& s) {
 // As the loops that it stands for.
 void LoopInterpreter::statement(const loops::Contraction& s) {
   require_one_step("a contraction");
-  const DType t = s.product->dtype, stored = program_.buffers[static_cast<size_t>(s.buffer)].dtype;
+  multiply(s, s.axes, s.buffer, s.place, s.product);
+  for (const loops::Contraction::Beside& b : s.beside) {
+    std::vector<loops::Contraction::Axis> axes = s.axes;
+    std::erase_if(axes, [&](const auto& axis) { return step(program_, s.left(), axis.variable) == 0; });
+    axes.insert(axes.end(), b.columns.begin(), b.columns.end());
+    multiply(s, axes, b.buffer, b.place, products_.binary(Op::mul, s.product->args[0], b.operand));
+  }
+}
+void LoopInterpreter::multiply(const loops::Contraction& s, const std::vector<loops::Contraction::Axis>& axes,
+                               loops::BufferId buffer, const loops::Index& result, Expr product) {
+  const DType t = product->dtype, stored = program_.buffers[static_cast<size_t>(buffer)].dtype;
   const int64_t size = static_cast<int64_t>(size_of(stored));
   std::unordered_map<int64_t, Traced> sums;  // by position
   const auto step = [&](const auto& self, size_t axis) -> void {
-    if (axis < s.axes.size()) {
-      VariableState& v = variables_[static_cast<size_t>(s.axes[axis].variable)];
-      for (int64_t i = 0; i < s.axes[axis].extent; ++i) v = {true, {i}}, self(self, axis + 1);
+    if (axis < axes.size()) {
+      VariableState& v = variables_[static_cast<size_t>(axes[axis].variable)];
+      for (int64_t i = 0; i < axes[axis].extent; ++i) v = {true, {i}}, self(self, axis + 1);
       v = {};
       return;
     }
-    const Traced x = evaluate(s.product, 0);
-    const int64_t at = position(s.buffer, s.place, 0);
-    if (sums.count(at) == 0)
-      sums[at] = s.adds ? element(s.buffer, at) : Traced{Scalar(0), make_.constant(Scalar(0), t)};
+    const Traced x = evaluate(product, 0);
+    const int64_t at = position(buffer, result, 0);
+    if (sums.count(at) == 0) sums[at] = s.adds ? element(buffer, at) : Traced{Scalar(0), make_.constant(Scalar(0), t)};
     Traced& to = sums[at];
     leave_out_identity(to, Op::add, t);
     to = {combine(Op::add, t, to.number, x.number), make_.accumulate(Op::add, to.term, x.term)};
     ++steps;
   };
   step(step, 0);
-  const Place to = place(s.buffer);
+  const Place to = place(buffer);
   loops::Node rounding;
   rounding.op = Op::convert;
   rounding.dtype = stored;

@@ -122,6 +122,8 @@ class LoopInterpreter {
   void statement(const loops::Prefetch&) {}
   void statement(const loops::Call&);
   void statement(const loops::Contraction&);
+  void multiply(const loops::Contraction&, const std::vector<loops::Contraction::Axis>&, loops::BufferId,
+                const loops::Index&, Expr product);
   bool tape(const loops::Call&, const std::vector<int64_t>& numbers);
   void require_one_step(const char* what) const;
 
@@ -138,6 +140,7 @@ class LoopInterpreter {
   std::vector<loops::LocalId> running_;         // those that run along the innermost axis
   std::vector<Axis> axes_;
   std::vector<size_t> counts_ = {1};  // points of the first axes
+  loops::ExprPool products_;          // those beside contractions
   std::unordered_map<Expr, Code> codes_;
   std::vector<Traced> scratch_;
   std::unordered_map<int64_t, std::vector<std::vector<Term>>> tapes_;  // by handle: terms of each record
