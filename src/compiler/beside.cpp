@@ -149,8 +149,14 @@ class Multiplier {
 
 }  // namespace
 
-bool share_operand(Program& p, const Contraction& first, const Contraction& second) {
-  return find_shared(p, first, second).has_value();
+bool become_one(Program& p, const Block& b, size_t contraction, size_t other, const Stmt& as_contraction) {
+  const size_t first = std::min(contraction, other), last = std::max(contraction, other);
+  const auto at = [&](size_t k) -> const Stmt& { return k == other ? as_contraction : b[k]; };
+  if (!find_shared(p, std::get<Contraction>(at(first).is), std::get<Contraction>(at(last).is))) return false;
+  const loops::Footprint touched(p, at(last));
+  for (size_t k = first; k < last; ++k)
+    if (conflict(loops::Footprint(p, at(k)), touched)) return false;
+  return true;
 }
 
 void multiply_beside_each_other(Program& p) { Multiplier(p).block(p.body); }

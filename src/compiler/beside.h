@@ -6,8 +6,8 @@ namespace anvil::compiler {
 
 constexpr size_t furthest_beside = 8;  // statements from one to the other
 
-// Whether two contractions are products of one operand that may stand beside each other (beside.cpp), as far as
-// their axes go.
-bool share_operand(Program&, const loops::Contraction&, const loops::Contraction&);
+// Whether a contraction of a block and another statement of it would become one (beside.cpp), if that were this
+// contraction.
+bool become_one(Program&, const Block&, size_t contraction, size_t other, const Stmt& as_contraction);
 
 }  // namespace anvil::compiler

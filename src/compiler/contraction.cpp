@@ -30,24 +30,26 @@ class Finder {
   Finder(Program& p, const Target& target) : program_(p), target_(target) {}
 
   void block(Block& b) {
-    std::vector<std::pair<size_t, Contraction>> small;
-    for (size_t k = 0; k < b.size(); ++k) {
+    for (Stmt& s : b) {
       Contraction c;
-      const bool matches = match(b[k], c);
-      if (matches && worthwhile(c))
-        take(b[k], std::move(c));
-      else if (matches)
-        small.emplace_back(k, std::move(c));
+      if (match(s, c) && worthwhile(c))
+        s = {std::move(c), loops::origins(s)};
       else
-        each_block(b[k], [this](Block& inner) { block(inner); });
+        each_block(s, [this](Block& inner) { block(inner); });
     }
-    for (auto& [k, c] : small)
-      if (worthwhile_beside(b, k, c)) take(b[k], std::move(c));
+  }
+  // Those that are worthwhile as a part of another one, when that has got its form (beside.cpp).
+  void beside_others(Block& b) {
+    for (size_t k = 0; k < b.size(); ++k) {
+      each_block(b[k], [this](Block& inner) { beside_others(inner); });
+      Contraction c;
+      if (!match(b[k], c) || !shape_of(program_, c)) continue;
+      Stmt found = {std::move(c), loops::origins(b[k])};
+      if (worthwhile_beside(b, k, found)) b[k] = std::move(found);
+    }
   }
 
  private:
-  static void take(Stmt& s, Contraction c) { s = {std::move(c), loops::origins(s)}; }
-
   // The loops of a perfect nest, outermost first, and the block inside of them.
   static const Block* loops_of(const Stmt& s, std::vector<const For*>& loops) {
     const Block* body = nullptr;
@@ -93,15 +95,16 @@ class Finder {
     return shape && (target_.any_size || packed_is_faster(*shape, target_));
   }
 
-  // For one that is at hand and of which it may become a part (beside.cpp).
-  bool worthwhile_beside(const Block& b, size_t k, const Contraction& c) {
+  bool worthwhile_beside(const Block& b, size_t k, const Stmt& small) {
+    const ProductShape shape = *shape_of(program_, std::get<Contraction>(small.is));
+    const auto is_faster = [&](const Stmt& s) {
+      const auto* other = std::get_if<Contraction>(&s.is);
+      return other && faster_beside(*shape_of(program_, *other), shape, target_);
+    };
     const size_t first = k - std::min(k, furthest_beside), end = std::min(b.size(), k + furthest_beside + 1);
-    const auto shape = shape_of(program_, c);
-    return shape && std::any_of(b.begin() + ptrdiff_t(first), b.begin() + ptrdiff_t(end), [&](const Stmt& s) {
-             const auto* other = std::get_if<Contraction>(&s.is);
-             return other && share_operand(program_, *other, c) &&
-                    faster_beside(*shape_of(program_, *other), *shape, target_);
-           });
+    for (size_t i = first; i < end; ++i)
+      if (i != k && is_faster(b[i]) && become_one(program_, b, i, k, small)) return true;
+    return false;
   }
 
   Program& program_;
@@ -111,11 +114,13 @@ class Finder {
 }  // namespace
 
 void find_contractions(Program& p, const Target& target) {
-  Finder(p, target).block(p.body);
+  Finder finder(p, target);
+  finder.block(p.body);
   store_contractions(p);
   lay_out_contractions(p);
   move_batches(p);
   weigh_contractions(p);
+  finder.beside_others(p.body);
 }
 
 }  // namespace anvil::compiler

@@ -109,14 +109,25 @@ TEST(Beside, OthersStay) {
   expect_beside(*b.g, 0, 3);
 }
 
-// A product that is small alone stands beside one of the same lines, which it would read again.
+// A product that is small alone stands beside one of the same lines, which it would read again: before it or after it, not
+// where that one has weights, is no other's, or makes what it needs.
 TEST(Beside, NormalEquations) {
-  for (const bool alone : {false, true}) {
+  enum Case { alone, first, last, weighted, needed };
+  for (const Case c : {alone, first, last, weighted, needed}) {
     Builder b;
-    Var x = matrix(b, 6000, 8), y = b.input(DType::f64, {6000});
-    if (!alone) b.output(dot_general(x, x, {0}, {0}, {}, {}));
+    Var x = matrix(b, 6000, 8), y = b.input(DType::f64, {6000}), w = b.input(DType::f64, {6000});
+    const auto with_itself = [&] {
+      Var left = c == weighted ? x * broadcast_in_dim(w, {6000, 8}, {0}) : x;
+      Var result = dot_general(left, x, {0}, {0}, {}, {});
+      b.output(result);
+      return result;
+    };
+    if (c == last || c == weighted) with_itself();
+    if (c == needed) y = y * broadcast_in_dim(reduce_max(sin(with_itself()), {0, 1}), {6000}, {});
     b.output(dot_general(x, y, {0}, {0}, {}, {}));
-    expect_beside(*b.g, alone ? 0 : 1, alone ? 0 : 1, {64, 32});
+    if (c == first) with_itself();
+    const bool beside = c == first || c == last;
+    expect_beside(*b.g, beside, c == alone ? 0 : 1, {64, 32});
   }
 }
 

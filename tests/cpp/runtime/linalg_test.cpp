@@ -62,8 +62,26 @@ TYPED_TEST(Linalg, Products) {
       auto a = this->draw(m * k), b = this->draw(k * n), c = this->draw(m * n);
       const auto before = c;
       ASSERT_EQ(this->call("contract", {c.data(), a.data(), b.data()},
-                           {int64_t(dtype_of<TypeParam>()), 0, adds, 0, 3, 0, 0, 0, m, 1, ta ? k : 1, 0, n, m, 0,
-                            tb ? 1 : k, k, 0, ta ? 1 : m, tb ? n : 1}),
+                           {int64_t(dtype_of<TypeParam>()),
+                            0,
+                            adds,
+                            0,
+                            3,
+                            0,
+                            0,
+                            0,
+                            m,
+                            1,
+                            ta ? k : 1,
+                            0,
+                            n,
+                            m,
+                            0,
+                            tb ? 1 : k,
+                            k,
+                            0,
+                            ta ? 1 : m,
+                            tb ? n : 1}),
                 0);
       for (int i = 0; i < m; ++i)
         for (int j = 0; j < n; ++j) {
