@@ -12,7 +12,8 @@
 namespace anvil::compiler {
 namespace {
 
-constexpr double few_of_all = 1. / 16;                                    // operations
+constexpr double weight_of_places = 0.25;  // where elements are counts less for how many lanes there are than they
+constexpr double few_of_all = 1. / 16;     // operations
 constexpr double operations_of_call = 1000, multiplications_at_once = 8;  // of a contraction
 
 bool computes(Expr e) { return e->op != Op::index && !(e->op == Op::convert && e->args[0]->op == Op::index); }
@@ -99,6 +100,7 @@ class Chains {
   void block(const Block& b) {
     for (const Stmt& s : b) {
       double longest = 0;
+      of_places_ = std::holds_alternative<loops::Bind>(s.is);
       each_expression(s, [&](Expr e) { longest = std::max(longest, chain(e)); });
       if (auto l = std::get_if<loops::Let>(&s.is)) locals_[l->local] = {longest, of_lane(l->value)};
       if (auto d = std::get_if<loops::Declare>(&s.is)) locals_[d->local].of_lane = OfLane::each;
@@ -114,7 +116,8 @@ class Chains {
     facts_.weight += weight(e);
     if (is_integer(e->dtype) && computes(e)) facts_.of_integers += weight(e);
     if (of_lane(e) == OfLane::pairs) facts_.of_pairs += weight(e);
-    if (e->op != Op::constant && computes(e)) by_size_[static_cast<int>(size_of(e->dtype))] += weight(e);
+    if (e->op != Op::constant && computes(e))
+      by_size_[static_cast<int>(size_of(e->dtype))] += weight(e) * (of_places_ ? weight_of_places : 1);
     return *chains_.insert(e).first = longest + weight(e);
   }
 
@@ -140,6 +143,7 @@ class Chains {
   };
   LoopFacts& facts_;
   const Variable lane_;
+  bool of_places_ = false;  // whether it is looked at what tells where elements are
   loops::ExprMap<double> chains_;
   loops::ExprMap<OfLane> of_lanes_;
   std::unordered_map<LocalId, Local> locals_;

@@ -152,6 +152,19 @@ TEST(Schedule, VectorsFitTheTarget) {
   EXPECT_EQ(std::get<For>(p.body.at(0).is).width, 4);
 }
 
+// What tells where an element is has eight bytes, and takes lanes from nothing but a few operations.
+TEST(Schedule, LanesComeFromTheDataNotFromTheirPlaces) {
+  for (const bool function : {true, false}) {
+    Builder b;
+    Var x = b.input(DType::f32, {400}), at = b.input(DType::i32, {900, 1});
+    Var found = gather(x, at, {1}, {{}, {0}, {}, {}, {0}, 1});
+    b.output(function ? record("tanh", {found}) : found + found);
+    const std::string text = after(*b.g, "schedule", {64, 32});
+    EXPECT_NE(text.find(function ? "vector 16" : "vector 8"), std::string::npos) << text;
+    expect_passes_agree(*b.g, numbers_for(*b.g), 1e-6, {64, 32});
+  }
+}
+
 // A step of a recurrent cell: eight sums of one register are under way at a time, and then the function is called.
 TEST(Schedule, AFunctionOfLongSumsLeavesThemInBlocks) {
   const auto text_of = [](int64_t depth) {
