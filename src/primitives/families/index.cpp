@@ -3,6 +3,7 @@
 
 #include "primitives/families/families.h"
 #include "primitives/families/gather.h"
+#include "primitives/vocabulary/simplification.h"
 #include "primitives/vocabulary/structured.h"
 
 namespace anvil::primitives {
@@ -57,12 +58,52 @@ void reverse_slice(ReverseStep& step) {
   set(step, 0, pad(g, zero, start, after, interior));
 }
 
+// A slice takes elements of what its operand was sliced from, or, where all are of one part that the operand was
+// joined of, of that part.
+ValuePtr simplify_slice(Simplification& s) {
+  Params& params = s.call.params;
+  Ints start = params.ints("start_indices"), stride = params.ints("strides"), limit = params.ints("limit_indices");
+  const Shape& shape = s.type().shape;
+  if (elements(shape) == 0) return nullptr;
+  const auto last = [&](size_t d) { return start[d] + (shape[d] - 1) * stride[d]; };
+  const auto read = [&](const ValuePtr& x) {
+    s.call.inputs[0] = x;
+    params.set("start_indices", start);
+    params.set("strides", stride);
+    params.set("limit_indices", limit);
+  };
+  if (const graph::Call* inner = s.inner()) {
+    const Ints &first = inner->params.ints("start_indices"), &step = inner->params.ints("strides");
+    for (size_t d = 0; d < shape.size(); ++d) {
+      start[d] = first[d] + start[d] * step[d];
+      stride[d] = stride[d] * step[d];
+      limit[d] = last(d) + 1;
+    }
+    read(inner->inputs[0]);
+  } else if (const graph::Call* joined = s.inner(0, "concatenate")) {
+    const auto d = static_cast<size_t>(joined->params.integer("dimension"));
+    int64_t first = 0;
+    for (const ValuePtr& part : joined->inputs) {
+      const int64_t end = first + part->type.shape[d];
+      if (start[d] >= first && last(d) < end && part->type.ambiguous == s.type().ambiguous) {
+        limit[d] = std::min(limit[d], end) - first;
+        start[d] -= first;
+        read(part);
+        break;
+      }
+      first = end;
+    }
+  }
+  return s.operand(0)->type.shape == shape ? s.operand(0) : nullptr;
+}
+
 Primitive make_slice() {
   Primitive p =
       make_view("index", "static_slice", {"operand"},
                 {{"start_indices", Kind::starts}, {"limit_indices", Kind::limits}, {"strides", Kind::sizes, false, 1}},
                 Axes::kept);
   p.infer = infer_slice;
+  p.simplify = simplify_slice;
   p.reverse = reverse_slice;
   p.hlo = {"stablehlo.slice",
            {{"start_indices", "start_indices", Attribute::i64_array},

@@ -3,6 +3,7 @@
 
 #include "primitives/families/families.h"
 #include "primitives/vocabulary/batching.h"
+#include "primitives/vocabulary/simplification.h"
 #include "primitives/vocabulary/structured.h"
 
 namespace anvil::primitives {
@@ -41,9 +42,26 @@ void reverse_concatenate(ReverseStep& step) {
   }
 }
 
+// What is joined of parts that were joined along the same dimension is joined of all of them; of one it is that one.
+ValuePtr simplify_concatenate(Simplification& s) {
+  constexpr size_t most = 32;  // parts: each is a loop
+  const int64_t dim = s.call.params.integer("dimension");
+  for (size_t k = 0; k < s.call.inputs.size(); ++k) {
+    const graph::Call* inner = s.inner(k);
+    if (!inner || inner->params.integer("dimension") != dim || s.call.inputs.size() + inner->inputs.size() > most + 1)
+      continue;
+    std::vector<ValuePtr> parts = inner->inputs;
+    s.call.inputs.erase(s.call.inputs.begin() + ptrdiff_t(k));
+    s.call.inputs.insert(s.call.inputs.begin() + ptrdiff_t(k), parts.begin(), parts.end());
+    k += parts.size() - 1;
+  }
+  return s.call.inputs.size() == 1 ? s.operand(0) : nullptr;
+}
+
 Primitive make_concatenate() {
   Primitive p = make_view("shape", "concatenate", {"..."}, {{"dimension", Kind::axis}}, Axes::kept);
   p.infer = infer_concatenate;
+  p.simplify = simplify_concatenate;
   p.reverse = reverse_concatenate;
   p.hlo = {"stablehlo.concatenate", {{"dimension", "dimension", Attribute::i64, "dim"}}};
   p.lower = [](Lowering& l, const graph::Call& c) {

@@ -18,5 +18,9 @@ const graph::Call* Simplification::inner(size_t k) const {
   const graph::Call* made = maker_(operand(k));
   return made != nullptr && made->primitive == call.primitive ? made : nullptr;
 }
+const graph::Call* Simplification::inner(size_t k, const char* primitive) const {
+  const graph::Call* made = maker_(operand(k));
+  return made != nullptr && made->primitive->name == primitive ? made : nullptr;
+}
 
 }  // namespace anvil::primitives

@@ -184,6 +184,51 @@ TEST(SimplifyAlgebra, ChangesOnlyWhatIsExact) {
          return broadcast_in_dim(slice(x, {0, 0}, {2, 2}, {1, 1}), {2, 2}, {1, 0});
        },
        "static_slice broadcast_in_dim"},
+      {"all of it",
+       [](Graph&, Var x) {
+         return slice(x, {0, 0}, {2, 3}, {1, 1});
+       },
+       ""},
+      {"slice of a slice",
+       [](Graph&, Var x) {
+         return slice(slice(reshape(x, {6}), {1}, {6}, {2}), {1}, {3}, {1});  // 3, 5
+       },
+       "reshape static_slice"},
+      {"slice of a slice with steps",
+       [](Graph&, Var x) {
+         return slice(slice(primitives::concatenate({x, -x, x * 2.0}, 1), {0, 0}, {2, 9}, {1, 2}), {0, 0}, {2, 5},
+                      {1, 3});
+       },
+       "negate mul concatenate static_slice"},
+      {"slice of a part",
+       [](Graph&, Var x) {
+         return slice(primitives::concatenate({x * 2.0, -x, x}, 1), {1, 3}, {2, 7},
+                      {1, 2});  // the limit lies behind the part
+       },
+       "negate static_slice"},
+      {"a part",
+       [](Graph&, Var x) {
+         return slice(primitives::concatenate({x * 2.0, x, x}, 0), {2, 0}, {4, 3}, {1, 1});
+       },
+       ""},
+      {"slice of two parts",
+       [](Graph&, Var x) {
+         return slice(primitives::concatenate({x, -x}, 1), {0, 2}, {2, 4}, {1, 1});
+       },
+       "negate concatenate static_slice"},
+      {"joined again",
+       [](Graph&, Var x) {
+         Var two = primitives::concatenate({x, -x}, 0);
+         return primitives::concatenate({two, x, two}, 0);
+       },
+       "negate concatenate"},
+      {"joined otherwise",
+       [](Graph&, Var x) {
+         Var two = primitives::concatenate({x, -x}, 0);
+         return primitives::concatenate({two, two}, 1);
+       },
+       "negate concatenate concatenate"},
+      {"joined of one", [](Graph&, Var x) { return primitives::concatenate({x}, 1); }, ""},
       {"folding", [&](Graph&, Var x) { return x + exp(spread(x, 2) * 3.0); }, "add"},
   };
   for (const Rule& rule : rules) {
