@@ -365,11 +365,12 @@ class Verifier {
       require(step(program_, s.left(), v) == 0 && (!s.weight() || step(program_, s.weight(), v) == 0) &&
                   step(program_, b.buffer, b.place, v) != 0 && step(program_, right, v) != 0,
               "a column beside a contraction moves what is no column");
-    for (const auto& [v, _] : s.axes) {
+    for (const auto& [v, extent] : s.axes) {
       const bool column = step(program_, s.left(), v) == 0;
-      require(step(program_, b.buffer, b.place, v) == (column ? 0 : step(program_, s.buffer, s.place, v)) &&
-                  step(program_, right, v) == (column ? 0 : step(program_, s.right(), v)),
-              "a product beside a contraction takes other steps");
+      require(
+          extent == 1 || (step(program_, b.buffer, b.place, v) == (column ? 0 : step(program_, s.buffer, s.place, v)) &&
+                          step(program_, right, v) == (column ? 0 : step(program_, s.right(), v))),
+          "a product beside a contraction takes other steps");
     }
   }
   void statement(const Swap& s) {

@@ -76,6 +76,16 @@ TEST(Beside, ForABatchAndSeveralDimensions) {
   expect_passes_agree(*b.g, numbers_for(*b.g), 1e-11, any_size);
 }
 
+// Dimensions of one element, which move nothing: in both, in the shared operand, and as the only column.
+TEST(Beside, DimensionsOfOneElement) {
+  Builder b;
+  Var x = b.input(DType::f64, {1, 30, 1, 20});
+  b.output(dot_general(x, b.input(DType::f64, {20, 1, 8}), {3}, {0}, {}, {}));
+  b.output(dot_general(x, b.input(DType::f64, {1, 20, 3}), {0, 3}, {0, 1}, {}, {}));
+  b.output(dot_general(x, b.input(DType::f64, {20, 1}), {3}, {0}, {}, {}));
+  expect_beside(*b.g, 2, 1);
+}
+
 TEST(Beside, SmallFloats) {
   Builder b;
   Var x = b.input(DType::f16, {30, 20});
