@@ -168,13 +168,10 @@ loops::For make_loop(Program& p, Variable like, int64_t count) {
 void remove_dead_stores(Program& p) { DeadStores(p).run(); }
 
 double multiplications(const loops::Contraction& c) {
-  const Expr left = c.left();
   double n = 1, shared = 1;
   for (const auto& axis : c.axes) {
     n *= static_cast<double>(axis.extent);
-    const bool moves = std::any_of(left->place.begin(), left->place.end(),
-                                   [&](const Affine& a) { return loops::factor(a, axis.variable) != 0; });
-    if (moves) shared *= static_cast<double>(axis.extent);
+    if (!c.is_column(axis.variable)) shared *= static_cast<double>(axis.extent);
   }
   for (const auto& b : c.beside) {
     double columns = 1;

@@ -121,6 +121,7 @@ struct Contraction {
     Expr right() const { return loaded(operand); }
   };
   std::vector<Beside> beside = {};
+  bool is_column(Variable) const;  // of the first product
   // f(axis) for each, those of all columns too.
   template <class F>
   void each_axis(F&& f) const {

@@ -10,28 +10,6 @@
 
 namespace anvil::loops {
 
-Affine linear(const Program& p, BufferId id, const Index& place) {
-  Affine offset;
-  int64_t stride = 1;
-  const Shape& shape = p.buffers[static_cast<size_t>(id)].shape;
-  for (size_t d = 0; d < shape.size(); ++d) {
-    offset = offset + place[d] * stride;
-    stride *= shape[d];
-  }
-  return offset;
-}
-
-int64_t step(const Program& p, BufferId id, const Index& place, Variable v) {
-  int64_t stride = 1, sum = 0;
-  const Shape& shape = p.buffers[static_cast<size_t>(id)].shape;
-  for (size_t d = 0; d < place.size(); ++d) {
-    sum += factor(place[d], v) * stride;
-    stride *= shape[d];
-  }
-  return sum;
-}
-int64_t step(const Program& p, Expr load, Variable v) { return step(p, load->buffer, load->place, v); }
-
 namespace {
 
 bool is_computed(DType t) { return is_float(t) && !is_small(t); }
@@ -366,7 +344,7 @@ class Verifier {
                   step(program_, b.buffer, b.place, v) != 0 && step(program_, right, v) != 0,
               "a column beside a contraction moves what is no column");
     for (const auto& [v, extent] : s.axes) {
-      const bool column = step(program_, s.left(), v) == 0;
+      const bool column = s.is_column(v);
       require(
           extent == 1 || (step(program_, b.buffer, b.place, v) == (column ? 0 : step(program_, s.buffer, s.place, v)) &&
                           step(program_, right, v) == (column ? 0 : step(program_, s.right(), v))),

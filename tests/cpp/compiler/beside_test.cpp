@@ -86,6 +86,17 @@ TEST(Beside, DimensionsOfOneElement) {
   expect_beside(*b.g, 2, 1);
 }
 
+// The same result again and again along a dimension that is in no operand.
+TEST(Beside, ResultsThatAreRepeated) {
+  Builder b;
+  Var x = matrix(b, 64, 17);
+  for (int k = 0; k < 2; ++k) {
+    Var w = broadcast_in_dim(b.input(DType::f64, {17}), {17, 6}, {0});
+    b.output(product(x, w));
+  }
+  expect_beside(*b.g, 1, 1);
+}
+
 TEST(Beside, SmallFloats) {
   Builder b;
   Var x = b.input(DType::f16, {30, 20});

@@ -287,7 +287,7 @@ void LoopInterpreter::statement(const loops::Contraction& s) {
   multiply(s, s.axes, s.buffer, s.place, s.product);
   for (const loops::Contraction::Beside& b : s.beside) {
     std::vector<loops::Contraction::Axis> axes = s.axes;
-    std::erase_if(axes, [&](const auto& axis) { return step(program_, s.left(), axis.variable) == 0; });
+    std::erase_if(axes, [&](const auto& axis) { return s.is_column(axis.variable); });
     axes.insert(axes.end(), b.columns.begin(), b.columns.end());
     multiply(s, axes, b.buffer, b.place, products_.binary(Op::mul, s.product->args[0], b.operand));
   }
