@@ -18,9 +18,11 @@
 namespace anvil::compiler {
 namespace {
 
-constexpr int64_t most_elements = 16;         // of a tensor
-constexpr int64_t most_steps = 64;            // of a nest
-constexpr double most_functions = 7;          // that a nest calls for numbers: more are vectors
+constexpr int64_t most_elements = 16;  // of a tensor
+constexpr int64_t most_steps = 64;     // of a nest
+constexpr int64_t few_steps_beside =
+    4;                                // of a nest: it writes out what it stores in a large tensor, as a row of a path
+constexpr double most_functions = 7;  // that a nest calls for numbers: more are vectors
 constexpr int64_t most_inner_steps = 3;       // of a loop inside of another one: too few for a vector
 constexpr double most_unrolled_nodes = 4000;  // of everything that is written out
 
@@ -42,7 +44,7 @@ class Unroller {
     collect(program_.body, false);
     for (Candidate& f : buffers_) f.small = f.small && f.in_loop;
     if (std::none_of(buffers_.begin(), buffers_.end(), [](const Candidate& f) { return f.small; })) return false;
-    // A nest that is too long, or works on other temporaries as well, keeps all its buffers.
+    // A nest that is too long, or not short and works on other temporaries as well, keeps all its buffers.
     while (settle()) {
     }
     if (std::none_of(buffers_.begin(), buffers_.end(), [](const Candidate& f) { return f.small; })) return false;
@@ -66,6 +68,7 @@ class Unroller {
   struct Nest {
     const Stmt* stmt;
     bool possible;  // short, and every small buffer is accessed at places that become constant
+    bool few;       // steps: it may work on other temporaries as well
     Size size;
     std::vector<BufferId> buffers;
   };
@@ -80,9 +83,10 @@ class Unroller {
         each_block(s, [&](const Block& inner) { collect(inner, loop); });
         continue;
       }
-      Nest n{&s, true, {}, {}};
-      n.possible =
-          steps(s, 1, n.size) <= most_steps_here() && (where_ == Where::inside || n.size.functions <= most_functions);
+      Nest n{&s, true, true, {}, {}};
+      const double count = steps(s, 1, n.size);
+      n.few = where_ == Where::inside || count <= few_steps_beside;
+      n.possible = count <= most_steps_here() && (where_ == Where::inside || n.size.functions <= most_functions);
       std::unordered_set<Variable> own;
       loops_of(s, own);
       each_access_inside(s, [&](BufferId b, const Index* place, AccessKind) {
@@ -146,9 +150,8 @@ class Unroller {
   bool settle() {
     bool changed = false;
     for (const Nest& n : nests_) {
-      bool all_small = std::all_of(n.buffers.begin(), n.buffers.end(), [this](BufferId b) {
-        return where_ == Where::inside ||
-               program_.buffers[static_cast<size_t>(b)].kind != loops::Buffer::Kind::temporary ||
+      bool all_small = std::all_of(n.buffers.begin(), n.buffers.end(), [&](BufferId b) {
+        return n.few || program_.buffers[static_cast<size_t>(b)].kind != loops::Buffer::Kind::temporary ||
                program_.buffers[static_cast<size_t>(b)].shape.empty() || buffers_[static_cast<size_t>(b)].small;
       });
       if (n.possible && all_small) continue;

@@ -56,5 +56,27 @@ TEST(Unroll, FunctionsOfMoreNumbersThanAreCalledOneByOneAreVectors) {
     }
 }
 
+// A path of few states: they are numbers though each step stores them in the path, as a row of it. More are vectors, and
+// stay in memory.
+TEST(Unroll, StatesThatAreKeptInAPath) {
+  for (int64_t n : {4, 5}) {
+    Builder b;
+    const Var x = b.input(DType::f64, {n});
+    const auto row = [&](const Var& k) { return std::vector<Var>{literal(*k.graph, 0, {DType::i32, {}}), k}; };
+    const auto r = while_loop(
+        *b.g, {x * 0.5, b.scalar(0, DType::i32), fill(*b.g, 0, {DType::f64, {n, 20}})},
+        [](std::vector<Var>& s) { return s[1] < 20.0; },
+        [&](std::vector<Var>& s) {
+          const Var next = s[0] * (1.0 - s[0]);
+          return std::vector<Var>{next, s[1] + 1.0, dynamic_update_slice(s[2], reshape(next, {n, 1}), row(s[1]))};
+        });
+    b.output(r[0]);
+    b.output(r[2]);
+    const std::string text = after(*b.g, "schedule"), loop = text.substr(text.find("loop {"));
+    EXPECT_EQ(loop.find("for ") > loop.find("  }\n"), n == 4) << text;
+    for (const compiler::Target& target : targets) expect_passes_agree(*b.g, numbers_for(*b.g), 1e-12, target);
+  }
+}
+
 }  // namespace
 }  // namespace anvil::test
