@@ -69,8 +69,8 @@ std::vector<BufferId> Lowerer::enter_state(const graph::Call& c, const std::vect
     for (const ValuePtr& v : captures(*inner))
       if (auto it = places_.find(v.get()); it != places_.end()) taken.insert(root(it->second));
   for (const ValuePtr& v : initial) {
-    bool several = std::count(initial.begin(), initial.end(), v) > 1;
-    if (!several && dead_after_this_call(v)) {
+    const bool several = std::count(initial.begin(), initial.end(), v) > 1, written = written_anyway(state.size());
+    if (!written && !several && dead_after_this_call(v)) {
       BufferId b = buffer_of(v);
       if (b == root(b) && taken.insert(b).second) {
         state.push_back(b);
@@ -78,7 +78,7 @@ std::vector<BufferId> Lowerer::enter_state(const graph::Call& c, const std::vect
       }
     }
     state.push_back(make_buffer(Buffer::Kind::temporary, v->type));
-    if (!written_anyway(state.size() - 1)) copy(state.back(), v);
+    if (!written) copy(state.back(), v);
   }
   return state;
 }

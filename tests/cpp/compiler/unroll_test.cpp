@@ -78,5 +78,25 @@ TEST(Unroll, StatesThatAreKeptInAPath) {
   }
 }
 
+// What a path held before does not matter: it is not filled.
+TEST(Unroll, PathsAreNotFilled) {
+  Builder b;
+  const Var x = b.input(DType::f64, {3});
+  const auto integer = [](const Var& k, int64_t i, DType t) { return literal(*k.graph, i, {t, {}}); };
+  const auto r = while_loop(
+      *b.g, {b.scalar(1, DType::i32), x * 0.5, fill(*b.g, 0, {DType::f64, {20, 3}})},
+      [](std::vector<Var>& s) { return s[0] <= 20.0; },
+      [&](std::vector<Var>& s) {
+        const Var next = s[1] * (1.0 - s[1]);
+        const Var at = record("convert", {s[0]}, {{"dtype", DType::i64}, {"ambiguous", false}}) - 1.0;
+        return std::vector<Var>{s[0] + 1.0, next,
+                                dynamic_update_slice(s[2], reshape(next, {1, 3}), {at, integer(at, 0, DType::i64)})};
+      });
+  b.output(r[2]);
+  const std::string text = after(*b.g, "schedule");
+  EXPECT_EQ(text.find("= 0\n"), std::string::npos) << text;
+  for (const compiler::Target& target : targets) expect_passes_agree(*b.g, numbers_for(*b.g), 1e-12, target);
+}
+
 }  // namespace
 }  // namespace anvil::test
