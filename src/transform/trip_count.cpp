@@ -75,7 +75,7 @@ bool counts_all(const Graph& body, ValuePtr v, const ValuePtr& k, int64_t start,
     if (!c || c->inputs.empty()) return false;
     const std::optional<int64_t> left = number(c->inputs.front()), right = number(c->inputs.back());
     if (std::abs(left.value_or(0)) > most || std::abs(right.value_or(0)) > most) return false;
-    if (c->primitive->name == "convert") {
+    if (is(*c, loops::Op::convert)) {
       v = c->inputs[0];
     } else if (is(*c, loops::Op::sub) && left) {
       v = c->inputs[1], shift += sign * *left, sign = -sign;

@@ -15,6 +15,7 @@ Primitive convert_primitive() {
   Primitive p = unary_form("convert", "convert", Group::any, {});
   p.parameters = {{"dtype", ParamSpec::Kind::dtype}, {"ambiguous", ParamSpec::Kind::flag}};
   p.view = true;
+  p.op = loops::Op::convert;
   p.linear = Operands::all();                                   // between floats
   p.simplify = [](Simplification& s) { return s.operand(0); };  // where nothing changes
   p.infer = [](const std::vector<TensorType>& x, const Params& params) -> std::vector<TensorType> {
