@@ -30,6 +30,7 @@ Class class_of(SEXP);  // what the object says; whoever reads it checks the part
 
 struct Names {       // objects that live as long as the package
   SEXP environment;  // its namespace
+  SEXP masks;        // the environment of its functions that stand before R's
   SEXP tensor, buffer, graph_box, debug_box, graph, descriptor, graph_value, graph_literal, primitive_call, cache,
       executable;
   SEXP a_graph, a_descriptor, a_box, a_node, a_cache, a_call, an_executable;  // kinds of external pointers

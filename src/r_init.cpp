@@ -21,8 +21,9 @@ SEXP anvil_attach(SEXP environment) {
   return entry([&] {
     if (TYPEOF(environment) != ENVSXP || !R_IsNamespaceEnv(environment))
       throw Error("argument", "`environment` must be the namespace of the package.");
-    guarded([&] { return keep(environment); });
+    SEXP masks = guarded([&] { return keep(Rf_eval(Rf_install("mask_home"), keep(environment))); });
     names.environment = environment;
+    names.masks = masks;
     return R_NilValue;
   });
 }

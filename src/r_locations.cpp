@@ -16,9 +16,10 @@ namespace {
 
 bool is_own(SEXP frame) {
   SEXP around = frame;
-  while (around != R_EmptyEnv && around != R_GlobalEnv && around != R_BaseEnv && around != names.environment)
+  while (around != R_EmptyEnv && around != R_GlobalEnv && around != R_BaseEnv && around != names.environment &&
+         around != names.masks)
     around = enclosing(around);
-  return around == names.environment && frame != names.environment;
+  return (around == names.environment || around == names.masks) && frame != around;
 }
 
 // A call, which is ours to change, with names in the place of the values that do.call() and

@@ -67,3 +67,12 @@ test_that("a recorded call with a function in it can be printed", {
   graph <- trace_fn(function(x) nv_while(list(x = x), function(x) x < 3, function(x) list(x = x + 1)), list(nv_aten("f64", c())))
   expect_output(print(graph$calls[[1L]]), "nv_while(list(x = x), function(x) x < 3, function(x) list(x = x + 1))", fixed = TRUE)
 })
+
+test_that("functions that stand before R's are called by their names", {
+  text <- "function(x) {\n  top <- max(x)\n  sum(x - top, dims = 1L)\n}"
+  f <- eval(parse(text = text, keep.source = TRUE)[[1L]], new.env(parent = as.environment("package:anvil")))
+  text <- capture.output(nv_inspect(f, "loops", nv_aten("f64", c(10, 10))))
+  expect_match(text, "# max(x) at <text>#2", fixed = TRUE, all = FALSE)
+  expect_match(text, "sum(x - top, dims = 1L) at <text>#3", fixed = TRUE, all = FALSE)
+  expect_false(any(grepl("tensor_", text, fixed = TRUE)))
+})
