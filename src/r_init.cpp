@@ -21,7 +21,10 @@ SEXP anvil_attach(SEXP environment) {
   return entry([&] {
     if (TYPEOF(environment) != ENVSXP || !R_IsNamespaceEnv(environment))
       throw Error("argument", "`environment` must be the namespace of the package.");
-    SEXP masks = guarded([&] { return keep(Rf_eval(Rf_install("mask_home"), keep(environment))); });
+    SEXP masks = guarded([&] {
+      keep(environment);
+      return keep(Rf_eval(Rf_install("mask_home"), environment));
+    });
     names.environment = environment;
     names.masks = masks;
     return R_NilValue;

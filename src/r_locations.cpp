@@ -15,11 +15,11 @@ SEXP variable_of(SEXP frame, SEXP name) { return Rf_findVarInFrame(frame, name);
 namespace {
 
 bool is_own(SEXP frame) {
+  const auto is_home = [](SEXP environment) { return environment == names.environment || environment == names.masks; };
   SEXP around = frame;
-  while (around != R_EmptyEnv && around != R_GlobalEnv && around != R_BaseEnv && around != names.environment &&
-         around != names.masks)
+  while (around != R_EmptyEnv && around != R_GlobalEnv && around != R_BaseEnv && !is_home(around))
     around = enclosing(around);
-  return (around == names.environment || around == names.masks) && frame != around;
+  return is_home(around) && around != frame;
 }
 
 // A call, which is ours to change, with names in the place of the values that do.call() and

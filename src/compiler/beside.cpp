@@ -32,8 +32,6 @@ struct Product {
   Expr other_load() const { return Contraction::loaded(other); }
 };
 
-Expr left_operand(const Contraction& c) { return c.weight() ? c.product->args[0]->args[0] : c.product->args[0]; }
-
 // What an axis moves, and by how much; alike are axes of which this is equal.
 struct AxisMoves {
   int64_t extent, shared, weight, result, other;
@@ -58,52 +56,48 @@ bool same_start(const Program& p, const Product& x, Expr of_x, const Product& y,
   return root(p, of_x->buffer) == root(p, of_y->buffer) && start(p, x.c, of_x) == start(p, y.c, of_y);
 }
 
-// The axes of y as those of x, but for the columns, which are left.
-std::optional<Contraction::Beside> match(Program& p, const Product& x, const Product& y) {
+// The axes of a second product: which of those of the first one they are, if they are no columns.
+struct Alignment {
+  Expr shared, other;  // of the first product
+  Expr right;          // of the second one
+  VariableMap axes;
+  std::vector<Contraction::Axis> columns;
+};
+std::optional<Alignment> align(const Program& p, const Product& x, const Product& y) {
   const Expr wx = x.c.weight(), wy = y.c.weight();
   if ((wx == nullptr) != (wy == nullptr) || x.c.adds != y.c.adds || x.c.product->dtype != y.c.product->dtype ||
       x.shared->dtype != y.shared->dtype || x.shared_load()->dtype != y.shared_load()->dtype ||
       !same_start(p, x, x.shared_load(), y, y.shared_load()) || (wx && !same_start(p, x, wx, y, wy)))
     return std::nullopt;
-  VariableMap map;
-  Contraction::Beside b{{}, y.c.buffer, {}, nullptr};
+  Alignment a{x.shared, x.other, y.other, {}, {}};
   std::vector<Contraction::Axis> left = x.c.axes;
   std::erase_if(left, [&](const auto& axis) { return axis.extent == 1 || is_column(moves(p, x, axis)); });
   for (const Contraction::Axis& axis : y.c.axes) {
     const AxisMoves m = moves(p, y, axis);
     const auto same = std::find_if(left.begin(), left.end(), [&](const auto& of_x) { return moves(p, x, of_x) == m; });
     if (axis.extent == 1) {
-      map[axis.variable] = Affine{};
+      a.axes[axis.variable] = Affine{};
     } else if (same != left.end()) {
-      map[axis.variable] = loops::variable(same->variable);
+      a.axes[axis.variable] = loops::variable(same->variable);
       left.erase(same);
     } else if (is_column(m)) {
-      b.columns.push_back({make_variable(p, axis.variable), axis.extent});
-      map[axis.variable] = loops::variable(b.columns.back().variable);
+      a.columns.push_back(axis);
     } else {
       return std::nullopt;
     }
   }
-  if (!left.empty()) return std::nullopt;
-  auto rewriter = variable_rewriter(p.exprs, map);
-  b.place = substitute(map, y.c.place);
-  b.operand = rewriter(y.other);
-  return b;
+  return left.empty() ? std::optional(std::move(a)) : std::nullopt;
 }
 
 // The operand that two contractions share may be the left or the right one of either.
-struct SharedOperand {
-  Expr shared, other;
-  Contraction::Beside beside;
-};
-std::optional<SharedOperand> find_shared(Program& p, const Contraction& first, const Contraction& second) {
-  const Expr l1 = left_operand(first), r1 = first.product->args[1], l2 = left_operand(second),
+std::optional<Alignment> find_shared(const Program& p, const Contraction& first, const Contraction& second) {
+  const Expr l1 = first.left_operand(), r1 = first.product->args[1], l2 = second.left_operand(),
              r2 = second.product->args[1];
   const std::initializer_list<std::pair<Expr, Expr>> orders = {{l1, r1}, {r1, l1}};
   for (const auto& [shared, other] : orders) {
     if (!first.beside.empty() && shared != l1) continue;
     for (const auto& y : {Product{second, l2, r2}, Product{second, r2, l2}})
-      if (auto beside = match(p, {first, shared, other}, y)) return SharedOperand{shared, other, std::move(*beside)};
+      if (auto found = align(p, {first, shared, other}, y)) return found;
   }
   return std::nullopt;
 }
@@ -135,11 +129,19 @@ class Multiplier {
 
   bool join(Stmt& to, const Stmt& from) {
     auto& c = std::get<Contraction>(to.is);
-    auto found = find_shared(program_, c, std::get<Contraction>(from.is));
+    const auto& other = std::get<Contraction>(from.is);
+    auto found = find_shared(program_, c, other);
     if (!found) return false;
-    if (const Expr w = c.weight()) found->shared = program_.exprs.binary(Op::mul, found->shared, w);
-    c.product = program_.exprs.binary(Op::mul, found->shared, found->other);
-    c.beside.push_back(std::move(found->beside));
+    const Expr w = c.weight(), left = w ? program_.exprs.binary(Op::mul, found->shared, w) : found->shared;
+    c.product = program_.exprs.binary(Op::mul, left, found->other);
+    for (Contraction::Axis& axis : found->columns) {
+      const Variable own = make_variable(program_, axis.variable);
+      found->axes[axis.variable] = loops::variable(own);
+      axis.variable = own;
+    }
+    auto rewriter = variable_rewriter(program_.exprs, found->axes);
+    c.beside.push_back(
+        {std::move(found->columns), other.buffer, substitute(found->axes, other.place), rewriter(found->right)});
     loops::unite(to.origins, from.origins);
     return true;
   }
@@ -149,7 +151,7 @@ class Multiplier {
 
 }  // namespace
 
-bool become_one(Program& p, const Block& b, size_t contraction, size_t other, const Stmt& as_contraction) {
+bool become_one(const Program& p, const Block& b, size_t contraction, size_t other, const Stmt& as_contraction) {
   const size_t first = std::min(contraction, other), last = std::max(contraction, other);
   const auto at = [&](size_t k) -> const Stmt& { return k == other ? as_contraction : b[k]; };
   if (!find_shared(p, std::get<Contraction>(at(first).is), std::get<Contraction>(at(last).is))) return false;

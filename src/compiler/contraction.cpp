@@ -43,9 +43,10 @@ class Finder {
     for (size_t k = 0; k < b.size(); ++k) {
       each_block(b[k], [this](Block& inner) { beside_others(inner); });
       Contraction c;
-      if (!match(b[k], c) || !shape_of(program_, c)) continue;
+      if (!match(b[k], c)) continue;
+      const auto shape = shape_of(program_, c);
       Stmt found = {std::move(c), loops::origins(b[k])};
-      if (worthwhile_beside(b, k, found)) b[k] = std::move(found);
+      if (shape && worthwhile_beside(b, k, found, *shape)) b[k] = std::move(found);
     }
   }
 
@@ -95,8 +96,7 @@ class Finder {
     return shape && (target_.any_size || packed_is_faster(*shape, target_));
   }
 
-  bool worthwhile_beside(const Block& b, size_t k, const Stmt& small) {
-    const ProductShape shape = *shape_of(program_, std::get<Contraction>(small.is));
+  bool worthwhile_beside(const Block& b, size_t k, const Stmt& small, const ProductShape& shape) const {
     const auto is_faster = [&](const Stmt& s) {
       const auto* other = std::get_if<Contraction>(&s.is);
       return other && faster_beside(*shape_of(program_, *other), shape, target_);

@@ -18,13 +18,12 @@
 namespace anvil::compiler {
 namespace {
 
-constexpr int64_t most_elements = 16;  // of a tensor
-constexpr int64_t most_steps = 64;     // of a nest
-constexpr int64_t few_steps_beside =
-    4;                                // of a nest: it writes out what it stores in a large tensor, as a row of a path
-constexpr double most_functions = 7;  // that a nest calls for numbers: more are vectors
-constexpr int64_t most_inner_steps = 3;       // of a loop inside of another one: too few for a vector
-constexpr double most_unrolled_nodes = 4000;  // of everything that is written out
+constexpr int64_t most_elements = 16;          // of a tensor
+constexpr int64_t most_steps = 64;             // of a nest,
+constexpr int64_t most_steps_with_others = 4;  // and of one that works on larger temporaries as well: a row of a path
+constexpr double most_functions = 7;           // that a nest calls for numbers: more are vectors
+constexpr int64_t most_inner_steps = 3;        // of a loop inside of another one: too few for a vector
+constexpr double most_unrolled_nodes = 4000;   // of everything that is written out
 
 enum class Where : uint8_t { nests, inside };
 
@@ -44,7 +43,7 @@ class Unroller {
     collect(program_.body, false);
     for (Candidate& f : buffers_) f.small = f.small && f.in_loop;
     if (std::none_of(buffers_.begin(), buffers_.end(), [](const Candidate& f) { return f.small; })) return false;
-    // A nest that is too long, or not short and works on other temporaries as well, keeps all its buffers.
+    // A nest that is too long, or works on other temporaries as well though it is not short, keeps all its buffers.
     while (settle()) {
     }
     if (std::none_of(buffers_.begin(), buffers_.end(), [](const Candidate& f) { return f.small; })) return false;
@@ -67,8 +66,8 @@ class Unroller {
   };
   struct Nest {
     const Stmt* stmt;
-    bool possible;  // short, and every small buffer is accessed at places that become constant
-    bool few;       // steps: it may work on other temporaries as well
+    bool possible;     // short, and every small buffer is accessed at places that become constant
+    bool with_others;  // may work on other temporaries as well
     Size size;
     std::vector<BufferId> buffers;
   };
@@ -85,7 +84,7 @@ class Unroller {
       }
       Nest n{&s, true, true, {}, {}};
       const double count = steps(s, 1, n.size);
-      n.few = where_ == Where::inside || count <= few_steps_beside;
+      n.with_others = where_ == Where::inside || count <= most_steps_with_others;
       n.possible = count <= most_steps_here() && (where_ == Where::inside || n.size.functions <= most_functions);
       std::unordered_set<Variable> own;
       loops_of(s, own);
@@ -151,7 +150,7 @@ class Unroller {
     bool changed = false;
     for (const Nest& n : nests_) {
       bool all_small = std::all_of(n.buffers.begin(), n.buffers.end(), [&](BufferId b) {
-        return n.few || program_.buffers[static_cast<size_t>(b)].kind != loops::Buffer::Kind::temporary ||
+        return n.with_others || program_.buffers[static_cast<size_t>(b)].kind != loops::Buffer::Kind::temporary ||
                program_.buffers[static_cast<size_t>(b)].shape.empty() || buffers_[static_cast<size_t>(b)].small;
       });
       if (n.possible && all_small) continue;

@@ -129,7 +129,8 @@ struct Contraction {
     for (const Beside& b : beside)
       for (const Axis& x : b.columns) f(x);
   }
-  Expr left() const { return loaded(weight() ? product->args[0]->args[0] : product->args[0]); }
+  Expr left_operand() const { return weight() ? product->args[0]->args[0] : product->args[0]; }
+  Expr left() const { return loaded(left_operand()); }
   Expr right() const { return loaded(product->args[1]); }
   Expr weight() const { return product->args[0]->op == Op::mul ? product->args[0]->args[1] : nullptr; }
   static Expr loaded(Expr operand) { return operand->op == Op::convert ? operand->args[0] : operand; }

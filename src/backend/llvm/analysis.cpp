@@ -151,10 +151,9 @@ void Analysis::collect(const Stmt& statement, Facts& f) {
                    f.work += 1000;
                  },
                  [&](const loops::Contraction& s) {
-                   const auto note = [&](BufferId b) { f.changed.insert(root(b)), called_.insert(root(b)); };
-                   for (BufferId b : {s.buffer, s.left()->buffer, s.right()->buffer}) note(b);
-                   if (s.weight()) note(s.weight()->buffer);
-                   for (const auto& b : s.beside) note(b.buffer), note(b.right()->buffer);
+                   loops::each_access(statement, [&](BufferId b, const loops::Index*, loops::AccessKind) {
+                     f.changed.insert(root(b)), called_.insert(root(b));
+                   });
                    most_call_buffers_ = std::max(most_call_buffers_, contraction_buffers(s));
                    most_call_numbers_ = std::max(most_call_numbers_, contraction_numbers(s));
                    f.control = true;

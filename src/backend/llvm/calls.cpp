@@ -112,9 +112,10 @@ void Emitter::emit(const loops::Contraction& s) {
   llvm::SmallVector<Value, 16> numbers = {i64(int64_t(s.left()->dtype)), i64(s.weight() != nullptr), i64(s.adds),
                                           i64(int64_t(s.beside.size()))};
   std::vector<BufferId> buffers;
-  // where some arrays begin, and each of some axes with its steps in them
-  const auto append = [&](std::initializer_list<std::pair<BufferId, const loops::Index*>> arrays,
-                          const std::vector<loops::Contraction::Axis>& axes) {
+  // how many axes, where some arrays begin, and each axis with its steps in them
+  using Place = std::pair<BufferId, const loops::Index*>;
+  const auto append = [&](const std::vector<Place>& arrays, const std::vector<loops::Contraction::Axis>& axes) {
+    numbers.push_back(i64(int64_t(axes.size())));
     llvm::SmallVector<Affine, 4> offsets;
     for (const auto& [buffer, place] : arrays) {
       buffers.push_back(buffer);
@@ -132,16 +133,11 @@ void Emitter::emit(const loops::Contraction& s) {
       for (const Affine& a : offsets) numbers.push_back(i64(loops::factor(a, variable)));
     }
   };
-  const auto load = [](Expr e) { return std::pair(e->buffer, &e->place); };
-  numbers.push_back(i64(int64_t(s.axes.size())));
-  if (const Expr w = s.weight())
-    append({{s.buffer, &s.place}, load(s.left()), load(s.right()), load(w)}, s.axes);
-  else
-    append({{s.buffer, &s.place}, load(s.left()), load(s.right())}, s.axes);
-  for (const auto& b : s.beside) {
-    numbers.push_back(i64(int64_t(b.columns.size())));
-    append({{b.buffer, &b.place}, load(b.right())}, b.columns);
-  }
+  const auto load = [](Expr e) { return Place(e->buffer, &e->place); };
+  std::vector<Place> first = {{s.buffer, &s.place}, load(s.left()), load(s.right())};
+  if (const Expr w = s.weight()) first.push_back(load(w));
+  append(first, s.axes);
+  for (const auto& b : s.beside) append({{b.buffer, &b.place}, load(b.right())}, b.columns);
   call_runtime("contract", buffers, numbers);
 }
 

@@ -19,7 +19,7 @@ class Simplification {
   const TensorType& type() const { return call.outputs[0]->type; }
   // Whether all elements of operand k are this number; 0 and -0 differ for floats.
   bool is(size_t k, Scalar number) const;
-  // The call that made operand k, where one did near; when it is one of this call's primitive, or of a named one.
+  // The call that made operand k, if it is known and one of this call's primitive, or of the primitive of that name.
   const graph::Call* inner(size_t k = 0) const;
   const graph::Call* inner(size_t k, const char* primitive) const;
 

@@ -69,10 +69,10 @@ int64_t run_of(const Offsets& at) { return std::min(at.row_depth.run(0), at.colu
 
 // As far as both have lines; one of them may have further ones.
 bool one_matrix(const Offsets& at) {
-  const bool more_rows = at.rows.apart && at.rows.count > at.columns.count,
-             more_columns = at.columns.apart && at.columns.count > at.rows.count;
-  if (at.rows.count != at.columns.count && !more_rows && !more_columns) return false;
-  for (int64_t i = 0; i < std::min(at.rows.count, at.columns.count); ++i)
+  const auto& [fewer, more] =
+      std::minmax(at.rows, at.columns, [](const Places& x, const Places& y) { return x.count < y.count; });
+  if (more.count > fewer.count && !more.apart) return false;
+  for (int64_t i = 0; i < fewer.count; ++i)
     if (at.rows[i] != at.columns[i]) return false;
   return true;
 }
