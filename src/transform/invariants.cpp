@@ -3,13 +3,15 @@
 //   %s, %x = while (%s0, %x0): (s, x) -> (f(s, x), x)      %s = while (%s0): (s) -> (f(s, %x0))
 //
 // Reads of %x become reads of %x0. Inner loops come first, so that what only passes through a
-// loop that passes through another one is found as well.
+// loop that passes through another one is found as well. What counts the steps of a loop of a known length is a number
+// behind it, from which loops on the way back count down.
 #include <algorithm>
 
 #include "base/interrupt.h"
 #include "primitives/families/control.h"
 #include "transform/rewrite.h"
 #include "transform/simplify.h"
+#include "transform/trip_count.h"
 
 namespace anvil::transform {
 namespace {
@@ -21,7 +23,10 @@ class Invariants {
       poll();
       substitute_all(map_, call.inputs);
       rewrite_subgraphs(call, [this](Graph& inner) { visit(inner); });
-      if (primitives::control_of(call) == primitives::Control::loop && !primitives::records(call)) shorten(call);
+      if (primitives::control_of(call) == primitives::Control::loop && !primitives::records(call)) {
+        shorten(call);
+        number_counts(call);
+      }
     }
     substitute_all(map_, g.outputs);
   }
@@ -46,6 +51,18 @@ class Invariants {
     for (Graph* g : graphs) select(keep, g->inputs);
     select(keep, call.params.graph("body_graph")->outputs);
     for (Graph* g : graphs) visit(*g);
+  }
+  void number_counts(const Call& call) {
+    const auto steps = trip_count(call);
+    if (!steps) return;
+    for (size_t i = 0; i < call.outputs.size(); ++i) {
+      const auto counted = count(call, i);
+      const graph::TensorType& type = call.outputs[i]->type;
+      if (!counted) continue;
+      const int64_t last = counted->start + *steps * counted->step;
+      if (Scalar(last).rounded_to(type.dtype).as<int64_t>() == last)
+        map_[call.outputs[i].get()] = graph::make_literal(last, type);
+    }
   }
   static void select(const std::vector<bool>& keep, std::vector<ValuePtr>& values) {
     size_t i = 0;

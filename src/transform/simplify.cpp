@@ -5,6 +5,7 @@
 
 #include "base/interrupt.h"
 #include "transform/rewrite.h"
+#include "transform/tapes.h"
 
 namespace anvil::transform {
 namespace {
@@ -91,15 +92,17 @@ void simplify(Graph& g) {
 }
 
 void optimize(Graph& g) {
+  fit_tapes(g);
   inline_scalar_constants(g);
+  capture_invariants(g);
   simplify_algebra(g);
   mirror_values(g);
   if (merge_late(g)) remove_dead_calls(g);
   merge_equal_calls(g);
-  capture_invariants(g);
   join_step_products(g);
   turn_sliced_inputs(g);
   if (hoist_invariants(g)) merge_equal_calls(g);
+  if (join_step_calls(g)) merge_equal_calls(g);
   remove_dead_calls(g);
   if (block_centred_sums(g)) remove_dead_calls(g);
   remove_unused_constants(g);

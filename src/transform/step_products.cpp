@@ -11,16 +11,13 @@
 // A product of few rows reads all of %w for them, a sum of few products reads and writes all of %s: they wait for
 // memory where one product of all steps computes. What the steps read of a tensor anyway is not kept once more.
 #include <algorithm>
-#include <map>
 
 #include "base/interrupt.h"
 #include "primitives/families/control.h"
 #include "primitives/vocabulary/infer.h"
 #include "primitives/vocabulary/var.h"
-#include "transform/loop.h"
 #include "transform/rewrite.h"
-#include "transform/simplify.h"
-#include "transform/trip_count.h"
+#include "transform/step_loop.h"
 
 namespace anvil::transform {
 namespace {
@@ -32,9 +29,8 @@ using primitives::Var;
 using Pairs = graph::IntegerLists;
 
 constexpr int64_t least_steps = 4;
-constexpr int64_t few_rows = 128;                 // of a step
-constexpr int64_t least_products = 1 << 12;       // of a step: less is no work for the kernel of products
-constexpr int64_t most_kept = int64_t(64) << 20;  // of what is kept for all steps
+constexpr int64_t few_rows = 128;            // of a step
+constexpr int64_t least_products = 1 << 12;  // of a step: less is no work for the kernel of products
 
 bool is_product(const Call& c) {
   const primitives::Primitive& p = primitives::primitive_of(c);
@@ -62,36 +58,9 @@ struct Sides {
   }
 };
 
-// A value of a step that is an element of a tensor from outside of the loop, along one dimension.
-struct StepRead {
-  ValuePtr whole, place;
-  int64_t dim;
-};
-
-// A loop and its body, which is about to change.
-class LoopOfProducts {
+class LoopOfProducts : StepLoop {
  public:
-  LoopOfProducts(Graph& around, Call& loop, int64_t steps)
-      : around_(around),
-        loop_(loop),
-        seen_(loop),
-        body_(*loop.params.graph("body_graph")),
-        steps_(steps),
-        calls_(body_.calls),
-        carried_(seen_.carried) {
-    if (!seen_.is_scan()) {
-      condition_ = loop.params.graph("cond_graph").get();
-      count_ = counter(loop);
-    }
-    for (const Call& c : calls_) {
-      for (const ValuePtr& v : c.outputs) makers_[v.get()] = &c;
-      for (const ValuePtr& v : c.inputs) ++reads_[v.get()];
-      for (const GraphPtr& inner : subgraphs(c))
-        for (const ValuePtr& v : captures(*inner)) reads_[v.get()] += 2;  // any number of times
-    }
-    for (const ValuePtr& v : body_.outputs) ++reads_[v.get()];
-    for (size_t i = 0; i < body_.inputs.size(); ++i) inputs_[body_.inputs[i].get()] = i;
-  }
+  using StepLoop::StepLoop;
 
   // Ahead of the loop.
   bool read_early() {
@@ -106,28 +75,23 @@ class LoopOfProducts {
   }
   // Behind it: `add_up` goes with a loop that is in its place.
   bool find_sums() {
-    if (count_ && count_->step != 1) return false;
-    for (size_t i = 0; i < carried_; ++i) find_sum(i);
+    for (size_t i = 0; i < seen_.carried; ++i) find_sum(i);
     return !sums_.empty();
   }
   void add_up() {
-    ValuePtr step;
     for (Sum& s : sums_)
       for (size_t side = 0; side < 2; ++side) {
         if (s.reads[side]) continue;
-        if (!s.place && !step) step = number_of_step();
-        s.records[side] = record(s.product->inputs[side], s.place ? s.place : step);
+        s.records[side] = record(s.product->inputs[side], s.place ? s.place : number_of_step());
       }
     std::vector<ValuePtr> initial, results;
+    std::vector<size_t> places;
     for (const Sum& s : sums_) {
       initial.push_back(seen_.initial(s.carried));
       results.push_back(loop_.outputs[s.carried]);
+      places.push_back(s.carried);
     }
-    drop(loop_.inputs, seen_.counts.size());
-    drop(loop_.outputs, 0);
-    drop(body_.inputs, seen_.fields);
-    drop(body_.outputs, 0);
-    if (condition_) drop(condition_->inputs, 0);
+    drop_carried(places);
     around_.calls.push_back(loop_);
     for (size_t k = 0; k < sums_.size(); ++k) add_up(sums_[k], initial[k], results[k]);
   }
@@ -141,39 +105,6 @@ class LoopOfProducts {
     std::optional<StepRead> reads[2];
     ValuePtr records[2] = {};
   };
-
-  const Call* maker_of(const ValuePtr& v) const {
-    const auto found = makers_.find(v.get());
-    return found == makers_.end() ? nullptr : found->second;
-  }
-  // The same value where it is the same at every step, as it is known around the loop.
-  ValuePtr invariant(const ValuePtr& v) const {
-    if (makers_.count(v.get()) != 0) return nullptr;
-    const auto input = inputs_.find(v.get());
-    if (input == inputs_.end()) return v;
-    if (input->second < seen_.fields) return nullptr;
-    const size_t i = input->second - seen_.fields;
-    return body_.outputs[i] == v ? seen_.initial(i) : nullptr;
-  }
-  std::optional<StepRead> read_of_step(const ValuePtr& v) const {
-    const Call* c = maker_of(v);
-    if (!c || !has_axes(*c, Axes::regrouped)) return std::nullopt;
-    c = maker_of(c->inputs[0]);
-    if (!c || !is_dynamic_slice(*c)) return std::nullopt;
-    const Shape &from = c->inputs[0]->type.shape, &part = c->outputs[0]->type.shape;
-    std::optional<size_t> dim;
-    for (size_t d = 0; d < from.size(); ++d) {
-      if (part[d] == from[d]) continue;
-      if (dim || part[d] != 1) return std::nullopt;
-      dim = d;
-    }
-    if (!dim) return std::nullopt;
-    Shape left = part;
-    left.erase(left.begin() + static_cast<std::ptrdiff_t>(*dim));
-    const ValuePtr whole = invariant(c->inputs[0]);
-    if (!whole || left != v->type.shape) return std::nullopt;
-    return StepRead{whole, c->inputs[1 + *dim], static_cast<int64_t>(*dim)};
-  }
 
   bool is_read_early(const Call& c, size_t side) {
     const auto read = read_of_step(c.inputs[side]);
@@ -209,26 +140,26 @@ class LoopOfProducts {
   void find_sum(size_t i) {
     const ValuePtr &sum = seen_.carry(i), &next = body_.outputs[i];
     const Call* add = maker_of(next);
-    if (!add || primitives::primitive_of(*add).op != loops::Op::add || reads_[sum.get()] != 1 ||
-        reads_[next.get()] != 1 || is_tested(i))
+    if (!add || primitives::primitive_of(*add).op != loops::Op::add || reads(sum) != 1 || reads(next) != 1 ||
+        is_tested(i))
       return;
     if (add->inputs[0] != sum && add->inputs[1] != sum) return;
     const DType dtype = sum->type.dtype;
     if (dtype != DType::f32 && dtype != DType::f64) return;  // what is rounded at each step is
     Sum s{i, nullptr, {}, nullptr, {}, {}};
     const Call* term = maker_of(add->inputs[add->inputs[0] == sum ? 1 : 0]);
-    while (term && has_axes(*term, Axes::permuted) && reads_[term->outputs[0].get()] == 1) {
+    while (term && has_axes(*term, Axes::permuted) && reads(term->outputs[0]) == 1) {
       s.turns.push_back(term);
       term = maker_of(term->inputs[0]);
     }
-    if (!term || !is_product(*term) || reads_[term->outputs[0].get()] != 1) return;
+    if (!term || !is_product(*term) || reads(term->outputs[0]) != 1) return;
     s.product = term;
     int64_t kept = 0;
     for (size_t side = 0; side < 2; ++side) {
       if (invariant(term->inputs[side])) return;
       const auto read = read_of_step(term->inputs[side]);
       const bool pairs = read && read->whole->type.shape[static_cast<size_t>(read->dim)] == steps_ &&
-                         (s.place ? read->place == s.place : is_each_step(read->place));
+                         (s.place ? read->place == s.place : counts_all(loop_, read->place, steps_));
       if (pairs) {
         s.reads[side] = read;
         s.place = read->place;
@@ -241,55 +172,6 @@ class LoopOfProducts {
         kept > size(term->outputs[0]) || kept * steps_ * static_cast<int64_t>(size_of(dtype)) > most_kept)
       return;
     sums_.push_back(s);
-  }
-  // Whether the condition reads a carried value.
-  bool is_tested(size_t i) {
-    if (!condition_) return false;
-    if (tested_.empty()) collect_reads(*condition_, tested_);
-    return tested_.count(condition_->inputs[i].get()) != 0;
-  }
-  bool is_each_step(const ValuePtr& place) const {
-    return count_ && counts_all(body_, place, seen_.carry(count_->carried), count_->start, steps_);
-  }
-  // 0, 1, ... at the steps.
-  ValuePtr number_of_step() {
-    if (count_) {
-      const Var k{&body_, seen_.carry(count_->carried)};
-      return count_->start == 0 ? k.value : (k - static_cast<double>(count_->start)).value;
-    }
-    const graph::TensorType type{DType::i64, {}};
-    const ValuePtr k = graph::make_value(graph::Value::Kind::input, type);
-    carry(k, primitives::fill(around_, 0, type).value, (Var{&body_, k} + 1).value);
-    return k;
-  }
-
-  // What a value is at all steps, after the loop: the step is the last dimension.
-  ValuePtr record(const ValuePtr& v, const ValuePtr& place) {
-    ValuePtr& found = recorded_[{v.get(), place.get()}];
-    if (found) return found;
-    graph::TensorType type = v->type;
-    const auto last = static_cast<int64_t>(type.shape.size());
-    type.shape.push_back(steps_);
-    type.ambiguous = false;
-    const ValuePtr before = graph::make_value(graph::Value::Kind::input, type);
-    const Var after = primitives::with_element({&body_, before}, last, {&body_, place}, {&body_, v});
-    return found = carry(before, primitives::fill(around_, 0, type).value, after.value);
-  }
-  // One more value; gives it as it is after the loop.
-  ValuePtr carry(const ValuePtr& value, const ValuePtr& initial, const ValuePtr& next) {
-    const ValuePtr result = graph::make_value(graph::Value::Kind::result, value->type);
-    const auto end = static_cast<std::ptrdiff_t>(carried_++);
-    loop_.inputs.push_back(initial);
-    body_.inputs.push_back(value);
-    if (condition_) condition_->inputs.push_back(graph::make_value(graph::Value::Kind::input, value->type));
-    body_.outputs.insert(body_.outputs.begin() + end, next);
-    loop_.outputs.insert(loop_.outputs.begin() + end, result);
-    return result;
-  }
-  // The sums, of carried values that begin at some place.
-  void drop(std::vector<ValuePtr>& values, size_t first) const {
-    for (auto s = sums_.rbegin(); s != sums_.rend(); ++s)
-      values.erase(values.begin() + static_cast<std::ptrdiff_t>(first + s->carried));
   }
   void add_up(const Sum& s, const ValuePtr& initial, const ValuePtr& result) {
     const size_t before = around_.calls.size();
@@ -310,21 +192,7 @@ class LoopOfProducts {
     around_.calls.back().outputs[0] = result;
   }
 
-  Graph& around_;
-  Call& loop_;
-  const Loop seen_;  // its first carried values stay where they are until the sums are dropped
-  Graph& body_;
-  Graph* condition_ = nullptr;
-  std::optional<Counter> count_;
-  const int64_t steps_;
-  const std::vector<Call> calls_;
-  size_t carried_;  // with what was added
-  std::unordered_map<const Value*, const Call*> makers_;
-  std::unordered_map<const Value*, int> reads_;
-  std::unordered_map<const Value*, size_t> inputs_;
-  Values tested_;
   std::vector<Sum> sums_;
-  std::map<std::pair<const Value*, const Value*>, ValuePtr> recorded_;
 };
 
 class StepProducts {

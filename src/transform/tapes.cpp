@@ -10,6 +10,8 @@
 //   %s, %tape = while_record (%s0)                   %s, %k, %t = while (%s0, 0, zeros[.., n]), which also
 //                                                      writes %f into %t[.., %k]
 //   ... a record of %tape at place %i                %t[.., %i]
+//
+// which is also what compiled programs do where they can: such loops are loops over arrays as others are.
 #include "transform/tapes.h"
 
 #include <algorithm>
@@ -94,7 +96,12 @@ class Untaper {
     return to;
   }
   // Whether there is something new, of which nothing reads a tape that is no more.
-  bool succeeded() const { return !tapes_.empty() && !missing_; }
+  bool succeeded(const Graph& changed) const {
+    Values read;
+    collect_reads(changed, read);
+    return !tapes_.empty() &&
+           std::none_of(tapes_.begin(), tapes_.end(), [&](const auto& tape) { return read.count(tape.first) != 0; });
+  }
 
  private:
   void call(Graph& to, Call c) {
@@ -116,9 +123,7 @@ class Untaper {
     const auto known = !scans ? trip_count(c) : there > 0 ? tapes_.at(c.inputs[0].get()).known : std::nullopt;
     const auto layout = new_fields(c);
     const bool nested = std::any_of(layout.begin(), layout.end(), [](const TensorType& t) { return t.tape; });
-    const bool can_be = there == read && !nested && (layout.empty() || fits(layout, known));
-    if (there > 0 && !can_be) missing_ = true;
-    return can_be;
+    return there == read && !nested && (layout.empty() || fits(layout, known));
   }
   // Of all tapes that a loop records.
   static std::vector<TensorType> new_fields(const Call& c) {
@@ -214,7 +219,6 @@ class Untaper {
   }
 
   const bool all_;
-  bool missing_ = false;
   std::unordered_map<const Value*, Tape> tapes_;
 };
 
@@ -239,7 +243,13 @@ GraphPtr without_tapes(const Graph& g) {
 GraphPtr fitting_tapes_as_tensors(const Graph& g) {
   Untaper untaper(Untaper::Of::fitting);
   GraphPtr changed = untaper.run(g);
-  return untaper.succeeded() ? changed : nullptr;
+  return untaper.succeeded(*changed) ? changed : nullptr;
+}
+
+void fit_tapes(Graph& g) {
+  if (!has_tapes(g)) return;
+  for (Call& c : g.calls) rewrite_subgraphs(c, fit_tapes);
+  if (const GraphPtr changed = fitting_tapes_as_tensors(g)) g = *changed;
 }
 
 }  // namespace anvil::transform

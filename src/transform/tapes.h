@@ -14,5 +14,7 @@ graph::GraphPtr without_tapes(const graph::Graph&);
 // The graph with such tensors for loops of its own whose records fit, and for those that record a length only;
 // null when there is none. Inner graphs stay, and the values that do not go keep their identity.
 graph::GraphPtr fitting_tapes_as_tensors(const graph::Graph&);
+// The same of the graph and of each of those in it.
+void fit_tapes(graph::Graph&);
 
 }  // namespace anvil::transform

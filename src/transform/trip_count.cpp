@@ -1,6 +1,7 @@
 #include "transform/trip_count.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "primitives/families/control.h"
 
@@ -19,36 +20,91 @@ const Call* maker(const Graph& g, const ValuePtr& v) {
 
 namespace {
 
-std::optional<int64_t> number(const ValuePtr& v) {
-  if (!is_integer(v->type.dtype) || !v->type.shape.empty()) return std::nullopt;
-  if (v->kind == Value::Kind::constant) return graph::element(v->constant, 0).as<int64_t>();
+constexpr int64_t most = int64_t(1) << 30;  // far from where any dtype of counters wraps but the small ones
+
+std::optional<Scalar> scalar(const ValuePtr& v) {
+  if (!v->type.shape.empty()) return std::nullopt;
+  if (v->kind == Value::Kind::constant) return graph::element(v->constant, 0);
   if (v->kind != Value::Kind::literal) return std::nullopt;
-  return v->literal.rounded_to(v->type.dtype).as<int64_t>();
+  return v->literal.rounded_to(v->type.dtype);
+}
+std::optional<int64_t> number(const ValuePtr& v) {
+  const auto x = is_integer(v->type.dtype) ? scalar(v) : std::nullopt;
+  if (!x || (v->type.dtype == DType::ui64 && x->as<uint64_t>() > uint64_t(most))) return std::nullopt;
+  return x->as<int64_t>();
 }
 bool is(const Call& c, loops::Op op) { return primitives::primitive_of(c).op == op; }
+
+// k < end
+struct Test {
+  ValuePtr k;
+  int64_t end;
+  int64_t exact = most;  // so far are its numbers what they are compared as
+};
+
+// Of an integer that may be compared as a float: `k < end`, `k <= end`, `end > k` or `end >= k`.
+std::optional<Test> test_of(const Graph& condition) {
+  using loops::Op;
+  const Call* test = maker(condition, condition.outputs[0]);
+  if (test == nullptr) return std::nullopt;
+  const bool turned = is(*test, Op::gt) || is(*test, Op::ge), below = is(*test, Op::lt) || is(*test, Op::gt);
+  if (!turned && !below && !is(*test, Op::le)) return std::nullopt;
+  Test t{test->inputs[turned ? 1 : 0], 0};
+  const ValuePtr& last = test->inputs[turned ? 0 : 1];
+  const DType compared = t.k->type.dtype;
+  if (is_integer(compared)) {
+    const auto end = number(last);
+    if (!end) return std::nullopt;
+    t.end = *end;
+  } else if (is_float(compared)) {
+    const Call* convert = maker(condition, t.k);
+    if (convert == nullptr || !is(*convert, Op::convert) || !is_integer(convert->inputs[0]->type.dtype))
+      return std::nullopt;
+    t.k = convert->inputs[0];
+    t.exact = std::min(most, int64_t(1) << std::min(descriptor(compared).mantissa_bits, 40));
+    const auto end = scalar(last);
+    const double x = end ? end->as<double>() : std::nan("");
+    if (!(std::abs(x) < static_cast<double>(most))) return std::nullopt;
+    t.end = static_cast<int64_t>(below ? std::ceil(x) : std::floor(x));
+  } else {
+    return std::nullopt;
+  }
+  if (std::abs(t.end) > most) return std::nullopt;
+  if (!below) ++t.end;
+  return t;
+}
+
 }  // namespace
 
+std::optional<Count> count(const Call& loop, size_t carried) {
+  const Graph& body = *loop.params.graph("body_graph");
+  const size_t n = primitives::carried(loop);
+  const ValuePtr& now = body.inputs[body.inputs.size() - n + carried];
+  const Call* next = maker(body, body.outputs[carried]);
+  const auto start = number(loop.inputs[loop.inputs.size() - n + carried]);
+  if (!start || next == nullptr || !(is(*next, loops::Op::add) || is(*next, loops::Op::sub))) return std::nullopt;
+  const bool adds = is(*next, loops::Op::add), turned = adds && next->inputs[1] == now;
+  auto step = number(next->inputs[turned ? 0 : 1]);
+  if (!step || next->inputs[turned ? 1 : 0] != now || std::abs(*step) > most || std::abs(*start) > most)
+    return std::nullopt;
+  return Count{*start, adds ? *step : -*step};
+}
+
 std::optional<Counter> counter(const Call& c) {
-  const Graph &condition = *c.params.graph("cond_graph"), &body = *c.params.graph("body_graph");
-  const Call* test = maker(condition, condition.outputs[0]);
-  const bool below = test != nullptr && is(*test, loops::Op::lt);
-  if (test == nullptr || !(below || is(*test, loops::Op::le))) return std::nullopt;
-  auto counter = std::find(condition.inputs.begin(), condition.inputs.end(), test->inputs[0]);
-  auto end = number(test->inputs[1]);
-  if (counter == condition.inputs.end() || !end) return std::nullopt;
-  auto k = static_cast<size_t>(counter - condition.inputs.begin());
-  const Call* next = maker(body, body.outputs[k]);
-  auto start = number(c.inputs[k]);
-  if (!start || next == nullptr || !is(*next, loops::Op::add)) return std::nullopt;
-  auto step = next->inputs[0] == body.inputs[k]   ? number(next->inputs[1])
-              : next->inputs[1] == body.inputs[k] ? number(next->inputs[0])
-                                                  : std::nullopt;
-  constexpr int64_t most = int64_t(1) << 30;  // far from where any of these dtypes wraps but the small ones
-  if (!step || *step < 1 || *step > most || std::abs(*start) > most || std::abs(*end) > most) return std::nullopt;
-  int64_t last = *end + *step;
-  if (Scalar(last).rounded_to(c.inputs[k]->type.dtype).as<int64_t>() != last) return std::nullopt;
-  int64_t distance = *end - *start + (below ? 0 : 1);
-  return Counter{k, *start, *step, distance <= 0 ? 0 : (distance + *step - 1) / *step};
+  const auto test = test_of(*c.params.graph("cond_graph"));
+  if (!test) return std::nullopt;
+  const std::vector<ValuePtr>& inputs = c.params.graph("cond_graph")->inputs;
+  const auto found = std::find(inputs.begin(), inputs.end(), test->k);
+  if (found == inputs.end()) return std::nullopt;
+  const auto k = static_cast<size_t>(found - inputs.begin());
+  const auto counted = count(c, k);
+  if (!counted || counted->step < 1) return std::nullopt;
+  const auto [start, step] = *counted;
+  const int64_t last = std::max(start, test->end - 1 + step), distance = test->end - start;
+  if (std::max(std::abs(start), std::abs(last)) > test->exact ||
+      Scalar(last).rounded_to(c.inputs[k]->type.dtype).as<int64_t>() != last)
+    return std::nullopt;
+  return Counter{k, start, step, distance <= 0 ? 0 : (distance + step - 1) / step};
 }
 
 std::optional<int64_t> TripCounts::of(const Call& c) {
@@ -62,19 +118,20 @@ std::optional<int64_t> TripCounts::of(const Call& c) {
   return n;
 }
 
-bool counts_all(const Graph& body, ValuePtr v, const ValuePtr& k, int64_t start, int64_t n) {
+int direction_of(const Call& loop, ValuePtr v, int64_t n) {
+  const Graph& body = *loop.params.graph("body_graph");
   int64_t sign = 1, shift = 0;  // what was asked for is sign * v + shift
-  constexpr int64_t most = int64_t(1) << 30;
   const auto fits = [&](int64_t place) {
     const int64_t x = sign * (place - shift);
     return Scalar(x).rounded_to(v->type.dtype).as<int64_t>() == x;
   };
-  while (v != k) {
-    if (!fits(0) || !fits(n - 1)) return false;
+  auto input = body.inputs.end();
+  while ((input = std::find(body.inputs.begin(), body.inputs.end(), v)) == body.inputs.end()) {
+    if (!fits(0) || !fits(n - 1)) return 0;
     const Call* c = maker(body, v);
-    if (!c || c->inputs.empty()) return false;
+    if (!c || c->inputs.empty()) return 0;
     const std::optional<int64_t> left = number(c->inputs.front()), right = number(c->inputs.back());
-    if (std::abs(left.value_or(0)) > most || std::abs(right.value_or(0)) > most) return false;
+    if (std::abs(left.value_or(0)) > most || std::abs(right.value_or(0)) > most) return 0;
     if (is(*c, loops::Op::convert)) {
       v = c->inputs[0];
     } else if (is(*c, loops::Op::sub) && left) {
@@ -84,19 +141,24 @@ bool counts_all(const Graph& body, ValuePtr v, const ValuePtr& k, int64_t start,
     } else if (is(*c, loops::Op::add) && (left || right)) {
       v = c->inputs[left ? 1 : 0], shift += sign * (left ? *left : *right);
     } else {
-      return false;
+      return 0;
     }
   }
-  return shift == (sign > 0 ? -start : n - 1 + start);
+  const size_t fields = body.inputs.size() - primitives::carried(loop),
+               at = static_cast<size_t>(input - body.inputs.begin());
+  if (at < fields) return 0;
+  const auto counted = count(loop, at - fields);
+  if (!counted || std::abs(counted->step) != 1 || !fits(0) || !fits(n - 1)) return 0;
+  const int64_t first = sign * counted->start + shift, step = sign * counted->step;
+  return first == (step > 0 ? 0 : n - 1) ? static_cast<int>(step) : 0;
 }
 
 bool overwrites(const Call& loop, size_t carried) {
-  const auto count = counter(loop);
+  const auto steps = trip_count(loop);
   const Graph &condition = *loop.params.graph("cond_graph"), &body = *loop.params.graph("body_graph");
   const ValuePtr &array = body.inputs[carried], &result = body.outputs[carried];
   const Call* update = maker(body, result);
-  if (!count || count->step != 1 || !update || !primitives::primitive_of(*update).updates || update->inputs[0] != array)
-    return false;
+  if (!steps || !update || !primitives::primitive_of(*update).updates || update->inputs[0] != array) return false;
   const auto used = [](const Graph& g, const ValuePtr& v) {
     int64_t n = std::count(g.outputs.begin(), g.outputs.end(), v);
     for (const Call& c : g.calls) {
@@ -111,15 +173,14 @@ bool overwrites(const Call& loop, size_t carried) {
   if (used(condition, condition.inputs[carried]) != 0 || used(body, array) != 1 || used(body, result) != 1)
     return false;
   const Shape &whole = array->type.shape, &part = update->inputs[1]->type.shape;
-  bool steps = false;
+  bool by_steps = false;
   for (size_t d = 0; d < whole.size(); ++d) {
     if (part[d] == whole[d]) continue;
-    if (steps || part[d] != 1 || whole[d] != count->steps ||
-        !counts_all(body, update->inputs[2 + d], body.inputs[count->carried], count->start, whole[d]))
+    if (by_steps || part[d] != 1 || whole[d] != *steps || !counts_all(loop, update->inputs[2 + d], whole[d]))
       return false;
-    steps = true;
+    by_steps = true;
   }
-  return steps;
+  return by_steps;
 }
 
 }  // namespace anvil::transform

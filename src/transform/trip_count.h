@@ -10,7 +10,14 @@ namespace anvil::transform {
 // The call of a graph that makes a value; null for what comes from elsewhere.
 const graph::Call* maker(const graph::Graph&, const graph::ValuePtr&);
 
-// Of a loop as long as `k < end` or `k <= end` with k = k + step, all of them numbers of the text.
+// A carried value that is start, start + step, start + 2 step, ..., numbers of the text.
+struct Count {
+  int64_t start, step;
+};
+std::optional<Count> count(const graph::Call& loop, size_t carried);
+
+// Of a loop as long as `k < end` or `k <= end` with k a count upwards and `end` a number of the text; k may be compared as
+// a float that holds each of its values.
 struct Counter {
   size_t carried;  // which of the carried values k is
   int64_t start, step;
@@ -31,9 +38,12 @@ class TripCounts {
   std::unordered_map<const graph::Value*, int64_t> records_;  // on tapes
 };
 
-// Whether v takes all of 0, ..., n - 1 in the body of a loop whose k counts `start`, start + 1, ..., n times: k - start or
-// n - 1 - (k - start), in any dtype.
-bool counts_all(const graph::Graph& body, graph::ValuePtr v, const graph::ValuePtr& k, int64_t start, int64_t n);
+// 1 where v takes 0, ..., n - 1 in the n steps of a loop, -1 where it takes n - 1, ..., 0, and else 0: v is a carried
+// count of the steps, of any start and dtype, or a sum or difference of one and a number.
+int direction_of(const graph::Call& loop, graph::ValuePtr v, int64_t n);
+inline bool counts_all(const graph::Call& loop, const graph::ValuePtr& v, int64_t n) {
+  return direction_of(loop, v, n) != 0;
+}
 
 // Whether a loop writes each element of a carried array once, a step of one dimension at a time, and reads
 // none of them: what the array held before does not matter.

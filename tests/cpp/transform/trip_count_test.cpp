@@ -1,7 +1,11 @@
-// Which arrays a loop writes wholly before it reads any of them, so that their initial values are not needed.
+// How often loops run, and which arrays they write wholly before they read any of them, so that their initial values
+// are not needed.
 #include "transform/trip_count.h"
 
 #include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
 
 #include "primitives/families/control.h"
 #include "transform/tracing.h"
@@ -45,6 +49,56 @@ bool found(const Case& of) {
     if (primitives::control_of(c) == primitives::Control::loop) return transform::overwrites(c, 1);
   ADD_FAILURE() << "there is no loop";
   return false;
+}
+
+// A loop that counts by 1 from `start` in a dtype as long as `test` of the count holds.
+std::optional<int64_t> steps(double start, DType dtype, const std::function<Var(Graph&, const Var&)>& test) {
+  const GraphPtr f = trace({}, [&](Graph& g, const Vars&) {
+    return while_loop(
+        g, {primitives::literal(g, start, {dtype, {}})}, [&](Graph& b, const Vars& s) { return test(b, s[0]); },
+        [&](Graph&, const Vars& s) { return Vars{s[0] + 1}; });
+  });
+  for (const graph::Call& c : f->calls)
+    if (primitives::control_of(c) == primitives::Control::loop) return transform::trip_count(c);
+  ADD_FAILURE() << "there is no loop";
+  return std::nullopt;
+}
+Var number(Graph& g, double x, DType dtype) { return primitives::literal(g, x, {dtype, {}}); }
+
+TEST(TripCount, OfTestsInEitherOrder) {
+  const auto at_end = [](auto f) { return [f](Graph& b, const Var& k) { return f(k, number(b, 9, DType::i32)); }; };
+  EXPECT_EQ(steps(1, DType::i32, at_end([](const Var& k, const Var& n) { return k < n; })), 8);
+  EXPECT_EQ(steps(1, DType::i32, at_end([](const Var& k, const Var& n) { return k <= n; })), 9);
+  EXPECT_EQ(steps(1, DType::i32, at_end([](const Var& k, const Var& n) { return n > k; })), 8);
+  EXPECT_EQ(steps(1, DType::i32, at_end([](const Var& k, const Var& n) { return n >= k; })), 9);
+  EXPECT_EQ(steps(10, DType::i32, at_end([](const Var& k, const Var& n) { return k <= n; })), 0);
+  EXPECT_EQ(steps(1, DType::i32, at_end([](const Var& k, const Var& n) { return k > n; })), std::nullopt);
+  const auto far = [](Graph& b, const Var& k) {
+    return k < primitives::literal(b, Scalar(~uint64_t(0)), {DType::ui64, {}});
+  };
+  EXPECT_EQ(steps(1, DType::ui64, far), std::nullopt);
+  EXPECT_EQ(steps(1, DType::i32, at_end([](const Var& k, const Var& n) { return n < k; })), std::nullopt);
+}
+
+TEST(TripCount, OfCountsComparedAsFloatsThatHoldThem) {
+  const auto below = [](DType as, double end, bool too = false) {
+    return [=](Graph& b, const Var& k) {
+      const Var n = number(b, end, as);
+      return too ? convert(k, as) <= n : convert(k, as) < n;
+    };
+  };
+  EXPECT_EQ(steps(1, DType::i32, below(DType::f32, 9)), 8);
+  EXPECT_EQ(steps(1, DType::i32, below(DType::f32, 9, true)), 9);
+  EXPECT_EQ(steps(1, DType::i32, below(DType::f64, 8.5)), 8);
+  EXPECT_EQ(steps(1, DType::i32, below(DType::f64, 8.5, true)), 8);
+  EXPECT_EQ(steps(-3, DType::i64, below(DType::f64, -0.5)), 3);
+  EXPECT_EQ(steps(-3, DType::i64, below(DType::f64, -0.5, true)), 3);
+  EXPECT_EQ(steps(1, DType::i32, below(DType::f32, 8388600)), 8388599);
+  EXPECT_EQ(steps(1, DType::i32, below(DType::f32, 16777218, true)), std::nullopt) << "16777216 + 1 is 16777216";
+  EXPECT_EQ(steps(1, DType::i32, below(DType::bf16, 300)), std::nullopt);
+  EXPECT_EQ(steps(1, DType::i32, below(DType::f64, 1e300)), std::nullopt);
+  EXPECT_EQ(steps(1, DType::i32, below(DType::f64, std::nan(""))), std::nullopt);
+  EXPECT_EQ(steps(1, DType::i8, below(DType::f64, 127, true)), std::nullopt) << "127 + 1 is -128";
 }
 
 TEST(Overwrites, WhatEachStepWritesASliceOf) {
