@@ -1,7 +1,5 @@
 #include "transform/step_loop.h"
 
-#include "transform/rewrite.h"
-
 namespace anvil::transform {
 
 using primitives::Axes;

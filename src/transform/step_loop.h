@@ -7,6 +7,7 @@
 
 #include "primitives/vocabulary/var.h"
 #include "transform/loop.h"
+#include "transform/rewrite.h"
 #include "transform/simplify.h"
 #include "transform/trip_count.h"
 
