@@ -1,6 +1,7 @@
 # Likelihoods of series whose terms come from a recurrence of a few numbers, as loops over 20,000 steps: the recurrence
-# alone is left in the loop (src/transform/step_calls.cpp), and what a gradient records lies in arrays
-# (src/transform/tapes.cpp). Milliseconds, one thread, beside R's own loop.
+# alone is left in the loop (src/transform/step_calls.cpp), what a gradient records lies in arrays (src/transform/tapes.cpp),
+# and what a step reads of a vector that it fills is carried (src/transform/last_writes.cpp). Milliseconds, one thread,
+# beside R's own loop.
 #
 #   Rscript bench/recurrences.R
 suppressPackageStartupMessages(library(anvil))
@@ -41,6 +42,14 @@ series <- function(next_state, term, start) {
         list(carry = after, out = term(p, h, x, after))
       }
       sum(nv_scan(nv_scalar(start, "f64"), y_tensor, step)$out)
+    },
+    "h[i] <-" = function(p) {
+      states <- nv_fori(1L, n, nv_fill(start, n + 1L, "f64"), function(i, h) {
+        h[i + 1L] <- next_state(p, h[i], y_tensor[i])
+        h
+      })
+      before <- states[1:n]
+      sum(term(p, before, y_tensor, states[2:(n + 1L)]))
     }
   )
 }

@@ -15,6 +15,8 @@ constexpr int of_waiting = 4;  // for the sum of the step before
 constexpr int64_t few_numbers = 4;  // of a step: more fill a register by themselves
 inline bool is_few(const ValuePtr& v) { return elements(v->type.shape) <= few_numbers; }
 
+constexpr size_t most_moved = 1000;  // calls: machine code for registers takes longer to make than for numbers
+
 bool can_move(const Call&);      // to all steps at once
 int cost_of_moved(const Call&);  // of the call in a step
 

@@ -21,7 +21,7 @@ class EarlyCalls : StepLoop {
     for (const Call& c : calls_)
       if (is_early(c)) early_.push_back(&c);
     keep_worthy();
-    if (early_.empty()) return false;
+    if (early_.empty() || early_.size() > most_moved) return false;
     const std::vector<const Call*> read = read_later();
     int64_t saved = 0, bytes = 0;
     for (const Call* c : early_) saved += cost_of_moved(*c);
@@ -32,13 +32,15 @@ class EarlyCalls : StepLoop {
     for (const Call* c : early_)
       for (const ValuePtr& v : c->inputs) place(v, all);
     body_.calls.clear();
+    auto next = early_.cbegin(), next_read = read.cbegin();  // both in the order of the calls
     for (const Call& c : calls_) {
-      if (!is(early_, &c)) {
+      if (next == early_.cend() || *next != &c) {
         body_.calls.push_back(c);
         continue;
       }
-      all.add(c);
-      if (!is(read, &c)) continue;
+      all.add(**next++);
+      if (next_read == read.cend() || *next_read != &c) continue;
+      ++next_read;
       const size_t before = body_.calls.size();
       const Var whole = all.of(c.outputs[0], c.outputs[0]->type.shape);
       primitives::element({&body_, whole.value}, last_dimension(whole), {&body_, first_->place});
@@ -49,9 +51,6 @@ class EarlyCalls : StepLoop {
   }
 
  private:
-  static bool is(const std::vector<const Call*>& list, const Call* c) {
-    return std::find(list.begin(), list.end(), c) != list.end();
-  }
   // All that is read step by step is read at the same place, or at the number of the step from either end.
   bool is_early(const Call& c) {
     if (!can_move(c)) return false;
@@ -98,13 +97,12 @@ class EarlyCalls : StepLoop {
   }
   // Those that others read.
   std::vector<const Call*> read_later() const {
+    std::unordered_map<const Value*, int> by_early;
+    for (const Call* c : early_)
+      for (const ValuePtr& v : c->inputs) ++by_early[v.get()];
     std::vector<const Call*> read;
-    for (const Call* c : early_) {
-      int64_t by_early = 0;
-      for (const Call* reader : early_)
-        by_early += std::count(reader->inputs.begin(), reader->inputs.end(), c->outputs[0]);
-      if (reads(c->outputs[0]) > by_early) read.push_back(c);
-    }
+    for (const Call* c : early_)
+      if (reads(c->outputs[0]) > by_early[c->outputs[0].get()]) read.push_back(c);
     return read;
   }
   void place(const ValuePtr& v, AllSteps& all) const {

@@ -32,7 +32,7 @@ class LateCalls : StepLoop {
     if (left_.size() > most_left) left_.clear();
     all_ = left_;
     std::erase_if(left_, [&](const Left& x) { return saved_by({x}) < least_by_one; });
-    if (left_.empty() || saved_by(left_) < least_saved) return false;
+    if (left_.empty() || saved_by(left_) < least_saved || plan_.late.size() > most_moved) return false;
     int64_t bytes = 0;
     for (const ValuePtr& v : plan_.kept) bytes += steps_ * size_in_bytes(v);
     return bytes <= most_kept;

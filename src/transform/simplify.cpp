@@ -102,6 +102,7 @@ void optimize(Graph& g) {
   join_step_products(g);
   turn_sliced_inputs(g);
   if (hoist_invariants(g)) merge_equal_calls(g);
+  if (carry_last_writes(g)) remove_dead_calls(g);
   if (join_step_calls(g)) merge_equal_calls(g);
   remove_dead_calls(g);
   if (block_centred_sums(g)) remove_dead_calls(g);

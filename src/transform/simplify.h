@@ -39,6 +39,8 @@ void join_step_products(graph::Graph&);
 bool read_products_early(graph::Graph&);  // those before it only; whether there are any
 // Calls on the few numbers of a step become calls on those of all steps, ahead of the loop or behind it. Whether any do.
 bool join_step_calls(graph::Graph&);
+// What loops read of arrays where they have written just before is carried instead. Whether anything is.
+bool carry_last_writes(graph::Graph&);
 // Inputs that loops read slice by slice are turned ahead of them where the elements of a slice lie apart in memory.
 void turn_sliced_inputs(graph::Graph&);
 // Sums of squares around a mean go block by block where what is added up for a result takes so many bytes (more than

@@ -96,7 +96,6 @@ ValuePtr StepLoop::record(const ValuePtr& v, const ValuePtr& place) {
   return found = carry(before, primitives::fill(around_, 0, type).value, after.value);
 }
 
-// One more value; gives it as it is after the loop.
 ValuePtr StepLoop::carry(const ValuePtr& value, const ValuePtr& initial, const ValuePtr& next) {
   const ValuePtr result = graph::make_value(graph::Value::Kind::result, value->type);
   const auto end = static_cast<std::ptrdiff_t>(carried_++);

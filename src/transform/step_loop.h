@@ -37,6 +37,8 @@ class StepLoop {
   ValuePtr number_of_step();
   // What a value is at all steps, after the loop, where a step has a place of its own: it is the last dimension.
   ValuePtr record(const ValuePtr&, const ValuePtr& place);
+  // One more carried value; gives it as it is after the loop.
+  ValuePtr carry(const ValuePtr& value, const ValuePtr& initial, const ValuePtr& next);
   // The loop no longer carries what it carried first at these places, ascending.
   void drop_carried(const std::vector<size_t>& places);
 
@@ -48,8 +50,6 @@ class StepLoop {
   const std::vector<Call> calls_;
 
  private:
-  ValuePtr carry(const ValuePtr& value, const ValuePtr& initial, const ValuePtr& next);
-
   Graph* condition_ = nullptr;
   std::optional<Counter> count_;
   ValuePtr number_;

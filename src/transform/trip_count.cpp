@@ -118,39 +118,36 @@ std::optional<int64_t> TripCounts::of(const Call& c) {
   return n;
 }
 
-int direction_of(const Call& loop, ValuePtr v, int64_t n) {
+std::optional<Count> progress(const Call& loop, const ValuePtr& v, int64_t n) {
+  if (!is_integer(v->type.dtype) || !v->type.shape.empty()) return std::nullopt;
   const Graph& body = *loop.params.graph("body_graph");
-  int64_t sign = 1, shift = 0;  // what was asked for is sign * v + shift
-  const auto fits = [&](int64_t place) {
-    const int64_t x = sign * (place - shift);
-    return Scalar(x).rounded_to(v->type.dtype).as<int64_t>() == x;
-  };
-  auto input = body.inputs.end();
-  while ((input = std::find(body.inputs.begin(), body.inputs.end(), v)) == body.inputs.end()) {
-    if (!fits(0) || !fits(n - 1)) return 0;
-    const Call* c = maker(body, v);
-    if (!c || c->inputs.empty()) return 0;
-    const std::optional<int64_t> left = number(c->inputs.front()), right = number(c->inputs.back());
-    if (std::abs(left.value_or(0)) > most || std::abs(right.value_or(0)) > most) return 0;
+  std::optional<Count> made;
+  if (const auto input = std::find(body.inputs.begin(), body.inputs.end(), v); input != body.inputs.end()) {
+    const auto fields = static_cast<std::ptrdiff_t>(body.inputs.size() - primitives::carried(loop));
+    const auto at = input - body.inputs.begin();
+    if (at >= fields) made = count(loop, static_cast<size_t>(at - fields));
+  } else if (const Call* c = maker(body, v); c != nullptr && !c->inputs.empty()) {
+    const auto left = number(c->inputs.front()), right = number(c->inputs.back());
+    if (std::abs(left.value_or(0)) > most || std::abs(right.value_or(0)) > most) return std::nullopt;
     if (is(*c, loops::Op::convert)) {
-      v = c->inputs[0];
-    } else if (is(*c, loops::Op::sub) && left) {
-      v = c->inputs[1], shift += sign * *left, sign = -sign;
-    } else if (is(*c, loops::Op::sub) && right) {
-      v = c->inputs[0], shift -= sign * *right;
-    } else if (is(*c, loops::Op::add) && (left || right)) {
-      v = c->inputs[left ? 1 : 0], shift += sign * (left ? *left : *right);
-    } else {
-      return 0;
+      made = progress(loop, c->inputs[0], n);
+    } else if ((is(*c, loops::Op::add) || is(*c, loops::Op::sub)) && (left || right)) {
+      made = progress(loop, c->inputs[left ? 1 : 0], n);
+      if (made && is(*c, loops::Op::add))
+        made->start += left ? *left : *right;
+      else if (made)
+        *made = left ? Count{*left - made->start, -made->step} : Count{made->start - *right, made->step};
     }
   }
-  const size_t fields = body.inputs.size() - primitives::carried(loop),
-               at = static_cast<size_t>(input - body.inputs.begin());
-  if (at < fields) return 0;
-  const auto counted = count(loop, at - fields);
-  if (!counted || std::abs(counted->step) != 1 || !fits(0) || !fits(n - 1)) return 0;
-  const int64_t first = sign * counted->start + shift, step = sign * counted->step;
-  return first == (step > 0 ? 0 : n - 1) ? static_cast<int>(step) : 0;
+  const auto fits = [&v](int64_t x) { return Scalar(x).rounded_to(v->type.dtype).as<int64_t>() == x; };
+  if (!made || !fits(made->start) || !fits(made->start + (n - 1) * made->step)) return std::nullopt;
+  return made;
+}
+
+int direction_of(const Call& loop, const ValuePtr& v, int64_t n) {
+  const auto found = progress(loop, v, n);
+  if (!found || std::abs(found->step) != 1) return 0;
+  return found->start == (found->step > 0 ? 0 : n - 1) ? static_cast<int>(found->step) : 0;
 }
 
 bool overwrites(const Call& loop, size_t carried) {

@@ -38,9 +38,11 @@ class TripCounts {
   std::unordered_map<const graph::Value*, int64_t> records_;  // on tapes
 };
 
-// 1 where v takes 0, ..., n - 1 in the n steps of a loop, -1 where it takes n - 1, ..., 0, and else 0: v is a carried
-// count of the steps, of any start and dtype, or a sum or difference of one and a number.
-int direction_of(const graph::Call& loop, graph::ValuePtr v, int64_t n);
+// What a value of a step is in the n steps of a loop: a carried count, or a sum or difference of one and a number, of any
+// dtype of integers.
+std::optional<Count> progress(const graph::Call& loop, const graph::ValuePtr& v, int64_t n);
+// 1 where that is 0, ..., n - 1, -1 where it is n - 1, ..., 0, and else 0.
+int direction_of(const graph::Call& loop, const graph::ValuePtr& v, int64_t n);
 inline bool counts_all(const graph::Call& loop, const graph::ValuePtr& v, int64_t n) {
   return direction_of(loop, v, n) != 0;
 }

@@ -101,6 +101,22 @@ TEST(TripCount, OfCountsComparedAsFloatsThatHoldThem) {
   EXPECT_EQ(steps(1, DType::i8, below(DType::f64, 127, true)), std::nullopt) << "127 + 1 is -128";
 }
 
+// 257 is 256 as a bf16.
+TEST(TripCount, PlacesThatWereRoundedAreNotCounts) {
+  for (DType by : {DType::i64, DType::bf16}) {
+    const GraphPtr f = trace({}, [&](Graph& g, const Vars&) {
+      return while_loop(
+          g, {integer(g, 0), integer(g, 0)}, [](Graph& b, const Vars& s) { return s[0] < integer(b, 513); },
+          [&](Graph& b, const Vars& s) {
+            return Vars{s[0] + integer(b, 1), convert(convert(s[0], by), DType::i32)};
+          });
+    });
+    for (const graph::Call& c : f->calls)
+      if (primitives::control_of(c) == primitives::Control::loop)
+        EXPECT_EQ(transform::direction_of(c, c.params.graph("body_graph")->outputs[1], 513), by == DType::i64 ? 1 : 0);
+  }
+}
+
 TEST(Overwrites, WhatEachStepWritesASliceOf) {
   EXPECT_TRUE(found({}));
   EXPECT_TRUE(found({.turned = true}));
