@@ -35,22 +35,24 @@ std::optional<int64_t> number(const ValuePtr& v) {
 }
 bool is(const Call& c, loops::Op op) { return primitives::primitive_of(c).op == op; }
 
-// k < end
+// k < end, or k > end
 struct Test {
   ValuePtr k;
-  int64_t end;
+  bool below;
+  int64_t end = 0;
   int64_t exact = most;  // so far are its numbers what they are compared as
 };
 
-// Of an integer that may be compared as a float: `k < end`, `k <= end`, `end > k` or `end >= k`.
+// A comparison of an integer, which may be as a float, with a number, in either order.
 std::optional<Test> test_of(const Graph& condition) {
   using loops::Op;
   const Call* test = maker(condition, condition.outputs[0]);
   if (test == nullptr) return std::nullopt;
-  const bool turned = is(*test, Op::gt) || is(*test, Op::ge), below = is(*test, Op::lt) || is(*test, Op::gt);
-  if (!turned && !below && !is(*test, Op::le)) return std::nullopt;
-  Test t{test->inputs[turned ? 1 : 0], 0};
+  const bool less = is(*test, Op::lt) || is(*test, Op::le), strict = is(*test, Op::lt) || is(*test, Op::gt);
+  if (!less && !is(*test, Op::gt) && !is(*test, Op::ge)) return std::nullopt;
+  const bool turned = scalar(test->inputs[0]).has_value();
   const ValuePtr& last = test->inputs[turned ? 0 : 1];
+  Test t{test->inputs[turned ? 1 : 0], less != turned};
   const DType compared = t.k->type.dtype;
   if (is_integer(compared)) {
     const auto end = number(last);
@@ -65,12 +67,12 @@ std::optional<Test> test_of(const Graph& condition) {
     const auto end = scalar(last);
     const double x = end ? end->as<double>() : std::nan("");
     if (!(std::abs(x) < static_cast<double>(most))) return std::nullopt;
-    t.end = static_cast<int64_t>(below ? std::ceil(x) : std::floor(x));
+    t.end = static_cast<int64_t>(t.below == strict ? std::ceil(x) : std::floor(x));
   } else {
     return std::nullopt;
   }
   if (std::abs(t.end) > most) return std::nullopt;
-  if (!below) ++t.end;
+  if (!strict) t.end += t.below ? 1 : -1;
   return t;
 }
 
@@ -98,13 +100,15 @@ std::optional<Counter> counter(const Call& c) {
   if (found == inputs.end()) return std::nullopt;
   const auto k = static_cast<size_t>(found - inputs.begin());
   const auto counted = count(c, k);
-  if (!counted || counted->step < 1) return std::nullopt;
+  const int64_t sign = test->below ? 1 : -1;
+  if (!counted || sign * counted->step < 1) return std::nullopt;
   const auto [start, step] = *counted;
-  const int64_t last = std::max(start, test->end - 1 + step), distance = test->end - start;
+  const int64_t distance = sign * (test->end - start), by = std::abs(step);
+  const int64_t last = distance > 0 ? test->end - sign + step : start;  // or nearer
   if (std::max(std::abs(start), std::abs(last)) > test->exact ||
       Scalar(last).rounded_to(c.inputs[k]->type.dtype).as<int64_t>() != last)
     return std::nullopt;
-  return Counter{k, start, step, distance <= 0 ? 0 : (distance + step - 1) / step};
+  return Counter{k, start, step, distance <= 0 ? 0 : (distance + by - 1) / by};
 }
 
 std::optional<int64_t> TripCounts::of(const Call& c) {

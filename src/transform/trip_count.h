@@ -16,8 +16,8 @@ struct Count {
 };
 std::optional<Count> count(const graph::Call& loop, size_t carried);
 
-// Of a loop as long as `k < end` or `k <= end` with k a count upwards and `end` a number of the text; k may be compared as
-// a float that holds each of its values.
+// Of a loop as long as a count has not come to a number of the text, with which it may be compared as a float that holds
+// each of its values.
 struct Counter {
   size_t carried;  // which of the carried values k is
   int64_t start, step;

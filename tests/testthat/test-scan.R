@@ -153,3 +153,59 @@ test_that("mistakes are explained", {
     nv_associative_scan(list(x), function(a, b) a[[1]])
   })
 })
+
+# What does not belong to the recurrence leaves the loop, in each of the ways in which a series is written.
+test_that("likelihoods of recurrences and their gradients are those of R's loops", {
+  set.seed(1)
+  n <- 60
+  y <- rnorm(n)
+  after <- function(p, h, x) exp(p[1]) + 0.1 * x * x + p[2] * h
+  term <- function(h, x) -0.5 * log(h) - 0.5 * x * x / h
+  by_r <- function(p) {
+    h <- 1
+    total <- 0
+    for (x in y) {
+      h <- after(p, h, x)
+      total <- total + term(h, x)
+    }
+    total
+  }
+  forms <- list(
+    function(p, y) {
+      step <- function(i, h, total) {
+        h <- after(p, h, y[i])
+        list(i = i + 1L, h = h, total = total + term(h, y[i]))
+      }
+      nv_while(list(i = nv_scalar(1L), h = s64(1), total = s64(0)), function(i, h, total) i <= n, step)$total
+    },
+    function(p, y) {
+      step <- function(i, h, total) {
+        h <- after(p, h, y[61L - i])
+        list(i = i - 1L, h = h, total = total + term(h, y[61L - i]))
+      }
+      nv_while(list(i = nv_scalar(60L), h = s64(1), total = s64(0)), function(i, h, total) i > 0, step)$total
+    },
+    function(p, y) {
+      sum(nv_scan(s64(1), y, function(h, x) {
+        h <- after(p, h, x)
+        list(carry = h, out = term(h, x))
+      })$out)
+    },
+    function(p, y) {
+      h <- nv_fori(1, n, nv_fill(1, n + 1, "f64"), function(i, h) {
+        h[i + 1L] <- after(p, h[i], y[i])
+        h
+      })
+      sum(term(h[2:(n + 1)], y))
+    }
+  )
+  p <- c(-2, 0.7)
+  slopes <- vapply(1:2, function(k) {
+    e <- 1e-5 * (1:2 == k)
+    (by_r(p + e) - by_r(p - e)) / 2e-5
+  }, 0)
+  for (f in forms) {
+    expect_equal(both(f, f64(p), f64(y)), by_r(p), ignore_attr = TRUE)
+    expect_equal(as.vector(both(gradient(f, "p"), f64(p), f64(y))$p), slopes, tolerance = 1e-7)
+  }
+})

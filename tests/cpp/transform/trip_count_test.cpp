@@ -51,12 +51,13 @@ bool found(const Case& of) {
   return false;
 }
 
-// A loop that counts by 1 from `start` in a dtype as long as `test` of the count holds.
-std::optional<int64_t> steps(double start, DType dtype, const std::function<Var(Graph&, const Var&)>& test) {
+// A loop that counts by `by` from `start` in a dtype as long as `test` of the count holds.
+std::optional<int64_t> steps(double start, DType dtype, const std::function<Var(Graph&, const Var&)>& test,
+                             double by = 1) {
   const GraphPtr f = trace({}, [&](Graph& g, const Vars&) {
     return while_loop(
         g, {primitives::literal(g, start, {dtype, {}})}, [&](Graph& b, const Vars& s) { return test(b, s[0]); },
-        [&](Graph&, const Vars& s) { return Vars{s[0] + 1}; });
+        [&](Graph&, const Vars& s) { return Vars{by < 0 ? s[0] - -by : s[0] + by}; });
   });
   for (const graph::Call& c : f->calls)
     if (primitives::control_of(c) == primitives::Control::loop) return transform::trip_count(c);
@@ -78,6 +79,26 @@ TEST(TripCount, OfTestsInEitherOrder) {
   };
   EXPECT_EQ(steps(1, DType::ui64, far), std::nullopt);
   EXPECT_EQ(steps(1, DType::i32, at_end([](const Var& k, const Var& n) { return n < k; })), std::nullopt);
+}
+
+TEST(TripCount, OfCountsDown) {
+  const auto above = [](DType as, double end, bool too, bool turned = false) {
+    return [=](Graph& b, const Var& k) {
+      const Var n = number(b, end, as), x = k.dtype() == as ? k : convert(k, as);
+      return turned ? (too ? n <= x : n < x) : too ? x >= n : x > n;
+    };
+  };
+  for (bool turned : {false, true}) {
+    EXPECT_EQ(steps(9, DType::i32, above(DType::i32, 0, false, turned), -1), 9);
+    EXPECT_EQ(steps(9, DType::i32, above(DType::i32, 0, true, turned), -1), 10);
+    EXPECT_EQ(steps(9, DType::i32, above(DType::i32, 0, false, turned), -4), 3);
+    EXPECT_EQ(steps(9, DType::i32, above(DType::i32, 9, false, turned), -1), 0);
+    EXPECT_EQ(steps(9, DType::i32, above(DType::f32, 0.5, false, turned), -1), 9);
+    EXPECT_EQ(steps(9, DType::i32, above(DType::f32, 0.5, true, turned), -1), 9);
+    EXPECT_EQ(steps(9, DType::i32, above(DType::f64, -1, true, turned), -1), 11);
+    EXPECT_EQ(steps(9, DType::i32, above(DType::i32, 0, false, turned), 1), std::nullopt);
+  }
+  EXPECT_EQ(steps(9, DType::ui8, above(DType::ui8, 0, true), -1), std::nullopt) << "0 - 1 is 255";
 }
 
 TEST(TripCount, OfCountsComparedAsFloatsThatHoldThem) {
