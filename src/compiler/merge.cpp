@@ -34,7 +34,9 @@ constexpr size_t furthest = 64;       // how many statements back a partner may 
 constexpr int most_statements = 400;  // in one loop
 constexpr int most_nodes = 1200;      // of expressions in one loop: code is generated in more than linear time
 constexpr int64_t small_extent = 8;
-constexpr int64_t least_lanes = 16;  // of a loop over functions that is a vector of its own
+constexpr int64_t least_lanes = 16;                // of a loop over functions that is a vector of its own
+constexpr int64_t few_lanes = 8, most_lanes = 64;  // the same, where it would join a loop around short lines in memory
+constexpr int64_t short_line = 16;
 
 struct Node {
   Stmt stmt;  // a loop has its body in `children`
@@ -46,6 +48,7 @@ struct Node {
                           // operand; 0: none inside
   Expr term = nullptr;    // of a product: left * right
   bool dots = false;      // of a product: its operands lie along the sum, which is a vector then
+  bool lines = false;     // around a short loop along memory
   bool function = false;  // calls one
   bool reduces = false;   // updates a local made outside
   bool carried = false;   // and reads it as well: a scan
@@ -107,7 +110,7 @@ class Merger {
       return;
     }
     int inner_product = 0;
-    n.reduces = n.carried = n.dots = n.function = false;
+    n.reduces = n.carried = n.dots = n.lines = n.function = false;
     for (const NodePtr& c : n.children) {
       n.touched.add(seen_from_outside(*c));
       n.statements += c->statements;
@@ -116,7 +119,8 @@ class Merger {
       n.function = n.function || c->function;
       if (c->product > inner_product) inner_product = c->product, n.term = c->term;
     }
-    Variable v = std::get<loops::For>(n.stmt.is).variable;
+    Variable v = variable(n);
+    for (const NodePtr& c : n.children) n.lines = n.lines || is_line(*c, v);
     bool own_update = false;
     for (const NodePtr& c : n.children) own_update = own_update || std::holds_alternative<loops::Update>(c->stmt.is);
     for (const auto& [l, use] : n.touched.locals()) {
@@ -134,6 +138,19 @@ class Merger {
             if (n.product == 0) n.product = 1, n.term = u->value;
             n.dots = n.extent() >= long_sum && lies_along(u->value, v);
           }
+  }
+  // Whether the steps of a loop in that of v are neighbours in memory where those of v are not.
+  bool is_line(const Node& n, Variable v) const {
+    if (!n.is_loop || has_loops(n) || n.extent() < few_lanes || n.extent() > short_line) return false;
+    bool along = false, across = false;
+    for (const auto& [buffer, memory] : n.touched.memory())
+      for (const loops::Access& x : memory.accesses) {
+        const Affine at = loops::linear(program_, x.view, x.place);
+        const int64_t step = loops::factor(at, variable(n)), outer = loops::factor(at, v);
+        along = along || (step == 1 && outer != 0);
+        across = across || (outer == 1 && step != 0);
+      }
+    return along && !across;
   }
   bool lies_along(Expr e, Variable v) const {
     bool along = true;
@@ -184,6 +201,7 @@ class Merger {
     if (a.statements + b.statements > most_statements || a.nodes + b.nodes > most_nodes) return false;
     if (a.carried || b.carried || a.branches() != b.branches()) return false;
     if (function_of_dots(a, b) || function_of_dots(b, a)) return false;
+    if (function_of_lines(a, b) || function_of_lines(b, a)) return false;
     bool tiny = a.extent() <= small_extent && b.extent() <= small_extent;
     if (!tiny && (a.product == 3 || b.product == 3) && !around_product(a, b)) return false;
     return share_memory(a, b);
@@ -224,6 +242,9 @@ class Merger {
     const int64_t lanes = inner ? inner->extent() : 1;
     return (sum.product == 2 || (sum.product == 3 && lanes < least_lanes)) && n.extent() * lanes >= least_lanes;
   }
+  static bool function_of_lines(const Node& lines, const Node& n) {
+    return lines.lines && n.function && !has_loops(n) && n.extent() >= few_lanes && n.extent() <= most_lanes;
+  }
   bool is_number(BufferId b) const { return elements(program_.buffers[static_cast<size_t>(b)].shape) == 1; }
   // A product of matrices is blocked in two loops. What joins it must fit into the inner
   // one, element by element.
@@ -231,6 +252,9 @@ class Merger {
     if (a.product == b.product) return false;
     const Node *x = only_loop(a), *y = only_loop(b);
     return x && y && same_steps(*x, *y) && !x->reduces && !y->reduces && legal(*x, *y);
+  }
+  static bool has_loops(const Node& n) {
+    return std::any_of(n.children.begin(), n.children.end(), [](const NodePtr& c) { return c->is_loop; });
   }
   static const Node* only_loop(const Node& n) {
     const Node* found = nullptr;

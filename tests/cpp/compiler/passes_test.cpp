@@ -215,6 +215,21 @@ TEST(Merge, KeepsTheOrderOfDependences) {
   EXPECT_EQ(count<For>(expect_passes_agree(*b.g, numbers_for(*b.g)).body), 2);
 }
 
+// Ten functions in a step of a loop are a vector, where lines of ten numbers before and behind them are vectors each.
+TEST(Merge, FunctionsAmongShortLinesAreVectors) {
+  for (const int64_t line : {10, 40}) {
+    Builder b;
+    Var w = b.input(DType::f64, {line, 10}), x = b.input(DType::f64, {line}), sums = b.input(DType::f64, {line, 10});
+    Var f = record("tanh", {dot_general(x, w, {0}, {0}, {}, {})});
+    b.output(sums + dot_general(reshape(x, {line, 1}), reshape(f, {1, 10}), {1}, {0}, {}, {}));
+    const std::string text = after(*b.g, "schedule");
+    const auto function = text.find("tanh"), loop = text.rfind("for ", function);
+    EXPECT_EQ(text.substr(loop, text.find("\n", loop) - loop).find("in 0..10 vector") != std::string::npos, line == 10)
+        << text;
+    for (const compiler::Target& target : targets) expect_passes_agree(*b.g, numbers_for(*b.g), 1e-10, target);
+  }
+}
+
 // A sum along memory is a vector of its own, and so is what a function makes of many such sums.
 TEST(Merge, FunctionsOfSumsAlongMemoryAreVectors) {
   for (const int64_t columns : {1, 4})
