@@ -171,7 +171,7 @@ TEST(Selected, OnceInEachInnerGraphOfATangent) {
 // And once for all that branches read from around them, at each depth of those in branches.
 TEST(Selected, OnceForAllThatBranchesRead) {
   const auto calls = [](int branches) {
-    const GraphPtr g = trace({f64({2}), {DType::i32, {}}}, [&](Graph& g, const Vars& x) {
+    const GraphPtr f = trace({f64({2}), {DType::i32, {}}}, [&](Graph& g, const Vars& x) {
       primitives::Params params;
       for (int i = 0; i < branches; ++i) {
         const auto body = std::make_shared<Graph>();
@@ -181,7 +181,7 @@ TEST(Selected, OnceForAllThatBranchesRead) {
       const Var y{&g, record(g, primitives::registry().at("case"), {x[1].value}, params)[0]};
       return Vars{primitives::reduce_sum(y, {0})};
     });
-    return calls_of(*transform::gradient(*g, {true, false}, false));
+    return calls_of(*transform::gradient(*f, {true, false}, false));
   };
   EXPECT_LT(calls(16), 5 * calls(8));
 }
