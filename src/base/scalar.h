@@ -73,6 +73,11 @@ class Scalar {
   double real_ = 0;
 };
 
+// Whether a whole number is one of the numbers of a dtype.
+inline bool holds(DType t, int64_t x) {
+  return (x >= 0 || t != DType::ui64) && Scalar(x).rounded_to(t).as<int64_t>() == x;
+}
+
 Scalar lowest(DType);   // -Inf, FALSE, smallest integer
 Scalar highest(DType);  // Inf, TRUE, largest integer
 

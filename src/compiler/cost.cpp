@@ -19,14 +19,10 @@ constexpr double operations_of_call = 1000, multiplications_at_once = 8;  // of 
 bool computes(Expr e) { return e->op != Op::index && !(e->op == Op::convert && e->args[0]->op == Op::index); }
 
 double weight(Expr e) {
-  switch (e->op) {
-    case Op::constant:
-    case Op::local: return 0;
-    case Op::function:
-    case Op::power: return function_weight;
-    case Op::divide:
-    case Op::remainder:
-    case Op::sqrt: return 4;
+  if (e->op == Op::constant || e->op == Op::local) return 0;
+  switch (loops::effort(e->op)) {
+    case loops::Effort::call: return function_weight;
+    case loops::Effort::several: return 4;
     default: return 1;
   }
 }
@@ -37,7 +33,7 @@ void collect(const Block& block, LoopFacts& f, std::unordered_set<LocalId>& made
     loops::ExprSet seen;
     each_expression(s, [&](Expr e) {
       each_node(e, seen, [&](Expr x) {
-        if (x->op == Op::function || x->op == Op::power) f.function = true;
+        if (loops::effort(x->op) == loops::Effort::call) f.function = true;
         if (x->op != Op::constant && x->op != Op::local) f.ops += 1;
         if (computes(x)) f.widest = std::max(f.widest, static_cast<int>(size_of(x->dtype)));
       });

@@ -152,8 +152,7 @@ class Inliner {
       if (e->op == Op::load || e->op == Op::local) c.reads.push_back(e);
       if (e->op == Op::load)
         ++c.loads;
-      else if (e->op == Op::function || e->op == Op::divide || e->op == Op::remainder || e->op == Op::power ||
-               e->op == Op::sqrt)
+      else if (loops::effort(e->op) != loops::Effort::little)
         c.heavy = true;
       else if (e->argument_count() > 0 && e->op != Op::convert && e->op != Op::bitcast)
         ++c.ops;

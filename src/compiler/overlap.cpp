@@ -84,7 +84,7 @@ class Windows {
       each_expression(s, [&](Expr e) {
         each_node(e, seen, [&](Expr x) {
           if (x->argument_count() > 0) ++sum.operations;
-          if (x->op == Op::function || x->op == Op::power) sum.plain = false;
+          if (loops::effort(x->op) == loops::Effort::call) sum.plain = false;
           if (x->op != Op::load) return;
           const Affine at = linear(program_, x->buffer, x->place);
           if (loops::factor(at, q.variable) == 0) return;  // it stays in a register

@@ -92,7 +92,7 @@ class Prefetcher {
     each_node(place.value, [&](Expr e) {
       ++nodes;
       if (e->op == Op::local) known = known && inside.locals.count(e->local) == 0;
-      if (e->op == Op::function || e->op == Op::power) known = false;
+      if (loops::effort(e->op) == loops::Effort::call) known = false;
       for (const Affine& a : e->place)
         for (const loops::Term& t : a.terms) {
           known = known && inside.variables.count(t.variable) == 0;

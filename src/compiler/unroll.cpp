@@ -136,7 +136,7 @@ class Unroller {
     each_expression(s, [&](Expr e) {
       each_node(e, [&](Expr x) {
         own += 1;
-        if (x->op == Op::function || x->op == Op::power) size.functions = std::max(size.functions, times);
+        if (loops::effort(x->op) == loops::Effort::call) size.functions = std::max(size.functions, times);
       });
     });
     size.nodes += own * times;

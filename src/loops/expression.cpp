@@ -55,6 +55,17 @@ const char* name(Op op) {
   return names[static_cast<size_t>(op)];
 }
 
+Effort effort(Op op) {
+  switch (op) {
+    case Op::function:
+    case Op::power: return Effort::call;
+    case Op::divide:
+    case Op::remainder:
+    case Op::sqrt: return Effort::several;
+    default: return Effort::little;
+  }
+}
+
 namespace {
 
 bool is_comparison(Op op) { return op >= Op::eq && op <= Op::ge; }

@@ -81,6 +81,9 @@ enum class Op : uint8_t {
   function  // an elementary function: Node::name, one to three arguments
 };
 const char* name(Op);
+// What it takes: about as much as an addition, several times that, or a call.
+enum class Effort : uint8_t { little, several, call };
+Effort effort(Op);
 Scalar identity(Op, DType);  // x op identity = x, bit for bit, for the operations of updates
 
 struct Node {

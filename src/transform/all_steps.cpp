@@ -20,18 +20,10 @@ bool can_move(const Call& c) {
 }
 
 int cost_of_moved(const Call& c) {
-  using loops::Op;
   const primitives::Primitive& p = primitives::primitive_of(c);
   if (p.acts != Acts::per_element) return 0;
-  if (!p.op) return of_function;
-  switch (*p.op) {
-    case Op::divide:
-    case Op::remainder:
-    case Op::sqrt: return of_division;
-    case Op::power:
-    case Op::function: return of_function;
-    default: return 1;
-  }
+  const loops::Effort effort = p.op ? loops::effort(*p.op) : loops::Effort::call;
+  return effort == loops::Effort::call ? of_function : effort == loops::Effort::several ? of_division : 1;
 }
 
 Var AllSteps::turned(const ValuePtr& whole, int64_t dim, bool backwards) const {
@@ -44,8 +36,7 @@ Var AllSteps::turned(const ValuePtr& whole, int64_t dim, bool backwards) const {
 }
 
 Var AllSteps::of(const ValuePtr& v, const Shape& step) const {
-  Shape all = step;
-  all.push_back(steps_);
+  const Shape all = shape(step);
   const auto rank = static_cast<int64_t>(step.size());
   Ints dims;
   if (const auto found = same_.find(v.get()); found != same_.end()) {
@@ -62,9 +53,7 @@ Var AllSteps::of(const ValuePtr& v, const Shape& step) const {
 void AllSteps::add(const Call& c) {
   const size_t before = to_.calls.size();
   const ValuePtr& result = c.outputs[0];
-  const Shape& step = result->type.shape;
-  Shape all = step;
-  all.push_back(steps_);
+  const Shape &step = result->type.shape, all = shape(step);
   if (has_axes(c, Axes::regrouped)) {
     set(result, primitives::reshape(of(c.inputs[0], c.inputs[0]->type.shape), all));
   } else if (has_axes(c, Axes::spread)) {

@@ -27,6 +27,10 @@ class AllSteps {
 
   void set(const ValuePtr& v, const primitives::Var& all) { all_[v.get()] = all.value; }
   void same(const ValuePtr& v, const ValuePtr& at_every_step) { same_[v.get()] = at_every_step; }
+  Shape shape(Shape step) const {
+    step.push_back(steps_);
+    return step;
+  }
   bool has(const ValuePtr& v) const { return all_.count(v.get()) + same_.count(v.get()) != 0; }
 
   // A tensor that has the steps along another dimension, or from the last one on.
@@ -43,8 +47,7 @@ class AllSteps {
 
 // Those of a loop that are made ahead of it. Whether there are any.
 bool move_early(Graph& around, Call& loop, int64_t steps);
-// Those that are made behind it: the loop is in the graph then, and `map` says what its results become. Whether there
-// are any.
-bool move_late(Graph& around, Call& loop, int64_t steps, graph::Substitution& map);
+// Those that are made behind it: the loop is in the graph then. Whether there are any.
+bool move_late(Graph& around, Call& loop, int64_t steps);
 
 }  // namespace anvil::transform

@@ -25,10 +25,10 @@ class EarlyCalls : StepLoop {
     const std::vector<const Call*> read = read_later();
     int64_t saved = 0, bytes = 0;
     for (const Call* c : early_) saved += cost_of_moved(*c);
-    for (const Call* c : read) bytes += steps_of(*first_) * size_in_bytes(c->outputs[0]);
+    for (const Call* c : read) bytes += first_->steps() * size_in_bytes(c->outputs[0]);
     if (saved < (of_record + 1) * static_cast<int64_t>(read.size()) || bytes > most_kept) return false;
 
-    AllSteps all(around_, steps_of(*first_));
+    AllSteps all(around_, first_->steps());
     for (const Call* c : early_)
       for (const ValuePtr& v : c->inputs) place(v, all);
     body_.calls.clear();
@@ -62,7 +62,7 @@ class EarlyCalls : StepLoop {
       if (made_.count(v.get()) != 0) continue;
       const auto read = read_of_step(v);
       if (!read || (first && !goes_with(*read, *first))) return false;
-      if (2 * steps_ < steps_of(*read)) return false;
+      if (2 * steps_ < read->steps()) return false;
       if (!first) first = read;
     }
     if (!reads_step) return false;
@@ -70,13 +70,10 @@ class EarlyCalls : StepLoop {
     made_.insert(c.outputs[0].get());
     return true;
   }
-  static int64_t steps_of(const StepRead& read) { return read.whole->type.shape[static_cast<size_t>(read.dim)]; }
-  int direction(const StepRead& read) const {
-    return steps_of(read) == steps_ ? direction_of(loop_, read.place, steps_) : 0;
-  }
-  bool goes_with(const StepRead& read, const StepRead& first) const {
-    if (read.place == first.place) return steps_of(read) == steps_of(first);
-    return direction(read) != 0 && direction(first) != 0;
+  bool goes_with(const StepRead& read, const StepRead& first) {
+    if (read.steps() != first.steps()) return false;
+    if (read.place == first.place) return true;
+    return read.steps() == steps_ && direction(read.place) != 0 && direction(first.place) != 0;
   }
   // What takes more than a read, with all that it is made of.
   void keep_worthy() {
@@ -105,13 +102,12 @@ class EarlyCalls : StepLoop {
       if (reads(c->outputs[0]) > by_early[c->outputs[0].get()]) read.push_back(c);
     return read;
   }
-  void place(const ValuePtr& v, AllSteps& all) const {
+  void place(const ValuePtr& v, AllSteps& all) {
     if (all.has(v)) return;
     if (const ValuePtr outside = invariant(v))
       all.same(v, outside);
     else if (const auto read = read_of_step(v))
-      all.set(v, all.turned(read->whole, read->dim,
-                            read->place != first_->place && direction(*read) != direction(*first_)));
+      all.set(v, all.turned(read->whole, read->dim, direction(read->place) != direction(first_->place)));
   }
 
   std::vector<const Call*> early_;

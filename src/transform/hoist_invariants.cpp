@@ -20,17 +20,6 @@ namespace {
 
 constexpr int64_t little = int64_t(1) << 20;  // bytes that a second cache holds for all steps
 
-bool is_simple(loops::Op op) {
-  switch (op) {
-    case loops::Op::function:
-    case loops::Op::power:
-    case loops::Op::divide:
-    case loops::Op::remainder:
-    case loops::Op::sqrt: return false;
-    default: return true;
-  }
-}
-
 bool is_array(const ValuePtr& v) { return v->kind != Value::Kind::literal && elements(v->type.shape) > 1; }
 
 // Whether its results take no longer to make than to read them. Several arrays in one do: who reads that as a whole, as
@@ -42,7 +31,7 @@ bool only_moves(const Call& c) {
 }
 bool is_simple(const Call& c) {
   const primitives::Primitive& p = primitives::primitive_of(c);
-  return only_moves(c) || (p.op && is_simple(*p.op));
+  return only_moves(c) || (p.op && loops::effort(*p.op) == loops::Effort::little);
 }
 
 // What an invariant of a body is made of from outside.

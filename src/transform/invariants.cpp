@@ -60,8 +60,7 @@ class Invariants {
       const graph::TensorType& type = call.outputs[i]->type;
       if (!counted) continue;
       const int64_t last = counted->start + *steps * counted->step;
-      if (Scalar(last).rounded_to(type.dtype).as<int64_t>() == last)
-        map_[call.outputs[i].get()] = graph::make_literal(last, type);
+      if (holds(type.dtype, last)) map_[call.outputs[i].get()] = graph::make_literal(last, type);
     }
   }
   static void select(const std::vector<bool>& keep, std::vector<ValuePtr>& values) {

@@ -10,7 +10,6 @@
 // what a loop in R says that fills a vector: y[i] <- f(y[i - 1]).
 #include <algorithm>
 
-#include "base/interrupt.h"
 #include "primitives/families/control.h"
 #include "transform/all_steps.h"
 #include "transform/step_loop.h"
@@ -88,12 +87,11 @@ class LastWrites : StepLoop {
     const Shape& whole = seen_.carry(a.carried)->type.shape;
     const Access& first = *std::find_if(a.all.begin(), a.all.end(), [](const Access& x) { return x.writes; });
     const Shape& part = first.type().shape;
-    for (a.dim = 0; a.dim < whole.size() && part[a.dim] == whole[a.dim];) ++a.dim;
-    if (a.dim == whole.size() || elements(part) > few_numbers) return false;
-    Shape line = whole;
-    line[a.dim] = 1;
+    const auto dim = sliced_dimension(whole, part);
+    if (!dim || elements(part) > few_numbers) return false;
+    a.dim = *dim;
     const auto start = progress(loop_, first.place(a.dim), steps_);
-    if (line != part || !start || std::abs(start->step) != 1) return false;
+    if (!start || std::abs(start->step) != 1) return false;
     a.first = *start;
     for (Access& x : a.all) {
       const auto at = progress(loop_, x.place(a.dim), steps_);
@@ -119,9 +117,8 @@ class LastWrites : StepLoop {
         versions.back()[x.ahead] = x.call->inputs[1];
       } else if (const auto part = versions[x.version].find(x.ahead); part != versions[x.version].end()) {
         replaced_[x.call->outputs[0].get()] = part->second;
-      } else {
-        for (Call& c : body_.calls)  // no step has written that far
-          if (c.outputs == x.call->outputs) c.inputs[0] = before.value;
+      } else {  // no step has written that far
+        body_.calls[static_cast<size_t>(x.call - calls_.data())].inputs[0] = before.value;
       }
     }
     const std::vector<int64_t> steps(before.shape().size(), 1);
@@ -136,35 +133,15 @@ class LastWrites : StepLoop {
   graph::Substitution replaced_;
 };
 
-class WritesOfLoops {
- public:
-  void visit(Graph& g) {
-    std::vector<Call> calls;
-    calls.swap(g.calls);
-    for (Call& call : calls) {
-      poll();
-      rewrite_subgraphs(call, [this](Graph& inner) { visit(inner); });
-      const bool counts = primitives::control_of(call) == primitives::Control::loop && !primitives::records(call);
-      if (const auto n = counts ? trip_count(call) : std::nullopt; n && *n >= few_steps)
-        any_ |= LastWrites(g, call, *n).carry_parts();
-      g.calls.push_back(std::move(call));
-    }
-  }
-  bool any() const { return any_; }
-
- private:
-  static constexpr int64_t few_steps = 8;
-  bool any_ = false;
-};
+constexpr int64_t few_steps = 8;
 
 }  // namespace
 
 bool carry_last_writes(Graph& g) {
-  const KeptValues kept(g);
-  WritesOfLoops loops;
-  loops.visit(g);
-  if (loops.any()) list_inner_constants(g);
-  return loops.any();
+  return rewrite_loops(g, [](Graph& around, Call& loop, int64_t steps) {
+    if (!is_plain(loop) || steps < few_steps) return Rewritten::no;
+    return LastWrites(around, loop, steps).carry_parts() ? Rewritten::in_place : Rewritten::no;
+  });
 }
 
 }  // namespace anvil::transform

@@ -38,8 +38,7 @@ class LateCalls : StepLoop {
     return bytes <= most_kept;
   }
 
-  // `map` gets what the results become.
-  void move(graph::Substitution& map) {
+  void move() {
     AllSteps all(around_, steps_);
     std::vector<std::pair<ValuePtr, ValuePtr>> records;
     for (const ValuePtr& v : plan_.kept)
@@ -55,7 +54,7 @@ class LateCalls : StepLoop {
         all.same(v, outside);
       } else {
         const auto read = read_of_step(v);
-        all.set(v, all.turned(read->whole, read->dim, direction_of(loop_, read->place, steps_) < 0));
+        all.set(v, all.turned(read->whole, read->dim, direction(read->place) < 0));
       }
     }
     drop_carried(places);
@@ -64,15 +63,13 @@ class LateCalls : StepLoop {
     for (const ValuePtr& v : plan_.kept) {
       const Left* there = recorded(v);
       if (!there) continue;
-      Shape shape = v->type.shape;
-      shape.push_back(steps_);
       const Var whole = all.turned(there->result, there->dim, there->backwards);
-      all.set(v, primitives::reshape(whole, shape));
+      all.set(v, primitives::reshape(whole, all.shape(v->type.shape)));
     }
     for (const Call* c : plan_.late) all.add(*c);
     for (size_t k = 0; k < left_.size(); ++k) {
       const size_t before = around_.calls.size();
-      map[left_[k].result.get()] = result(left_[k], initial[k], all).value;
+      add_result(left_[k], initial[k], all);
       graph::locate(around_.calls, before, left_[k].call->location, left_[k].call->derivative);
     }
   }
@@ -99,26 +96,21 @@ class LateCalls : StepLoop {
   void find(size_t i) {
     const ValuePtr& next = body_.outputs[i];
     const Call* c = maker_of(next);
-    if (!c || reads(next) != 1 || !is_few_of_step(*c, i)) return;
-    if (primitives::primitive_of(*c).updates)
+    if (!c || reads(next) != 1) return;
+    const bool records = primitives::primitive_of(*c).updates;
+    if (!is_few(records ? c->inputs[1] : next)) return;
+    if (records)
       find_record(i, *c);
     else if (Left sum{i, loop_.outputs[i], c, {}}; add_terms(next, seen_.carry(i), 1, sum.terms))
       left_.push_back(std::move(sum));
   }
-  bool is_few_of_step(const Call& c, size_t i) const {
-    return is_few(primitives::primitive_of(c).updates ? c.inputs[1] : seen_.carry(i));
-  }
   void find_record(size_t i, const Call& c) {
     if (c.inputs[0] != seen_.carry(i)) return;
-    const Shape &whole = c.inputs[0]->type.shape, &part = c.inputs[1]->type.shape;
-    Left x{i, loop_.outputs[i], &c, {{1, c.inputs[1]}}};
-    for (size_t d = 0; d < whole.size(); ++d) {
-      if (part[d] == whole[d]) continue;
-      const int direction = direction_of(loop_, c.inputs[2 + d], steps_);
-      if (x.is_record() || part[d] != 1 || whole[d] != steps_ || direction == 0) return;
-      x.dim = static_cast<int64_t>(d), x.backwards = direction < 0;
-    }
-    if (x.is_record()) left_.push_back(std::move(x));
+    const Shape& whole = c.inputs[0]->type.shape;
+    const auto d = sliced_dimension(whole, c.inputs[1]->type.shape);
+    if (!d || whole[*d] != steps_ || direction(c.inputs[2 + *d]) == 0) return;
+    left_.push_back(
+        {i, loop_.outputs[i], &c, {{1, c.inputs[1]}}, static_cast<int64_t>(*d), direction(c.inputs[2 + *d]) < 0});
   }
   // Whether v is `sum` and terms besides, none of which anybody else reads.
   bool add_terms(const ValuePtr& v, const ValuePtr& sum, double sign, std::vector<std::pair<double, ValuePtr>>& terms) {
@@ -151,7 +143,7 @@ class LateCalls : StepLoop {
   }
 
   // What moves when these do: calls that nobody else needs.
-  Plan plan(const std::vector<Left>& left) const {
+  Plan plan(const std::vector<Left>& left) {
     Plan p;
     Values needed, wanted;
     std::vector<bool>& leaves = p.leaves;
@@ -190,10 +182,9 @@ class LateCalls : StepLoop {
   }
   // The read of a step is a call that could move, and one that nothing gains by.
   bool moves(const Call& c) const { return can_move(c) && !read_of_step(c.outputs[0]); }
-  bool is_known(const ValuePtr& v) const {
+  bool is_known(const ValuePtr& v) {
     const auto read = read_of_step(v);
-    return read && read->whole->type.shape[static_cast<size_t>(read->dim)] == steps_ &&
-           direction_of(loop_, read->place, steps_) != 0;
+    return read && read->steps() == steps_ && direction(read->place) != 0;
   }
   int saved_by(const std::vector<Left>& left) {
     plan_ = plan(left);
@@ -205,7 +196,8 @@ class LateCalls : StepLoop {
     return saved;
   }
 
-  Var result(const Left& x, const ValuePtr& initial, const AllSteps& all) const {
+  // By calls, of which the last one gives the result.
+  void add_result(const Left& x, const ValuePtr& initial, const AllSteps& all) {
     const graph::TensorType& type = x.result->type;
     const Shape step = x.is_record() ? x.call->inputs[1]->type.shape : type.shape;
     const auto rank = static_cast<int64_t>(step.size());
@@ -214,13 +206,17 @@ class LateCalls : StepLoop {
       const Var term = all.of(v, step);
       total = sign > 0 ? (total ? *total + term : term) : (total ? *total : literal(term, 0)) - term;
     }
-    if (!x.is_record()) return Var{&around_, initial} + primitives::reduce_sum(*total, {rank});
-    // its dimension of one step, and the steps at the end, change places
-    Ints order;
-    for (int64_t d = 0; d < rank; ++d) order.push_back(d == x.dim ? rank : d);
-    order.push_back(x.dim);
-    Var whole = primitives::reshape(primitives::transpose(*total, order), type.shape);
-    return x.backwards ? primitives::reverse(whole, {x.dim}) : whole;
+    if (x.is_record()) {
+      // its dimension of one step, and the steps at the end, change places
+      Ints order;
+      for (int64_t d = 0; d < rank; ++d) order.push_back(d == x.dim ? rank : d);
+      order.push_back(x.dim);
+      const Var whole = primitives::reshape(primitives::transpose(*total, order), type.shape);
+      if (x.backwards) primitives::reverse(whole, {x.dim});
+    } else {
+      Var{&around_, initial} + primitives::reduce_sum(*total, {rank});
+    }
+    around_.calls.back().outputs[0] = x.result;
   }
 
   std::vector<Left> all_, left_;  // that could move, and that do
@@ -229,10 +225,10 @@ class LateCalls : StepLoop {
 
 }  // namespace
 
-bool move_late(Graph& around, Call& loop, int64_t steps, graph::Substitution& map) {
+bool move_late(Graph& around, Call& loop, int64_t steps) {
   LateCalls late(around, loop, steps);
   if (!late.find()) return false;
-  late.move(map);
+  late.move();
   return true;
 }
 

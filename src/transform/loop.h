@@ -25,4 +25,9 @@ struct Loop {
   size_t fields = 0, carried = 0;
 };
 
+// A while that records nothing.
+inline bool is_plain(const Call& c) {
+  return primitives::control_of(c) == primitives::Control::loop && !primitives::records(c);
+}
+
 }  // namespace anvil::transform

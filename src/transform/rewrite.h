@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <functional>
+#include <optional>
 
 #include "primitives/vocabulary/inner_graph.h"
 
@@ -95,6 +96,17 @@ inline bool is_dynamic_slice(const Call& c) {
   const primitives::Primitive& p = primitives::primitive_of(c);
   return p.view && p.axes == primitives::Axes::kept && p.indices.contains(1, c.inputs.size()) &&
          c.inputs.size() == 1 + c.inputs[0]->type.shape.size();
+}
+
+// The dimension along which a part is one element of a tensor, if all others are whole.
+inline std::optional<size_t> sliced_dimension(const Shape& whole, const Shape& part) {
+  std::optional<size_t> dim;
+  for (size_t d = 0; d < whole.size(); ++d) {
+    if (part[d] == whole[d]) continue;
+    if (dim || part[d] != 1) return std::nullopt;
+    dim = d;
+  }
+  return dim;
 }
 
 // Of a call or of one in its inner graphs.

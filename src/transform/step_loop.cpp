@@ -1,5 +1,8 @@
 #include "transform/step_loop.h"
 
+#include "base/interrupt.h"
+#include "primitives/families/control.h"
+
 namespace anvil::transform {
 
 using primitives::Axes;
@@ -51,19 +54,19 @@ std::optional<StepRead> StepLoop::read_of_step(const ValuePtr& v) const {
   if (!c || !has_axes(*c, Axes::regrouped)) return std::nullopt;
   c = maker_of(c->inputs[0]);
   if (!c || !is_dynamic_slice(*c)) return std::nullopt;
-  const Shape &from = c->inputs[0]->type.shape, &part = c->outputs[0]->type.shape;
-  std::optional<size_t> dim;
-  for (size_t d = 0; d < from.size(); ++d) {
-    if (part[d] == from[d]) continue;
-    if (dim || part[d] != 1) return std::nullopt;
-    dim = d;
-  }
+  Shape left = c->outputs[0]->type.shape;
+  const auto dim = sliced_dimension(c->inputs[0]->type.shape, left);
   if (!dim) return std::nullopt;
-  Shape left = part;
   left.erase(left.begin() + static_cast<std::ptrdiff_t>(*dim));
   const ValuePtr whole = invariant(c->inputs[0]);
   if (!whole || left != v->type.shape) return std::nullopt;
   return StepRead{whole, c->inputs[1 + *dim], static_cast<int64_t>(*dim)};
+}
+
+int StepLoop::direction(const ValuePtr& place) {
+  const auto [found, fresh] = directions_.try_emplace(place.get(), 0);
+  if (fresh) found->second = direction_of(loop_, place, steps_);
+  return found->second;
 }
 
 bool StepLoop::is_tested(size_t carried) {
@@ -105,6 +108,27 @@ ValuePtr StepLoop::carry(const ValuePtr& value, const ValuePtr& initial, const V
   body_.outputs.insert(body_.outputs.begin() + end, next);
   loop_.outputs.insert(loop_.outputs.begin() + end, result);
   return result;
+}
+
+bool rewrite_loops(Graph& g, const LoopRewrite& rewrite) {
+  const KeptValues kept(g);
+  TripCounts trip_counts;
+  bool any = false;
+  const std::function<void(Graph&)> visit = [&](Graph& graph) {
+    std::vector<Call> calls;
+    calls.swap(graph.calls);
+    for (Call& call : calls) {
+      poll();
+      rewrite_subgraphs(call, visit);
+      const auto steps = primitives::repeats(call) ? trip_counts.of(call) : std::nullopt;
+      const Rewritten done = steps ? rewrite(graph, call, *steps) : Rewritten::no;
+      any = any || done != Rewritten::no;
+      if (done != Rewritten::with_what_follows) graph.calls.push_back(std::move(call));
+    }
+  };
+  visit(g);
+  if (any) list_inner_constants(g);
+  return any;
 }
 
 void StepLoop::drop_carried(const std::vector<size_t>& places) {

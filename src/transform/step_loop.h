@@ -1,6 +1,7 @@
 // A loop of a known number of steps that is about to give some of its calls away, to be made for all steps at once
 // ahead of it or behind it: what its steps read, and what they leave behind.
 #pragma once
+#include <functional>
 #include <map>
 #include <optional>
 #include <unordered_map>
@@ -17,6 +18,7 @@ namespace anvil::transform {
 struct StepRead {
   ValuePtr whole, place;
   int64_t dim;
+  int64_t steps() const { return whole->type.shape[static_cast<size_t>(dim)]; }
 };
 
 class StepLoop {
@@ -31,7 +33,8 @@ class StepLoop {
   // The same value where it is the same at every step, as it is known around the loop.
   ValuePtr invariant(const ValuePtr&) const;
   std::optional<StepRead> read_of_step(const ValuePtr&) const;
-  bool is_tested(size_t carried);  // whether the condition reads a carried value
+  int direction(const ValuePtr& place);  // direction_of() the loop; as its body was, until it is changed
+  bool is_tested(size_t carried);        // whether the condition reads a carried value
 
   // 0, 1, ... at the steps.
   ValuePtr number_of_step();
@@ -58,7 +61,14 @@ class StepLoop {
   std::unordered_map<const Value*, int> reads_;
   std::unordered_map<const Value*, size_t> inputs_;
   Values tested_;
+  std::unordered_map<const Value*, int> directions_;
   std::map<std::pair<const Value*, const Value*>, ValuePtr> recorded_;
 };
+
+// What becomes of a loop: nothing, a loop in its place, or one that is in the graph already, with what follows it.
+enum class Rewritten : uint8_t { no, in_place, with_what_follows };
+using LoopRewrite = std::function<Rewritten(Graph& around, Call& loop, int64_t steps)>;
+// Of each loop of a known number of steps, inner ones first. Whether anything has changed.
+bool rewrite_loops(Graph&, const LoopRewrite&);
 
 }  // namespace anvil::transform

@@ -110,7 +110,7 @@ class LoopOfProducts : StepLoop {
     const auto read = read_of_step(c.inputs[side]);
     const ValuePtr other = invariant(c.inputs[1 - side]);
     if (!read || !other) return false;
-    const int64_t steps = read->whole->type.shape[static_cast<size_t>(read->dim)];
+    const int64_t steps = read->steps();
     const ValuePtr& result = c.outputs[0];
     if (steps < least_steps || 2 * steps_ < steps || size(result) * sum_of_products(c) < least_products ||
         steps * size_in_bytes(result) > most_kept)
@@ -158,8 +158,8 @@ class LoopOfProducts : StepLoop {
     for (size_t side = 0; side < 2; ++side) {
       if (invariant(term->inputs[side])) return;
       const auto read = read_of_step(term->inputs[side]);
-      const bool pairs = read && read->whole->type.shape[static_cast<size_t>(read->dim)] == steps_ &&
-                         (s.place ? read->place == s.place : counts_all(loop_, read->place, steps_));
+      const bool pairs =
+          read && read->steps() == steps_ && (s.place ? read->place == s.place : direction(read->place) != 0);
       if (pairs) {
         s.reads[side] = read;
         s.place = read->place;
@@ -195,47 +195,20 @@ class LoopOfProducts : StepLoop {
   std::vector<Sum> sums_;
 };
 
-class StepProducts {
- public:
-  explicit StepProducts(bool sums) : sums_(sums) {}
-
-  void visit(Graph& g) {
-    std::vector<Call> calls;
-    calls.swap(g.calls);
-    for (Call& call : calls) {
-      poll();
-      rewrite_subgraphs(call, [this](Graph& inner) { visit(inner); });
-      const auto n = primitives::repeats(call) ? trip_counts_.of(call) : std::nullopt;
-      if (!n || !makes_products(call) || !add(g, call, *n)) g.calls.push_back(std::move(call));
-    }
-  }
-  bool any() const { return any_; }
-
- private:
-  static bool makes_products(const Call& loop) {
-    const std::vector<Call>& calls = loop.params.graph("body_graph")->calls;
-    return std::any_of(calls.begin(), calls.end(), is_product);
-  }
-  // Whether the loop is in the graph, with what follows it.
-  bool add(Graph& g, Call& call, int64_t n) {
-    LoopOfProducts loop(g, call, n);
-    any_ |= loop.read_early();
-    if (!sums_ || !loop.find_sums()) return false;
-    loop.add_up();
-    return any_ = true;
-  }
-
-  const bool sums_;
-  TripCounts trip_counts_;
-  bool any_ = false;
-};
+bool makes_products(const Call& loop) {
+  const std::vector<Call>& calls = loop.params.graph("body_graph")->calls;
+  return std::any_of(calls.begin(), calls.end(), is_product);
+}
 
 bool join(Graph& g, bool sums) {
-  const KeptValues kept(g);
-  StepProducts products(sums);
-  products.visit(g);
-  if (products.any()) list_inner_constants(g);
-  return products.any();
+  return rewrite_loops(g, [sums](Graph& around, Call& call, int64_t steps) {
+    if (!makes_products(call)) return Rewritten::no;
+    LoopOfProducts loop(around, call, steps);
+    const bool early = loop.read_early();
+    if (!sums || !loop.find_sums()) return early ? Rewritten::in_place : Rewritten::no;
+    loop.add_up();
+    return Rewritten::with_what_follows;
+  });
 }
 
 }  // namespace

@@ -97,10 +97,10 @@ class Untaper {
   }
   // Whether there is something new, of which nothing reads a tape that is no more.
   bool succeeded(const Graph& changed) const {
+    if (tapes_.empty()) return false;
     Values read;
     collect_reads(changed, read);
-    return !tapes_.empty() &&
-           std::none_of(tapes_.begin(), tapes_.end(), [&](const auto& tape) { return read.count(tape.first) != 0; });
+    return std::none_of(tapes_.begin(), tapes_.end(), [&](const auto& tape) { return read.count(tape.first) != 0; });
   }
 
  private:

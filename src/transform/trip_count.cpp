@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "primitives/families/control.h"
+#include "transform/rewrite.h"
 
 namespace anvil::transform {
 
@@ -105,8 +106,7 @@ std::optional<Counter> counter(const Call& c) {
   const auto [start, step] = *counted;
   const int64_t distance = sign * (test->end - start), by = std::abs(step);
   const int64_t last = distance > 0 ? test->end - sign + step : start;  // or nearer
-  if (std::max(std::abs(start), std::abs(last)) > test->exact ||
-      Scalar(last).rounded_to(c.inputs[k]->type.dtype).as<int64_t>() != last)
+  if (std::max(std::abs(start), std::abs(last)) > test->exact || !holds(c.inputs[k]->type.dtype, last))
     return std::nullopt;
   return Counter{k, start, step, distance <= 0 ? 0 : (distance + by - 1) / by};
 }
@@ -143,8 +143,8 @@ std::optional<Count> progress(const Call& loop, const ValuePtr& v, int64_t n) {
         *made = left ? Count{*left - made->start, -made->step} : Count{made->start - *right, made->step};
     }
   }
-  const auto fits = [&v](int64_t x) { return Scalar(x).rounded_to(v->type.dtype).as<int64_t>() == x; };
-  if (!made || !fits(made->start) || !fits(made->start + (n - 1) * made->step)) return std::nullopt;
+  const DType dtype = v->type.dtype;
+  if (!made || !holds(dtype, made->start) || !holds(dtype, made->start + (n - 1) * made->step)) return std::nullopt;
   return made;
 }
 
@@ -173,15 +173,8 @@ bool overwrites(const Call& loop, size_t carried) {
   };
   if (used(condition, condition.inputs[carried]) != 0 || used(body, array) != 1 || used(body, result) != 1)
     return false;
-  const Shape &whole = array->type.shape, &part = update->inputs[1]->type.shape;
-  bool by_steps = false;
-  for (size_t d = 0; d < whole.size(); ++d) {
-    if (part[d] == whole[d]) continue;
-    if (by_steps || part[d] != 1 || whole[d] != *steps || !counts_all(loop, update->inputs[2 + d], whole[d]))
-      return false;
-    by_steps = true;
-  }
-  return by_steps;
+  const auto d = sliced_dimension(array->type.shape, update->inputs[1]->type.shape);
+  return d && array->type.shape[*d] == *steps && counts_all(loop, update->inputs[2 + *d], *steps);
 }
 
 }  // namespace anvil::transform

@@ -80,9 +80,9 @@ Facts Analysis::facts_of(const Stmt& s) {
 }
 
 double Analysis::work(Expr e) const {
-  if (e->op == Op::function || e->op == Op::power) return 16;
-  if (e->op == Op::divide || e->op == Op::remainder || e->op == Op::sqrt) return 4;
-  return e->op == Op::constant || e->op == Op::local ? 0 : 1;
+  if (e->op == Op::constant || e->op == Op::local) return 0;
+  const loops::Effort effort = loops::effort(e->op);
+  return effort == loops::Effort::call ? 16 : effort == loops::Effort::several ? 4 : 1;
 }
 
 // Each node once a statement.

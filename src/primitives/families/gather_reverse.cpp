@@ -23,10 +23,9 @@ Var per_component(const Var& indices, const IndexDims& d, const std::vector<Scal
 Var clamped(const Var& indices, const IndexDims& d, const Ints& low, const Ints& high) {
   std::vector<Scalar> least, most;
   DType t = indices.dtype();
-  auto fits = [t](int64_t x) { return (x >= 0 || is_signed_integer(t)) && Scalar(x).rounded_to(t).as<int64_t>() == x; };
   for (size_t k = 0; k < low.size(); ++k) {
-    least.push_back(fits(low[k]) ? Scalar(low[k]) : lowest(t));
-    most.push_back(fits(high[k]) ? Scalar(high[k]) : highest(t));
+    least.push_back(holds(t, low[k]) ? Scalar(low[k]) : lowest(t));
+    most.push_back(holds(t, high[k]) ? Scalar(high[k]) : highest(t));
   }
   return record("clamp", {per_component(indices, d, least), indices, per_component(indices, d, most)});
 }

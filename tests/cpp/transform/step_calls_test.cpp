@@ -27,30 +27,12 @@ int64_t count_of(const Graph& g, const std::string& primitive, bool in_loops, bo
   return n;
 }
 
-std::vector<Tensor> inputs_of(const Graph& g) {
-  std::vector<Tensor> list;
-  for (const ValuePtr& v : g.inputs) {
-    std::vector<double> x;
-    for (int64_t k = 0; k < elements(v->type.shape); ++k)
-      x.push_back(1.5 + std::sin(0.37 * double(k) + double(list.size())));
-    list.push_back(tensor(v->type.shape, x, v->type.dtype));
-  }
-  return list;
-}
-
 // The graph with the calls of all steps joined, which computes the same: the same bits but for sums.
 Graph joined(const GraphPtr& g, bool changes = true) {
   Graph made = *g;
   EXPECT_EQ(transform::join_step_calls(made), changes);
   transform::remove_dead_calls(made);
-  const std::vector<Tensor> inputs = inputs_of(*g);
-  const auto expected = eigen::evaluate(*g, inputs), got = eigen::evaluate(made, inputs);
-  EXPECT_EQ(got.size(), expected.size());
-  for (size_t k = 0; k < got.size(); ++k) {
-    const std::vector<double> a = numbers(expected[k]), b = numbers(got[k]);
-    EXPECT_EQ(got[k].type.shape, expected[k].type.shape);
-    for (size_t e = 0; e < a.size(); ++e) EXPECT_NEAR(a[e], b[e], 1e-13 * (1 + std::abs(a[e]))) << k << " " << e;
-  }
+  expect_same(*g, made, inputs_around(1.5, *g), 1e-13);
   return made;
 }
 int64_t left(const Graph& g, const std::string& primitive) { return count_of(g, primitive, true); }
@@ -60,25 +42,9 @@ void expect_moved(const std::string& primitive, const GraphPtr& from, const Grap
 }
 int64_t outside(const Graph& g, const std::string& primitive) { return count_of(g, primitive, false); }
 
-// A loop over k = first, first + 1, ... whose other values `body` makes of the step and of them.
 GraphPtr loop_over(const std::vector<TensorType>& inputs, const std::function<Vars(Graph&, const Vars&)>& initial,
-                   const std::function<Vars(Graph&, const Var& step, const Vars&, const Vars& in)>& body,
-                   int64_t first = 0) {
-  return trace(inputs, [&](Graph& g, const Vars& x) {
-    Vars start = initial(g, x);
-    start.insert(start.begin(), integer(g, first));
-    Vars end = while_loop(
-        g, start, [&](Graph& c, const Vars& s) { return s[0] < integer(c, first + steps); },
-        [&](Graph& c, const Vars& s) {
-          Vars outer;
-          for (const Var& v : x) outer.push_back(in(c, v));
-          const Var step = first == 0 ? s[0] : s[0] - integer(c, first);
-          Vars next = body(c, step, {s.begin() + 1, s.end()}, outer);
-          next.insert(next.begin(), s[0] + integer(c, 1));
-          return next;
-        });
-    return Vars{end.begin() + 1, end.end()};
-  });
+                   const Body& body, int64_t first = 0) {
+  return counting_loop(inputs, steps, initial, body, first);
 }
 Vars one_zero(Graph& g, const Vars&) { return {number(g, 0)}; }
 
@@ -241,17 +207,13 @@ TEST(StepCalls, OfGradients) {
           return Vars{s[0] + integer(c, 1), h, s[2] - log(h) - r / h};
         })[2]};
   });
-  const std::vector<Tensor> inputs = inputs_of(*f);
+  const std::vector<Tensor> inputs = inputs_around(1.5, *f);
   const GraphPtr gradient = transform::gradient(*f, {true, true}, true);
   Graph made = *gradient;
   transform::optimize(made);
   EXPECT_EQ(left(made, "log") + left(made, "divide"), 0);
   EXPECT_EQ(left(made, "tape_scan") + outside(made, "tape_scan") + outside(made, "while_record"), 0);
-  const auto expected = eigen::evaluate(*gradient, inputs), got = eigen::evaluate(made, inputs);
-  for (size_t k = 0; k < got.size(); ++k) {
-    const std::vector<double> a = numbers(expected[k]), b = numbers(got[k]);
-    for (size_t e = 0; e < a.size(); ++e) EXPECT_NEAR(a[e], b[e], 1e-12 * (1 + std::abs(a[e])));
-  }
+  expect_same(*gradient, made, inputs, 1e-12);
   expect_gradient(f, inputs, 2, 1e-5);
 }
 
@@ -279,7 +241,7 @@ class RandomSteps {
     return fit[static_cast<size_t>(below(static_cast<int>(fit.size())))];
   }
   Var place(Graph& c, const Var& k) { return below(2) == 0 ? k : integer(c, steps - 1) - k; }
-  void add_call(Graph& c) {
+  void add_call() {
     const Shape shape = below(3) == 0 ? Shape{2} : Shape{};
     const Var a = any(shape), b = any(shape);
     const auto square = [](const Var& v) { return sin(v) * sin(v) + 0.5; };
@@ -294,7 +256,6 @@ class RandomSteps {
       case 7: return pool_.push_back(primitives::broadcast_in_dim(any({}), {2}, {}));
       default: return pool_.push_back(reduce_sum(reshape(any({2}), {1, 2}), {0, 1}));  // no call of all steps
     }
-    static_cast<void>(c);
   }
   Vars step(Graph& c, const Var& k, const Vars& s, const Vars& x) {
     pool_ = {s[0], s[1], x[3], number(c, 0.3)};
@@ -302,7 +263,7 @@ class RandomSteps {
     pool_.push_back(element(x[1], 1, place(c, k)));
     pool_.push_back(element(x[2], 0, k));  // a table
     if (below(3) == 0) pool_.push_back(convert(k, DType::f64));
-    for (int n = 3 + below(12); n > 0; --n) add_call(c);
+    for (int n = 3 + below(12); n > 0; --n) add_call();
     Var sum = s[5];
     for (int n = 1 + below(3); n > 0; --n) {
       const Var term = convert(sin(any({})) * 100.0, DType::i32);
@@ -331,13 +292,8 @@ TEST(StepCalls, OfRandomSteps) {
     Graph made = *f;
     moved += transform::join_step_calls(made);
     transform::remove_dead_calls(made);
-    const std::vector<Tensor> inputs = inputs_of(*f);
-    const auto expected = eigen::evaluate(*f, inputs), got = eigen::evaluate(made, inputs);
-    for (size_t k = 0; k < got.size(); ++k) {
-      const std::vector<double> a = numbers(expected[k]), b = numbers(got[k]);
-      for (size_t e = 0; e < a.size(); ++e)
-        ASSERT_NEAR(a[e], b[e], 1e-9 * (1 + std::abs(a[e]))) << "seed " << seed << ", result " << k << ", " << e;
-    }
+    expect_same(*f, made, inputs_around(1.5, *f), 1e-9);
+    ASSERT_FALSE(::testing::Test::HasFailure()) << "seed " << seed;
   }
   EXPECT_GT(moved, 200);
 }

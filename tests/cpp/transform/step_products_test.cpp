@@ -82,29 +82,12 @@ GraphPtr sum_of_steps(const Case& of) {
   });
 }
 
-std::vector<Tensor> inputs_of(const Graph& g) {
-  std::vector<Tensor> list;
-  for (const ValuePtr& v : g.inputs) {
-    std::vector<double> x;
-    for (int64_t k = 0; k < elements(v->type.shape); ++k) x.push_back(std::sin(0.37 * double(k) + double(list.size())));
-    list.push_back(tensor(v->type.shape, x));
-  }
-  return list;
-}
-
 // Gives the graph with its products joined, which computes the same.
 Graph joined(const GraphPtr& g) {
   Graph made = *g;
   transform::join_step_products(made);
   transform::remove_dead_calls(made);
-  const std::vector<Tensor> inputs = inputs_of(*g);
-  const auto expected = eigen::evaluate(*g, inputs), got = eigen::evaluate(made, inputs);
-  EXPECT_EQ(got.size(), expected.size());
-  for (size_t k = 0; k < got.size(); ++k) {
-    if (!is_float(got[k].type.dtype)) continue;
-    const std::vector<double> a = numbers(expected[k]), b = numbers(got[k]);
-    for (size_t e = 0; e < a.size(); ++e) EXPECT_NEAR(a[e], b[e], 1e-12 * (1 + std::abs(a[e])));
-  }
+  expect_same(*g, made, inputs_around(0, *g), 1e-12);
   return made;
 }
 
@@ -143,7 +126,7 @@ TEST(StepProducts, AreNoConvolutions) {
         });
     return Vars{r[2]};
   });
-  const std::vector<Tensor> inputs = inputs_of(*f);
+  const std::vector<Tensor> inputs = inputs_around(0, *f);
   EXPECT_EQ(numbers(eigen::evaluate(joined(f), inputs)[0]), numbers(eigen::evaluate(*f, inputs)[0]));
   joined(transform::gradient(*f, {true, true}, false));
 }
@@ -180,7 +163,7 @@ TEST(StepProducts, OfAWayBack) {
         });
     return Vars{reduce_sum(r[1] * r[1], {0, 1})};
   });
-  expect_gradient(f, inputs_of(*f), 1, 1e-5);
+  expect_gradient(f, inputs_around(0, *f), 1, 1e-5);
   const Graph g = joined(transform::gradient(*f, {false, true, true}, false));
   EXPECT_EQ(products_in(g, true), 3) << "h u, which the way back makes again, and back to h";
   EXPECT_EQ(products_in(g, false), 3) << "x w, and back to w and to u";

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "primitives/vocabulary/primitive.h"
 #include "support/forward_check.h"
 #include "transform/tapes.h"
@@ -49,6 +51,24 @@ Vars while_loop(Graph& g, const Vars& initial, const std::function<Var(Graph&, c
       g, record(g, registry().at("while"), operands, {{"cond_graph", cond_graph}, {"body_graph", trace(types, body)}}));
 }
 
+GraphPtr counting_loop(const std::vector<TensorType>& inputs, int64_t steps,
+                       const std::function<Vars(Graph&, const Vars&)>& initial, const Body& body, int64_t first) {
+  return trace(inputs, [&](Graph& g, const Vars& x) {
+    Vars start = initial(g, x);
+    start.insert(start.begin(), integer(g, first));
+    const Vars end = while_loop(
+        g, start, [&](Graph& c, const Vars& s) { return s[0] < integer(c, first + steps); },
+        [&](Graph& c, const Vars& s) {
+          Vars outer;
+          for (const Var& v : x) outer.push_back(in(c, v));
+          Vars next = body(c, first == 0 ? s[0] : s[0] - integer(c, first), {s.begin() + 1, s.end()}, outer);
+          next.insert(next.begin(), s[0] + integer(c, 1));
+          return next;
+        });
+    return Vars{end.begin() + 1, end.end()};
+  });
+}
+
 Var number(Graph& g, double x) { return primitives::literal(g, x, f64_scalar); }
 Var integer(Graph& g, int64_t x) { return primitives::literal(g, x, {DType::i32, {}}); }
 
@@ -61,6 +81,28 @@ std::vector<double> numbers(const Tensor& t) {
   std::vector<double> values;
   for (int64_t i = 0; i < elements(t.type.shape); ++i) values.push_back(element(t, i).as<double>());
   return values;
+}
+
+std::vector<Tensor> inputs_around(double value, const Graph& g) {
+  std::vector<Tensor> list;
+  for (const ValuePtr& v : g.inputs) {
+    std::vector<double> x;
+    for (int64_t k = 0; k < elements(v->type.shape); ++k)
+      x.push_back(value + std::sin(0.37 * double(k) + double(list.size())));
+    list.push_back(tensor(v->type.shape, x, v->type.dtype));
+  }
+  return list;
+}
+
+void expect_same(const Graph& expected, const Graph& got, const std::vector<Tensor>& inputs, double tolerance) {
+  const auto x = eigen::evaluate(expected, inputs), y = eigen::evaluate(got, inputs);
+  ASSERT_EQ(y.size(), x.size());
+  for (size_t k = 0; k < x.size(); ++k) {
+    ASSERT_EQ(y[k].type.shape, x[k].type.shape) << "output " << k;
+    const std::vector<double> a = numbers(x[k]), b = numbers(y[k]);
+    for (size_t e = 0; e < a.size(); ++e)
+      EXPECT_NEAR(a[e], b[e], tolerance * (1 + std::abs(a[e]))) << "output " << k << ", " << e;
+  }
 }
 
 // sum of w[k] * gradient[k], with different weights for all places
