@@ -134,8 +134,9 @@ TEST(TripCount, PlacesThatWereRoundedAreNotCounts) {
           });
     });
     for (const graph::Call& c : f->calls)
-      if (primitives::control_of(c) == primitives::Control::loop)
+      if (primitives::control_of(c) == primitives::Control::loop) {
         EXPECT_EQ(transform::direction_of(c, c.params.graph("body_graph")->outputs[1], 513), by == DType::i64 ? 1 : 0);
+      }
   }
 }
 
