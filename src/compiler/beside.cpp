@@ -91,6 +91,7 @@ std::optional<Alignment> align(const Program& p, const Product& x, const Product
 
 // The operand that two contractions share may be the left or the right one of either.
 std::optional<Alignment> find_shared(const Program& p, const Contraction& first, const Contraction& second) {
+  if (first.wanted || second.wanted) return std::nullopt;
   const Expr l1 = first.left_operand(), r1 = first.product->args[1], l2 = second.left_operand(),
              r2 = second.product->args[1];
   const std::initializer_list<std::pair<Expr, Expr>> orders = {{l1, r1}, {r1, l1}};

@@ -20,6 +20,7 @@ const std::vector<Pass>& passes() {
       {"states", [](loops::Program& p, const Target&) { update_states_in_place(p); }},
       {"results", [](loops::Program& p, const Target&) { place_results(p); }},
       {"rows", [](loops::Program& p, const Target&) { update_by_rows(p); }},
+      {"triangles", [](loops::Program& p, const Target&) { leave_out_triangles(p); }},
       {"collapse", [](loops::Program& p, const Target& target) { collapse_loops(p, target); }},
       {"schedule", [](loops::Program& p, const Target& target) { schedule(p, target); }},
       {"blocks", [](loops::Program& p, const Target& target) { block_for_caches(p, target); }},

@@ -81,7 +81,7 @@ class LoopCopy {
         to.buffer = known(buffers_, to.buffer);
         to.place = substitute(variables_, to.place);
       };
-      if (contraction) store(*contraction);
+      if (contraction) store(*contraction), substitute_in_wanted(variables_, s);
       if (auto to = std::get_if<loops::Store>(&s.is)) store(*to);
     }
   }

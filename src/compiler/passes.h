@@ -26,6 +26,7 @@ void shrink_buffers(loops::Program&);                 // temporaries lose the di
 void update_states_in_place(loops::Program&);         // those of loops that are made element by element
 void place_results(loops::Program&);                  // temporaries lie where a result will be
 void update_by_rows(loops::Program&);                 // rows of tables are changed several columns at once
+void leave_out_triangles(loops::Program&);            // products under a mask are made where it leaves them
 void collapse_loops(loops::Program&, const Target&);  // adjacent loops over contiguous memory become one
 void schedule(loops::Program&, const Target&);        // which loop is a vector, how many steps are in flight
 void block_for_caches(loops::Program&, const Target&);     // what is read again stays in a cache

@@ -247,7 +247,10 @@ class Scheduler {
           auto rewriter = variable_rewriter(program_.exprs, map);
           each_expression(s, [&](Expr& e) { e = rewriter(e); });
           if (auto store = std::get_if<loops::Store>(&s.is)) store->place = substitute(map, store->place);
-          if (auto c = std::get_if<loops::Contraction>(&s.is)) c->place = substitute(map, c->place);
+          if (auto c = std::get_if<loops::Contraction>(&s.is)) {
+            c->place = substitute(map, c->place);
+            substitute_in_wanted(map, s);
+          }
         }
         each_block(s, [&](Block& inner) { number_variables(inner, used, map); });
         continue;

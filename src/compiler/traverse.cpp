@@ -24,6 +24,13 @@ Index substitute(const VariableMap& map, const Index& index) {
   return result;
 }
 
+void substitute_in_wanted(const VariableMap& map, Stmt& s) {
+  if (auto c = std::get_if<loops::Contraction>(&s.is); c && c->wanted) c->wanted = substitute(map, *c->wanted);
+  each_block(s, [&](Block& b) {
+    for (Stmt& inner : b) substitute_in_wanted(map, inner);
+  });
+}
+
 void take_block(Program& p, loops::For& f, const Affine& block, int64_t size) {
   VariableMap map = {{f.variable, Affine{f.begin, {}} + block * size}};
   if (size > 1) map[f.variable] = map[f.variable] + loops::variable(f.variable);
@@ -167,8 +174,25 @@ loops::For make_loop(Program& p, Variable like, int64_t count) {
 
 void remove_dead_stores(Program& p) { DeadStores(p).run(); }
 
+// Of a matrix of rows and columns; where loops around give a part of the difference, a half.
+static double wanted_part(const loops::Contraction& c) {
+  double all = 1, some = 1;
+  Affine rest = *c.wanted;
+  int64_t extents[2] = {1, 1};
+  for (const auto& axis : c.axes) {
+    if (const int64_t by = loops::factor(*c.wanted, axis.variable); by != 0) {
+      extents[by > 0 ? 0 : 1] = axis.extent;
+      rest = rest + loops::variable(axis.variable) * -by;
+    }
+  }
+  if (!rest.terms.empty()) return 0.5;
+  all = double(extents[0]) * double(extents[1]);
+  some = 0;
+  for (int64_t i = 0; i < extents[0]; ++i) some += double(std::clamp<int64_t>(i + rest.constant + 1, 0, extents[1]));
+  return some / all;
+}
 double multiplications(const loops::Contraction& c) {
-  double n = 1, shared = 1;
+  double n = c.wanted ? wanted_part(c) : 1, shared = 1;
   for (const auto& axis : c.axes) {
     n *= static_cast<double>(axis.extent);
     if (!c.is_column(axis.variable)) shared *= static_cast<double>(axis.extent);

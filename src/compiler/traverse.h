@@ -87,6 +87,7 @@ void reorder_dimensions(Program&, const std::vector<Order>& orders);
 using VariableMap = std::unordered_map<Variable, Affine>;
 Affine substitute(const VariableMap&, const Affine&);
 Index substitute(const VariableMap&, const Index&);
+void substitute_in_wanted(const VariableMap&, Stmt&);  // of contractions, a statement or inside of it
 
 // Rebuilds expressions: leaf(e) gives the replacement of a load, index or local, or null to
 // keep it. Each node is rebuilt once as long as the rewriter lives.
@@ -140,6 +141,7 @@ void rewrite_places(Stmt& stmt, R& rewriter, const P& place) {
 template <class R>
 void rewrite(Stmt& stmt, R& rewriter, const VariableMap& map) {
   rewrite_places(stmt, rewriter, [&](BufferId, const Index& place) { return substitute(map, place); });
+  substitute_in_wanted(map, stmt);
 }
 // f becomes the loop over the `size` steps of a block. A block of one step is no loop: f's variable is gone from its body.
 void take_block(Program&, loops::For& f, const Affine& block, int64_t size);

@@ -59,6 +59,7 @@ class ExprMap {
 class ExprSet {
  public:
   bool insert(Expr e) { return met_.insert(e).second; }  // whether it is new
+  bool contains(Expr e) { return met_.find(e) != nullptr; }
 
  private:
   struct Nothing {};

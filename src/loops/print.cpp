@@ -132,6 +132,13 @@ class Printer {
     if (a.constant < 0) s += " - " + std::to_string(-a.constant);
     return s;
   }
+  // " where i <= j + 1": it is not negative
+  std::string where(const Affine& a) {
+    Affine low, high;
+    for (const Term& t : a.terms) (t.factor < 0 ? low : high).terms.push_back({t.variable, std::abs(t.factor)});
+    (a.constant < 0 ? low : high).constant = std::abs(a.constant);
+    return " where " + affine(low) + " <= " + affine(high);
+  }
   std::string place(BufferId b, const Index& index) {
     std::string s = program_.buffers[static_cast<size_t>(b)].name + "[";
     for (size_t d = 0; d < index.size(); ++d) s += (d ? ", " : "") + affine(index[d]);
@@ -299,6 +306,7 @@ class Printer {
   }
   // "contract i in 0..8, j in 0..9, p in 0..7: t1[i, j] = sum of x1[i, p] * x2[p, j]"
   // "    beside k in 0..5: t2[i, k] = sum of x1[i, p] * x3[p, k]"
+  // "contract i in 0..8, j in 0..8, p in 0..7: t1[i, j] = sum of x1[i, p] * x2[p, j] where i <= j"
   void statement(const Contraction& s) {
     const std::string start = "contract ", is = s.adds ? " += sum of " : " = sum of ";
     std::string text = start;
@@ -310,7 +318,7 @@ class Printer {
     };
     const size_t around = open_.size();
     for (const Contraction::Axis& x : s.axes) axis(x);
-    line(text + ": " + place(s.buffer, s.place) + is + whole(s.product, true));
+    line(text + ": " + place(s.buffer, s.place) + is + whole(s.product, true) + (s.wanted ? where(*s.wanted) : ""));
     for (const Contraction::Beside& b : s.beside) {
       text = start;
       for (const Contraction::Axis& x : b.columns) axis(x);

@@ -27,11 +27,10 @@ int64_t step(const Program& p, BufferId id, const Index& place, Variable v) {
 }
 int64_t step(const Program& p, Expr load, Variable v) { return step(p, load->buffer, load->place, v); }
 
-bool Contraction::is_column(Variable v) const {
-  const auto moves = [v](Expr load) {
-    return std::any_of(load->place.begin(), load->place.end(), [v](const Affine& a) { return factor(a, v) != 0; });
-  };
-  return moves(right()) && !moves(left());
+static bool moves(Expr load, Variable v) {
+  return std::any_of(load->place.begin(), load->place.end(), [v](const Affine& a) { return factor(a, v) != 0; });
 }
+bool Contraction::is_row(Variable v) const { return moves(left(), v) && !moves(right(), v); }
+bool Contraction::is_column(Variable v) const { return moves(right(), v) && !moves(left(), v); }
 
 }  // namespace anvil::loops

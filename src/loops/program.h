@@ -3,6 +3,7 @@
 // affine index per dimension of its buffer.
 #pragma once
 #include <functional>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -121,6 +122,10 @@ struct Contraction {
     Expr right() const { return loaded(operand); }
   };
   std::vector<Beside> beside = {};
+  // Of products of a row and a column alone, without others beside them: nobody reads elements where this difference of
+  // their steps, and what the loops around give, is negative. What they become is open.
+  std::optional<Affine> wanted = {};
+  bool is_row(Variable) const;     // moves the result and the left operand only
   bool is_column(Variable) const;  // of the first product
   // f(axis) for each, those of all columns too.
   template <class F>

@@ -320,7 +320,26 @@ class Verifier {
               "an axis of a contraction moves one operand only");
     }
     for (const Contraction::Beside& b : s.beside) beside(s, b);
+    if (s.wanted) part(s);
     s.each_axis([&](const Contraction::Axis& x) { ranges_[static_cast<size_t>(x.variable)].visible = false; });
+  }
+  // One axis of rows and one of columns with their steps' difference.
+  void part(const Contraction& s) {
+    range(*s.wanted);
+    require(s.beside.empty() && !s.adds && s.product->dtype == known(s.buffer).dtype,
+            "part of a contraction that adds, of small floats, or with others beside it");
+    int64_t of_rows = 0, of_columns = 0;
+    for (const auto& [v, extent] : s.axes) {
+      if (extent == 1) continue;
+      const bool row = s.is_row(v), column = s.is_column(v);
+      const int64_t by = factor(*s.wanted, v);
+      require(row || column ? std::abs(by) == 1 : by == 0, "part of a contraction by other axes than rows and columns");
+      if (!row && !column) continue;
+      int64_t& of = row ? of_rows : of_columns;
+      require(of == 0, "part of a contraction of several rows or columns");
+      of = by;
+    }
+    require(of_rows == -of_columns && of_rows != 0, "part of a contraction by no difference");
   }
   void beside(const Contraction& s, const Contraction::Beside& b) {
     expression(b.operand);

@@ -17,8 +17,9 @@ struct NamedFunction {
 };
 std::span<const NamedFunction> functions();
 //   contract                        C, A, B, weights, of each product beside it C and B   dtype, whether there are
-//     weights, whether it adds to C, products beside it; how many axes, offsets of the arrays, for each axis its extent
-//     and its steps in them; of each product beside it the same for its columns: see product/product.h
+//     weights, whether it adds to C, which elements of C and their shift, products beside it; how many axes, offsets of
+//     the arrays, for each axis its extent and its steps in them; of each product beside it the same for its columns:
+//     see product/product.h
 //   cholesky_f32, cholesky_f64      L, A              n lower batch
 //     L L' = A (lower) or L' L = A; only that triangle of A is read, the other one of L is
 //     0; where A is not positive definite L is NaN

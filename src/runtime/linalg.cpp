@@ -158,9 +158,11 @@ void solve_factored(const double* l, int64_t n, double* x, int64_t m) {
 int32_t contract(Run* run, void* const* p, const int64_t* d) {
   return guarded(run, [&] {
     const auto dtype = static_cast<DType>(d[0]);
-    const bool weighted = d[1] != 0, adds = d[2] != 0;
-    const auto others = static_cast<size_t>(d[3]);
-    const int64_t* next = d + 4;
+    const bool weighted = d[1] != 0;
+    const product::Update update = {d[2] != 0 ? product::Into::add : product::Into::set,
+                                    static_cast<product::Elements>(d[3]), d[4]};
+    const auto others = static_cast<size_t>(d[5]);
+    const int64_t* next = d + 6;
     // how many axes, where some arrays begin, then f(extent and steps) for each axis
     const auto read = [&](std::span<char*> arrays, auto&& f) {
       const int64_t axes = *next++;
@@ -179,8 +181,7 @@ int32_t contract(Run* run, void* const* p, const int64_t* d) {
       read(both, [&](const int64_t* x) { columns.push_back({x[0], x[1], 0, x[2]}); });
       beside.push_back({both[0], both[1], std::move(columns)});
     }
-    product::contract(dtype, first[0], first[1], first[2], first[3], axes,
-                      adds ? product::Into::add : product::Into::set, elementary::detected_isa(), beside);
+    product::contract(dtype, first[0], first[1], first[2], first[3], axes, update, elementary::detected_isa(), beside);
   });
 }
 int32_t cholesky_f32(Run* run, void* const* p, const int64_t* d) { return call_cholesky<float>(run, p, d); }

@@ -33,7 +33,7 @@ Overloaded(F...) -> Overloaded<F...>;
 // How many numbers the call of a contraction takes: see runtime/functions.h.
 size_t contraction_numbers(const loops::Contraction& c) {
   const size_t arrays = c.weight() ? 4 : 3;
-  size_t numbers = 5 + arrays + (1 + arrays) * c.axes.size();
+  size_t numbers = 7 + arrays + (1 + arrays) * c.axes.size();
   for (const auto& b : c.beside) numbers += 3 + 3 * b.columns.size();
   return numbers;
 }

@@ -5,6 +5,7 @@
 #include "backend/llvm/emitter.h"
 #include "backend/llvm/expand.h"
 #include "base/error.h"
+#include "runtime/product/product.h"
 
 namespace anvil::llvm_backend {
 
@@ -109,9 +110,27 @@ void Emitter::emit(const loops::Call& s) {
 }
 
 void Emitter::emit(const loops::Contraction& s) {
-  llvm::SmallVector<Value, 16> numbers = {i64(int64_t(s.left()->dtype)), i64(s.weight() != nullptr), i64(s.adds),
-                                          i64(int64_t(s.beside.size()))};
+  llvm::SmallVector<Value, 16> numbers = {i64(int64_t(s.left()->dtype)), i64(s.weight() != nullptr), i64(s.adds)};
   std::vector<BufferId> buffers;
+  // an index at the first step of every axis
+  const auto at_first_step = [&](Affine a) {
+    s.each_axis([&](const auto& axis) {
+      std::erase_if(a.terms, [&](const loops::Term& t) { return t.variable == axis.variable; });
+    });
+    Info in;
+    depends(in, a);
+    return index_value(a, DType::i64, {}, in);
+  };
+  auto elements = product::Elements::all;
+  Value shift = i64(0);
+  if (s.wanted) {
+    const bool lower = std::any_of(s.axes.begin(), s.axes.end(), [&](const auto& axis) {
+      return axis.extent > 1 && s.is_row(axis.variable) && loops::factor(*s.wanted, axis.variable) > 0;
+    });
+    elements = lower ? product::Elements::lower : product::Elements::upper;
+    shift = at_first_step(lower ? *s.wanted : *s.wanted * -1);
+  }
+  numbers.append({i64(int64_t(elements)), shift, i64(int64_t(s.beside.size()))});
   // how many axes, where some arrays begin, and each axis with its steps in them
   using Place = std::pair<BufferId, const loops::Index*>;
   const auto append = [&](const std::vector<Place>& arrays, const std::vector<loops::Contraction::Axis>& axes) {
@@ -120,13 +139,7 @@ void Emitter::emit(const loops::Contraction& s) {
     for (const auto& [buffer, place] : arrays) {
       buffers.push_back(buffer);
       offsets.push_back(loops::linear(program_, buffer, *place));
-      Affine first = offsets.back();
-      s.each_axis([&](const auto& axis) {
-        std::erase_if(first.terms, [&](const loops::Term& t) { return t.variable == axis.variable; });
-      });
-      Info in;
-      depends(in, first);
-      numbers.push_back(index_value(first, DType::i64, {}, in));
+      numbers.push_back(at_first_step(offsets.back()));
     }
     for (const auto& [variable, extent] : axes) {
       numbers.push_back(i64(extent));

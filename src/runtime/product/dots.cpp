@@ -178,7 +178,7 @@ class DotProducts {
     c += at_.of_c[batch];
     for (int64_t j = 0; j < n_; ++j)
       for (int64_t i = 0; i < m_; ++i)
-        if (update_.of == Elements::all || (update_.of == Elements::lower ? i >= j : i <= j)) {
+        if (update_.changes(i, j)) {
           const int64_t from = symmetric(batch) && i < j && j < m_ ? j + m_ * i : i + m_ * j;
           put_in<1>(c + rows_.in_c[i] + columns_.in_c[j], of_chunks + from, update_.into);
         }
@@ -213,9 +213,7 @@ class DotProducts {
   void add_block(int64_t depth, const T* const* lines, const T* weights, T* copies, T* sums, const T* const* next,
                  bool below) const {
     const auto wanted = [&](int64_t i0, int64_t i1, int64_t j0, int64_t j1) {
-      if (below) return i1 > j0 || j1 > m_;
-      if (update_.of == Elements::lower) return i1 > j0;
-      return update_.of == Elements::all || j1 > i0;
+      return below ? i1 > j0 || j1 > m_ : update_.changes(i0, i1, j0, j1);
     };
     const int64_t tiles = cuts_.rows.count * cuts_.columns.count / (below ? 2 : 1),
                   count = below ? std::max(m_, n_) : m_ + n_;

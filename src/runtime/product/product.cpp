@@ -87,12 +87,13 @@ class Blocks {
     const std::vector<Panel>& cut = by_rows ? rows_ : columns_;
     const int64_t others = by_rows ? n_.count : m_.count, tiles = int64_t(cut.size()),
                   count = std::clamp<int64_t>(wish, 1, tiles);
-    const bool grow = (update_.of == Elements::lower) == by_rows;
+    const Update update = by_rows ? update_ : update_.turned();
     const auto elements = [&](int64_t tile) {
       const Panel& lines = cut[size_t(tile)];
-      if (update_.of == Elements::all) return others * lines.count;
-      return (grow ? std::min(others, lines.first + lines.count) : std::max<int64_t>(0, others - lines.first)) *
-             lines.count;
+      if (update.of == Elements::all) return others * lines.count;
+      const int64_t each =
+          update.of == Elements::lower ? lines.first + lines.count + update.shift : others - lines.first - update.shift;
+      return std::clamp<int64_t>(each, 0, others) * lines.count;
     };
     int64_t all = 0;
     for (int64_t tile = 0; tile < tiles; ++tile) all += elements(tile);
@@ -198,8 +199,7 @@ class Blocks {
   }
   // Whether a tile holds any element that is.
   bool wanted(const Panel& row, const Panel& column) const {
-    if (update_.of == Elements::lower) return row.first + row.count > column.first;
-    return update_.of == Elements::all || column.first + column.count > row.first;
+    return update_.changes(row.first, row.first + row.count, column.first, column.first + column.count);
   }
   void add_tile(const Sums& c, const Panel& row, const T* packed_a, const void* a, const Panel& column,
                 const T* packed_b, const void* b, int64_t p0, int64_t depth, Fetch<T> later) const {
@@ -349,7 +349,7 @@ void contract_stored(void* c, const void* a, const void* b, const T* weights, co
 }  // namespace
 
 void contract(DType stored, void* c, const void* a, const void* b, const void* weights, std::span<const Axis> axes,
-              Into into, elementary::Isa isa, std::span<const Beside> beside) {
+              const Update& update, elementary::Isa isa, std::span<const Beside> beside) {
   const auto from = [&](const void* first, const void* other) {  // in elements
     return (reinterpret_cast<intptr_t>(other) - reinterpret_cast<intptr_t>(first)) / int64_t(size_of(stored));
   };
@@ -360,11 +360,11 @@ void contract(DType stored, void* c, const void* a, const void* b, const void* w
   if (at.turned) std::swap(a, b);
   visit_real(stored, [&]<class S>() {
     if (at.row_depth.count == 0)
-      for (int64_t k = 0; k < at.of_c.count && into == Into::set; ++k)
+      for (int64_t k = 0; k < at.of_c.count && update.into == Into::set; ++k)
         zero(static_cast<S*>(c) + at.of_c[k], at.c_rows, at.c_columns);
     else
-      contract_stored<Compute<S>>(c, a, b, static_cast<const Compute<S>*>(weights), at, storage<S>(), sizeof(S), {into},
-                                  isa);
+      contract_stored<Compute<S>>(c, a, b, static_cast<const Compute<S>*>(weights), at, storage<S>(), sizeof(S),
+                                  at.turned ? update.turned() : update, isa);
   });
 }
 
@@ -380,11 +380,10 @@ void subtract(T* c, int64_t row, int64_t column, View<T> a, View<T> b, int64_t m
   if (m == 0 || n == 0 || k == 0) return;
   const Axis axes[] = {{m, row, a.row, 0}, {n, column, 0, b.column}, {k, 0, a.column, b.row}};
   const Offsets at(axes);
-  if (at.turned) {
-    std::swap(a, b);
-    of = of == Elements::lower ? Elements::upper : of == Elements::upper ? Elements::lower : of;
-  }
-  contract_stored<T>(c, a.data, b.data, nullptr, at, storage<T>(), sizeof(T), {Into::subtract, of}, isa);
+  if (at.turned) std::swap(a, b);
+  const Update update = {Into::subtract, of};
+  contract_stored<T>(c, a.data, b.data, nullptr, at, storage<T>(), sizeof(T), at.turned ? update.turned() : update,
+                     isa);
 }
 
 template void multiply(float*, View<float>, View<float>, int64_t, int64_t, int64_t, elementary::Isa);

@@ -26,6 +26,21 @@ struct Axis {
   int64_t extent, c, a, b, weights = 0;
 };
 enum class Into : uint8_t { set, add, subtract };  // what becomes of C
+enum class Elements : uint8_t { all, lower, upper };
+// What becomes of which elements of C, at least; others may change as well, as far as a tile reaches. Of row i those of
+// columns j <= i + shift are `lower`, and j >= i + shift `upper`.
+struct Update {
+  Into into = Into::set;
+  Elements of = Elements::all;
+  int64_t shift = 0;
+  bool changes(int64_t i, int64_t j) const { return changes(i, i + 1, j, j + 1); }
+  bool changes(int64_t i0, int64_t i1, int64_t j0, int64_t j1) const {  // any of a tile
+    return of == Elements::all || (of == Elements::lower ? j0 < i1 + shift : j1 > i0 + shift);
+  }
+  Update turned() const {
+    return {into, of == Elements::lower ? Elements::upper : of == Elements::upper ? Elements::lower : of, -shift};
+  }
+};
 // A product of the same A with another B, beside the first: its columns have axes of their own, of which those steps
 // count that are in C and B; all other axes take the steps of the first product.
 struct Beside {
@@ -35,13 +50,14 @@ struct Beside {
 };
 // Any instruction set that the processor has may be asked for. Every axis is in C or in both operands, those of the
 // weights in both operands; all arrays are floats of one dtype. `weights` may be null, and is so for small floats, which
-// are set.
+// are set. Where not all elements change, C has one axis of rows and one of columns, and no small floats.
 void contract(DType, void* c, const void* a, const void* b, const void* weights, std::span<const Axis> axes,
-              Into = Into::set, elementary::Isa isa = elementary::detected_isa(), std::span<const Beside> beside = {});
+              const Update& = {}, elementary::Isa isa = elementary::detected_isa(),
+              std::span<const Beside> beside = {});
 template <class S>
 void contract(S* c, const S* a, const S* b, std::span<const Axis> axes,
               elementary::Isa isa = elementary::detected_isa()) {
-  contract(dtype_of<S>(), c, a, b, nullptr, axes, Into::set, isa);
+  contract(dtype_of<S>(), c, a, b, nullptr, axes, {}, isa);
 }
 
 // Steps of the depth, for elements of so many bytes, after which sums go to C: panels of B stay in the first cache.
@@ -84,16 +100,9 @@ template <class T>
 void multiply(T* c, View<T> a, View<T> b, int64_t m, int64_t n, int64_t k,
               elementary::Isa isa = elementary::detected_isa());
 // C -= A B for matrices of any layout, at least for some elements of C.
-enum class Elements : uint8_t { all, lower, upper };  // with the diagonal
 template <class T>
 void subtract(T* c, int64_t row, int64_t column, View<T> a, View<T> b, int64_t m, int64_t n, int64_t k,
               Elements of = Elements::all, elementary::Isa isa = elementary::detected_isa());
-
-// What becomes of which elements of C; others may change as well, as far as a tile reaches.
-struct Update {
-  Into into = Into::set;
-  Elements of = Elements::all;
-};
 
 // What is fetched into the second cache while a tile is computed: at each step of its depth as many elements as it has
 // rows, from an offset on.

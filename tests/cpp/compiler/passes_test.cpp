@@ -17,10 +17,10 @@ TEST(Stages, NameEveryPass) {
   b.output(b.input(DType::f32, {3}) + 1.0);
   std::vector<std::string> names;
   for (const compiler::Stage& s : compiler::stages(*b.g, {64, 32})) names.push_back(s.name);
-  EXPECT_EQ(names, (std::vector<std::string>{"lower",   "unroll",   "inline",   "contraction", "pieces",  "layout",
-                                             "sums",    "merge",    "steps",    "shrink",      "states",  "results",
-                                             "rows",    "collapse", "schedule", "blocks",      "streams", "parallel",
-                                             "overlap", "prefetch", "around",   "beside",      "buffers"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"lower",    "unroll",    "inline",   "contraction", "pieces", "layout",
+                                             "sums",     "merge",     "steps",    "shrink",      "states", "results",
+                                             "rows",     "triangles", "collapse", "schedule",    "blocks", "streams",
+                                             "parallel", "overlap",   "prefetch", "around",      "beside", "buffers"}));
 }
 
 TEST(Lower, OneNestForEachValue) {

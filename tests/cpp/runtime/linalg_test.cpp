@@ -66,6 +66,8 @@ TYPED_TEST(Linalg, Products) {
                             0,
                             adds,
                             0,
+                            0,
+                            0,
                             3,
                             0,
                             0,

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <tuple>
 #include <vector>
 
 #include "base/interrupt.h"
@@ -137,8 +138,8 @@ TYPED_TEST(LinalgProducts, BesideEachOther) {
             product::contract<TypeParam>(expected[i + 1].data(), a.data(), others[i].data(), axes, isa);
             beside.push_back({results[i + 1].data(), others[i].data(), {own}});
           }
-          product::contract(dtype_of<TypeParam>(), results[0].data(), a.data(), b.data(), nullptr, all[k],
-                            product::Into::set, isa, beside);
+          product::contract(dtype_of<TypeParam>(), results[0].data(), a.data(), b.data(), nullptr, all[k], {}, isa,
+                            beside);
           for (size_t i = 0; i < results.size(); ++i)
             for (size_t e = 0; e < results[i].size(); ++e)
               ASSERT_NEAR(results[i][e], expected[i][e], this->tolerance)
@@ -163,8 +164,7 @@ TYPED_TEST(LinalgProducts, BesideAProductOfAMatrixWithItself) {
             product::contract<TypeParam>(xx.data(), x.data(), x.data(), first, isa);
             product::contract<TypeParam>(xy.data(), x.data(), y.data(), second, isa);
             const product::Beside beside[] = {{other.data(), y.data(), {own}}};
-            product::contract(dtype_of<TypeParam>(), both.data(), x.data(), x.data(), nullptr, first,
-                              product::Into::set, isa, beside);
+            product::contract(dtype_of<TypeParam>(), both.data(), x.data(), x.data(), nullptr, first, {}, isa, beside);
             for (size_t i = 0; i < xx.size(); ++i) ASSERT_NEAR(both[i], xx[i], this->tolerance);
             for (size_t i = 0; i < xy.size(); ++i) ASSERT_NEAR(other[i], xy[i], this->tolerance) << m << " " << n;
           }
@@ -213,6 +213,52 @@ TYPED_TEST(LinalgProducts, ProductsAreSubtracted) {
               ASSERT_NEAR(c[size_t(i * row + j * column)], sum, this->tolerance) << i << " " << j;
             }
         }
+}
+
+// Of each of a batch the part of C that is asked for, and not the whole of it: with the depth together in both operands
+// or across, C by columns or by rows, in tiles or by sums of whole vectors, a diagonal within C or beyond it.
+TYPED_TEST(LinalgProducts, PartsOfContractions) {
+  using product::Axis;
+  const auto expect_part = [&](const std::vector<Axis>& axes, const product::Update& update, elementary::Isa isa,
+                               int64_t& left) {
+    const auto& [rows, columns, depth, batch] = std::tie(axes[0], axes[1], axes[2], axes[3]);
+    const int64_t m = rows.extent, n = columns.extent, k = depth.extent;
+    const auto a = this->draw(batch.extent * m * k), b = this->draw(batch.extent * n * k);
+    std::vector<TypeParam> c(size_t(batch.extent * m * n), TypeParam(7));
+    product::contract(dtype_of<TypeParam>(), c.data(), a.data(), b.data(), nullptr, axes, update, isa);
+    for (int64_t e = 0; e < batch.extent; ++e)
+      for (int64_t i = 0; i < m; ++i)
+        for (int64_t j = 0; j < n; ++j) {
+          const auto got = c[size_t(e * batch.c + i * rows.c + j * columns.c)];
+          if (!update.changes(i, j)) {
+            left += got == 7;
+            continue;
+          }
+          double sum = 0;
+          for (int64_t p = 0; p < k; ++p)
+            sum += double(a[size_t(e * batch.a + i * rows.a + p * depth.a)]) *
+                   double(b[size_t(e * batch.b + j * columns.b + p * depth.b)]);
+          ASSERT_NEAR(got, sum, this->tolerance) << i << " " << j << " shift " << update.shift;
+        }
+  };
+  const int64_t m = 90, n = 83, k = 21;
+  const std::vector<std::vector<Axis>> all = {{{m, 1, 1, 0}, {n, m, 0, 1}, {k, 0, m, n}, {2, m * n, m * k, n * k}},
+                                              {{m, n, k, 0}, {n, 1, 0, k}, {k, 0, 1, 1}, {2, m * n, m * k, n * k}},
+                                              {{m, 1, k, 0}, {n, m, 0, 1}, {k, 0, 1, n}, {2, m * n, m * k, n * k}},
+                                              {{8, 1, 300, 0}, {6, 8, 0, 300}, {300, 0, 1, 1}, {2, 48, 2400, 1800}}};
+  for (const auto isa : test::instruction_sets())
+    for (const int threads : {1, 3})
+      for (const auto& axes : all)
+        for (const auto of : {product::Elements::lower, product::Elements::upper})
+          for (const int64_t shift : {-200, -30, -1, 0, 2, 40, 300}) {
+            set_threads(threads);
+            int64_t left = 0;  // as it was
+            expect_part(axes, {product::Into::set, of, shift}, isa, left);
+            if (shift == 0) {
+              EXPECT_GT(left, 0);
+            }
+          }
+  set_threads(0);
 }
 
 // Of whole numbers all sums are exact, so that only the last rounding is left; C is made in several parts, and on one

@@ -35,7 +35,7 @@ struct Weights : test::Drawn<T> {
     const auto a = this->draw(size_of_a), b = this->draw(size_of_b), w = this->draw(size_of_w);
     for (const auto isa : test::instruction_sets()) {
       Numbers c(static_cast<size_t>(size_of_c), T(7));
-      contract(dtype_of<T>(), c.data(), a.data(), b.data(), w.data(), axes, Into::set, isa);
+      contract(dtype_of<T>(), c.data(), a.data(), b.data(), w.data(), axes, {}, isa);
       expect_sums(c, a, b, w, axes);
     }
   }
@@ -77,7 +77,7 @@ TYPED_TEST(Weights, OfAMatrixWithItself) {
     const Offsets at(axes);
     ASSERT_TRUE(dots_are_faster(x.data(), x.data(), at, isa));
     typename TestFixture::Numbers one(size_t(m * m)), two(one.size());
-    contract(dtype_of<TypeParam>(), one.data(), x.data(), x.data(), w.data(), axes, Into::set, isa);
+    contract(dtype_of<TypeParam>(), one.data(), x.data(), x.data(), w.data(), axes, {}, isa);
     for (int64_t i = 0; i < m; ++i)
       for (int64_t j = 0; j < m; ++j) {
         double sum = 0;
@@ -89,7 +89,7 @@ TYPED_TEST(Weights, OfAMatrixWithItself) {
     runtime::share_everything(true);
     for (const int threads : {1, 2, 3}) {
       runtime::set_threads(threads);
-      contract(dtype_of<TypeParam>(), two.data(), x.data(), x.data(), w.data(), axes, Into::set, isa);
+      contract(dtype_of<TypeParam>(), two.data(), x.data(), x.data(), w.data(), axes, {}, isa);
       EXPECT_EQ(one, two) << threads;
     }
     runtime::set_threads(0);

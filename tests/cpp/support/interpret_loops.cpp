@@ -4,7 +4,9 @@
 
 #include <cstring>
 #include <functional>
+#include <limits>
 #include <stdexcept>
+#include <unordered_set>
 
 #include "support/loop_values.h"
 
@@ -297,6 +299,7 @@ void LoopInterpreter::multiply(const loops::Contraction& s, const std::vector<lo
   const DType t = product->dtype, stored = program_.buffers[static_cast<size_t>(buffer)].dtype;
   const int64_t size = static_cast<int64_t>(size_of(stored));
   std::unordered_map<int64_t, Traced> sums;  // by position
+  std::unordered_set<int64_t> unwanted;
   const auto step = [&](const auto& self, size_t axis) -> void {
     if (axis < axes.size()) {
       VariableState& v = variables_[static_cast<size_t>(axes[axis].variable)];
@@ -310,6 +313,7 @@ void LoopInterpreter::multiply(const loops::Contraction& s, const std::vector<lo
     Traced& to = sums[at];
     leave_out_identity(to, Op::add, t);
     to = {combine(Op::add, t, to.number, x.number), make_.accumulate(Op::add, to.term, x.term)};
+    if (s.wanted && value(*s.wanted, 0) < 0) unwanted.insert(at);
     ++steps;
   };
   step(step, 0);
@@ -322,6 +326,7 @@ void LoopInterpreter::multiply(const loops::Contraction& s, const std::vector<lo
       const Scalar number = sum.number.rounded_to(stored);
       sum = {number, make_.apply(rounding, {&sum.term, 1}, number)};
     }
+    if (unwanted.count(at) > 0) sum.number = Scalar(std::numeric_limits<double>::quiet_NaN()).rounded_to(stored);
     to.memory->write(to.offset + at * size, stored, sum);
   }
 }

@@ -106,10 +106,11 @@ void OrdinaryProgram::step() {
   using Step = void (OrdinaryProgram::*)();
   using P = OrdinaryProgram;
   static constexpr std::pair<int, Step> steps[] = {
-      {18, &P::layer},  {14, &P::scaled}, {8, &P::standardised}, {6, &P::softmax},   {14, &P::summarised},
-      {8, &P::crossed}, {8, &P::batched}, {8, &P::elementwise},  {6, &P::several},   {5, &P::sliced},
-      {5, &P::moved},   {4, &P::joined},  {4, &P::assigned},     {5, &P::looked_up}, {5, &P::added_at},
-      {2, &P::ordered}, {2, &P::solved},  {5, &P::repeated},     {4, &P::branched},  {5, &P::differentiated}};
+      {18, &P::layer},        {14, &P::scaled}, {8, &P::standardised}, {6, &P::softmax},     {14, &P::summarised},
+      {8, &P::crossed},       {8, &P::batched}, {5, &P::masked},       {8, &P::elementwise}, {6, &P::several},
+      {5, &P::sliced},        {5, &P::moved},   {4, &P::joined},       {4, &P::assigned},    {5, &P::looked_up},
+      {5, &P::added_at},      {2, &P::ordered}, {2, &P::solved},       {5, &P::repeated},    {4, &P::branched},
+      {5, &P::differentiated}};
   int all = 0;
   for (const auto& [weight, s] : steps) all += weight;
   int drawn = below(all);

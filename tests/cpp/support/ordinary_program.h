@@ -52,6 +52,7 @@ class OrdinaryProgram {
   void summarised();
   void crossed();
   void batched();
+  void masked();
   void elementwise();
   void several();  // products that share an operand
 

@@ -174,6 +174,42 @@ void OrdinaryProgram::batched() {
   if (chance(60)) keep(summary(y, {below(static_cast<int>(y.shape().size()))}, chance(70)));
 }
 
+// Products of which a mask of indices hides a part, as attention that looks back does; some are read without it, too.
+void OrdinaryProgram::masked() {
+  Var x = table(), y = x;
+  const int64_t n = x.shape()[0], f = x.shape()[1], units = chance(50) ? n : fitting(n * f, 20000);
+  if (work_ + double(n * f * units) > most_work() || n * units > most_elements()) return;
+  work_ += double(n * f * units);
+  Var z = chance(50) && units == n ? matmul(x, transposed(activation(x))) : matmul(x, matrix(f, units));
+  if (chance(50)) z = z * 0.3;
+  const DType t = chance(60) ? DType::i32 : chance(50) ? DType::i64 : dtype;
+  const auto index = [&](int64_t dim) { return iota(*g_, dim, t, z.shape()); };
+  const auto compared = [&] {
+    Var a = index(0), b = index(1);
+    if (chance(30)) a = a + double(below(9) - 4);
+    if (chance(10)) b = b + double(below(static_cast<int>(units)));
+    const int how = below(5);
+    return how == 0 ? a <= b : how == 1 ? a < b : how == 2 ? a > b : how == 3 ? a == b : a >= b;
+  };
+  Var mask = compared();
+  if (chance(25)) mask = chance(50) ? mask & compared() : mask | compared();
+  if (chance(15)) mask = mask & (along(vector(units), z, 1) > literal(z, -0.5));
+  if (chance(20)) mask = !mask;
+  const auto hidden = [&](Var v) {
+    Var other = chance(50) ? literal(v, -2) : literal(v, 0);
+    return chance(70) ? select(mask, v, other) : select(mask, other, v);
+  };
+  Var seen = hidden(z);
+  if (chance(40)) {
+    seen = exp(seen - along(reduce_max(seen, {1}), seen, 0));
+  } else if (chance(40)) {
+    seen = seen + hidden(chance(50) ? z * z : z);
+  }
+  keep(seen);
+  if (chance(30)) keep(matmul(transposed(seen), x) * (1.0 / double(n)));
+  if (chance(10)) keep(z);
+}
+
 void OrdinaryProgram::elementwise() {
   Var x = recent();
   if (x.dtype() != dtype) x = convert(x, dtype);
