@@ -178,7 +178,7 @@ class DotProducts {
     c += at_.of_c[batch];
     for (int64_t j = 0; j < n_; ++j)
       for (int64_t i = 0; i < m_; ++i)
-        if (update_.changes(i, j)) {
+        if (update_.into == Into::set || update_.changes(i, j)) {
           const int64_t from = symmetric(batch) && i < j && j < m_ ? j + m_ * i : i + m_ * j;
           put_in<1>(c + rows_.in_c[i] + columns_.in_c[j], of_chunks + from, update_.into);
         }

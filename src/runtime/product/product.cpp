@@ -161,7 +161,10 @@ class Blocks {
           for (int64_t j = j0; j < j1; ++j) {
             T* const of_columns = packed_b + (once ? 0 : j - j0) * kernel_.columns * depth;
             for (int64_t i = i0; i < i1; ++i) {
-              if (!wanted(rows.of(i), columns.of(j))) continue;
+              if (!wanted(rows.of(i), columns.of(j))) {
+                if (p0 == 0 && update_.into == Into::set) leave_out(c, rows.of(i), columns.of(j));
+                continue;
+              }
               T* const of_rows = packed_a + (i - i0) * kernel_.rows * depth;
               if (columns.needs(j))
                 storage_.pack(of_columns, b, columns.lines(j), columns.depth(), kernel_.columns, kernel_.copy_columns);
@@ -200,6 +203,12 @@ class Blocks {
   // Whether a tile holds any element that is.
   bool wanted(const Panel& row, const Panel& column) const {
     return update_.changes(row.first, row.first + row.count, column.first, column.first + column.count);
+  }
+  // What is not asked for becomes 0 where memory may hold anything: arithmetic is slow with some numbers.
+  void leave_out(const Sums& c, const Panel& row, const Panel& column) const {
+    tile(c, row, column, Into::set, [&](T* to, int64_t ld, Into in) {
+      kernel_.together[row.kernel][column.kernel](0, nullptr, nullptr, nullptr, 0, {}, to, ld, in);
+    });
   }
   void add_tile(const Sums& c, const Panel& row, const T* packed_a, const void* a, const Panel& column,
                 const T* packed_b, const void* b, int64_t p0, int64_t depth, Fetch<T> later) const {

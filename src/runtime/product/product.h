@@ -27,8 +27,8 @@ struct Axis {
 };
 enum class Into : uint8_t { set, add, subtract };  // what becomes of C
 enum class Elements : uint8_t { all, lower, upper };
-// What becomes of which elements of C, at least; others may change as well, as far as a tile reaches. Of row i those of
-// columns j <= i + shift are `lower`, and j >= i + shift `upper`.
+// What becomes of which elements of C. Of row i those of columns j <= i + shift are `lower`, and j >= i + shift `upper`;
+// as far as a tile reaches, others change as well, and where C is set they are 0 elsewhere.
 struct Update {
   Into into = Into::set;
   Elements of = Elements::all;

@@ -220,7 +220,7 @@ TYPED_TEST(LinalgProducts, ProductsAreSubtracted) {
 TYPED_TEST(LinalgProducts, PartsOfContractions) {
   using product::Axis;
   const auto expect_part = [&](const std::vector<Axis>& axes, const product::Update& update, elementary::Isa isa,
-                               int64_t& left) {
+                               int64_t& left_out) {
     const auto& [rows, columns, depth, batch] = std::tie(axes[0], axes[1], axes[2], axes[3]);
     const int64_t m = rows.extent, n = columns.extent, k = depth.extent;
     const auto a = this->draw(batch.extent * m * k), b = this->draw(batch.extent * n * k);
@@ -230,15 +230,14 @@ TYPED_TEST(LinalgProducts, PartsOfContractions) {
       for (int64_t i = 0; i < m; ++i)
         for (int64_t j = 0; j < n; ++j) {
           const auto got = c[size_t(e * batch.c + i * rows.c + j * columns.c)];
-          if (!update.changes(i, j)) {
-            left += got == 7;
-            continue;
-          }
           double sum = 0;
           for (int64_t p = 0; p < k; ++p)
             sum += double(a[size_t(e * batch.a + i * rows.a + p * depth.a)]) *
                    double(b[size_t(e * batch.b + j * columns.b + p * depth.b)]);
-          ASSERT_NEAR(got, sum, this->tolerance) << i << " " << j << " shift " << update.shift;
+          if (got == 0 && !update.changes(i, j))
+            ++left_out;
+          else
+            ASSERT_NEAR(got, sum, this->tolerance) << i << " " << j << " shift " << update.shift;
         }
   };
   const int64_t m = 90, n = 83, k = 21;
@@ -252,10 +251,10 @@ TYPED_TEST(LinalgProducts, PartsOfContractions) {
         for (const auto of : {product::Elements::lower, product::Elements::upper})
           for (const int64_t shift : {-200, -30, -1, 0, 2, 40, 300}) {
             set_threads(threads);
-            int64_t left = 0;  // as it was
-            expect_part(axes, {product::Into::set, of, shift}, isa, left);
-            if (shift == 0) {
-              EXPECT_GT(left, 0);
+            int64_t left_out = 0;
+            expect_part(axes, {product::Into::set, of, shift}, isa, left_out);
+            if (shift == 0 && axes[0].extent == m) {
+              EXPECT_GT(left_out, 0);
             }
           }
   set_threads(0);
