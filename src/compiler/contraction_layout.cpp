@@ -151,7 +151,28 @@ class ResultLayouts {
         if (next != left.end()) d = *next, left.erase(next);
       }
     }
+    for (const Expr operand : {c.left(), c.right()}) follow(operand, c, shape, order);
     return std::is_sorted(order.begin(), order.end()) ? Order{} : order;
+  }
+
+  // Dimensions behind a long first one, which lie behind each other in an operand, do so in the result as well: they are
+  // one axis then.
+  void follow(Expr operand, const Contraction& c, const Shape& shape, Order& order) const {
+    const auto step = [&](size_t d) {
+      return c.place[d].terms.size() == 1 ? loops::step(program_, operand, c.place[d].terms[0].variable) : 0;
+    };
+    const Expr other = operand == c.left() ? c.right() : c.left();
+    std::vector<size_t> at;
+    for (size_t k = 1; k < order.size(); ++k) {
+      const size_t d = order[k];
+      if (step(d) != 0 && loops::step(program_, other, c.place[d].terms[0].variable) == 0) at.push_back(k);
+    }
+    Order dims;
+    for (const size_t k : at) dims.push_back(order[k]);
+    std::sort(dims.begin(), dims.end(), [&](size_t x, size_t y) { return step(x) < step(y); });
+    for (size_t k = 1; k < dims.size(); ++k)
+      if (step(dims[k]) != step(dims[k - 1]) * shape[dims[k - 1]]) return;
+    for (size_t k = 0; k < at.size(); ++k) order[at[k]] = dims[k];
   }
 
   Program& program_;

@@ -1,8 +1,10 @@
 // Programs of products that must compile to good code: which of them are contractions, and how what they read and
 // make lies in memory.
+#include <map>
 #include <regex>
 
 #include "compiler/graphs.h"
+#include "loops/walk.h"
 #include "primitives/vocabulary/composite.h"
 #include "support/convolution.h"
 #include "transform/reverse.h"
@@ -97,6 +99,37 @@ TEST(ProductWorkloads, BatchesThatAreFirstAreMovedBehind) {
       EXPECT_EQ(count<loops::Contraction>(p.body), 1) << print(p);
       EXPECT_EQ(count<Store>(p.body), d.copies) << print(p);
     }
+}
+
+// Several heads with keys in common: heads and places of queries are one axis of the scores as they are of the queries,
+// whatever order those who read the scores go in.
+TEST(ProductWorkloads, DimensionsOfAnOperandStayOneAxis) {
+  const int64_t n = 80;
+  Builder b;
+  Var q = b.input(DType::f32, {2, 3, 4, 20, 8}), k = b.input(DType::f32, {2, 3, n, 8});
+  Var scores = dot_general(q, k, {4}, {3}, {0, 1}, {0, 1});  // by group, head, query and key
+  Var e = exp(scores - broadcast_in_dim(reduce_max(scores, {4}), scores.shape(), {0, 1, 2, 3}));
+  b.output(e / broadcast_in_dim(reduce_sum(e, {4}), e.shape(), {0, 1, 2, 3}));
+  transform::optimize(*b.g);
+  const loops::Program p = expect_passes_agree(*b.g, numbers_for(*b.g), 1e-5, {64, 32, true});
+  int found = 0;
+  const auto look = [&](const auto& self, const loops::Block& block) -> void {
+    for (const loops::Stmt& s : block) {
+      if (auto c = std::get_if<loops::Contraction>(&s.is)) {
+        ++found;
+        std::map<int64_t, int64_t> steps;  // in the queries, by those in the scores
+        for (const auto& [v, extent] : c->axes)
+          for (const loops::Expr x : {c->left(), c->right()})
+            if ((extent == 4 || extent == 20) && step(p, x, v) != 0)
+              steps[step(p, c->buffer, c->place, v)] = step(p, x, v);
+        EXPECT_EQ(steps.size(), 2u);
+        EXPECT_LT(steps.begin()->second, steps.rbegin()->second) << print(p);
+      }
+      loops::each_block(s, [&](const loops::Block& inner) { self(self, inner); });
+    }
+  };
+  look(look, p.body);
+  EXPECT_EQ(found, 1);
 }
 
 TEST(ProductWorkloads, MovedOperandsAreSharedAsLongAsTheyStay) {
