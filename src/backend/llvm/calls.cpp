@@ -38,7 +38,7 @@ Emitter::Value Emitter::function(const std::string& name, DType t, llvm::ArrayRe
   const int n = count(arguments[0]);
   const Settings& settings = machine_.settings();
   if (n > 1 && arguments.size() == 1 && settings.fma && runs_ >= settings.expand_from && expanded_ < most_expanded)
-    if (Value y = expand(b_, name, arguments[0], machine_.scales(), &expanded_)) return y;
+    if (Value y = expand(b_, name, arguments[0], machine_.abilities().scales, &expanded_)) return y;
   if (n == 1 || exists(n)) {
     llvm::SmallVector<llvm::Type*, 2> types;
     for (Value a : arguments) types.push_back(a->getType());

@@ -177,8 +177,11 @@ Machine::Machine(const Settings& settings, Symbols symbols)
   std::string error;
   target_ = target_machine(triple_, llvm::sys::getHostCPUName().str(), features(settings), error);
   if (!target_) throw InternalError("LLVM has no target for " + triple_.str() + ": " + error);
-  scales_ = target_->getTargetFeatureString().contains("+avx512vl");
-  halves_ = triple_.isAArch64() || target_->getTargetFeatureString().contains("+f16c");
+  const auto has = [&](const char* feature) { return target_->getTargetFeatureString().contains(feature); };
+  abilities_.halves = triple_.isAArch64() || has("+f16c");
+  abilities_.scales = has("+avx512vl");
+  abilities_.orders_zeros = has("+avx512vl") && has("+avx512dq");
+  abilities_.orders_all = triple_.isAArch64();
 }
 
 std::unique_ptr<llvm::Module> Machine::module(llvm::LLVMContext& context, bool names) const {

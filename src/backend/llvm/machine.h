@@ -22,13 +22,20 @@ class Code {
   int64_t bytes = 0;
 };
 
+// What the processor has an instruction for.
+struct Abilities {
+  bool halves = false;        // converts f16
+  bool scales = false;        // multiplies by powers of two
+  bool orders_zeros = false;  // the larger of two floats, -0 before 0, but one of them where the other is NaN
+  bool orders_all = false;    // the same, NaN where one of them is
+};
+
 class Machine {
  public:
   Machine(const Settings&, Symbols);
   const Symbols& symbols() const { return symbols_; }
   const Settings& settings() const { return settings_; }
-  bool halves() const { return halves_; }  // the processor converts f16
-  bool scales() const { return scales_; }  // and multiplies by powers of two
+  const Abilities& abilities() const { return abilities_; }
   // A module for this target; `names` keeps the names of values for people.
   std::unique_ptr<llvm::Module> module(llvm::LLVMContext&, bool names) const;
   // Locals into registers. This and those below ask between functions whether the user wants to
@@ -41,7 +48,7 @@ class Machine {
 
  private:
   Settings settings_;
-  bool halves_ = false, scales_ = false;
+  Abilities abilities_;
   Symbols symbols_;
   llvm::Triple triple_;
   std::unique_ptr<llvm::TargetMachine> target_;

@@ -172,28 +172,52 @@ static const ConstantFP* known_number(llvm::Value* v) {
   return c ? llvm::dyn_cast<ConstantFP>(c) : nullptr;
 }
 
-// "x < y ? x : y" is one instruction and gives y when either is NaN or both are zeros; x is
-// left to test for NaN. Of zeros, the one wins whose sign the bits of both give (see
-// runtime/scalar.h). No test is needed beside a known number in the right place: first, so
-// that ties go to the other one, but second when it is the zero that wins.
+// "x < y ? x : y" is one instruction and gives y when either is NaN or both are zeros.
+Operations::Value Operations::chosen(Op op, DType t, Value x, Value y) {
+  return b.CreateSelect(compare(op == Op::minimum ? Op::lt : Op::gt, t, x, y), x, y);
+}
+
+// Of zeros, the one wins whose sign the bits of both give (see runtime/scalar.h). No test is needed beside a known number
+// in the right place: first, so that ties go to the other one, but second when it is the zero that wins.
 Operations::Value Operations::extremum(Op op, DType t, Value x, Value y) {
   const bool smaller = op == Op::minimum;
   if (is_bool(t)) return smaller ? b.CreateAnd(x, y) : b.CreateOr(x, y);
-  const auto choose = [&](Value u, Value v) {
-    return b.CreateSelect(compare(smaller ? Op::lt : Op::gt, t, u, v), u, v);
-  };
-  if (!is_float(t)) return choose(x, y);
+  if (!is_float(t)) return chosen(op, t, x, y);
+  if (has_.orders_all)
+    return b.CreateBinaryIntrinsic(smaller ? llvm::Intrinsic::minimum : llvm::Intrinsic::maximum, x, y);
   const ConstantFP* known = known_number(y);
   if (!known && (known = known_number(x))) std::swap(x, y);
   if (known && !known->isNaN()) {
     const bool wins = known->isZero() && known->isNegative() == smaller;
-    return wins ? b.CreateSelect(b.CreateFCmpUNO(x, x), x, choose(x, y)) : choose(y, x);
+    return wins ? b.CreateSelect(b.CreateFCmpUNO(x, x), x, chosen(op, t, x, y)) : chosen(op, t, y, x);
   }
+  if (Value ordered = extremum_with_zeros(op, x, y))
+    return b.CreateSelect(b.CreateFCmpUNO(x, y), b.CreateFAdd(x, y), ordered);
   llvm::Type* bits = like(b.getIntNTy(unsigned(8 * size_of(t))), x);
   Value u = b.CreateBitCast(x, bits), v = b.CreateBitCast(y, bits);
   Value zero = b.CreateBitCast(smaller ? b.CreateOr(u, v) : b.CreateAnd(u, v), x->getType());
-  Value chosen = b.CreateSelect(b.CreateFCmpOEQ(x, y), zero, choose(x, y));
-  return b.CreateSelect(b.CreateFCmpUNO(x, x), x, chosen);
+  Value number = b.CreateSelect(b.CreateFCmpOEQ(x, y), zero, chosen(op, t, x, y));
+  return b.CreateSelect(b.CreateFCmpUNO(x, x), x, number);
+}
+
+// Null where there is no such instruction.
+Operations::Value Operations::extremum_with_zeros(Op op, Value x, Value y) {
+  namespace id = llvm::Intrinsic;
+  const auto* type = llvm::dyn_cast<llvm::FixedVectorType>(x->getType());
+  if (!type || !has_.orders_zeros) return nullptr;
+  const unsigned lanes = type->getNumElements();
+  const bool single = type->getElementType()->isFloatTy();
+  const unsigned bytes = lanes * (single ? 4 : 8);
+  id::ID range = id::not_intrinsic;
+  if (bytes == 64) range = single ? id::x86_avx512_mask_range_ps_512 : id::x86_avx512_mask_range_pd_512;
+  if (bytes == 32) range = single ? id::x86_avx512_mask_range_ps_256 : id::x86_avx512_mask_range_pd_256;
+  if (bytes == 16) range = single ? id::x86_avx512_mask_range_ps_128 : id::x86_avx512_mask_range_pd_128;
+  if (range == id::not_intrinsic) return nullptr;
+  constexpr unsigned least = 0, largest = 1, with_its_sign = 1 << 2, rounding_as_usual = 4;
+  llvm::SmallVector<Value, 6> arguments = {x, y, b.getInt32(with_its_sign | (op == Op::minimum ? least : largest)), x,
+                                           llvm::Constant::getAllOnesValue(b.getIntNTy(std::max(8U, lanes)))};
+  if (bytes == 64) arguments.push_back(b.getInt32(rounding_as_usual));
+  return b.CreateIntrinsic(range, {}, arguments);
 }
 
 Operations::Value Operations::fma(DType t, Value x, Value y, Value z) {
@@ -235,7 +259,7 @@ Operations::Value Operations::convert(Value x, DType from, DType to) {
 Operations::Value Operations::widened(Value x, DType from) {
   const auto [e, m] = std::pair(descriptor(from).exponent_bits, descriptor(from).mantissa_bits);
   llvm::Type *word = like(b.getInt32Ty(), x), *real = like(b.getFloatTy(), x);
-  if (e == 5 && halves_) return b.CreateFPExt(b.CreateBitCast(x, like(b.getHalfTy(), x)), real);
+  if (e == 5 && has_.halves) return b.CreateFPExt(b.CreateBitCast(x, like(b.getHalfTy(), x)), real);
   const auto bits = [&](uint32_t n) { return ConstantInt::get(word, n); };
   Value all = b.CreateZExt(x, word);
   const int shift = 23 - m;
@@ -254,7 +278,7 @@ Operations::Value Operations::widened(Value x, DType from) {
 Operations::Value Operations::rounded(Value x, DType to) {
   const auto [e, m] = std::pair(descriptor(to).exponent_bits, descriptor(to).mantissa_bits);
   llvm::Type *word = like(b.getInt32Ty(), x), *stored = like(b.getInt16Ty(), x);
-  if (e == 5 && halves_) return b.CreateBitCast(b.CreateFPTrunc(x, like(b.getHalfTy(), x)), stored);
+  if (e == 5 && has_.halves) return b.CreateBitCast(b.CreateFPTrunc(x, like(b.getHalfTy(), x)), stored);
   const auto bits = [&](uint32_t n) { return ConstantInt::get(word, n); };
   const auto shift = uint32_t(23 - m);
   const uint32_t bias = (128 - (1U << (e - 1))) << 23, infinity = ((1U << e) - 1) << 23, unit = 1U << 23;
@@ -296,6 +320,12 @@ Operations::Value Operations::splat(Value x, int lanes) {
 }
 
 Operations::Value Operations::fold(Op op, DType t, Value vector) {
+  const bool extremum = (op == Op::minimum || op == Op::maximum) && is_float(t) && !has_.orders_all;
+  if (extremum) return fold_extremum(op, t, vector);
+  return fold_pairs(vector, [&](Value x, Value y) { return binary(op, t, x, y); });
+}
+template <class F>
+Operations::Value Operations::fold_pairs(Value vector, const F& pair) {
   while (const auto* type = llvm::dyn_cast<llvm::FixedVectorType>(vector->getType())) {
     const int half = int(type->getNumElements()) / 2;
     if (half == 0) return b.CreateExtractElement(vector, uint64_t(0));
@@ -303,10 +333,24 @@ Operations::Value Operations::fold(Op op, DType t, Value vector) {
     std::iota(first.begin(), first.end(), 0);
     std::iota(second.begin(), second.end(), half);
     if (half == 1)
-      return binary(op, t, b.CreateExtractElement(vector, uint64_t(0)), b.CreateExtractElement(vector, uint64_t(1)));
-    vector = binary(op, t, b.CreateShuffleVector(vector, first), b.CreateShuffleVector(vector, second));
+      return pair(b.CreateExtractElement(vector, uint64_t(0)), b.CreateExtractElement(vector, uint64_t(1)));
+    vector = pair(b.CreateShuffleVector(vector, first), b.CreateShuffleVector(vector, second));
   }
   return vector;
+}
+// NaN, and the zero that wins, are looked for in all lanes at once.
+Operations::Value Operations::fold_extremum(Op op, DType t, Value vector) {
+  if (!vector->getType()->isVectorTy()) return vector;
+  Value number = fold_pairs(vector, [&](Value x, Value y) { return chosen(op, t, x, y); });
+  llvm::Type *type = number->getType(), *bits = b.getIntNTy(unsigned(8 * size_of(t)));
+  const bool smaller = op == Op::minimum;
+  Value wins = ConstantFP::get(type, smaller ? -0.0 : 0.0), other = ConstantFP::get(type, smaller ? 0.0 : -0.0);
+  const auto lanes = int(llvm::cast<llvm::FixedVectorType>(vector->getType())->getNumElements());
+  Value winning =
+      b.CreateICmpEQ(b.CreateBitCast(vector, like(bits, vector)), splat(b.CreateBitCast(wins, bits), lanes));
+  Value zero = b.CreateSelect(b.CreateOrReduce(winning), wins, other);
+  number = b.CreateSelect(b.CreateFCmpOEQ(number, wins), zero, number);
+  return b.CreateSelect(b.CreateOrReduce(b.CreateFCmpUNO(vector, vector)), ConstantFP::getNaN(type), number);
 }
 
 // The right half of 2, 4, 8, ... lanes takes what the left one ends with (J. Sklansky, Conditional-sum addition logic,

@@ -3,6 +3,7 @@
 // wrap, divisions and shifts never trap, conversions saturate, NaN survives.
 #pragma once
 #include "backend/llvm/llvm.h"
+#include "backend/llvm/machine.h"
 #include "base/scalar.h"
 #include "loops/expression.h"
 
@@ -11,8 +12,7 @@ namespace anvil::llvm_backend {
 class Operations {
  public:
   using Value = llvm::Value*;
-  // With `halves` the processor converts f16.
-  Operations(llvm::IRBuilder<>& builder, bool halves) : b(builder), halves_(halves) {}
+  Operations(llvm::IRBuilder<>& builder, const Abilities& has) : b(builder), has_(has) {}
 
   llvm::Type* type(DType, int lanes = 1) const;         // in registers: bool is i1, small floats are their bits
   llvm::Type* memory_type(DType, int lanes = 1) const;  // in memory: bool is a byte
@@ -36,6 +36,11 @@ class Operations {
   Value shift(loops::Op, DType, Value, Value);
   Value compare(loops::Op, DType, Value, Value);
   Value extremum(loops::Op, DType, Value, Value);
+  Value chosen(loops::Op, DType, Value, Value);
+  Value extremum_with_zeros(loops::Op, Value, Value);
+  template <class F>
+  Value fold_pairs(Value vector, const F& pair);
+  Value fold_extremum(loops::Op, DType, Value vector);
   Value intrinsic(llvm::Intrinsic::ID, Value);
   Value widened(Value, DType from);  // a small float to a float
   Value rounded(Value, DType to);    // a float to a small one
@@ -44,7 +49,7 @@ class Operations {
   static llvm::Type* like(llvm::Type* element, Value shape);
 
   llvm::IRBuilder<>& b;
-  bool halves_;
+  Abilities has_;
 };
 
 }  // namespace anvil::llvm_backend

@@ -15,7 +15,7 @@ Emitter::Emitter(const Program& program, const Machine& machine, llvm::Module& m
       context_(module.getContext()),
       analysis_(program),
       b_(context_),
-      ops_(b_, machine.halves()),
+      ops_(b_, machine.abilities()),
       ptr_(pointer_type(context_)) {}
 
 // The size of what a statement writes into the function around it, once its blocks are cut.

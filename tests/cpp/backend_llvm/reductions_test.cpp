@@ -61,6 +61,31 @@ TEST(Reductions, ExtremaKeepNaN) {
     }
 }
 
+// The largest of zeros is 0 and the least -0, in whatever lanes they are.
+TEST(Reductions, ExtremaOfZeros) {
+  constexpr int64_t n = 32;
+  for (const DType t : {DType::f32, DType::f64})
+    for (const Op op : {Op::minimum, Op::maximum})
+      for (const int width : {2, 4, 8, 16})
+        for (int64_t place = 0; place < n; ++place)
+          for (const bool both : {false, true}) {
+            ProgramBuilder b;
+            const BufferId x = b.input(t, {n}), y = b.output(t, {});
+            const Variable i = b.index();
+            const LocalId a = b.local(t);
+            const double sign = op == Op::minimum ? 1 : -1, winner = -sign * 0.0;
+            b.p.body = {{Declare{a, b.number(op == Op::minimum ? highest(t) : lowest(t), t)}},
+                        vector(i, 0, n, width, 1, {{Update{a, op, b.load(x, {at(i)})}}}),
+                        {Store{y, {}, b.get(a)}}};
+            Tensor in = graph::full({t, {n}}, Scalar(sign).rounded_to(t));
+            set_element(in, place, Scalar(-winner).rounded_to(t));
+            if (both) set_element(in, (place + 13) % n, Scalar(winner).rounded_to(t));
+            const double got = element(run_native(b.p, {in})[0], 0).as<double>();
+            EXPECT_EQ(got, 0);
+            EXPECT_EQ(std::signbit(got), std::signbit(both ? winner : -winner)) << place << " " << width;
+          }
+}
+
 // Sums of many numbers are as accurate as sums of blocks: far better than one after the other.
 TEST(Reductions, LongSumsAreBlocked) {
   for (const int64_t n : {100000, 99999}) {
