@@ -155,7 +155,7 @@ class ResultLayouts {
     return std::is_sorted(order.begin(), order.end()) ? Order{} : order;
   }
 
-  // Dimensions behind a long first one, which lie behind each other in an operand, do so in the result as well: they are
+  // Dimensions after the first one that lie behind each other in an operand do so in the result as well: they are
   // one axis then.
   void follow(Expr operand, const Contraction& c, const Shape& shape, Order& order) const {
     const auto step = [&](size_t d) {
